@@ -1,0 +1,36 @@
+-- build.lua: emitted C -> libraries and program, by make and the C compiler.
+local faults = require("faults")
+local files = require("files")
+local hash = require("hash")
+local targets = require("targets")
+local version = require("version")
+
+local build = {}
+
+--- Compiles the model of a finished pipeline in `folder`. The environment's CC, ATTN2C_CFLAGS and ATTN2C_LDFLAGS are
+--- taken. Faults: io, with the compiler's own words before it.
+function build.run(state, folder, root)
+  local spec = state.spec
+  local compiler = os.getenv("CC") or "cc"
+  local flags = (os.getenv("ATTN2C_CFLAGS") or "") .. " " .. (os.getenv("ATTN2C_LDFLAGS") or "")
+  local key = hash.text(table.concat({ compiler, flags, version.generator }, "|"))
+  local stamp = folder .. "/.flags"
+  local now = table.concat({ compiler, flags, spec.target, spec.kernels }, "|")
+  if files.read(stamp) ~= now then -- other flags than last time: compile anew
+    os.execute(("rm -f %s/*.o"):format(files.shell(folder)))
+    files.write_all(folder, { { name = ".flags", text = now } })
+  end
+  local command = {
+    "make", "-s", "-j2", "--no-print-directory", "-f", files.shell(root .. "/runtime/build.mk"),
+    "NAME=" .. spec.name, "DIR=" .. files.shell(folder), "CACHE=" .. files.shell(build.cache(folder) .. "/" .. key),
+    "KERNELS=" .. spec.kernels, "TARGET_CFLAGS=" .. files.shell(targets.by_name[spec.target].cflags),
+    "CC=" .. files.shell(compiler),
+  }
+  local ok = os.execute(table.concat(command, " ") .. " >&2")
+  if not ok then faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(folder)) end
+end
+
+--- Where the runtime's objects are kept: beside the models.
+function build.cache(folder) return (folder:match("^(.*)/[^/]*$") or ".") .. "/.runtime" end
+
+return build

@@ -1,0 +1,162 @@
+-- command.lua: the command line: its grammar, and what each command does with the pipeline.
+local argparse = require("argparse")
+local build = require("build")
+local faults = require("faults")
+local files = require("files")
+local keys = require("keys")
+local pipeline = require("pipeline")
+local version = require("version")
+local words = require("words")
+
+local command = {}
+
+local stages = { "describe", "validate", "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" }
+
+local function grammar()
+  local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
+  parser:command_target("command")
+  parser:flag("--version", "Print the version."):action(function()
+    io.write("attn2c ", version.generator, "\n")
+    os.exit(0)
+  end)
+  local function with_description(sub)
+    sub:argument("description", "A description, such as models/small.lua.")
+    sub:argument("overrides", "KEY=VALUE: overrides a key of the description (seq=64 mask=causal output.4.to=10).")
+      :args("*")
+    return sub
+  end
+  local gen = with_description(parser:command("gen", "Emit C."))
+  gen:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
+  local make = with_description(parser:command("build", "Emit C and compile it: libraries and program."))
+  make:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
+  local check = with_description(parser:command("check", "Build, then compare every tensor with the reference."))
+  check:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
+  check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
+  check:option("--seed", "Of random weights and inputs."):argname("K")
+  check:flag("--json", "Print JSON.")
+  local bench = with_description(parser:command("bench", "Build, then time it against the roof of this machine."))
+  bench:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
+  bench:option("-r --repetitions", "How often (default: about a second)."):argname("N")
+  bench:option("-o --output", "The form of the table."):choices { "md", "json", "csv" }
+  bench:flag("--profile", "Split the time by operation and layer.")
+  local show = with_description(parser:command("show", "Print what a pass of the compiler made."))
+  show:option("--stage", "Which pass."):choices(stages):count(1)
+  parser:command("keys", "Print every key of a description: type, default, range, meaning.")
+  return parser
+end
+
+-- The words that follow a command on the emitted program's line.
+local function program_words(name, arguments)
+  local list = { name }
+  local function add(option, value)
+    list[#list + 1] = option
+    if value then list[#list + 1] = value end
+  end
+  if arguments.weights then add("--weights", arguments.weights) end
+  for _, input in ipairs(arguments.input or {}) do add("--input", input) end
+  if arguments.seed then add("--seed", arguments.seed) end
+  if arguments.repetitions then add("-r", arguments.repetitions) end
+  if name == "bench" and arguments.output then add("-o", arguments.output) end
+  if arguments.json then add("--json") end
+  if arguments.profile then add("--profile") end
+  return list
+end
+
+local function generate(root, arguments, folder)
+  local state = pipeline.run(root, arguments.description, arguments.overrides)
+  folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
+  files.write_all(folder, state.files)
+  return state, folder
+end
+
+-- Runs the built program in our place; its exit code is ours.
+local function run_program(folder, name, list)
+  local parts = { files.shell((folder:sub(1, 1) == "/" and "" or "./") .. folder .. "/" .. name) }
+  for _, word in ipairs(list) do parts[#parts + 1] = files.shell(word) end
+  local _, how, code = os.execute(table.concat(parts, " "))
+  if how == "signal" then faults.raise("machine", ("%s was ended by signal %d"):format(parts[1], code)) end
+  return code
+end
+
+local run = {}
+
+function run.gen(root, arguments)
+  local state, folder = generate(root, arguments, arguments.output)
+  io.write(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(folder, state.spec.name,
+    words.thousands(state.plan.entries[1].lines), words.thousands(4 * state.programs[1].arena_floats), state.spec.target))
+  return 0
+end
+
+function run.build(root, arguments)
+  local state, folder = generate(root, arguments, arguments.output)
+  build.run(state, folder, root)
+  io.write(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(folder, state.spec.name, state.spec.name, state.spec.name,
+    state.spec.name, state.spec.name))
+  return 0
+end
+
+local function build_and_run(name)
+  return function(root, arguments)
+    local state, folder = generate(root, arguments)
+    build.run(state, folder, root)
+    return run_program(folder, state.spec.name, program_words(name, arguments))
+  end
+end
+
+run.check, run.bench = build_and_run("check"), build_and_run("bench")
+
+function run.show(root, arguments)
+  local state = pipeline.run(root, arguments.description, arguments.overrides, arguments.stage)
+  io.write(pipeline.dump(state, arguments.stage))
+  return 0
+end
+
+local function range_text(field)
+  if field.words then return table.concat(field.words, ", ") end
+  if field.min then return ("%s to %s"):format(field.min, field.max) end
+  return ""
+end
+
+function run.keys()
+  for _, field in ipairs(keys.list) do
+    local default = field.default_text or (field.default ~= nil and tostring(field.default))
+      or (field.required and "required" or "none")
+    io.write(("%-11s %-10s default %-32s %s\n"):format(field.key, field.type, default, range_text(field)))
+    io.write(("%-11s %s\n"):format("", field.meaning))
+  end
+  return 0
+end
+
+--- Runs a command line; returns the exit code.
+function command.main(root, argv)
+  local parser = grammar()
+  local ok, arguments = parser:pparse(argv)
+  if not ok then
+    io.stderr:write("attn2c: ", (tostring(arguments):gsub("\n.*", "")), " (attn2c -h tells more)\n")
+    return faults.code.usage
+  end
+  local done, result = xpcall(run[arguments.command], function(value)
+    if faults.is(value) then return value end
+    return { defect = debug.traceback(tostring(value), 2) }
+  end, root, arguments)
+  if done then
+    if not io.stdout:flush() then
+      io.stderr:write("attn2c: cannot write to the standard output\n")
+      return faults.code.io
+    end
+    return result
+  end
+  if faults.is(result) then
+    for _, line in ipairs(result.lines) do io.stderr:write("attn2c: ", line, "\n") end
+    return result.code
+  end
+  if result.defect:find("not enough memory", 1, true) then
+    io.stderr:write("attn2c: out of memory\n")
+    return faults.code.memory
+  end
+  io.stderr:write("attn2c: a defect of the compiler: ", (result.defect:gsub("\n.*", "")), "\n")
+  if os.getenv("ATTN2C_DEBUG") then io.stderr:write(result.defect, "\n") end
+  return 70
+end
+
+return command

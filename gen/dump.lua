@@ -1,0 +1,30 @@
+-- dump.lua: a table as stable text: keys sorted, one line a leaf, list members by number.
+local words = require("words")
+
+local dump = {}
+
+local DEEPEST = 16 -- a description may hold itself
+
+local function add(lines, prefix, value, depth)
+  if depth > DEEPEST then
+    lines[#lines + 1] = prefix .. " = ..."
+    return
+  end
+  if type(value) ~= "table" then
+    lines[#lines + 1] = ("%s = %s"):format(prefix, type(value) == "string" and ("%q"):format(value) or tostring(value))
+    return
+  end
+  local keys = words.sorted_keys(value)
+  if #keys == 0 then lines[#lines + 1] = prefix .. " = {}" end
+  for _, key in ipairs(keys) do add(lines, prefix == "" and tostring(key) or prefix .. "." .. tostring(key), value[key],
+    depth + 1) end
+end
+
+--- The text of a tree of plain values.
+function dump.table(value)
+  local lines = {}
+  add(lines, "", value, 0)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return dump

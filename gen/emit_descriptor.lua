@@ -1,0 +1,109 @@
+-- emit_descriptor: the model's description of itself as rows of C initialisers: tensors,
+-- ops with attributes, weights. The structures are those of runtime/descriptor.h.
+local c = require("c")
+local ops = require("ops")
+local words = require("words")
+
+local emit_descriptor = {}
+
+local kinds = {
+  input = "ATTN2C_INPUT", output = "ATTN2C_OUTPUT", weight = "ATTN2C_WEIGHT", constant = "ATTN2C_CONSTANT",
+  scratch = "ATTN2C_SCRATCH", state = "ATTN2C_STATE",
+}
+local types = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
+
+local function braces(shape) return "{ " .. table.concat(shape, ", ") .. " }" end
+
+local function tensor_rows(state, trace, index_of)
+  local rows = {}
+  for i, name in ipairs(state.graph.order) do
+    local tensor = state.graph.tensors[name]
+    index_of[name] = i - 1
+    local storage = state.plan.storage[name]
+    local offset, ld = -1, 0
+    if tensor.kind == "scratch" then
+      if storage.form == "full" then
+        offset, ld = trace.offsets[name], storage.leading_dimension
+      else
+        offset, ld = trace.offsets[name .. "@trace"], storage.width
+      end
+    end
+    rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
+      kinds[tensor.kind], types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0, tensor.limit or 0,
+      offset, ld)
+  end
+  return rows
+end
+
+local function attribute(name, value)
+  if type(value) == "string" then return ("{ %s, 0, %s }"):format(c.string(name), c.string(value)) end
+  if type(value) == "boolean" then return ("{ %s, %d, NULL }"):format(c.string(name), value and 1 or 0) end
+  return ("{ %s, %s, NULL }"):format(c.string(name), math.type(value) == "float" and c.double(value) or tostring(value))
+end
+
+-- Ops that have the same attributes share one list.
+local function op_rows(entry, index_of)
+  local rows, lists, list_of = {}, {}, {}
+  for _, op in ipairs(entry.ops) do
+    local parts = {}
+    for _, key in ipairs(words.sorted_keys(op.attributes)) do parts[#parts + 1] = attribute(key, op.attributes[key]) end
+    parts[#parts + 1] = "{ NULL, 0, NULL }"
+    local text = table.concat(parts, ", ")
+    if not list_of[text] then
+      lists[#lists + 1] = text
+      list_of[text] = #lists - 1
+    end
+    local operands = {}
+    for i, operand in ipairs(ops.table[op.op].operands) do
+      local tensor = op.operands[operand]
+      operands[i] = tensor and index_of[tensor.name] or -1
+    end
+    while #operands < 6 do operands[#operands + 1] = -1 end
+    rows[#rows + 1] = ("{ %s, %s, %d, %s, attributes_%d, %s },"):format(c.string(op.op), c.string(op.section),
+      index_of[op.result.name], braces(operands), list_of[text], c.double(op.flops))
+  end
+  return rows, lists
+end
+
+local function weight_rows(state, index_of)
+  local rows, name_rows = {}, {}
+  for i, path in ipairs(state.graph.weights) do
+    local tensor = state.graph.tensors[path]
+    local layout = state.plan.layouts[path]
+    local source = table.move(tensor.shape, 1, #tensor.shape, 1, {})
+    local row, names_text, formula = 0, "NULL", "NULL"
+    if tensor.kind == "weight" then
+      source[1] = source[1] * tensor.parts
+      row = (tensor.part - 1) * tensor.shape[1]
+      local quoted = {}
+      for _, name in ipairs(tensor.names) do quoted[#quoted + 1] = c.string(name) end
+      quoted[#quoted + 1] = "NULL"
+      name_rows[#name_rows + 1] = ("static const char *const names_%d[] = { %s };"):format(i - 1, table.concat(quoted, ", "))
+      names_text = "names_" .. (i - 1)
+    else
+      formula = c.string(tensor.formula)
+    end
+    local panels = layout.rows and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel, layout.count,
+      layout.tails[1] or 0, layout.tails[2] or 0)
+    rows[#rows + 1] = ("{ %d, %s, %d, %s, %d, %s, %s, %s, %d, %s },"):format(index_of[path], names_text, #source,
+      braces(source), row, formula, c.double(tensor.mean), c.double(tensor.deviation), state.weights.offsets[path], panels)
+  end
+  return rows, name_rows
+end
+
+--- The values of templates/model.c.in beyond the common ones.
+function emit_descriptor.values(state, trace)
+  local index_of = {}
+  local entry = state.graph.entries[1]
+  local tensors = tensor_rows(state, trace, index_of)
+  local ops_text, attributes = op_rows(entry, index_of)
+  local weights, weight_names = weight_rows(state, index_of)
+  local inputs, outputs = {}, {}
+  for i, name in ipairs(entry.inputs) do inputs[i] = index_of[name] end
+  for i, name in ipairs(entry.outputs) do outputs[i] = index_of[name] end
+  return { tensor_rows = tensors, op_rows = ops_text, attribute_lists = attributes, weight_rows = weights,
+    weight_names = weight_names, input_list = table.concat(inputs, ", "), output_list = table.concat(outputs, ", "),
+    flops_literal = c.double(entry.flops) }
+end
+
+return emit_descriptor

@@ -1,0 +1,116 @@
+-- kernels: the distinct kernel shapes and row operations of all programs, numbered and
+-- named in order of first use, and the batches of blocks that products reduce over.
+--
+-- Before: programs with offsets.  After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
+-- state.functions = list of { name, form, ... }; each product step has kernel_index and batch_name, each map and row
+-- step has function_name.
+local schedule = require("schedule")
+local steps = require("steps")
+local words = require("words")
+
+local kernels = {}
+
+local function shape_key(k) return ("%d %d %d %d %d %d %d"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta) end
+
+-- bias_relu_128x64: what it does and to how much.
+local function base_name(step)
+  local parts = {}
+  if step.form == "map" then
+    for _, part in ipairs(step.parts) do
+      if part.kind ~= "load" then parts[#parts + 1] = part.fn or part.kind end
+    end
+  else
+    parts[1] = step.fn
+  end
+  local c = step.constants
+  local size = {}
+  if c.rows then size[#size + 1] = c.rows end
+  size[#size + 1] = c.head_dim or c.cols
+  return table.concat(parts, "_") .. "_" .. table.concat(size, "x")
+end
+
+local function function_key(step)
+  local parts = { step.form }
+  for _, name in ipairs(words.sorted_keys(step.constants)) do
+    parts[#parts + 1] = name .. "=" .. tostring(step.constants[name])
+  end
+  if step.form == "map" then
+    for _, part in ipairs(step.parts) do
+      parts[#parts + 1] = ("%s %s %s %s"):format(part.kind, part.fn or "", part.argument or "", part.ld or "")
+    end
+  else
+    parts[#parts + 1] = step.fn
+    for _, argument in ipairs(steps.rows[step.fn].arguments) do
+      parts[#parts + 1] = step.arguments[argument[1]] and "1" or "0"
+    end
+  end
+  return table.concat(parts, ",")
+end
+
+local Namer = {}
+Namer.__index = Namer
+
+local function namer() return setmetatable({ by_key = {}, taken = {} }, Namer) end
+
+-- The name for a key; the first of a base has it plain, the others a number.
+function Namer:name(key, base)
+  local name = self.by_key[key]
+  if name then return name, false end
+  local number = (self.taken[base] or 0) + 1
+  self.taken[base] = number
+  name = number == 1 and base or base .. "_" .. number
+  self.by_key[key] = name
+  return name, true
+end
+
+local visitors = {}
+
+function visitors.product(step, state, seen)
+  local key = shape_key(step.kernel)
+  if not seen.kernels[key] then
+    state.kernels[#state.kernels + 1] = step.kernel
+    seen.kernels[key] = #state.kernels - 1
+  end
+  step.kernel_index = seen.kernels[key]
+  local batch = step.batch
+  local name, new = seen.batches:name(("%d %d %d"):format(batch.count, batch.a, batch.b), "BATCH_" .. batch.count)
+  if new then state.batches[#state.batches + 1] = { name = name, count = batch.count, a = batch.a, b = batch.b } end
+  step.batch_name = name
+end
+
+local function visit_function(step, state, seen)
+  local name, new = seen.functions:name(function_key(step), base_name(step))
+  if new then state.functions[#state.functions + 1] = { name = name, step = step } end
+  step.function_name = name
+end
+
+visitors.map, visitors.row = visit_function, visit_function
+
+function kernels.run(state)
+  state.kernels, state.batches, state.functions = {}, {}, {}
+  local seen = { kernels = {}, batches = namer(), functions = namer() }
+  for _, program in ipairs(state.programs) do
+    for _, worker in ipairs(program.workers) do
+      schedule.each(worker, function(step)
+        local visit = visitors[step.form]
+        if visit then visit(step, state, seen) end
+      end)
+    end
+  end
+end
+
+--- Kernel shapes, batches and row operations.
+function kernels.dump(state)
+  local lines = {}
+  for i, k in ipairs(state.kernels) do
+    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d"):format(i - 1, k.m, k.n, k.k, k.lda, k.ldb,
+      k.ldc, k.beta)
+  end
+  for _, batch in ipairs(state.batches) do
+    lines[#lines + 1] = ("batch %s: %d blocks, %d and %d bytes apart"):format(batch.name, batch.count, batch.a, batch.b)
+  end
+  for _, fn in ipairs(state.functions) do lines[#lines + 1] = "function " .. fn.name end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return kernels

@@ -1,0 +1,475 @@
+-- lower: planned graph -> steps. Each op becomes tile steps: products, elementwise maps on
+-- their tiles, row operations, transposes, copies. This is the only place that knows that
+-- libxsmm is column-major, and the only one that turns rows and columns into offsets.
+--
+-- Before: state.plan.  After: state.programs = a list of { entry, variant, segments, buffers },
+-- first all entries as they ship, then as trace. A trace writes every tensor of the graph out:
+-- where the shipped steps fuse or keep only a tile, it splits the map and copies the tile.
+--
+-- A step names its operands as { buffer, offset, terms }: a float offset in the buffer, plus for each
+-- term its stride times a symbol: `s` the first sequence of the group, `b` the sequence within it.
+local attention = require("lower_attention")
+local plan = require("plan")
+local words = require("words")
+
+local lower = {}
+
+local Lowering = {}
+Lowering.__index = Lowering
+
+lower.variants = { "ship", "trace" }
+
+local external_class = { input = "in", output = "out" }
+
+-- A region's place: block_first rows into the group (tiles count from there), and whether a loop over b runs.
+local function rows_place(block) return { row = 0, block_first = block.first } end
+
+function Lowering:emit(step)
+  step.op = self.op_index
+  self.steps[#self.steps + 1] = step
+end
+
+function Lowering:note(text) self:emit { form = "note", text = text } end
+
+--- Where element (row, column) of a tensor lies. row counts from the group's first row; inside a loop over b, from the
+--- sequence's first.
+function Lowering:at(tensor, row, column, place)
+  if tensor.kind == "weight" or tensor.kind == "constant" then
+    return { buffer = tensor.name, class = "weight", offset = row * tensor.shape[#tensor.shape] + column }
+  end
+  local storage = self.storage[tensor.name]
+  local ld = storage.leading_dimension
+  local operand = { buffer = tensor.name, offset = row * ld + column, class = external_class[tensor.kind] or "arena" }
+  if storage.form == "tile" then
+    operand.offset = operand.offset - place.block_first * ld
+    return operand
+  end
+  self:symbols(operand, storage, storage.rows_per_sequence * ld, place)
+  return operand
+end
+
+function Lowering:symbols(operand, storage, per_sequence, place)
+  operand.terms = {}
+  if place.loop then operand.terms.b = per_sequence end
+  if self.segment.repeats > 1 and (storage.whole_batch or self.whole) then operand.terms.s = per_sequence end
+end
+
+function Lowering:ld(tensor)
+  return self.storage[tensor.name].leading_dimension
+end
+
+-- The trace's own copy of a tensor that is not stored whole, its rows packed.
+function Lowering:trace_at(tensor, row, column, place)
+  local storage = self.storage[tensor.name]
+  local width = storage.width
+  local operand = { buffer = tensor.name .. "@trace", class = "arena", offset = row * width + column }
+  self:symbols(operand, storage, storage.rows_per_sequence * width, place)
+  return operand
+end
+
+--- In a trace: copies rows x cols of a tensor that is not stored whole from its tile to where the check reads it.
+--- row and column are the tile's place in the tensor.
+function Lowering:tap(tensor, tile, ld, row, column, rows, cols, place)
+  if self.variant ~= "trace" then return end
+  self:row("copy", { rows = rows, cols = cols, ldx = ld, ldy = self.storage[tensor.name].width },
+    { y = self:trace_at(tensor, row, column, place), x = tile })
+end
+
+--- A row operation of steps.rows.
+function Lowering:row(fn, constants, arguments)
+  self:emit { form = "row", fn = fn, constants = constants, arguments = arguments }
+end
+
+--- C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, a_stride and b_stride floats apart.
+function Lowering:product(shape, count, a_stride, b_stride, a, b, c)
+  if count == 1 then a_stride, b_stride = 0, 0 end
+  self:emit { form = "product", kernel = shape, batch = { count = count, a = 4 * a_stride, b = 4 * b_stride },
+    a = a, b = b, c = c }
+end
+
+-- Parts of a map that belong to one op, in order: bias to the linear; activate, add to the riders.
+local function map_parts(group)
+  local list = {}
+  local bias = group.head.op == "linear" and group.head.operands.bias
+  if bias then list[#list + 1] = { op = group.head, kind = "bias", tensor = bias } end
+  for _, rider in ipairs(group.riders) do
+    if rider.op == "activate" then
+      list[#list + 1] = { op = rider, kind = "activate", fn = rider.attributes["function"] }
+    else
+      list[#list + 1] = { op = rider, kind = "add", tensor = rider.operands.b }
+    end
+  end
+  return list
+end
+
+-- b of an addition, at (row, column): rows of its own, or a table that repeats every sequence.
+function Lowering:addend(tensor, row, column, place)
+  if tensor.kind == "weight" or tensor.kind == "constant" then
+    if #tensor.shape == 1 then return self:at(tensor, 0, column, place), 0 end
+    return self:at(tensor, row % tensor.shape[1], column, place), tensor.shape[#tensor.shape]
+  end
+  return self:at(tensor, row, column, place), self:ld(tensor)
+end
+
+-- Row ranges of a block within which every addend is contiguous: a table of positions begins anew each sequence.
+local function row_ranges(parts, first, count)
+  local period
+  for _, part in ipairs(parts) do
+    if part.kind == "add" and (part.tensor.kind == "weight" or part.tensor.kind == "constant") and #part.tensor.shape > 1 then
+      period = part.tensor.shape[1]
+    end
+  end
+  if not period then return { { first = first, count = count } } end
+  local ranges, row = {}, first
+  while row < first + count do
+    local stop = math.min(first + count, (row // period + 1) * period)
+    ranges[#ranges + 1] = { first = row, count = stop - row }
+    row = stop
+  end
+  return ranges
+end
+
+function Lowering:map(parts, tile_tensor, place, first, count, column, cols, load)
+  if #parts == 0 then return end
+  for _, range in ipairs(row_ranges(parts, first, count)) do
+    local arguments = { { "y", self:at(tile_tensor, range.first, column, place), load and "w" or "rw" } }
+    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
+    local list = {}
+    if load then
+      arguments[#arguments + 1] = { "x", self:at(load, range.first, column, place), "r" }
+      list[1] = { kind = "load", argument = "x", ld = self:ld(load) }
+    end
+    for _, part in ipairs(parts) do
+      local entry = { kind = part.kind, fn = part.fn }
+      if part.tensor then
+        local name = part.kind == "bias" and "bias" or "r" .. (#arguments > 1 and #arguments or "")
+        local operand, ld
+        if part.kind == "bias" then
+          operand = self:at(part.tensor, 0, column, place)
+        else
+          operand, ld = self:addend(part.tensor, range.first, column, place)
+        end
+        arguments[#arguments + 1] = { name, operand, "r" }
+        entry.argument, entry.ld = name, ld
+      end
+      list[#list + 1] = entry
+    end
+    self:emit { form = "map", parts = list, constants = constants, arguments = arguments }
+  end
+end
+
+-- Runs a group's elementwise parts on a tile of its result; a trace stops after each op and copies what it made.
+function Lowering:epilogue(group, place, first, count, column, cols)
+  local parts = map_parts(group)
+  local tile = function() return self:at(group.result, first, column, place) end
+  if self.variant ~= "trace" then
+    self:map(parts, group.result, place, first, count, column, cols)
+    return
+  end
+  local ops_in_order = { group.head, table.unpack(group.riders) }
+  for _, op in ipairs(ops_in_order) do
+    local own = {}
+    for _, part in ipairs(parts) do if part.op == op then own[#own + 1] = part end end
+    self:map(own, group.result, place, first, count, column, cols)
+    if self.storage[op.result.name].form == "fused" or self.storage[op.result.name].form == "tile" then
+      self:tap(op.result, tile(), self:ld(group.result), first, column, count, cols, place)
+    end
+  end
+end
+
+local heads = {}
+
+-- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
+function heads.linear(self, group, place, block)
+  local op = group.head
+  local x, weight = op.operands.x, op.operands.weight
+  local k = weight.shape[2]
+  local blocks = group.k_blocks
+  local column, panel_at = 0, 0
+  local result = group.result
+  for _, width in ipairs(group.panels.widths) do
+    local lda = (width + 15) // 16 * 16
+    local function shape(size, beta)
+      return { m = width, n = block.count, k = size, lda = lda, ldb = self:ld(x), ldc = self:ld(result), beta = beta }
+    end
+    local function a(first) return { buffer = weight.name, class = "weight", offset = panel_at + first * lda } end
+    local function b(first) return self:at(x, block.first, first, place) end
+    local c = self:at(result, block.first, column, place)
+    if group.k_order == "reduce" then
+      self:product(shape(blocks.size, 0), blocks.count, blocks.size * lda, blocks.size, a(0), b(0), c)
+    else
+      for i = 0, blocks.count - 1 do
+        self:product(shape(blocks.size, i == 0 and 0 or 1), 1, 0, 0, a(i * blocks.size), b(i * blocks.size), c)
+      end
+    end
+    if blocks.tail > 0 then
+      local first = k - blocks.tail
+      self:product(shape(blocks.tail, 1), 1, 0, 0, a(first), b(first), c)
+    end
+    self:epilogue(group, place, block.first, block.count, column, width)
+    column, panel_at = column + width, panel_at + k * lda
+  end
+end
+
+function heads.embed(self, group, place, block)
+  local ids, tbl = group.head.operands.ids, group.head.operands.table
+  local cols = tbl.shape[2]
+  local from = self:at(ids, block.first, 0, place)
+  self:row("embed", { rows = block.count, cols = cols, ldy = self:ld(group.result) },
+    { y = self:at(group.result, block.first, 0, place), table = self:at(tbl, 0, 0, place), ids = from })
+  self:epilogue(group, place, block.first, block.count, 0, cols)
+end
+
+function heads.layer_norm(self, group, place, block)
+  local op = group.head
+  local x = op.operands.x
+  local cols = x.shape[#x.shape]
+  self:row("layer_norm",
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
+    {
+      y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place),
+      gain = op.operands.gain and self:at(op.operands.gain, 0, 0, place),
+      bias = op.operands.bias and self:at(op.operands.bias, 0, 0, place),
+    })
+  self:epilogue(group, place, block.first, block.count, 0, cols)
+end
+
+-- An elementwise op that no product carries: the first of its parts loads, the others ride.
+local function elementwise(self, group, place, block)
+  local op = group.head
+  local x = op.operands.x or op.operands.a
+  local cols = x.shape[#x.shape]
+  local own = op.op == "activate" and { op = op, kind = "activate", fn = op.attributes["function"] }
+    or { op = op, kind = "add", tensor = op.operands.b }
+  if self.variant ~= "trace" then
+    local parts = map_parts(group)
+    table.insert(parts, 1, own)
+    self:map(parts, group.result, place, block.first, block.count, 0, cols, x)
+    return
+  end
+  self:map({ own }, group.result, place, block.first, block.count, 0, cols, x)
+  self:epilogue(group, place, block.first, block.count, 0, cols)
+end
+
+heads.activate, heads.add = elementwise, elementwise
+
+function heads.copy(self, group, place, block)
+  local x = group.head.operands.x
+  self:row("copy",
+    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(group.result) },
+    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+end
+
+function heads.argmax(self, group, place, block)
+  local x = group.head.operands.x
+  self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
+    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+end
+
+--- A group's equation with the names of the graph, for the line above its calls.
+local function describe(group, block, rows)
+  local op = group.head
+  local o = op.operands
+  local text
+  if op.op == "linear" then
+    text = ("%s · %s"):format(o.x.name, o.weight.name)
+    if o.bias then text = text .. " + " .. o.bias.name end
+  elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
+  elseif op.op == "add" then text = ("%s + %s"):format(o.a.name, o.b.name)
+  elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
+  else text = ("%s(%s)"):format(op.op, o.x.name) end
+  for _, rider in ipairs(group.riders) do
+    if rider.op == "activate" then
+      text = ("%s(%s)"):format(rider.attributes["function"], text)
+    else
+      text = ("%s + %s"):format(text, rider.operands.b.name)
+    end
+  end
+  local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
+  text = ("%s%s = %s"):format(group.result.name, range, text)
+  if op.op == "linear" then
+    text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
+  end
+  return text
+end
+
+function Lowering:rows_region(region)
+  for _, block in ipairs(region.blocks) do
+    local place = rows_place(block)
+    for _, group in ipairs(region.groups) do
+      self.op_index = self.index_of[group.head]
+      self:note(describe(group, block, self.segment.rows))
+      heads[group.head.op](self, group, place, block)
+    end
+  end
+end
+
+-- A loop over the sequences of a group, where there is more than one.
+function Lowering:each_sequence(body)
+  local group = self.segment.group
+  if group == 1 then return body({ row = 0, block_first = 0 }) end
+  self:emit { form = "begin", symbol = "b", count = group }
+  body({ row = 0, block_first = 0, loop = true })
+  self:emit { form = "finish", symbol = "b" }
+end
+
+Lowering.leading_dimension = plan.leading_dimension
+Lowering.attention_region = attention.lower
+
+local pools = {}
+
+local function valid_rows(self, op, place)
+  if op.operands.lengths then return self:value(op.operands.lengths, 0, place) end
+  return { value = op.operands.x.shape[2] }
+end
+
+function pools.mean(self, op, place) return "pool_mean", "rows", valid_rows(self, op, place) end
+function pools.max(self, op, place) return "pool_max", "rows", valid_rows(self, op, place) end
+function pools.first() return "pool_row", "row", { value = 0 } end
+function pools.last(self, op, place)
+  if op.operands.lengths then return "pool_row", "row", self:value(op.operands.lengths, -1, place) end
+  return "pool_row", "row", { value = op.operands.x.shape[2] - 1 }
+end
+
+--- The run-time integer lengths[sequence] + plus.
+function Lowering:value(tensor, plus, place)
+  local operand = self:at(tensor, 0, 0, place)
+  operand.is_value, operand.plus = true, plus
+  return operand
+end
+
+function Lowering:sequence_region(region)
+  local op = region.op
+  local x = op.operands.x
+  self.op_index = self.index_of[op]
+  self:note(("%s = %s over the rows of %s"):format(op.result.name, op.attributes["function"], x.name))
+  self:each_sequence(function(place)
+    local fn, name, value = pools[op.attributes["function"]](self, op, place)
+    self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
+      { y = self:at(op.result, 0, 0, place), x = self:at(x, 0, 0, place), [name] = value })
+  end)
+end
+
+-- Every buffer of a program: tensors that are stored, tiles, and in a trace the copies of what is not stored whole.
+function Lowering:buffers(state, planned)
+  local buffers = {}
+  local batch = state.spec.batch
+  local group_of = {}
+  for _, segment in ipairs(planned.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, op in ipairs(section.ops) do group_of[op.result.name] = segment.group end
+    end
+  end
+  for name, storage in pairs(self.storage) do
+    local tensor = state.graph.tensors[name]
+    local whole = self.whole or storage.whole_batch
+    local sequences = whole and batch or group_of[name] or batch
+    local rows = sequences * storage.rows_per_sequence
+    local ld = storage.leading_dimension
+    if storage.form == "external" then
+      buffers[name] = { floats = rows * ld, class = external_class[tensor.kind] }
+    elseif storage.form == "full" then
+      buffers[name] = { floats = rows * ld, class = "arena", over = self.variant == "ship" and storage.over or nil }
+    elseif storage.form == "tile" then
+      buffers[name] = { floats = storage.tile_rows * ld, class = "arena",
+        over = self.variant == "ship" and storage.over or nil }
+    end
+    if self.variant == "trace" and (storage.form == "tile" or storage.form == "fused") then
+      buffers[name .. "@trace"] = { floats = rows * storage.width, class = "arena", traces = name }
+    end
+  end
+  for name, floats in pairs(self.tiles) do buffers[name] = { floats = floats, class = "arena" } end
+  return buffers
+end
+
+local function lower_entry(state, index, variant)
+  local planned, entry = state.plan.entries[index], state.graph.entries[index]
+  local self = setmetatable({ storage = state.plan.storage, variant = variant, whole = variant == "trace",
+    index_of = {}, tiles = {} }, Lowering)
+  for i, op in ipairs(entry.ops) do self.index_of[op] = i end
+  local segments = {}
+  for _, segment in ipairs(planned.segments) do
+    self.segment = segment
+    local lowered = { name = segment.name, group = segment.group, repeats = segment.repeats, sections = {} }
+    for _, section in ipairs(segment.sections) do
+      self.steps = {}
+      for _, region in ipairs(section.regions) do self[region.kind .. "_region"](self, region) end
+      lowered.sections[#lowered.sections + 1] = { name = section.name, steps = self.steps }
+    end
+    segments[#segments + 1] = lowered
+  end
+  return { entry = entry, variant = variant, segments = segments, buffers = self:buffers(state, planned) }
+end
+
+function lower.run(state)
+  state.programs = {}
+  for _, variant in ipairs(lower.variants) do
+    for i = 1, #state.plan.entries do
+      state.programs[#state.programs + 1] = lower_entry(state, i, variant)
+    end
+  end
+end
+
+--- An operand as text: buffer+offset+b*stride.
+function lower.operand_text(operand)
+  if operand.value then return tostring(operand.value) end
+  local text = operand.buffer .. "+" .. operand.offset
+  for _, symbol in ipairs { "s", "b" } do
+    if operand.terms and operand.terms[symbol] then text = text .. ("+%s*%d"):format(symbol, operand.terms[symbol]) end
+  end
+  if operand.is_value then text = ("[%s]%+d"):format(text, operand.plus) end
+  return text
+end
+
+local formats = {}
+
+function formats.note(step) return "# " .. step.text end
+function formats.begin(step) return ("for %s < %d"):format(step.symbol, step.count) end
+function formats.finish(step) return "end " .. step.symbol end
+
+function formats.product(step)
+  local k = step.kernel
+  return ("product m%d n%d k%d lda%d ldb%d ldc%d beta%d x %d (%d, %d)  %s  %s  %s"):format(k.m, k.n, k.k, k.lda, k.ldb,
+    k.ldc, k.beta, step.batch.count, step.batch.a, step.batch.b, lower.operand_text(step.a), lower.operand_text(step.b),
+    lower.operand_text(step.c))
+end
+
+function formats.map(step)
+  local parts = {}
+  for _, part in ipairs(step.parts) do parts[#parts + 1] = part.fn or part.kind end
+  local text = ("%s %dx%d ld%d"):format(table.concat(parts, "+"), step.constants.rows, step.constants.cols, step.constants.ld)
+  for _, argument in ipairs(step.arguments) do text = text .. "  " .. lower.operand_text(argument[2]) end
+  return text
+end
+
+function formats.row(step)
+  local parts = { step.fn }
+  for _, name in ipairs(words.sorted_keys(step.constants)) do
+    local value = step.constants[name]
+    parts[#parts + 1] = ("%s=%s"):format(name, math.type(value) == "float" and ("%.9g"):format(value) or value)
+  end
+  for _, name in ipairs(words.sorted_keys(step.arguments)) do
+    parts[#parts + 1] = (" %s=%s"):format(name, lower.operand_text(step.arguments[name]))
+  end
+  return table.concat(parts, " ")
+end
+
+--- A step as one line of text.
+function lower.step_text(step) return formats[step.form](step) end
+
+--- Every program's steps.
+function lower.dump(state)
+  local lines = {}
+  for _, program in ipairs(state.programs) do
+    for _, segment in ipairs(program.segments) do
+      for _, section in ipairs(segment.sections) do
+        lines[#lines + 1] = ("%s %s: segment %s, section %s"):format(program.entry.name, program.variant, segment.name,
+          section.name)
+        for _, step in ipairs(section.steps) do lines[#lines + 1] = "  " .. lower.step_text(step) end
+      end
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return lower

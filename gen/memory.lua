@@ -1,0 +1,225 @@
+-- memory: lifetimes -> offsets of all buffers in one arena a program, 64-byte aligned.
+-- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
+-- each has its own place. It also places the weights in the packed block.
+--
+-- Before: programs with workers.  After: each program has offsets = buffer -> floats, arena_floats,
+-- live_floats (the largest sum of buffers live at one step); state.weights = { offsets, floats }.
+local operands = require("operands")
+local words = require("words")
+
+local memory = {}
+
+local LINE = 16 -- floats of 64 bytes
+local BUCKET = 64 -- steps; neighbours in time are looked up by bucket
+
+local function aligned(floats) return words.round_up(floats, LINE) end
+
+-- first and last step at which each arena buffer is used. A buffer that enters or leaves a loop lives through all of it.
+local function lifetimes(program)
+  local life, loops, open = {}, {}, {}
+  local position = 0
+  for _, segment in ipairs(program.segments) do
+    local start = position + 1
+    for _, section in ipairs(segment.sections) do
+      for _, step in ipairs(section.steps) do
+        position = position + 1
+        if step.form == "begin" then
+          open[#open + 1] = position
+        elseif step.form == "finish" then
+          loops[#loops + 1] = { first = table.remove(open), last = position }
+        end
+        operands.each(step, function(operand)
+          if operand.buffer then
+            local l = life[operand.buffer]
+            if l then l.last = position else life[operand.buffer] = { first = position, last = position } end
+          end
+        end)
+      end
+    end
+    if segment.repeats > 1 then loops[#loops + 1] = { first = start, last = position } end
+  end
+  for _, loop in ipairs(loops) do
+    for _, l in pairs(life) do
+      local inside = l.first >= loop.first and l.last <= loop.last
+      local apart = l.last < loop.first or l.first > loop.last
+      if not inside and not apart then
+        l.first, l.last = math.min(l.first, loop.first), math.max(l.last, loop.last)
+      end
+    end
+  end
+  return life
+end
+
+-- Buffers that lie over one another become one item: { names, floats, first, last }.
+local function items_of(program)
+  local life = lifetimes(program)
+  local root = {}
+  local function root_of(name)
+    local over = program.buffers[name].over
+    if not over then return name end
+    root[name] = root[name] or root_of(over)
+    return root[name]
+  end
+  local items, by_root = {}, {}
+  for _, name in ipairs(words.sorted_keys(program.buffers)) do
+    local buffer = program.buffers[name]
+    local l = life[name]
+    if l and (buffer.class == "arena" or (buffer.class == "out" and buffer.shadow)) then
+      local key = root_of(name)
+      local item = by_root[key]
+      if not item then
+        item = { names = {}, floats = 0, first = l.first, last = l.last }
+        by_root[key] = item
+        items[#items + 1] = item
+      end
+      item.names[#item.names + 1] = name
+      item.floats = math.max(item.floats, aligned(buffer.floats))
+      item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)
+    end
+  end
+  return items
+end
+
+-- The largest sum of what is live at one step.
+local function most_live(items)
+  local change = {}
+  for _, item in ipairs(items) do
+    change[item.first] = (change[item.first] or 0) + item.floats
+    change[item.last + 1] = (change[item.last + 1] or 0) - item.floats
+  end
+  local now, most = 0, 0
+  for _, position in ipairs(words.sorted_keys(change)) do
+    now = now + change[position]
+    most = math.max(most, now)
+  end
+  return most
+end
+
+-- Places items in the given order, each at the lowest offset where no item that lives with it lies.
+local function place(items, order)
+  table.sort(items, order)
+  local buckets, size = {}, 0
+  for _, item in ipairs(items) do
+    local neighbours, seen = {}, {}
+    for bucket = item.first // BUCKET, item.last // BUCKET do
+      for _, other in ipairs(buckets[bucket] or {}) do
+        if not seen[other] and other.first <= item.last and item.first <= other.last then
+          seen[other] = true
+          neighbours[#neighbours + 1] = other
+        end
+      end
+    end
+    table.sort(neighbours, function(x, y)
+      if x.offset ~= y.offset then return x.offset < y.offset end
+      return x.names[1] < y.names[1]
+    end)
+    local offset = 0
+    for _, other in ipairs(neighbours) do
+      if offset + item.floats <= other.offset then break end
+      offset = math.max(offset, other.offset + other.floats)
+    end
+    item.offset = offset
+    size = math.max(size, offset + item.floats)
+    for bucket = item.first // BUCKET, item.last // BUCKET do
+      buckets[bucket] = buckets[bucket] or {}
+      table.insert(buckets[bucket], item)
+    end
+  end
+  return size
+end
+
+local orders = {
+  function(x, y)
+    if x.floats ~= y.floats then return x.floats > y.floats end
+    if x.first ~= y.first then return x.first < y.first end
+    return x.names[1] < y.names[1]
+  end,
+  function(x, y)
+    local long_x, long_y = x.last - x.first, y.last - y.first
+    if long_x ~= long_y then return long_x > long_y end
+    if x.floats ~= y.floats then return x.floats > y.floats end
+    return x.names[1] < y.names[1]
+  end,
+}
+
+local function place_program(program, reuse)
+  -- An output that the caller does not want is computed into the arena, where others need its place in the run.
+  if program.variant == "ship" and #program.entry.outputs > 1 then
+    for _, name in ipairs(program.entry.outputs) do program.buffers[name].shadow = true end
+  end
+  local items = items_of(program)
+  program.live_floats = most_live(items)
+  program.offsets = {}
+  if reuse then
+    local best
+    for _, order in ipairs(orders) do
+      local size = place(items, order)
+      if not best or size < best then
+        best = size
+        for _, item in ipairs(items) do
+          for _, name in ipairs(item.names) do program.offsets[name] = item.offset end
+        end
+      end
+    end
+    program.arena_floats = best
+  else
+    local offset = 0
+    for _, item in ipairs(items) do
+      for _, name in ipairs(item.names) do program.offsets[name] = offset end
+      offset = offset + item.floats
+    end
+    program.arena_floats = offset
+  end
+  program.items = items
+end
+
+--- Floats that a weight takes in the packed block.
+function memory.packed_floats(tensor, layout)
+  local rows, columns = tensor.shape[1], tensor.shape[2] or 1
+  if layout.rows then return rows * columns end
+  local floats = 0
+  for _, width in ipairs(layout.widths) do floats = floats + columns * words.round_up(width, LINE) end
+  return floats
+end
+
+local function place_weights(state)
+  local offsets, offset = {}, 0
+  for _, name in ipairs(state.graph.weights) do
+    offsets[name] = offset
+    offset = offset + aligned(memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name]))
+  end
+  return { offsets = offsets, floats = offset }
+end
+
+function memory.run(state)
+  for _, program in ipairs(state.programs) do
+    place_program(program, state.spec.reuse and program.variant == "ship")
+  end
+  state.weights = place_weights(state)
+end
+
+--- Offsets and lifetimes of each program, then of the weights.
+function memory.dump(state)
+  local lines = {}
+  for _, program in ipairs(state.programs) do
+    lines[#lines + 1] = ("%s %s: arena %d bytes, largest sum of live buffers %d bytes"):format(program.entry.name,
+      program.variant, 4 * program.arena_floats, 4 * program.live_floats)
+    for _, name in ipairs(words.sorted_keys(program.offsets)) do
+      local item
+      for _, each in ipairs(program.items) do
+        for _, other in ipairs(each.names) do if other == name then item = each end end
+      end
+      lines[#lines + 1] = ("  %10d %10d floats, steps %d to %d: %s"):format(program.offsets[name],
+        program.buffers[name].floats, item.first, item.last, name)
+    end
+  end
+  lines[#lines + 1] = ("weights: %d bytes"):format(4 * state.weights.floats)
+  for _, name in ipairs(state.graph.weights) do
+    local layout = state.plan.layouts[name]
+    lines[#lines + 1] = ("  %10d %s%s"):format(state.weights.offsets[name], name,
+      layout.rows and "" or " in panels of " .. table.concat(layout.widths, " "))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return memory

@@ -1,0 +1,369 @@
+-- plan: graph -> planned graph. Fusion (which ops ride on which product), tiles (panels, K
+-- blocks, token blocks), which mask blocks exist, the packed layout of weights, and how
+-- each tensor is stored. No addresses and no call order are decided here.
+--
+-- Before: state.spec, state.graph.  After: state.plan =
+--   parameters   the tile parameters, from the target's rule and the description
+--   layouts      weight -> { panel, count, tails, widths } or { rows = true }
+--   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch }
+--                form: external (the caller's memory), full, tile (one block of it at a time), fused (never stored)
+--   entries      { name, segments = { { name, group, repeats, sections = { { name, regions } } } } }
+local targets = require("targets")
+local words = require("words")
+local attention = require("plan_attention")
+
+local plan = {}
+
+local function parameters(spec)
+  local result = {}
+  for name, value in pairs(targets.by_name[spec.target].rule) do result[name] = value end
+  for name, value in pairs(spec.plan) do result[name] = value end
+  return result
+end
+
+--- Splits `outputs` into panels of `panel` and up to two tails. A remainder of at most one vector runs badly
+--- (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs.
+function plan.panels(outputs, panel)
+  local count, rest = outputs // panel, outputs % panel
+  local tails = {}
+  if rest > 0 and rest <= 16 and count > 0 and panel > 32 then
+    count = count - 1
+    tails = { panel - 16, rest + 16 }
+  elseif rest > 0 then
+    tails = { rest }
+  end
+  local widths = {}
+  for _ = 1, count do widths[#widths + 1] = panel end
+  for _, tail in ipairs(tails) do widths[#widths + 1] = tail end
+  return { panel = panel, count = count, tails = tails, widths = widths }
+end
+
+--- Blocks of K: { size, count, tail }. A divisor of K near the wanted block avoids a tail of its own.
+function plan.k_blocks(k, wanted)
+  if k <= 2 * wanted then return { size = k, count = 1, tail = 0 } end
+  local best
+  for size = wanted // 2, wanted * 3 // 2 do
+    if size > 0 and k % size == 0 and (not best or math.abs(size - wanted) < math.abs(best - wanted)) then best = size end
+  end
+  if best then return { size = best, count = k // best, tail = 0 } end
+  return { size = wanted, count = k // wanted, tail = k % wanted }
+end
+
+--- n rows in blocks of at most `most`, of equal sizes as far as that goes: { first, count }.
+function plan.blocks(n, most)
+  local number = (n + most - 1) // most
+  local list, first = {}, 0
+  for i = 1, number do
+    local count = n // number + (i <= n % number and 1 or 0)
+    list[i] = { first = first, count = count }
+    first = first + count
+  end
+  return list
+end
+
+-- The leading dimension of a stored tensor: rows on cache lines; an odd number of lines where rows are long, for
+-- else the rows of a tile share a few sets of the first-level cache.
+local function leading_dimension(width)
+  local ld = words.round_up(width, 16)
+  if ld >= 256 and ld // 16 % 2 == 0 then ld = ld + 16 end
+  return ld
+end
+
+plan.leading_dimension = leading_dimension
+
+local row_heads = words.set { "linear", "embed", "layer_norm", "activate", "add", "copy", "argmax" }
+local rides = words.set { "activate", "add" }
+
+-- How often each tensor is read, and by which op last.
+local function consumers(entry)
+  local count, last = {}, {}
+  for _, op in ipairs(entry.ops) do
+    for _, tensor in pairs(op.operands) do
+      count[tensor.name] = (count[tensor.name] or 0) + 1
+      last[tensor.name] = op
+    end
+  end
+  return count, last
+end
+
+-- The ops behind a head that ride on its tile while it is hot: elementwise, each the only reader of the one before.
+local function epilogue(list, at, uses)
+  local riders = {}
+  local result = list[at].result
+  if not (list[at].op == "linear" or list[at].op == "embed" or list[at].op == "layer_norm" or rides[list[at].op]) then
+    return riders
+  end
+  for i = at + 1, #list do
+    local op = list[i]
+    local chained = op.operands.x == result or op.operands.a == result
+    if not (rides[op.op] and chained and uses[result.name] == 1 and result.kind == "scratch") then break end
+    if op.operands.b == result then break end
+    riders[#riders + 1] = op
+    result = op.result
+  end
+  return riders
+end
+
+local function group_of(state, head, riders)
+  local group = { head = head, riders = riders, result = #riders > 0 and riders[#riders].result or head.result }
+  if head.op == "linear" then
+    local weight = head.operands.weight
+    group.panels = state.plan.layouts[weight.name]
+    group.k_blocks = plan.k_blocks(weight.shape[2], state.plan.parameters.k_block)
+    group.k_order = state.plan.parameters.k_order
+  end
+  return group
+end
+
+-- One section's ops as regions: runs of row-wise groups, attention, and whole-sequence ops.
+local function regions_of(state, list, uses, rows)
+  local regions = {}
+  local function region(kind)
+    local last = regions[#regions]
+    if kind == "rows" and last and last.kind == "rows" then return last end
+    regions[#regions + 1] = { kind = kind, groups = {} }
+    return regions[#regions]
+  end
+  local i = 1
+  while i <= #list do
+    local op = list[i]
+    if row_heads[op.op] then
+      local riders = epilogue(list, i, uses)
+      local r = region("rows")
+      r.blocks = r.blocks or plan.blocks(rows, state.plan.parameters.token_block)
+      r.groups[#r.groups + 1] = group_of(state, op, riders)
+      i = i + 1 + #riders
+    elseif op.op == "scores" then
+      local r = region("attention")
+      r.scores, r.softmax, r.context = op, list[i + 1], list[i + 2]
+      assert(r.softmax.op == "softmax" and r.context.op == "context")
+      attention.plan(r, state.plan.parameters)
+      i = i + 3
+    else
+      region("sequence").op = op
+      i = i + 1
+    end
+  end
+  return regions
+end
+
+-- Sequences are taken together until they fill a token block: products of few rows waste a weight's journey.
+local function group_size(spec, p)
+  return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))
+end
+
+local function segments_of(state, entry)
+  local spec, p = state.spec, state.plan.parameters
+  local uses = consumers(entry)
+  local group = group_size(spec, p)
+  local segments = {
+    { name = "sequences", group = group, rows = group * spec.seq, repeats = (spec.batch + group - 1) // group },
+    { name = "pooled", group = spec.batch, rows = spec.batch, repeats = 1 },
+  }
+  local pooled = false
+  local ops_of = { {}, {} }
+  for _, op in ipairs(entry.ops) do
+    local list = ops_of[pooled and 2 or 1]
+    list[#list + 1] = op
+    if op.op == "pool" then pooled = true end
+  end
+  local kept = {}
+  for i, segment in ipairs(segments) do
+    segment.sections = {}
+    local sections = {}
+    for _, op in ipairs(ops_of[i]) do
+      local name = i == 1 and op.section or "pooled"
+      if not sections[name] then
+        sections[name] = { name = name, ops = {} }
+        segment.sections[#segment.sections + 1] = sections[name]
+      end
+      table.insert(sections[name].ops, op)
+    end
+    for _, section in ipairs(segment.sections) do
+      section.regions = regions_of(state, section.ops, uses, segment.rows)
+    end
+    if #segment.sections > 0 then kept[#kept + 1] = segment end
+  end
+  return kept
+end
+
+-- Which region writes and which regions read each tensor, in order.
+local function region_uses(segments)
+  local writer, readers = {}, {}
+  local function visit(region, op, segment)
+    for _, tensor in pairs(op.operands) do
+      readers[tensor.name] = readers[tensor.name] or {}
+      table.insert(readers[tensor.name], { region = region, segment = segment })
+    end
+    writer[op.result.name] = { region = region, segment = segment }
+  end
+  for _, segment in ipairs(segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do
+          visit(region, group.head, segment)
+          for _, rider in ipairs(group.riders) do visit(region, rider, segment) end
+        end
+        for _, key in ipairs { "scores", "softmax", "context", "op" } do
+          if region[key] then visit(region, region[key], segment) end
+        end
+      end
+    end
+  end
+  return writer, readers
+end
+
+-- [batch, ..., width]: a row's width, and the rows that belong to one sequence. Integers (ids, lengths, labels) are
+-- one a row.
+local function row_shape(tensor)
+  local width = tensor.type == "f32" and tensor.shape[#tensor.shape] or 1
+  local rows = 1
+  for i = 2, #tensor.shape do rows = rows * tensor.shape[i] end
+  return width, #tensor.shape > 1 and rows // width or 1
+end
+
+local function store(state, entry, segments)
+  local storage, tensors = state.plan.storage, state.graph.tensors
+  local writer, readers = region_uses(segments)
+  local fused = {}
+  for _, segment in ipairs(segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do
+          if #group.riders > 0 then fused[group.head.result.name] = true end
+          for i = 1, #group.riders - 1 do fused[group.riders[i].result.name] = true end
+        end
+        if region.kind == "attention" then
+          fused[region.scores.result.name], fused[region.softmax.result.name] = true, true
+        end
+      end
+    end
+  end
+  local function external(name)
+    local width, rows = row_shape(tensors[name])
+    storage[name] = { form = "external", width = width, leading_dimension = width, rows_per_sequence = rows,
+      whole_batch = true }
+  end
+  for _, name in ipairs(entry.inputs) do external(name) end
+  for _, op in ipairs(entry.ops) do
+    local tensor = op.result
+    local name = tensor.name
+    if tensor.kind == "output" then
+      external(name)
+    else
+      local written = writer[name]
+      local here, crossing = true, false
+      for _, reader in ipairs(readers[name] or {}) do
+        if reader.region ~= written.region then here = false end
+        if reader.segment ~= written.segment then crossing = true end
+      end
+      local form = fused[name] and "fused" or "full"
+      if form == "full" and here and written.region.kind == "rows" and #written.region.blocks > 1 then form = "tile" end
+      local width, rows = row_shape(tensor)
+      storage[name] = { form = form, width = width, leading_dimension = leading_dimension(width),
+        rows_per_sequence = rows, whole_batch = crossing,
+        tile_rows = form == "tile" and written.region.blocks[1].count or nil }
+    end
+  end
+end
+
+-- A norm may write over what it reads, where nobody reads that again and both are stored alike.
+local function in_place(state, entry)
+  local storage = state.plan.storage
+  local uses = consumers(entry)
+  for _, op in ipairs(entry.ops) do
+    local x = op.operands.x
+    if op.op == "layer_norm" and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
+      local from, to = storage[x.name], storage[op.result.name]
+      if from.form == to.form and from.form ~= "fused" and from.whole_batch == to.whole_batch then
+        to.over = x.name
+      end
+    end
+  end
+end
+
+local function layouts(state)
+  local result = {}
+  local panels = {}
+  for _, entry in ipairs(state.graph.entries) do
+    for _, op in ipairs(entry.ops) do
+      if op.op == "linear" then panels[op.operands.weight.name] = true end
+    end
+  end
+  for _, name in ipairs(state.graph.weights) do
+    if panels[name] then
+      result[name] = plan.panels(state.graph.tensors[name].shape[1], state.plan.parameters.panel)
+    else
+      result[name] = { rows = true }
+    end
+  end
+  return result
+end
+
+function plan.run(state)
+  state.plan = { parameters = parameters(state.spec), storage = {}, entries = {} }
+  state.plan.layouts = layouts(state)
+  for i, entry in ipairs(state.graph.entries) do
+    local segments = segments_of(state, entry)
+    store(state, entry, segments)
+    in_place(state, entry)
+    state.plan.entries[i] = { name = entry.name, segments = segments }
+  end
+end
+
+local function group_text(group)
+  local parts = { group.head.op }
+  for _, rider in ipairs(group.riders) do parts[#parts + 1] = rider.op end
+  local text = ("%s = %s"):format(group.result.name, table.concat(parts, " + "))
+  if group.panels then
+    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(group.panels.widths, " "), group.k_blocks.count,
+      group.k_blocks.size, group.k_blocks.tail > 0 and " + " .. group.k_blocks.tail or "", group.k_order)
+  end
+  return text
+end
+
+local function blocks_text(blocks)
+  local sizes = {}
+  for i, block in ipairs(blocks) do sizes[i] = block.count end
+  return table.concat(sizes, " ")
+end
+
+--- Parameters, storage, then segments, sections, regions and groups.
+function plan.dump(state)
+  local lines = {}
+  local p = state.plan
+  for _, name in ipairs(words.sorted_keys(p.parameters)) do
+    lines[#lines + 1] = ("parameter %s = %s"):format(name, p.parameters[name])
+  end
+  for _, name in ipairs(state.graph.order) do
+    local s = p.storage[name]
+    if s then
+      lines[#lines + 1] = ("storage %s: %s%s%s%s"):format(name, s.form,
+        s.form ~= "fused" and (" leading dimension %d"):format(s.leading_dimension) or "",
+        s.whole_batch and s.form ~= "external" and " whole batch" or "", s.over and " over " .. s.over or "")
+    end
+  end
+  for _, entry in ipairs(p.entries) do
+    lines[#lines + 1] = "entry " .. entry.name
+    for _, segment in ipairs(entry.segments) do
+      lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.group)
+      for _, section in ipairs(segment.sections) do
+        lines[#lines + 1] = "    section " .. section.name
+        for _, region in ipairs(section.regions) do
+          if region.kind == "rows" then
+            lines[#lines + 1] = "      rows in blocks of " .. blocks_text(region.blocks)
+            for _, group in ipairs(region.groups) do lines[#lines + 1] = "        " .. group_text(group) end
+          elseif region.kind == "attention" then
+            lines[#lines + 1] = "      attention " .. region.context.result.name
+            attention.dump(region, lines)
+          else
+            lines[#lines + 1] = ("      sequence %s = %s"):format(region.op.result.name, region.op.op)
+          end
+        end
+      end
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return plan

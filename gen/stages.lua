@@ -1,0 +1,73 @@
+-- stages.lua: the constructors that a description may call to say what comes before and
+-- after the stack of layers, and the activations. Data for describe, validate and the docs.
+local stages = {}
+
+--- Activations: name -> equation. runtime/elementary.h has each as attn2c_<name>.
+stages.activations = {
+  relu = "max(x, 0)",
+  gelu = "x/2 (1 + erf(x / sqrt 2))",
+  gelu_tanh = "x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+  quick_gelu = "x sigmoid(1.702 x)",
+  silu = "x sigmoid(x)",
+  sigmoid = "1 / (1 + exp(-x))",
+  tanh = "tanh(x)",
+}
+
+stages.pools = { mean = true, max = true, first = true, last = true }
+
+-- A field: type, default or required, range, meaning. `word`: the field that `stage "word"` sets.
+local name_field = { type = "name", meaning = "makes the result an output of this name" }
+
+stages.constructors = {
+  -- before the stack
+  linear = {
+    place = "both",
+    meaning = "y = x W^T + b",
+    fields = {
+      from = { type = "integer", min = 1, max = 65536, place = "input", required = true,
+        meaning = "width of the features that come in" },
+      to = { type = "integer", min = 1, max = 1048576, place = "output", required = true, meaning = "width of the result" },
+      bias = { type = "boolean", default = true, meaning = "whether there is a b" },
+      activation = { type = "activation", place = "output", meaning = "applied to the result" },
+      name = { type = "name", place = "output", meaning = name_field.meaning },
+    },
+  },
+  tokens = {
+    place = "input",
+    meaning = "token ids, looked up in a table [vocab, d_model]",
+    fields = { vocab = { type = "integer", min = 1, max = 16777216, required = true, meaning = "rows of the table" } },
+  },
+  hidden = {
+    place = "both",
+    meaning = "before: hidden states come in as they are; after: the hidden states so far are an output",
+    fields = { name = { type = "name", place = "output", meaning = name_field.meaning } },
+  },
+  -- after the stack
+  norm = {
+    place = "output",
+    meaning = "layer norm",
+    fields = {
+      eps = { type = "number", min = 0, max = 1, meaning = "default: the model's eps" },
+      name = name_field,
+    },
+  },
+  pool = {
+    place = "output",
+    word = "over",
+    meaning = "one row a sequence: mean, max, first or last of its (unpadded) rows",
+    fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" }, name = name_field },
+  },
+  argmax = {
+    place = "output",
+    meaning = "the index of the largest, the first of equals, as int32",
+    fields = { name = name_field },
+  },
+}
+for name, equation in pairs(stages.activations) do
+  stages.constructors[name] = { place = "output", meaning = equation, fields = { name = name_field }, activation = name }
+end
+
+--- Constructors of the design that are not there yet; validate refuses them by name.
+stages.later = { "image", "normalise", "vocabulary", "token_types" }
+
+return stages

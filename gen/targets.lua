@@ -1,0 +1,76 @@
+-- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
+-- floats of a vector, and the rule that chooses tile parameters where nothing was measured.
+--
+-- panel           outputs of a product's tile (libxsmm's m)
+-- k_block         inputs that one kernel call or one block of a batch-reduce covers
+-- k_order         reduce: one call a panel, batch-reduce over the K blocks;
+--                 outer: one call a K block, each adding to the tile
+-- token_block     rows of a product's tile (libxsmm's n), at most
+-- group_tokens    sequences are taken together until they have so many tokens
+-- query_block     query rows whose scores are held at a time
+-- key_block       keys of a transposed panel and of a block of the context's batch-reduce
+-- window_block    query rows a block where a window masks most keys
+-- key_align       the first key of a block's range is a multiple of this
+local targets = {}
+
+targets.list = {
+  {
+    name = "avx512", vector = 16,
+    cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
+    needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
+    rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
+      key_block = 64, window_block = 32, key_align = 16 },
+  },
+  {
+    name = "avx2", vector = 8,
+    cflags = "-mavx2 -mfma",
+    needs = { "avx2", "fma" },
+    rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
+      key_block = 64, window_block = 32, key_align = 16 },
+  },
+  {
+    name = "x86_64", vector = 4, cflags = "", needs = {},
+    rule = { panel = 32, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
+      key_block = 64, window_block = 32, key_align = 16 },
+  },
+}
+
+targets.by_name = {}
+for _, target in ipairs(targets.list) do targets.by_name[target.name] = target end
+
+--- The tile parameters that `plan = { ... }` may override: name -> range or words.
+targets.parameters = {
+  panel = { min = 16, max = 256, multiple = 16 }, k_block = { min = 8, max = 8192 },
+  k_order = { words = { "reduce", "outer" } }, token_block = { min = 1, max = 4096 },
+  group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },
+  key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
+  key_align = { min = 1, max = 16 },
+}
+
+--- What `target = "host"` means here. LIBXSMM_TARGET is honoured, so that a lower target can be tried everywhere.
+function targets.host()
+  local flags = {}
+  local info = io.open("/proc/cpuinfo", "r")
+  if info then
+    for line in info:lines() do
+      local list = line:match("^flags%s*:%s*(.*)$")
+      if list then
+        for flag in list:gmatch("%S+") do flags[flag] = true end
+        break
+      end
+    end
+    info:close()
+  end
+  local asked = os.getenv("LIBXSMM_TARGET") or ""
+  local lowered = { hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
+  local from = lowered[asked:lower()]
+  for _, target in ipairs(targets.list) do
+    local has_all = true
+    for _, flag in ipairs(target.needs) do has_all = has_all and flags[flag] or false end
+    if from == target.name then from = nil end
+    if has_all and not from then return target.name end
+  end
+  return "x86_64"
+end
+
+return targets

@@ -1,0 +1,62 @@
+-- template.lua: a line-based template engine. A template is readable C; a line that begins
+-- with @ is Lua, ${expression} is replaced by its value, everything else is text. Each line
+-- becomes exactly one line of Lua, so that an error names the template's own line.
+--
+-- Strict: an unknown name is an error, and so are nil and floats as values (512/8 would print 64.0).
+local template = {}
+
+-- One line of text as Lua that writes it.
+local function write_line(line)
+  local parts, at = {}, 1
+  while true do
+    local first, last, expression = line:find("%${(.-)}", at)
+    if not first then break end
+    if first > at then parts[#parts + 1] = ("%q"):format(line:sub(at, first - 1)) end
+    parts[#parts + 1] = ("value_(%s)"):format(expression)
+    at = last + 1
+  end
+  if at <= #line then parts[#parts + 1] = ("%q"):format(line:sub(at)) end
+  return ("line_(%s)"):format(#parts > 0 and table.concat(parts, " .. ") or '""')
+end
+
+--- Compiles a template's text. Returns a function from a table of values to the text.
+function template.compile(text, name)
+  local code = {}
+  for line in text:gmatch("([^\n]*)\n") do
+    code[#code + 1] = line:sub(1, 1) == "@" and line:sub(2) or write_line(line)
+  end
+  local source = table.concat(code, "\n")
+  return function(values)
+    local out = {}
+    local env = {
+      ipairs = ipairs,
+      line_ = function(line) out[#out + 1] = line end,
+      value_ = function(value)
+        local kind = math.type(value) or type(value)
+        if kind ~= "integer" and kind ~= "string" then error("a value is a " .. kind, 2) end
+        return tostring(value)
+      end,
+    }
+    setmetatable(env, {
+      __index = function(_, key)
+        local value = values[key]
+        if value == nil then error(("%s: no value for %s"):format(name, key), 2) end
+        return value
+      end,
+      __newindex = function(_, key) error(("%s: a template sets no globals: %s"):format(name, key), 2) end,
+    })
+    assert(load(source, "=" .. name, "t", env))()
+    return table.concat(out, "\n") .. "\n"
+  end
+end
+
+--- Reads and compiles templates/<file>.
+function template.open(root, file)
+  local path = root .. "/templates/" .. file
+  local handle = assert(io.open(path, "rb"))
+  local text = handle:read("a")
+  handle:close()
+  return template.compile(text, "templates/" .. file)
+end
+
+return template

@@ -1,0 +1,41 @@
+/* bench_report.h - what a bench found, and how it is printed: as a table, as JSON or as
+ * comma-separated values. */
+#ifndef ATTN2C_BENCH_REPORT_H
+#define ATTN2C_BENCH_REPORT_H
+
+#include <stdio.h>
+#include "arguments.h"
+#include "timing.h"
+
+typedef struct {
+  const attn2c_descriptor *model;
+  const attn2c_entry *entry;
+  const char *provider;     /* of the kernels */
+  attn2c_spread ms;         /* of a call */
+  int repetitions;          /* samples of it */
+  int calls;                /* calls in a sample */
+  double open_ms, first_ms; /* opening the model; its first call */
+  double roof;              /* GFLOP/s; 0: not available */
+  double *op_ms;            /* with --profile: of each graph op of the entry, the median; else NULL */
+} attn2c_bench_result;
+
+/* The time and the work of the ops that share a kind or a section. */
+typedef struct {
+  const char *name;
+  double ms, flops;
+} attn2c_profile_row;
+
+/* Adds up ops of one kind, or of one section, in the order of their first appearance. `rows` has room for
+ * op_count; the number of rows. */
+int attn2c_profile_group(const attn2c_op *ops, int op_count, const double *op_ms, int by_section,
+                         attn2c_profile_row *rows);
+
+/* GFLOP/s of that work in that time; 0 where there is no time. */
+double attn2c_gflops(double flops, double ms);
+
+/* Prints one row an entry, and their profiles where there are any. ATTN2C_OK or _MEMORY; the stream's errors
+ * are the caller's to look at. */
+int attn2c_bench_report(const attn2c_bench_result *results, int count, attn2c_report_format format,
+                        FILE *out);
+
+#endif

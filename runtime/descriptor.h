@@ -1,0 +1,125 @@
+/* descriptor.h - what an emitted model says of itself, as constant data: tensors, graph
+ * ops in order, weights, kernels, entries, sizes. Everything generic (the reference, the
+ * checks, the bench, info, the packing) reads this and knows no model. */
+#ifndef ATTN2C_DESCRIPTOR_H
+#define ATTN2C_DESCRIPTOR_H
+
+#include "attn2c.h"
+
+#define ATTN2C_MAX_RANK     6
+#define ATTN2C_MAX_OPERANDS 6
+
+typedef enum { ATTN2C_F32, ATTN2C_I32 } attn2c_type;
+
+typedef enum {
+  ATTN2C_INPUT,
+  ATTN2C_OUTPUT,
+  ATTN2C_WEIGHT,
+  ATTN2C_CONSTANT, /* made by a formula when the model is opened */
+  ATTN2C_SCRATCH,
+  ATTN2C_STATE /* lives from call to call */
+} attn2c_kind;
+
+typedef struct {
+  const char *name; /* its path in the graph: "l0.attn.q"; of an input or output: the C member's name */
+  attn2c_kind kind;
+  attn2c_type type;
+  int rank;
+  int64_t shape[ATTN2C_MAX_RANK]; /* row-major, the whole batch */
+  int64_t minimum, limit;         /* of an i32 input: minimum <= value < limit */
+  /* Where the trace variant keeps it: element 0 at this float offset of the trace's arena, rows (all dimensions
+   * but the last) leading_dimension floats apart. Offset -1: not in the arena (input, output, weight, constant). */
+  int64_t trace_offset, trace_leading_dimension;
+} attn2c_tensor;
+
+typedef struct {
+  const char *name;
+  double number;    /* of a numeric attribute (booleans are 0 and 1) */
+  const char *text; /* of a textual one, else NULL */
+} attn2c_attribute;
+
+typedef struct {
+  const char *op;                     /* its name in gen/ops.lua */
+  const char *section;                /* "input", "layer 3", "output" */
+  int result;                         /* index into tensors */
+  int operands[ATTN2C_MAX_OPERANDS];  /* indices into tensors, in the op table's order; -1: not given */
+  const attn2c_attribute *attributes; /* ended by a NULL name */
+  double flops;                       /* 2 x multiply-adds of products, unpadded, without what a mask removes */
+} attn2c_op;
+
+/* A weight or constant: where it comes from and how it lies in the model's packed block. */
+typedef struct {
+  int tensor;               /* index into tensors; its shape is that of the unpacked weight, [out][in] of a linear */
+  const char *const *names; /* names in a checkpoint, tried in order, ended by NULL; NULL for a constant */
+  int source_rank;
+  int64_t source_shape[ATTN2C_MAX_RANK]; /* what the file's tensor must have */
+  int64_t source_row;                    /* the first of its rows (axis 0) that this weight takes */
+  const char *formula;                   /* of a constant: "sinusoidal"; else NULL */
+  /* Random values, used without a checkpoint: normal with this mean and deviation. */
+  double random_mean, random_deviation;
+  int64_t offset; /* floats from the start of the packed block */
+  /* panel 0: rows as they are. Else W[out][in] lies transposed as panels of `panel` outputs, [in][panel], one behind
+   * the other, then up to two tails of tail[] outputs; a panel's leading dimension is its width rounded up to 16
+   * floats, the rest zero. */
+  int64_t panel, panel_count, tail[2];
+} attn2c_weight;
+
+/* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the offsets
+ * of the batch's blocks are in bytes. libxsmm's batch-reduce by offsets, for every provider. */
+typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const unsigned long long *count,
+                              const unsigned long long *a_offsets, const unsigned long long *b_offsets);
+
+typedef struct {
+  int m, n, k, lda, ldb, ldc;
+  int beta;               /* 0: C = ..., 1: C += ... */
+  attn2c_kernel portable; /* the same in plain C */
+} attn2c_kernel_shape;
+
+/* One call of the model. in and out are arrays of pointers in the order of inputs[] and outputs[]; an output may be
+ * NULL. Nothing in it allocates, locks, reads or writes files. ATTN2C_FORMAT: a token id or length out of range. */
+typedef int (*attn2c_run)(const attn2c_kernel *kernels, const float *weights, float *arena, const void *const *in,
+                          void *const *out);
+
+typedef struct {
+  const char *name; /* "forward" */
+  const attn2c_op *ops;
+  int op_count;
+  const int *inputs, *outputs; /* indices into tensors */
+  int input_count, output_count;
+  double flops;
+  attn2c_run run;
+} attn2c_entry;
+
+typedef struct attn2c_descriptor {
+  const char *name, *generator, *description, *description_hash, *target;
+  const attn2c_entry *entries;
+  const attn2c_tensor *tensors;
+  const attn2c_weight *weights;
+  const attn2c_kernel_shape *kernels;
+  int entry_count, tensor_count, weight_count, kernel_count;
+  int layers, threads;
+  int64_t parameters;    /* elements of all weights */
+  int64_t weight_floats; /* of the packed block */
+  int64_t arena_floats;
+  int64_t lines; /* of emitted steps */
+} attn2c_descriptor;
+
+/* The program's own parts, which the library does not carry: the same steps without reuse of memory and with fused
+ * tensors written out, and the same steps with a mark before each op. */
+typedef struct {
+  const attn2c_descriptor *model;
+  const attn2c_run *trace; /* one an entry */
+  int64_t trace_floats;
+  /* one an entry: as run, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i] */
+  int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena, const void *const *in,
+                        void *const *out, double *nanoseconds);
+} attn2c_program;
+
+/* Helpers that read the above. */
+int64_t attn2c_elements(const attn2c_tensor *tensor);
+/* The number of an attribute, or `otherwise` where the op does not have it. */
+double attn2c_number(const attn2c_op *op, const char *name, double otherwise);
+/* The text of an attribute, or NULL. */
+const char *attn2c_text(const attn2c_op *op, const char *name);
+
+#endif

@@ -1,0 +1,204 @@
+/* elementary.h - exp, erf, tanh and the activations of transformers, float to float, as
+ * branch-free inline bodies that the compiler vectorises inside any loop. NaN and infinity
+ * go through as in the equation evaluated in IEEE arithmetic; results never depend on inlining. */
+#ifndef ATTN2C_ELEMENTARY_H
+#define ATTN2C_ELEMENTARY_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define ATTN2C_INLINE static inline __attribute__((always_inline))
+
+/* a*b + c: one rounding where the target has the instruction, else two. */
+#ifdef __FMA__
+#define ATTN2C_FMA(a, b, c) __builtin_fmaf((a), (b), (c))
+#else
+#define ATTN2C_FMA(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* a*b + c for arguments where the product nearly cancels c, which needs all bits of the product on every
+ * target. */
+#ifdef __FMA__
+#define ATTN2C_FMA_EXACT(a, b, c) __builtin_fmaf((a), (b), (c))
+#else
+#define ATTN2C_FMA_EXACT(a, b, c) ((float)((double)(a) * (double)(b) + (double)(c)))
+#endif
+
+/* log2(e) as the sum of two floats. */
+#define ATTN2C_LOG2E_HIGH 1.44269502f
+#define ATTN2C_LOG2E_LOW  1.92596303e-08f
+
+/* 1.5 * 2^23: x + this has round(x) in its lowest bits, for |x| < 2^22, by the addition's own rounding. */
+#define ATTN2C_ROUNDER 12582912.0f
+
+ATTN2C_INLINE uint32_t attn2c_bits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+ATTN2C_INLINE float attn2c_from_bits(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* min(|x|, limit), and limit for NaN: an integer minimum, which is one instruction where a float one that a
+ * NaN passes is two. The caller brings NaN back in by another operand. */
+ATTN2C_INLINE float attn2c_magnitude(float x, float limit) {
+  int32_t a = (int32_t)(attn2c_bits(x) & 0x7fffffffu), b = (int32_t)attn2c_bits(limit);
+  return attn2c_from_bits((uint32_t)(a < b ? a : b));
+}
+
+/* magnitude with the sign bit of x; magnitude must have a clear sign bit or be NaN. */
+ATTN2C_INLINE float attn2c_with_sign(float magnitude, float x) {
+  return attn2c_from_bits(attn2c_bits(magnitude) | (attn2c_bits(x) & 0x80000000u));
+}
+
+/* 2^n of rounded = n + ATTN2C_ROUNDER, -127 <= n <= 127; n = -127 gives 0. */
+ATTN2C_INLINE float attn2c_power(float rounded) {
+  return attn2c_from_bits((attn2c_bits(rounded) << 23) + 0x3f800000u);
+}
+
+/* (2^r - 1) / r for |r| <= 1/2, relative error 2.1e-8: so that 2^r = 1 + r P(r) is exact at 0 and 2^r - 1
+ * does not cancel. All polynomials here are relative minimax fits (Remez exchange) by tests/bench/fit.py. */
+ATTN2C_INLINE float attn2c_exp2_slope(float r) {
+  float p = 0.000154035122f;
+  p = ATTN2C_FMA(p, r, 0.00133907353f);
+  p = ATTN2C_FMA(p, r, 0.00961823761f);
+  p = ATTN2C_FMA(p, r, 0.0555035733f);
+  p = ATTN2C_FMA(p, r, 0.240226492f);
+  return ATTN2C_FMA(p, r, 0.693147182f);
+}
+
+/* 2^(x * (c + c_low)) for x * c <= 0 and c > 0; 0 below 2^-126.5; NaN stays NaN, -inf gives 0.
+ * x*c = n + r, n whole; the result is 2^n * 2^r. */
+ATTN2C_INLINE float attn2c_exp2_nonpositive(float x, float c, float c_low) {
+  float limit = -127.0f / c;
+  x = x < limit ? limit : x;
+  float rounded = ATTN2C_FMA(x, c, ATTN2C_ROUNDER);
+  float n = rounded - ATTN2C_ROUNDER;
+  float r = ATTN2C_FMA(x, c_low, ATTN2C_FMA_EXACT(x, c, -n));
+  return ATTN2C_FMA(r, attn2c_exp2_slope(r), 1.0f) * attn2c_power(rounded);
+}
+
+/* e^x. At most 2 ulp; overflows to inf, underflows gradually to denormals (1 denormal step) and 0 as IEEE. */
+ATTN2C_INLINE float attn2c_exp(float x) {
+  x = x < -104.0f ? -104.0f : x;
+  x = x > 89.0f ? 89.0f : x;
+  float rounded = ATTN2C_FMA(x, ATTN2C_LOG2E_HIGH, ATTN2C_ROUNDER);
+  float n = rounded - ATTN2C_ROUNDER;
+  float r = ATTN2C_FMA(x, ATTN2C_LOG2E_LOW, ATTN2C_FMA_EXACT(x, ATTN2C_LOG2E_HIGH, -n));
+  float p = ATTN2C_FMA(r, attn2c_exp2_slope(r), 1.0f);
+  /* -150 <= n <= 128 is wider than the exponent: scale by 2^(n+64) and 2^-64, or by 2^(n-1) and 2. */
+  uint32_t bias = x < 0.0f ? (127u + 64u) << 23 : 126u << 23;
+  float rest = x < 0.0f ? 5.42101086e-20f : 2.0f;
+  return p * attn2c_from_bits((attn2c_bits(rounded) << 23) + bias) * rest;
+}
+
+/* e^x for x <= 0 (-inf included) or NaN, cheaper. At most 2 ulp for results of 2^-126 and more; what is
+ * smaller may be 0. */
+ATTN2C_INLINE float attn2c_exp_nonpositive(float x) {
+  return attn2c_exp2_nonpositive(x, ATTN2C_LOG2E_HIGH, ATTN2C_LOG2E_LOW);
+}
+
+/* erf(x) = 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. Relative error at most 5e-7, of x = 0 on.
+ * |erf| = 1 - 2^-g, g = |x| G(|x|); 2^-g - 1 is taken as 2^n (2^r - 1) + (2^n - 1), which does not cancel. */
+ATTN2C_INLINE float attn2c_erf(float x) {
+  float a = attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu);
+  a = a > 4.0f ? 4.0f : a;
+  float g = 5.87290742e-05f;
+  g = ATTN2C_FMA(g, a, -0.000549667573f);
+  g = ATTN2C_FMA(g, a, 0.00180588884f);
+  g = ATTN2C_FMA(g, a, 0.000296784565f);
+  g = ATTN2C_FMA(g, a, -0.0278753433f);
+  g = ATTN2C_FMA(g, a, 0.148329839f);
+  g = ATTN2C_FMA(g, a, 0.918443441f);
+  g = ATTN2C_FMA(g, a, 1.62790704f) * a;
+  float rounded = ATTN2C_ROUNDER - g;
+  float n = rounded - ATTN2C_ROUNDER;
+  float r = g + n; /* -r of the equation: exact */
+  float power = attn2c_power(rounded);
+  float magnitude = ATTN2C_FMA(power, r * attn2c_exp2_slope(-r), 1.0f - power);
+  return attn2c_with_sign(magnitude, x);
+}
+
+/* tanh(x) = (e^(2x) - 1) / (e^(2x) + 1). At most 4 ulp, of x = 0 on. e^(2|x|) - 1 as in attn2c_erf. */
+ATTN2C_INLINE float attn2c_tanh(float x) {
+  float a = attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu);
+  a = a > 9.02f ? 9.02f : a; /* tanh is 1 from there on */
+  float rounded = ATTN2C_FMA(a, 2.0f * ATTN2C_LOG2E_HIGH, ATTN2C_ROUNDER);
+  float n = rounded - ATTN2C_ROUNDER;
+  float r = ATTN2C_FMA_EXACT(a, 2.0f * ATTN2C_LOG2E_HIGH, -n);
+  float power = attn2c_power(rounded);
+  float e = ATTN2C_FMA(power, r * attn2c_exp2_slope(r), power - 1.0f);
+  return attn2c_with_sign(e / (e + 2.0f), x);
+}
+
+/* x * sigmoid(2 y ln 2 (c + c_low)): with h = 2^(-|y| c) it is x / (1 + h^2) for y >= 0, x h^2 / (1 + h^2)
+ * for y < 0. h reaches half as far down as the result, so that the result, not h, is what underflows. */
+ATTN2C_INLINE float attn2c_gate(float x, float y, float c, float c_low) {
+  float h = attn2c_exp2_nonpositive(attn2c_from_bits(attn2c_bits(y) | 0x80000000u), c, c_low);
+  float g = y < 0.0f ? h : 1.0f;
+  return x * g * g / ATTN2C_FMA(h, h, 1.0f);
+}
+
+/* 1 / (1 + e^-x). Relative error at most 7e-7 where it is a normal float; gradual underflow below. */
+ATTN2C_INLINE float attn2c_sigmoid(float x) {
+  return attn2c_gate(1.0f, x, 0.5f * ATTN2C_LOG2E_HIGH, 0.5f * ATTN2C_LOG2E_LOW);
+}
+
+/* x * sigmoid(x) = x / (1 + e^-x). Relative error at most 7e-7 where it is a normal float; -inf gives NaN. */
+ATTN2C_INLINE float attn2c_silu(float x) {
+  return attn2c_gate(x, x, 0.5f * ATTN2C_LOG2E_HIGH, 0.5f * ATTN2C_LOG2E_LOW);
+}
+
+/* x * sigmoid(1.702 x). Relative error at most 7e-7 where it is a normal float; -inf gives NaN. */
+ATTN2C_INLINE float attn2c_quick_gelu(float x) {
+  return attn2c_gate(x, x, 1.22773349f, -1.30547493e-08f); /* 1.702 log2(e) / 2 */
+}
+
+/* x/2 * (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3). Relative error at most 2e-5 where
+ * it is a normal float (from the rounding of u where u is large), 1e-6 for x > -4; -inf gives NaN. */
+ATTN2C_INLINE float attn2c_gelu_tanh(float x) {
+  /* y = u log2(e) */
+  float y = x * ATTN2C_FMA(x * x, 0.0514716208f, 1.15110409f);
+  return attn2c_gate(x, y, 1.0f, 0.0f);
+}
+
+/* max(x, 0); NaN stays NaN. */
+ATTN2C_INLINE float attn2c_relu(float x) { return x < 0.0f ? 0.0f : x; }
+
+/* x * Phi(x) = x/2 * (1 + erf(x / sqrt 2)). Relative error at most 2e-6 wherever it is a normal float, so in
+ * the tail of negative x, too; -inf gives NaN. x Phi(x) = max(x, 0) - a Phi(-a), a = |x|, and a Phi(-a) =
+ * 2^(-c a^2) w Q(w), w = a / (a + 3.75), c = log2(e)/2. */
+ATTN2C_INLINE float attn2c_gelu(float x) {
+  const float c = 0.5f * ATTN2C_LOG2E_HIGH;   /* Q makes up for what this float is off */
+  float a = attn2c_magnitude(x, 13.2687372f); /* c a^2 = 127, where the power becomes 0 */
+  float square = a * a;
+  float square_low = ATTN2C_FMA_EXACT(a, a, -square);
+  float rounded = ATTN2C_FMA(square, -c, ATTN2C_ROUNDER);
+  float n = rounded - ATTN2C_ROUNDER;
+  float r = ATTN2C_FMA(square_low, -c, ATTN2C_FMA_EXACT(square, -c, -n));
+  /* 2^r, relative error 1.6e-7 */
+  float p = 0.00132764725f;
+  p = ATTN2C_FMA(p, r, 0.00967554096f);
+  p = ATTN2C_FMA(p, r, 0.0555071309f);
+  p = ATTN2C_FMA(p, r, 0.240221202f);
+  p = ATTN2C_FMA(p, r, 0.693146944f);
+  p = ATTN2C_FMA(p, r, 1.00000012f);
+  /* Q, relative error 8.4e-7 */
+  float w = a / (a + 3.75f);
+  float q = -0.245325297f;
+  q = ATTN2C_FMA(q, w, 0.787704706f);
+  q = ATTN2C_FMA(q, w, -0.450849503f);
+  q = ATTN2C_FMA(q, w, -1.66720581f);
+  q = ATTN2C_FMA(q, w, 3.83424211f);
+  q = ATTN2C_FMA(q, w, -3.73493814f);
+  q = ATTN2C_FMA(q, w, 1.87499857f);
+  /* x * 0 keeps the sign of -0, makes NaN of -inf, and lets NaN through */
+  float positive = x > 0.0f ? x : x * 0.0f;
+  return ATTN2C_FMA(-(w * q * p), attn2c_power(rounded), positive);
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* model.c - an opened model and a caller's context, for any descriptor. */
+#include "model.h"
+#include "pack.h"
+
+#include <stdlib.h>
+
+/* Largest number of elements of an unpacked weight: one buffer serves them all. */
+static int64_t largest_weight(const attn2c_descriptor *descriptor) {
+  int64_t largest = 0;
+  for (int i = 0; i < descriptor->weight_count; i++) {
+    const int64_t elements = attn2c_elements(&descriptor->tensors[descriptor->weights[i].tensor]);
+    if (elements > largest) largest = elements;
+  }
+  return largest;
+}
+
+static int read_and_pack(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
+  const attn2c_descriptor *descriptor = model->descriptor;
+  float *values = attn2c_allocate((size_t)largest_weight(descriptor) * sizeof(float));
+  if (!values) {
+    attn2c_say(message, "no memory for reading the weights");
+    return ATTN2C_MEMORY;
+  }
+  int status = ATTN2C_OK;
+  for (int i = 0; i < descriptor->weight_count && status == ATTN2C_OK; i++) {
+    status = attn2c_source_read(source, i, values, message);
+    if (status == ATTN2C_OK) {
+      const attn2c_weight *weight = &descriptor->weights[i];
+      attn2c_pack(weight, &descriptor->tensors[weight->tensor], values, model->weights);
+    }
+  }
+  attn2c_free(values);
+  return status;
+}
+
+int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
+                      attn2c_message *message) {
+  *model = NULL;
+  if (!attn2c_machine_runs(descriptor->target, message)) return ATTN2C_MACHINE;
+  attn2c_model *opened = calloc(1, sizeof *opened);
+  if (opened) {
+    opened->descriptor = descriptor;
+    opened->kernels = calloc((size_t)descriptor->kernel_count + 1, sizeof *opened->kernels);
+    opened->weights = attn2c_allocate((size_t)descriptor->weight_floats * sizeof(float));
+  }
+  if (!opened || !opened->kernels || !opened->weights) {
+    attn2c_say(message, "no memory for %lld bytes of packed weights",
+               (long long)descriptor->weight_floats * (long long)sizeof(float));
+    attn2c_model_close(opened);
+    return ATTN2C_MEMORY;
+  }
+  opened->provider =
+      attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_count, descriptor->target, opened->kernels);
+  const int status = read_and_pack(opened, source, message);
+  if (status != ATTN2C_OK) {
+    attn2c_model_close(opened);
+    return status;
+  }
+  *model = opened;
+  return ATTN2C_OK;
+}
+
+static int open_from(const attn2c_descriptor *descriptor, int status, attn2c_source *source, attn2c_model **model,
+                     attn2c_message *message) {
+  if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, model, message);
+  attn2c_source_close(source);
+  return status;
+}
+
+int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model, char *text,
+                           size_t size) {
+  attn2c_message message = attn2c_message_make(text, size);
+  if (!model) return ATTN2C_USAGE;
+  *model = NULL;
+  if (!path) {
+    attn2c_say(&message, "no path of a weights file was given");
+    return ATTN2C_USAGE;
+  }
+  attn2c_source *source = NULL;
+  const int status = attn2c_source_file(path, descriptor, &source, &message);
+  return open_from(descriptor, status, source, model, &message);
+}
+
+int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,
+                             attn2c_model **model, char *text, size_t size) {
+  attn2c_message message = attn2c_message_make(text, size);
+  if (!model) return ATTN2C_USAGE;
+  *model = NULL;
+  if (!bytes) {
+    attn2c_say(&message, "no bytes of a weights file were given");
+    return ATTN2C_USAGE;
+  }
+  attn2c_source *source = NULL;
+  const int status = attn2c_source_memory(bytes, count, descriptor, &source, &message);
+  return open_from(descriptor, status, source, model, &message);
+}
+
+void attn2c_model_close(attn2c_model *model) {
+  if (!model) return;
+  attn2c_free(model->weights);
+  free(model->kernels);
+  free(model);
+}
+
+int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
+  if (!context) return ATTN2C_USAGE;
+  *context = NULL;
+  if (!model) return ATTN2C_USAGE;
+  attn2c_context *created = calloc(1, sizeof *created);
+  if (!created) return ATTN2C_MEMORY;
+  created->model = model;
+  created->arena = attn2c_allocate((size_t)model->descriptor->arena_floats * sizeof(float));
+  if (!created->arena) {
+    free(created);
+    return ATTN2C_MEMORY;
+  }
+  *context = created;
+  return ATTN2C_OK;
+}
+
+void attn2c_context_destroy(attn2c_context *context) {
+  if (!context) return;
+  attn2c_free(context->arena);
+  free(context);
+}

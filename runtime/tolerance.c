@@ -1,0 +1,185 @@
+/* tolerance.c - the allowed error of each op's elements, and of a model's outputs. u is the unit roundoff,
+ * eps twice that. Ops that only move or round once are exact; of the others, the smallest normal float is
+ * always allowed, since smaller results may be flushed to zero. */
+#include "tolerance.h"
+#include "reference_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the rules below read and write. */
+typedef struct {
+  const attn2c_reference_call *call;
+  const float *want;
+  float *allowed;
+  int64_t rows, width, elements; /* of the result */
+} op_result;
+
+static int exact(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++) result->allowed[i] = 0;
+  return ATTN2C_OK;
+}
+
+/* A product of length K: 4 sqrt(K) u (|A||B|). K roundings, each at most u of a partial sum that is at most
+ * |A||B|, add up to K u at worst; as they are as often up as down, sqrt(K) u is their usual size and 4 of it
+ * are never met by chance. u and not eps, for it is the roundings that are counted. A bias is one more term
+ * of the sum. */
+static int product(const op_result *result, int64_t length) {
+  double factor = 4 * sqrt((double)length) * ATTN2C_ROUNDOFF;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+static int linear(const op_result *result) {
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
+}
+
+static int scores(const op_result *result) {
+  double heads = attn2c_number(result->call->op, "heads", 1);
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);
+}
+
+static int context(const op_result *result) {
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
+}
+
+/* Relative errors of the functions themselves, and what no float32 formula avoids:
+ * - x/2 (1 + f(x)) with f near -1: f has steps of 2^-24 there, and two of them (its own rounding, and an ulp
+ * of the function) leave an error of 2^-23 in the sum and so of |x| 2^-24 in the result, however small that
+ * is; twice this is allowed. It exceeds the relative part only where 1 + f is below 0.06 (gelu) or 0.006
+ * (gelu_tanh).
+ * - x f(x) with f below the smallest normal number: f may be zero, and the error is then |x| times that. */
+static int activate(const op_result *result) {
+  static const struct {
+    const char *name;
+    double relative;
+    int cancels, times_x;
+  } rules[] = {
+      {"relu", 0, 0, 0},    {"gelu", 4e-6, 1, 1},    {"gelu_tanh", 4e-5, 1, 1}, {"quick_gelu", 4e-6, 0, 1},
+      {"silu", 4e-6, 0, 1}, {"sigmoid", 4e-6, 0, 0}, {"tanh", 4e-5, 0, 0},
+  };
+  const float *x = attn2c_reference_values(result->call, 0);
+  const char *name = attn2c_text(result->call->op, "function");
+  for (size_t rule = 0; name && rule < sizeof rules / sizeof rules[0]; rule++) {
+    if (strcmp(rules[rule].name, name) != 0) continue;
+    if (rules[rule].relative == 0) return exact(result);
+    for (int64_t i = 0; i < result->elements; i++) {
+      double relative = rules[rule].relative * fabs((double)result->want[i]);
+      double cancelled = rules[rule].cancels ? ATTN2C_EPSILON * fabs((double)x[i]) : 0;
+      double flushed = ATTN2C_SMALLEST * (rules[rule].times_x ? fmax(1, fabs((double)x[i])) : 1);
+      result->allowed[i] = (float)(fmax(relative, cancelled) + flushed);
+    }
+    return ATTN2C_OK;
+  }
+  return attn2c_reference_fault(result->call, "there is no tolerance for this function");
+}
+
+/* y = g z + b with z = (x - mean) r, r = 1 / sqrt(variance + eps):
+ * - 5e-7 of |g z| + |b| for the roundings of r and of each step. Of the two terms and not of |y|: where they
+ * cancel, their own errors remain.
+ * - The mean is off by a few u of the numbers that it is made of, whose size is rms = sqrt(mean^2 +
+ * variance): its own rounding, those of the partial sums and of their merging. x - mean takes the whole of
+ * this over, however small it is itself, and r and g scale it. 4 u rms r |g| is allowed: next to nothing
+ * where the mean is near 0, and the bigger the more digits of x the mean eats up. */
+static int layer_norm(const op_result *result) {
+  const float *gain = attn2c_reference_values(result->call, 1),
+              *bias = attn2c_reference_values(result->call, 2);
+  double eps = attn2c_number(result->call->op, "eps", 0);
+  for (int64_t r = 0; r < result->rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    double mean = 0, variance = 0;
+    for (int64_t i = 0; i < result->width; i++) mean += x[i];
+    mean /= (double)result->width;
+    for (int64_t i = 0; i < result->width; i++) variance += (x[i] - mean) * (x[i] - mean);
+    variance /= (double)result->width;
+    double scale = 1 / sqrt(variance + eps), rms = sqrt(mean * mean + variance);
+    for (int64_t i = 0; i < result->width; i++) {
+      double g = gain ? fabs((double)gain[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
+      result->allowed[r * result->width + i] =
+          (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) + 4 * ATTN2C_ROUNDOFF * rms * scale * g +
+                  ATTN2C_SMALLEST);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* p = exp(t) / sum with t = scale (s - max) = ln(p / largest p). s - max and its product with scale round
+ * once each, so that t is off by up to 2 u |t| = eps |t|, and exp makes an absolute error of its argument a
+ * relative one of its result. 10 eps are for exp itself, the sum and the division. A masked key has the
+ * weight 0, and nothing else. */
+static int softmax(const op_result *result) {
+  for (int64_t r = 0; r < result->rows; r++) {
+    const float *s = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    const float *p = result->want + r * result->width;
+    double largest = 0;
+    for (int64_t i = 0; i < result->width; i++) largest = fmax(largest, p[i]);
+    for (int64_t i = 0; i < result->width; i++) {
+      double argument = p[i] > 0 ? fabs(log(p[i] / largest)) : 0;
+      result->allowed[r * result->width + i] =
+          s[i] == -INFINITY ? 0 : (float)((10 + argument) * ATTN2C_EPSILON * p[i] + ATTN2C_SMALLEST);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* The mean of n: n eps of the mean of |x|, n - 1 additions and a division, each at most u; the others are
+ * exact. */
+static int pool(const op_result *result) {
+  const char *function = attn2c_text(result->call->op, "function");
+  if (!function || strcmp(function, "mean") != 0) return exact(result);
+  /* The magnitude is n times the mean of |x| already. */
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(ATTN2C_EPSILON * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+/* embed and copy move, an addition rounds once and correctly, and argmax sees the very numbers that it is
+ * judged by.
+ */
+static const struct {
+  const char *name;
+  int (*function)(const op_result *result);
+} table[] = {
+    {"linear", linear},     {"embed", exact},           {"add", exact},     {"copy", exact},
+    {"activate", activate}, {"layer_norm", layer_norm}, {"scores", scores}, {"softmax", softmax},
+    {"pool", pool},         {"context", context},       {"argmax", exact},
+};
+
+int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
+                        float *allowed, attn2c_message *message) {
+  attn2c_reference_call call = {model, op, tensors, NULL, message};
+  const attn2c_tensor *shape = attn2c_reference_result(&call);
+  op_result result = {&call,
+                      tensors[op->result],
+                      allowed,
+                      attn2c_reference_rows(shape),
+                      attn2c_reference_width(shape),
+                      attn2c_elements(shape)};
+  for (size_t row = 0; row < sizeof table / sizeof table[0]; row++)
+    if (strcmp(table[row].name, op->op) == 0) return table[row].function(&result);
+  return attn2c_reference_fault(&call, "there is no tolerance for this op");
+}
+
+double attn2c_tolerance_row_sum(int64_t width) { return (double)width * ATTN2C_EPSILON; }
+
+/* Straight lines between these, and proportional to the layers behind the last: errors of layers add up. */
+attn2c_tolerance attn2c_tolerance_model(int layers) {
+  static const struct {
+    double layers, absolute, relative_l2;
+  } points[] = {{12, 1e-5, 1e-5}, {24, 1e-4, 3e-5}, {32, 1e-4, 3e-5}};
+  enum { LAST = sizeof points / sizeof points[0] - 1 };
+  attn2c_tolerance tolerance = {NULL, points[0].absolute, 1e-4, points[0].relative_l2};
+  for (int next = 1; next <= LAST && layers > points[next - 1].layers; next++) {
+    double from = points[next - 1].layers, share = fmin((layers - from) / (points[next].layers - from), 1);
+    tolerance.absolute =
+        points[next - 1].absolute + share * (points[next].absolute - points[next - 1].absolute);
+    tolerance.relative_l2 =
+        points[next - 1].relative_l2 + share * (points[next].relative_l2 - points[next - 1].relative_l2);
+  }
+  if (layers > points[LAST].layers) {
+    tolerance.absolute *= layers / points[LAST].layers;
+    tolerance.relative_l2 *= layers / points[LAST].layers;
+  }
+  return tolerance;
+}

@@ -1,0 +1,247 @@
+/* weights.c - the sources of a model's weights behind one interface. All weights are
+ * verified when the source is opened, so that a checkpoint that does not fit is refused
+ * with everything that is wrong with it, and reading meets only faults of the machine. */
+#define _DEFAULT_SOURCE
+#include "weights.h"
+#include "random.h"
+#include "safetensors.h"
+#include "shape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct attn2c_source {
+  const attn2c_descriptor *model;
+  attn2c_safetensors *file; /* NULL: random */
+  uint64_t seed;
+  int *found;  /* of each weight: the tensor of the file that it is taken from, or -1 */
+  int *unused; /* the tensors of the file that no weight is taken from */
+  int unused_count;
+};
+
+/* Constants. */
+
+/* P[s][2i] = sin(s / 10000^(2i/d)), P[s][2i+1] = cos(s / 10000^(2i/d))   (Vaswani et al. 2017, section 3.5)
+ * Shape [s][d]; with an odd d the last column is a sine. */
+static void fill_sinusoidal(const attn2c_tensor *tensor, float *values) {
+  int64_t width = tensor->shape[tensor->rank - 1], rows = attn2c_elements(tensor) / width;
+  for (int64_t column = 0; column < width; column++) {
+    double wavelength = pow(10000.0, (double)(column - column % 2) / (double)width);
+    for (int64_t s = 0; s < rows; s++) {
+      double angle = (double)s / wavelength;
+      values[s * width + column] = (float)(column % 2 ? cos(angle) : sin(angle));
+    }
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*fill)(const attn2c_tensor *tensor, float *values);
+} formulas[] = {{"sinusoidal", fill_sinusoidal}};
+
+/* The index of a weight's formula, or -1 and a line. */
+static int find_formula(const attn2c_descriptor *model, const attn2c_weight *weight,
+                        attn2c_message *message) {
+  const char *name = weight->formula ? weight->formula : "none";
+  for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+    if (strcmp(formulas[i].name, name) == 0) return (int)i;
+  attn2c_say(message, "%s: formula %s, but sinusoidal is expected", model->tensors[weight->tensor].name,
+             name);
+  return -1;
+}
+
+/* Verifying. */
+
+static int is_constant(const attn2c_weight *weight) { return weight->names == NULL; }
+
+static void say_missing(const attn2c_weight *weight, attn2c_message *message) {
+  char tried[1024] = "";
+  size_t used = 0;
+  for (int i = 1; weight->names[i] && used < sizeof tried; i++)
+    used += (size_t)snprintf(tried + used, sizeof tried - used, "%s%s", i > 1 ? ", " : "", weight->names[i]);
+  if (used)
+    attn2c_say(message, "%s: missing (also looked for %s)", weight->names[0], tried);
+  else
+    attn2c_say(message, "%s: missing", weight->names[0]);
+}
+
+/* Weights that are row ranges of one tensor (query, key and value in one matrix) share its fault: it is said
+ * once. */
+static int is_said(const attn2c_source *source, const int *faulty, int count, const attn2c_weight *weight,
+                   int found) {
+  for (int i = 0; i < count; i++) {
+    const attn2c_weight *other = &source->model->weights[faulty[i]];
+    if (source->found[faulty[i]] == found && strcmp(other->names[0], weight->names[0]) == 0 &&
+        attn2c_shape_equal(other->source_rank, other->source_shape, weight->source_rank,
+                           weight->source_shape))
+      return 1;
+  }
+  return 0;
+}
+
+/* The lines on what is wrong with the tensor of one weight. */
+static void say_faults(const attn2c_source *source, const attn2c_weight *weight, int found,
+                       attn2c_message *message) {
+  if (found < 0) {
+    say_missing(weight, message);
+    return;
+  }
+  const attn2c_safetensor *tensor = attn2c_safetensors_tensor(source->file, found);
+  if (!attn2c_dtype_readable(tensor->dtype))
+    attn2c_say(message, "%s: type %s, but F32, F64, F16 or BF16 is expected", tensor->name,
+               attn2c_dtype_name(tensor->dtype));
+  if (!attn2c_shape_equal(tensor->rank, tensor->shape, weight->source_rank, weight->source_shape))
+    attn2c_say(message, "%s: shape %s, but %s is expected", tensor->name,
+               attn2c_shape_write(tensor->rank, tensor->shape).text,
+               attn2c_shape_write(weight->source_rank, weight->source_shape).text);
+}
+
+static int is_fitting(const attn2c_source *source, const attn2c_weight *weight, int found) {
+  if (found < 0) return 0;
+  const attn2c_safetensor *tensor = attn2c_safetensors_tensor(source->file, found);
+  return attn2c_dtype_readable(tensor->dtype) &&
+         attn2c_shape_equal(tensor->rank, tensor->shape, weight->source_rank, weight->source_shape);
+}
+
+static int find_tensor(const attn2c_safetensors *file, const attn2c_weight *weight) {
+  for (int i = 0; weight->names[i]; i++) {
+    int found = attn2c_safetensors_find(file, weight->names[i]);
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+/* faulty: room for every weight. */
+static int check_weights(attn2c_source *source, int *faulty, attn2c_message *message) {
+  int faults = 0, faulty_count = 0;
+  for (int i = 0; i < source->model->weight_count; i++) {
+    const attn2c_weight *weight = &source->model->weights[i];
+    source->found[i] = -1;
+    if (is_constant(weight)) {
+      faults += find_formula(source->model, weight, message) < 0;
+      continue;
+    }
+    if (!source->file) continue;
+    int found = find_tensor(source->file, weight);
+    source->found[i] = found;
+    if (is_fitting(source, weight, found)) continue;
+    faults++;
+    if (is_said(source, faulty, faulty_count, weight, found)) continue;
+    faulty[faulty_count++] = i;
+    say_faults(source, weight, found, message);
+  }
+  return faults ? ATTN2C_FORMAT : ATTN2C_OK;
+}
+
+/* Lists the tensors of the file that no weight is taken from; `used` has a zeroed byte for each. */
+static void list_unused(attn2c_source *source, char *used) {
+  int count = source->file ? attn2c_safetensors_count(source->file) : 0;
+  for (int i = 0; i < source->model->weight_count; i++)
+    if (source->found[i] >= 0) used[source->found[i]] = 1;
+  for (int i = 0; i < count; i++)
+    if (!used[i]) source->unused[source->unused_count++] = i;
+}
+
+static int prepare(attn2c_source *source, attn2c_message *message) {
+  size_t weights = (size_t)source->model->weight_count;
+  size_t tensors = source->file ? (size_t)attn2c_safetensors_count(source->file) : 0;
+  int status = ATTN2C_MEMORY;
+  /* One more of each, as an allocation of nothing may be NULL. */
+  int *faulty = calloc(weights + 1, sizeof *faulty);
+  char *used = calloc(tensors + 1, 1);
+  source->found = calloc(weights + 1, sizeof *source->found);
+  source->unused = calloc(tensors + 1, sizeof *source->unused);
+  if (faulty && used && source->found && source->unused) {
+    status = check_weights(source, faulty, message);
+    list_unused(source, used);
+  } else {
+    attn2c_say(message, "weights: out of memory");
+  }
+  free(faulty);
+  free(used);
+  return status;
+}
+
+/* Opening. */
+
+/* Takes the file, which may be NULL, over. */
+static int make_source(const attn2c_descriptor *model, attn2c_safetensors *file, uint64_t seed,
+                       attn2c_source **source, attn2c_message *message) {
+  attn2c_source *made = calloc(1, sizeof *made);
+  if (!made) {
+    attn2c_say(message, "weights: out of memory");
+    attn2c_safetensors_close(file);
+    return ATTN2C_MEMORY;
+  }
+  made->model = model;
+  made->file = file;
+  made->seed = seed;
+  int status = prepare(made, message);
+  if (status)
+    attn2c_source_close(made);
+  else
+    *source = made;
+  return status;
+}
+
+int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
+                       attn2c_message *message) {
+  attn2c_safetensors *file;
+  *source = NULL;
+  int status = attn2c_safetensors_open(path, &file, message);
+  return status ? status : make_source(model, file, 0, source, message);
+}
+
+int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
+                         attn2c_source **source, attn2c_message *message) {
+  attn2c_safetensors *file;
+  *source = NULL;
+  int status = attn2c_safetensors_open_memory(bytes, size, &file, message);
+  return status ? status : make_source(model, file, 0, source, message);
+}
+
+int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
+                         attn2c_message *message) {
+  *source = NULL;
+  return make_source(model, NULL, seed, source, message);
+}
+
+void attn2c_source_close(attn2c_source *source) {
+  if (!source) return;
+  attn2c_safetensors_close(source->file);
+  free(source->found);
+  free(source->unused);
+  free(source);
+}
+
+int attn2c_source_unused(const attn2c_source *source) { return source->unused_count; }
+
+const char *attn2c_source_unused_name(const attn2c_source *source, int index) {
+  return attn2c_safetensors_tensor(source->file, source->unused[index])->name;
+}
+
+/* Reading. */
+
+int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {
+  const attn2c_weight *weight = &source->model->weights[index];
+  const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
+  int64_t count = attn2c_elements(tensor);
+  if (is_constant(weight)) {
+    int formula = find_formula(source->model, weight, message);
+    if (formula < 0) return ATTN2C_FORMAT;
+    formulas[formula].fill(tensor, values);
+    return ATTN2C_OK;
+  }
+  if (!source->file) {
+    attn2c_random_fill(source->seed, tensor->name, values, count, weight->random_mean,
+                       weight->random_deviation);
+    return ATTN2C_OK;
+  }
+  /* A row is all of the file's tensor but its first axis, however the model's weight divides it. */
+  int64_t row = 1;
+  for (int d = 1; d < weight->source_rank; d++) row *= weight->source_shape[d];
+  return attn2c_safetensors_read(source->file, source->found[index], weight->source_row * row, count, values,
+                                 message);
+}

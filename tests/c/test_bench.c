@@ -1,0 +1,127 @@
+/* test_bench.c - the parts of the bench that can be judged without a clock: statistics,
+ * the number of repetitions, the grouping of a profile, the forms of the report; and that
+ * the roof is a positive rate which repeats. */
+#define _POSIX_C_SOURCE 200809L
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "inputs.h"
+#include "roof.h"
+
+Test(bench, spread_of_odd_and_even_counts) {
+  double odd[] = {5.0, 1.0, 3.0}, even[] = {4.0, 1.0, 2.0, 9.0}, one[] = {7.0};
+  attn2c_spread spread = attn2c_spread_of(odd, 3);
+  cr_expect_eq(spread.median, 3.0);
+  cr_expect_eq(spread.minimum, 1.0);
+  cr_expect_eq(spread.deviation, 2.0);
+  spread = attn2c_spread_of(even, 4);
+  cr_expect_eq(spread.median, 3.0);
+  cr_expect_float_eq(spread.deviation, sqrt(38.0 / 3.0), 1e-12);
+  spread = attn2c_spread_of(one, 1);
+  cr_expect_eq(spread.median, 7.0);
+  cr_expect_eq(spread.deviation, 0.0);
+  spread = attn2c_spread_of(NULL, 0);
+  cr_expect_eq(spread.median, 0.0);
+}
+
+Test(bench, repetitions_last_about_a_second) {
+  cr_expect_eq(attn2c_bench_calls(1e3), 200);
+  cr_expect_eq(attn2c_bench_calls(0.0), 200000);
+  cr_expect_eq(attn2c_bench_calls(3e5), 1);
+  cr_expect_eq(attn2c_bench_repetitions(1e3), 2000);
+  cr_expect_eq(attn2c_bench_repetitions(1e7), 100);
+  cr_expect_eq(attn2c_bench_repetitions(5e9), 7);
+}
+
+static const attn2c_op ops[] = {
+    {.op = "linear", .section = "input", .flops = 100.0},
+    {.op = "linear", .section = "layer 0", .flops = 200.0},
+    {.op = "softmax", .section = "layer 0", .flops = 0.0},
+    {.op = "linear", .section = "layer 1", .flops = 400.0},
+};
+static const double op_ms[] = {1.0, 2.0, 4.0, 8.0};
+
+Test(bench, profile_groups_in_order) {
+  attn2c_profile_row rows[4];
+  cr_assert_eq(attn2c_profile_group(ops, 4, op_ms, 0, rows), 2);
+  cr_expect_str_eq(rows[0].name, "linear");
+  cr_expect_eq(rows[0].ms, 11.0);
+  cr_expect_eq(rows[0].flops, 700.0);
+  cr_expect_str_eq(rows[1].name, "softmax");
+  cr_assert_eq(attn2c_profile_group(ops, 4, op_ms, 1, rows), 3);
+  cr_expect_str_eq(rows[1].name, "layer 0");
+  cr_expect_eq(rows[1].ms, 6.0);
+  cr_expect_eq(rows[2].flops, 400.0);
+}
+
+static char *report(double roof, attn2c_report_format format) {
+  static const attn2c_descriptor model = {
+      .name = "a,\"b", .target = "avx2", .threads = 2, .arena_floats = 10};
+  static const attn2c_entry entry = {.name = "forward", .ops = ops, .op_count = 4, .flops = 2e9};
+  double times[4];
+  memcpy(times, op_ms, sizeof times);
+  const attn2c_bench_result result = {.model = &model,
+                                      .entry = &entry,
+                                      .provider = "portable",
+                                      .ms = {20.0, 19.0, 0.5},
+                                      .repetitions = 9,
+                                      .calls = 1,
+                                      .roof = roof,
+                                      .op_ms = times};
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  cr_assert_not_null(stream);
+  cr_assert_eq(attn2c_bench_report(&result, 1, format, stream), ATTN2C_OK);
+  cr_assert_eq(fclose(stream), 0);
+  return text;
+}
+
+static void expect_part(double roof, attn2c_report_format format, const char *part) {
+  char *text = report(roof, format);
+  cr_expect_not_null(strstr(text, part), "no %s in: %s", part, text);
+  free(text);
+}
+
+Test(bench, report_says_the_rate_beside_the_roof) {
+  expect_part(200.0, ATTN2C_FORMAT_MD, "| 20 ± 0.5 | 100.0 | 200.0 | 50.0% |");
+  expect_part(200.0, ATTN2C_FORMAT_JSON, "\"roof_fraction\": 0.5");
+  expect_part(200.0, ATTN2C_FORMAT_JSON, "\"flops\": 2000000000");
+  expect_part(200.0, ATTN2C_FORMAT_CSV,
+              "\n\"a,\"\"b\",forward,2,avx2,20,19,0.5,9,2000000000,100,200,0.5,40,0,0,");
+}
+
+Test(bench, report_without_a_roof) {
+  expect_part(0.0, ATTN2C_FORMAT_MD, "| n/a | n/a |");
+  expect_part(0.0, ATTN2C_FORMAT_JSON, "\"roof_fraction\": null");
+  expect_part(0.0, ATTN2C_FORMAT_CSV, ",100,0,,40,");
+}
+
+Test(bench, roof_is_positive_where_there_are_kernels) {
+  attn2c_roof *roof;
+  cr_assert_eq(attn2c_roof_open("x86_64", 1, &roof), ATTN2C_OK);
+  cr_expect_eq(attn2c_roof_rate(roof), 0.0, "no sample yet");
+  for (int i = 0; i < 5; i++) attn2c_roof_sample(roof);
+  const double rate = attn2c_roof_rate(roof);
+  /* 0 where code cannot be generated on this machine; else between a slow machine and any that exists. */
+  cr_expect(rate == 0.0 || (rate > 0.5 && rate < 1000.0), "%g GFLOP/s", rate);
+  attn2c_roof_close(roof);
+}
+
+Test(bench, lengths_are_full_and_other_integers_in_range) {
+  const attn2c_tensor lengths = {"lengths", ATTN2C_INPUT, ATTN2C_I32, 1, {4}, 1, 129, -1, 0};
+  const attn2c_tensor tokens = {"tokens", ATTN2C_INPUT, ATTN2C_I32, 2, {2, 50}, 5, 9, -1, 0};
+  int32_t values[100];
+  attn2c_input_random(&lengths, 1, 1, values);
+  for (int i = 0; i < 4; i++) cr_expect_eq(values[i], 128);
+  attn2c_input_random(&tokens, 1, 1, values);
+  cr_expect_eq(attn2c_input_in_range(&tokens, values, 2, NULL), ATTN2C_OK);
+  char text[200];
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  values[57] = 9;
+  cr_expect_eq(attn2c_input_in_range(&tokens, values, 2, &message), ATTN2C_FORMAT);
+  cr_expect_str_eq(text, "tokens[1][7]: 9, but 5 to 8 is allowed");
+}

@@ -1,0 +1,457 @@
+/* test_program.c - drives the emitted program's main, linked with the hand-written model:
+ * options, exit codes, messages, arrays of any number of sequences, full disks, and a lack
+ * of memory at every allocation. Each call runs in a child, as a shell would run it. */
+#define main attn2c_program_main
+#include "../../runtime/main.c"
+#undef main
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_model.h"
+#include "faults.h"
+#include "npy.h"
+#include "safetensors.h"
+#include "scratch.h"
+
+enum { MOST_WORDS = 24, LEAK = 99, Y_SLICE = FAKE_ROWS * FAKE_OUT, X_SLICE = FAKE_ROWS * FAKE_IN };
+
+static char out[1 << 16], err[1 << 16];
+static const char *stdout_path; /* NULL: into `out`; "-": closed */
+static long failing_allocation;
+static int failing_persistently;
+
+static char x_path[200], y_path[200], pooled_path[200], lengths_path[200], weights_path[200];
+static float weight[FAKE_OUT * FAKE_IN], bias[FAKE_OUT];
+
+static void redirect(int descriptor, const char *path, int flags) {
+  const int opened = open(path, flags, 0600);
+  if (opened < 0 || dup2(opened, descriptor) < 0) _exit(97);
+  close(opened);
+}
+
+static void collect(const char *path, char *into, size_t room) {
+  into[scratch_get(path, into, room - 1)] = '\0';
+}
+
+/* Runs the program with the words of one line; its exit code. */
+static int program(const char *line) {
+  static char words[1 << 12];
+  char *argv[MOST_WORDS + 2] = {(char *)"out/fake/fake"}, out_path[200], err_path[200];
+  int argc = 1, status;
+  snprintf(words, sizeof words, "%s", line);
+  for (char *word = strtok(words, " "); word != NULL && argc <= MOST_WORDS; word = strtok(NULL, " ")) {
+    argv[argc++] = word;
+  }
+  snprintf(out_path, sizeof out_path, "%s", scratch_path("stdout"));
+  snprintf(err_path, sizeof err_path, "%s", scratch_path("stderr"));
+  fflush(NULL);
+  const pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    if (stdout_path != NULL && strcmp(stdout_path, "-") == 0) {
+      close(1);
+    } else {
+      redirect(1, stdout_path != NULL ? stdout_path : out_path, O_WRONLY | O_CREAT | O_TRUNC);
+    }
+    redirect(2, err_path, O_WRONLY | O_CREAT | O_TRUNC);
+    faults_clear();
+    if (failing_allocation > 0) faults_allocation(failing_allocation, failing_persistently);
+    status = attn2c_program_main(argc, argv);
+    _exit(failing_allocation > 0 && faults_live_blocks() != 0 ? LEAK : status);
+  }
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  if (stdout_path == NULL) collect(out_path, out, sizeof out);
+  collect(err_path, err, sizeof err);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 200 + WTERMSIG(status);
+}
+
+static int lines_of(const char *text) {
+  int lines = 0;
+  for (; *text != '\0'; text++) lines += *text == '\n';
+  return lines;
+}
+
+static int programf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int programf(const char *format, ...) {
+  char line[2000];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  return program(line);
+}
+
+static void put_array(const char *path, attn2c_type type, int rank, const int64_t *shape,
+                      const void *values) {
+  cr_assert_eq(attn2c_npy_write(path, type, rank, shape, values, NULL), ATTN2C_OK);
+}
+
+static float x_value(int64_t i) { return (float)((i * 37) % 23) * 0.1f - 1.1f; }
+
+static void put_x(int sequences) {
+  const int64_t shape[] = {sequences, FAKE_ROWS, FAKE_IN};
+  float *values = malloc(sizeof *values * (size_t)sequences * X_SLICE);
+  cr_assert_not_null(values);
+  for (int i = 0; i < sequences * X_SLICE; i++) values[i] = x_value(i);
+  put_array(x_path, ATTN2C_F32, 3, shape, values);
+  free(values);
+}
+
+static void put_lengths(int sequences, const int32_t *values) {
+  const int64_t shape[] = {sequences};
+  put_array(lengths_path, ATTN2C_I32, 1, shape, values);
+}
+
+static void put_weights(int with_bias, int with_more) {
+  const int64_t matrix[] = {FAKE_OUT, FAKE_IN}, vector[] = {FAKE_OUT};
+  attn2c_safetensors_item items[3] = {{"fc.weight", 2, matrix, weight}};
+  int count = 1;
+  if (with_bias) items[count++] = (attn2c_safetensors_item){"fc.bias", 1, vector, bias};
+  if (with_more) items[count++] = (attn2c_safetensors_item){"head.\x1b[31m", 1, vector, bias};
+  cr_assert_eq(attn2c_safetensors_write(weights_path, items, count, NULL), ATTN2C_OK);
+}
+
+static void setup(void) {
+  scratch_open();
+  snprintf(x_path, sizeof x_path, "%s", scratch_path("x.npy"));
+  snprintf(y_path, sizeof y_path, "%s", scratch_path("y.npy"));
+  snprintf(pooled_path, sizeof pooled_path, "%s", scratch_path("pooled.npy"));
+  snprintf(lengths_path, sizeof lengths_path, "%s", scratch_path("lengths.npy"));
+  snprintf(weights_path, sizeof weights_path, "%s", scratch_path("w.safetensors"));
+  for (int i = 0; i < FAKE_OUT * FAKE_IN; i++) weight[i] = 0.05f * (float)((i * 29) % 31) - 0.7f;
+  for (int i = 0; i < FAKE_OUT; i++) bias[i] = 0.1f * (float)i;
+  const int32_t lengths[] = {3, 1};
+  put_lengths(2, lengths);
+  put_x(2);
+  put_weights(1, 0);
+  stdout_path = NULL;
+  failing_allocation = 0;
+}
+
+TestSuite(program, .init = setup, .fini = scratch_close);
+
+/* y of one sequence's row as the equation says, in double. */
+static double expected_y(int sequence, int row, int column) {
+  double sum = bias[column];
+  for (int k = 0; k < FAKE_IN; k++) {
+    sum += (double)weight[column * FAKE_IN + k] * x_value((sequence * FAKE_ROWS + row) * FAKE_IN + k);
+  }
+  return sum < 0.0 ? 0.0 : sum;
+}
+
+/* Verifies that y.npy holds that many sequences, and the right ones. */
+static void expect_y(int sequences) {
+  attn2c_npy array;
+  cr_assert_eq(attn2c_npy_read(y_path, &array, NULL), ATTN2C_OK);
+  cr_assert_eq(array.rank, 3);
+  cr_assert_eq(array.shape[0], sequences);
+  const float *y = array.data;
+  for (int i = 0; i < sequences * Y_SLICE; i++) {
+    const double want = expected_y(i / Y_SLICE, i / FAKE_OUT % FAKE_ROWS, i % FAKE_OUT);
+    cr_assert_float_eq(y[i], want, 1e-5, "%d sequences, element %d: %g, expected %g", sequences, i, y[i],
+                       want);
+  }
+  attn2c_npy_free(&array);
+}
+
+/* What must be refused: the exit code, the lines on stderr, and a part of them. */
+typedef struct {
+  const char *line;
+  int status, lines;
+  const char *part;
+} refusal;
+
+static void expect_refusals(const refusal *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const int status = program(cases[i].line);
+    cr_expect_eq(status, cases[i].status, "'%s' gave %d: %s", cases[i].line, status, err);
+    cr_expect_eq(lines_of(err), cases[i].lines, "'%s' gave other lines: %s", cases[i].line, err);
+    cr_expect_not_null(strstr(err, cases[i].part), "'%s' gave: %s", cases[i].line, err);
+    cr_expect_eq(strncmp(err, "fake: ", 6), 0, "'%s' gave: %s", cases[i].line, err);
+    cr_expect_str_empty(out, "'%s' printed: %s", cases[i].line, out);
+  }
+}
+
+Test(program, refuses_wrong_usage) {
+  static const refusal cases[] = {
+      {"", 2, 1, "info, run, check or bench"},
+      {"walk", 2, 1, "no command 'walk'; allowed are info, run, check and bench"},
+      {"info --jso --fast", 2, 1, "info: no option '--fast'; allowed are --json, --licenses, --help"},
+      {"info -x", 2, 1, "info: no option '-x'"},
+      {"info --json=yes", 2, 1, "'--json=yes' has a value, but none is allowed"},
+      {"info more", 2, 1, "'more' is not an option"},
+      {"run --weights", 2, 1, "--weights needs a value"},
+      {"run --weights w --input x=a --input lengths=b", 2, 1, "nothing to write"},
+      {"run --output y=z", 2, 3, "--input x=X.npy is needed: float32 [2, 3, 8]"},
+      {"run --output y=z", 2, 3, "--input lengths=X.npy is needed: int32 [2], 1 to 3"},
+      {"run --output y=z", 2, 3, "--weights F.safetensors is needed"},
+      {"run --weights w --input x=a --input lengths=b --output z=c", 2, 1, "no such name; known: y, pooled"},
+      {"run --weights w --input z=a --input lengths=b --output y=c", 2, 1, "no such name; known: x, lengths"},
+      {"run --weights w --input a --input lengths=b --output y=c", 2, 1, "a name is needed, NAME=PATH"},
+      {"run --weights w --input x=a --input lengths=b --input x=c --output y=c", 2, 1,
+       "this one is given twice"},
+      {"run --weights w --weights v --input x=a --input lengths=b --output y=c", 2, 1,
+       "--weights: given twice"},
+      {"run --weights w --input x= --input lengths=b --output y=c", 2, 1, "a path is needed"},
+      {"run --weights w --input x=a --input lengths=b --output y=c --output pooled=c", 2, 1,
+       "y is written there"},
+      {"check --seed -1", 2, 1, "--seed: '-1', but 0 to 18446744073709551615 is allowed"},
+      {"check --seed 18446744073709551616", 2, 1, "--seed"},
+      {"check --input z=a", 2, 1, "no such name; known: x, lengths"},
+      {"bench -r 0", 2, 1, "-r: '0', but 1 to 1000000 is allowed"},
+      {"bench -r 3x -o xml", 2, 2, "-o: 'xml', but md, json or csv is allowed"},
+      {"bench -r", 2, 1, "-r needs a value"},
+  };
+  expect_refusals(cases, sizeof cases / sizeof cases[0]);
+}
+
+Test(program, shows_help) {
+  static const char *const lines[] = {"-h", "--help", "info -h", "run --help", "check -h", "bench -h"};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    cr_expect_eq(program(lines[i]), 0);
+    cr_expect_eq(strncmp(out, "Usage: fake ", 12), 0, "%s printed: %s", lines[i], out);
+    cr_expect_str_empty(err);
+  }
+}
+
+Test(program, runs_any_number_of_sequences) {
+  fake_select(FAKE_ONE_INPUT);
+  for (int sequences = 1; sequences <= 7; sequences++) {
+    put_x(sequences);
+    const int status = programf("run --weights %s --input %s --output %s", weights_path, x_path, y_path);
+    cr_assert_eq(status, 0, "%s", err);
+    cr_expect_str_empty(out);
+    cr_expect_str_empty(err);
+    expect_y(sequences);
+  }
+}
+
+Test(program, runs_several_inputs_and_writes_what_is_asked_for) {
+  const int32_t lengths[] = {3, 1, 2};
+  put_x(3);
+  put_lengths(3, lengths);
+  cr_assert_eq(programf("run --weights %s --input lengths=%s --input x=%s --output pooled=%s", weights_path,
+                        lengths_path, x_path, pooled_path),
+               0, "%s", err);
+  cr_expect_neq(access(y_path, F_OK), 0, "y was not asked for");
+  attn2c_npy array;
+  cr_assert_eq(attn2c_npy_read(pooled_path, &array, NULL), ATTN2C_OK);
+  cr_assert_eq(array.rank, 2);
+  cr_assert_eq(array.shape[0], 3);
+  for (int s = 0; s < 3; s++) {
+    for (int j = 0; j < FAKE_OUT; j++) {
+      double sum = 0.0;
+      for (int r = 0; r < lengths[s]; r++) sum += expected_y(s, r, j);
+      cr_expect_float_eq(((const float *)array.data)[s * FAKE_OUT + j], sum / lengths[s], 1e-5);
+    }
+  }
+  attn2c_npy_free(&array);
+}
+
+Test(program, runs_without_weights_where_there_are_none) {
+  fake_select(FAKE_NO_WEIGHTS);
+  cr_expect_eq(programf("run --input x=%s --output relu=%s", x_path, y_path), 0, "%s", err);
+}
+
+Test(program, names_a_length_out_of_range) {
+  const int32_t lengths[] = {3, 1, 0, 4};
+  put_x(4);
+  put_lengths(4, lengths);
+  cr_expect_eq(programf("run --weights %s --input lengths=%s --input x=%s --output y=%s", weights_path,
+                        lengths_path, x_path, y_path),
+               3);
+  cr_expect_str_eq(err, "fake: lengths[2]: 0, but 1 to 3 is allowed\n");
+  cr_expect_neq(access(y_path, F_OK), 0);
+}
+
+Test(program, refuses_inputs_that_do_not_fit) {
+  const int64_t rank_two[] = {6, FAKE_IN}, narrow[] = {2, FAKE_ROWS, FAKE_IN - 1};
+  float values[2 * X_SLICE] = {0};
+  put_x(3);
+  char whole[2000];
+  snprintf(whole, sizeof whole, "run --weights %s --input lengths=%s --input x=%s --output y=%s",
+           weights_path, lengths_path, x_path, y_path);
+  cr_expect_eq(program(whole), 3);
+  cr_expect_not_null(strstr(err, "lengths: 2 sequences, but x has 3"), "%s", err);
+  put_array(x_path, ATTN2C_F32, 2, rank_two, values);
+  cr_expect_eq(program(whole), 3);
+  cr_expect_not_null(strstr(err, "x: float32 [2, 3, 8] expected"), "%s", err);
+  put_array(x_path, ATTN2C_F32, 3, narrow, values);
+  cr_expect_eq(program(whole), 3);
+  cr_expect_not_null(strstr(err, "[2, 3, 7]"), "%s", err);
+  scratch_put(x_path, "none", 4);
+  cr_expect_eq(program(whole), 3);
+  cr_expect_eq(lines_of(err), 1);
+  cr_expect_eq(unlink(x_path), 0);
+  cr_expect_eq(program(whole), 4);
+  cr_expect_eq(lines_of(err), 1);
+  put_x(2);
+  put_weights(0, 0);
+  cr_expect_eq(program(whole), 3);
+  cr_expect_not_null(strstr(err, "fc.bias"), "%s", err);
+  cr_expect_neq(access(y_path, F_OK), 0);
+}
+
+Test(program, names_unused_tensors_when_asked) {
+  fake_select(FAKE_ONE_INPUT);
+  put_weights(1, 1);
+  cr_expect_eq(programf("run --weights %s --input %s --output %s", weights_path, x_path, y_path), 0);
+  cr_expect_str_empty(err);
+  cr_expect_eq(programf("run -v --weights %s --input %s --output %s", weights_path, x_path, y_path), 0);
+  cr_expect_eq(lines_of(err), 2, "%s", err);
+  cr_expect_not_null(strstr(err, "1 tensor not used"), "%s", err);
+  cr_expect_not_null(strstr(err, "not used: head.?[31m"), "%s", err);
+}
+
+Test(program, reports_outputs_that_fail) {
+  fake_select(FAKE_ONE_INPUT);
+  const int files = scratch_count();
+  cr_expect_eq(programf("run --weights %s --input %s --output /dev/full", weights_path, x_path), 4);
+  cr_expect_eq(lines_of(err), 1, "%s", err);
+  cr_expect_eq(programf("run --weights %s --input %s --output %s/none/y.npy", weights_path, x_path, x_path),
+               4);
+  cr_expect_leq(scratch_count(), files + 2, "only the two streams' files are new");
+  static const char *const lines[] = {"info",   "info --json", "info --licenses",
+                                      "--help", "check",       "bench -r 1"};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    stdout_path = "/dev/full";
+    cr_expect_eq(program(lines[i]), 4, "%s on a full disk: %s", lines[i], err);
+    cr_expect_eq(lines_of(err), 1, "%s", err);
+    stdout_path = "-";
+    cr_expect_eq(program(lines[i]), 4, "%s without stdout: %s", lines[i], err);
+  }
+  cr_expect_eq(programf("run --weights %s --input %s --output %s", weights_path, x_path, y_path), 0);
+  expect_y(2);
+}
+
+Test(program, tells_what_it_is) {
+  cr_expect_eq(program("info"), 0);
+  cr_expect_not_null(strstr(out, "x: float32 [2, 3, 8]"), "%s", out);
+  cr_expect_not_null(strstr(out, "lengths: int32 [2], 1 to 3"), "%s", out);
+  cr_expect_not_null(strstr(out, "54 parameters"), "%s", out);
+  cr_expect_eq(program("info --json"), 0);
+  json_t *info = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
+  cr_assert_not_null(info);
+  cr_expect_str_eq(json_string_value(json_object_get(info, "name")), "fake");
+  cr_expect_eq(json_integer_value(json_object_get(info, "parameters")), 54);
+  cr_expect_eq(json_integer_value(json_object_get(info, "arena_bytes")), 6 * 16 * 4);
+  cr_expect_eq(json_integer_value(json_object_get(info, "weight_bytes")), 9 * 16 * 4);
+  cr_expect_eq(json_integer_value(json_object_get(info, "kernels")), 1);
+  cr_expect_eq(json_array_size(json_object_get(info, "kernel_shapes")), 1);
+  const json_t *entry = json_array_get(json_object_get(info, "entries"), 0);
+  cr_expect_eq(json_integer_value(json_object_get(entry, "flops")), 576);
+  const json_t *lengths = json_array_get(json_object_get(entry, "inputs"), 1);
+  cr_expect_eq(json_integer_value(json_object_get(lengths, "maximum")), 3);
+  json_decref(info);
+  cr_expect_eq(program("info --licenses"), 0);
+  cr_expect_not_null(strstr(out, "attn2c: MIT licence"));
+  cr_expect_not_null(strstr(out, "Intel Corporation"));
+  cr_expect_not_null(strstr(out, "Petri Lehtinen"));
+}
+
+Test(program, checks_against_the_reference) {
+  cr_expect_eq(program("check"), 0, "%s%s", out, err);
+  cr_expect_not_null(strstr(out, " 0 failed"), "%s", out);
+  cr_expect_eq(programf("check --json --seed 7 --weights %s --input x=%s", weights_path, x_path), 0, "%s",
+               err);
+  json_t *result = json_loads(out, 0, NULL);
+  cr_assert_not_null(result, "%s", out);
+  cr_expect_eq(json_integer_value(json_object_get(result, "failed")), 0);
+  json_decref(result);
+  put_x(3);
+  cr_expect_eq(programf("check --input x=%s", x_path), 3, "check takes exactly a batch");
+  put_x(2);
+  fake_select(FAKE_WRONG);
+  cr_expect_eq(programf("check --seed 3 --input x=%s", x_path), 1);
+  char repeat[600];
+  snprintf(repeat, sizeof repeat, "out/fake/fake check --seed 3 --input x=%s", x_path);
+  cr_expect(strstr(out, repeat) != NULL || strstr(err, repeat) != NULL, "%s%s", out, err);
+}
+
+Test(program, benches_with_exactly_these_keys) {
+  static const char *const keys[] = {
+      "model",       "entry",        "threads", "target",  "ms_median",   "ms_min",
+      "ms_sd",       "reps",         "flops",   "gflops",  "roof_gflops", "roof_fraction",
+      "arena_bytes", "weight_bytes", "kernels", "open_ms", "first_ms"};
+  cr_expect_eq(program("bench -r 3 -o json"), 0, "%s", err);
+  json_t *row = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
+  cr_assert_not_null(row, "%s", out);
+  cr_expect_eq(json_object_size(row), sizeof keys / sizeof keys[0]);
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) cr_expect_not_null(json_object_get(row, keys[i]));
+  cr_expect_eq(json_integer_value(json_object_get(row, "reps")), 3);
+  cr_expect_gt(json_real_value(json_object_get(row, "ms_median")), 0.0);
+  json_decref(row);
+  cr_expect_eq(program("bench -r 3 -o csv"), 0, "%s", err);
+  cr_expect_eq(lines_of(out), 2, "%s", out);
+  cr_expect_eq(program("bench -r 3"), 0, "%s", err);
+  cr_expect_not_null(strstr(out, "| fake | forward | 1 | x86_64 |"), "%s", out);
+}
+
+Test(program, profiles_by_op_and_section) {
+  cr_expect_eq(program("bench -r 3 --profile -o json"), 0, "%s", err);
+  json_t *row = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
+  const json_t *profile = json_object_get(row, "profile");
+  cr_assert_not_null(profile, "%s", out);
+  cr_expect_eq(json_array_size(json_object_get(profile, "ops")), 3);
+  cr_expect_eq(json_array_size(json_object_get(profile, "sections")), 2);
+  double share = 0.0;
+  for (size_t i = 0; i < 3; i++) {
+    share += json_number_value(json_object_get(json_array_get(json_object_get(profile, "ops"), i), "share"));
+  }
+  cr_expect_float_eq(share, 1.0, 1e-4);
+  json_decref(row);
+  cr_expect_eq(program("bench -r 3 --profile"), 0);
+  cr_expect_not_null(strstr(out, "| linear"), "%s", out);
+  cr_expect_not_null(strstr(out, "| layer 0"), "%s", out);
+  cr_expect_eq(program("bench -r 3 --profile -o csv"), 0);
+  cr_expect_eq(lines_of(out), 9, "%s", out);
+}
+
+Test(program, times_nothing_that_is_wrong) {
+  static const struct {
+    fake_form form;
+    int status;
+    const char *part;
+  } cases[] = {
+      {FAKE_NOT_FINITE, 1, "bench: y[0][1][1] is nan, but finite is expected"},
+      {FAKE_UNSTEADY, 1, "bench: y[0][1][1] differs between two calls"},
+      {FAKE_UNLIKE, 1, "bench: y[0][1][1] differs between the model and its trace variant"},
+      {FAKE_UNWRITTEN, 1, "bench: y[1][2][5] differs between two calls"},
+      {FAKE_WRONG, 1, "bench: differs from the reference"},
+      {FAKE_FAILING, 3, "bench: forward: a malformed input"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    fake_select(cases[i].form);
+    cr_expect_eq(program("bench -r 3"), cases[i].status, "%s", err);
+    cr_expect_not_null(strstr(err, cases[i].part), "%s", err);
+    cr_expect_str_empty(out);
+  }
+}
+
+/* Every allocation of `run` fails once, and from then on: exit 5, nothing left, nothing written. */
+Test(program, survives_a_lack_of_memory) {
+  char line[2000];
+  snprintf(line, sizeof line, "run --weights %s --input lengths=%s --input x=%s --output y=%s", weights_path,
+           lengths_path, x_path, y_path);
+  put_x(3);
+  const int32_t lengths[] = {3, 1, 2};
+  put_lengths(3, lengths);
+  for (failing_persistently = 0; failing_persistently < 2; failing_persistently++) {
+    int status = ATTN2C_MEMORY;
+    for (failing_allocation = 1; failing_allocation < 500; failing_allocation++) {
+      unlink(y_path);
+      status = program(line);
+      if (status == ATTN2C_OK) break;
+      cr_assert_eq(status, ATTN2C_MEMORY, "allocation %ld: %d: %s", failing_allocation, status, err);
+      cr_assert_geq(lines_of(err), 1);
+      cr_assert_neq(access(y_path, F_OK), 0);
+    }
+    cr_expect_gt(failing_allocation, 15);
+    cr_expect_eq(status, ATTN2C_OK);
+  }
+}
