@@ -82,7 +82,7 @@ steps.parts = {
 
 --- Fills ${name} from a table; every name must be there. Floats print as C floats that read back exactly.
 function steps.fill(text, values)
-  return (text:gsub("%${(%w+)}", function(name)
+  return (text:gsub("%${([%w_]+)}", function(name)
     local value = values[name]
     assert(value ~= nil, name)
     if math.type(value) == "float" then

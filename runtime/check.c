@@ -24,7 +24,8 @@ typedef struct {
   const void *const *inputs; /* the entry's */
   void **weights;            /* unpacked, by tensor index */
   void **tensors;            /* by tensor index: the operands and the result at hand */
-  void **traced, **shipped;  /* outputs of the two variants */
+  void **traced;             /* outputs of the trace variant */
+  void **shipped, **again;   /* and of the shipped one's two runs */
   attn2c_check_trace trace;
   attn2c_check_report report;
   attn2c_message *message;
@@ -203,15 +204,15 @@ static int check_end_to_end(job *job) {
   return status;
 }
 
-/* The shipped variant, run on `arena` as it is: its outputs must be the traced ones, bit for bit. */
-static int check_bits(job *job, float *arena, const char *what) {
+/* Runs the shipped variant on `arena` as it is; its outputs, `got`, must be `want` bit for bit. */
+static int check_bits(job *job, float *arena, void *const *want, void *const *got, const char *what) {
   for (int output = 0; output < job->entry->output_count; output++)
-    attn2c_check_fill(job->shipped[output], attn2c_elements(tensor_of(job, job->entry->outputs[output])));
-  int status = run_variant(job, job->entry->run, arena, job->shipped, "shipped");
+    attn2c_check_fill(got[output], attn2c_elements(tensor_of(job, job->entry->outputs[output])));
+  int status = run_variant(job, job->entry->run, arena, got, "shipped");
   for (int output = 0; output < job->entry->output_count && status == ATTN2C_OK; output++) {
     const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[output]);
     attn2c_comparison comparison;
-    attn2c_compare_bits(shape, job->traced[output], job->shipped[output], &comparison);
+    attn2c_compare_bits(shape, want[output], got[output], &comparison);
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "output %s, %s", shape->name, what);
     status = attn2c_check_report_row(&job->report, name, shape, &comparison);
@@ -223,9 +224,9 @@ static int check_shipped(job *job) {
   float *arena = allocate_floats(job->descriptor->arena_floats);
   if (!arena) return no_memory(job, "arena");
   attn2c_check_fill(arena, job->descriptor->arena_floats);
-  int status = check_bits(job, arena, "shipped = trace");
+  int status = check_bits(job, arena, job->traced, job->shipped, "shipped = trace");
   /* The second run finds the first one's remains in the arena. */
-  if (status == ATTN2C_OK) status = check_bits(job, arena, "run again");
+  if (status == ATTN2C_OK) status = check_bits(job, arena, job->shipped, job->again, "run again");
   attn2c_free(arena);
   return status;
 }
@@ -264,6 +265,7 @@ static int check_entry(job *job, attn2c_run trace) {
   if (status == ATTN2C_OK) status = verify_ops(job);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->traced);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->shipped);
+  if (status == ATTN2C_OK) status = allocate_outputs(job, &job->again);
   if (status == ATTN2C_OK) {
     int64_t floats = job->program->trace_floats;
     job->trace = (attn2c_check_trace){.model = job->descriptor,
@@ -280,8 +282,9 @@ static int check_entry(job *job, attn2c_run trace) {
   attn2c_free(job->trace.arena);
   free_all(job->traced, job->entry->output_count);
   free_all(job->shipped, job->entry->output_count);
+  free_all(job->again, job->entry->output_count);
   job->trace.arena = NULL;
-  job->traced = job->shipped = NULL;
+  job->traced = job->shipped = job->again = NULL;
   return status;
 }
 

@@ -16,10 +16,16 @@ static double dot(const float *a, const float *b, int64_t length) {
   return sum;
 }
 
-static double dot_of_absolutes(const float *a, const float *b, int64_t length) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t k = 0; k < length; k++) sum += fabs((double)a[k] * (double)b[k]);
+/* The same, and the sum of the terms' absolute values. */
+static double dot_and_magnitude(const float *a, const float *b, int64_t length, double *magnitude) {
+  double sum = 0, absolutes = 0;
+#pragma omp simd reduction(+ : sum, absolutes)
+  for (int64_t k = 0; k < length; k++) {
+    double term = (double)a[k] * (double)b[k];
+    sum += term;
+    absolutes += fabs(term);
+  }
+  *magnitude = absolutes;
   return sum;
 }
 
@@ -44,11 +50,13 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
   float *y = call->tensors[call->op->result];
   for (int64_t o = 0; o < out; o++)
     for (int64_t r = 0; r < rows; r++) {
-      double shift = bias ? bias[o] : 0;
-      y[r * out + o] = (float)(shift + dot(x + r * in, weight + o * in, in));
-      if (call->magnitude)
-        call->magnitude[r * out + o] =
-            (float)fmin(fabs(shift) + dot_of_absolutes(x + r * in, weight + o * in, in), FLT_MAX);
+      double shift = bias ? bias[o] : 0, absolutes;
+      if (!call->magnitude) {
+        y[r * out + o] = (float)(shift + dot(x + r * in, weight + o * in, in));
+      } else {
+        y[r * out + o] = (float)(shift + dot_and_magnitude(x + r * in, weight + o * in, in, &absolutes));
+        call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
+      }
     }
   return ATTN2C_OK;
 }

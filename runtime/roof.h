@@ -1,14 +1,13 @@
 /* roof.h - the rate this machine itself can reach: matrix kernels of fixed shapes on
  * operands in cache. A model's rate is read beside it, so it is measured in the same run,
- * between the model's repetitions, on as many threads.
- *
- * Shapes: m 32, 48, 64 by n 24, 32, 64, K 768 as one batch of 12 blocks of 64 by offsets, beta 0. The rows of
- * B lie 784 floats apart, as those of the arena do: at 768 they would fall into a few sets of the cache. */
+ * between the model's repetitions, on as many threads. */
 #ifndef ATTN2C_ROOF_H
 #define ATTN2C_ROOF_H
 
 #include "descriptor.h"
 
+/* m 32, 48, 64 by n 24, 32, 64, K 768 as one batch of 12 blocks of 64 by offsets, beta 0. A is packed, as
+ * weights are; the rows of B lie 784 floats apart, as those of a padded tensor do. */
 #define ATTN2C_ROOF_SHAPES 9
 #define ATTN2C_ROOF_BEST   2 /* shapes that are kept after the warm-up */
 #define ATTN2C_ROOF_K      768

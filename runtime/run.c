@@ -153,7 +153,7 @@ static int job_prepare(job *job, attn2c_message *message) {
       output->leading = job->sequences;
     } else if (job->sequences != job->batch) {
       attn2c_say(message,
-                 "--output %s: not an array a sequence, so that exactly %" PRId64 " sequences are allowed",
+                 "--output %s: has no leading batch, and then exactly %" PRId64 " sequences are allowed",
                  output->tensor->name, job->batch);
       return ATTN2C_USAGE;
     }

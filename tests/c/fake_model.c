@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { TOKENS = FAKE_BATCH * FAKE_ROWS, PANEL = 16, BIAS = FAKE_IN * PANEL, WEIGHT_FLOATS = BIAS + PANEL };
-enum { X, LENGTHS, WEIGHT, BIAS_TENSOR, LINEAR, Y, POOLED, RELU_ONLY, TENSORS };
+enum { X, LENGTHS, WEIGHT, BIAS_TENSOR, LINEAR, Y, POOLED, RELU_ONLY, GAIN, TOTAL, TENSORS };
 
 static const attn2c_tensor tensors[TENSORS] = {
     [X] = {"x", ATTN2C_INPUT, ATTN2C_F32, 3, {FAKE_BATCH, FAKE_ROWS, FAKE_IN}, 0, 0, -1, 0},
@@ -19,6 +19,8 @@ static const attn2c_tensor tensors[TENSORS] = {
     [Y] = {"y", ATTN2C_OUTPUT, ATTN2C_F32, 3, {FAKE_BATCH, FAKE_ROWS, FAKE_OUT}, 0, 0, -1, 0},
     [POOLED] = {"pooled", ATTN2C_OUTPUT, ATTN2C_F32, 2, {FAKE_BATCH, FAKE_OUT}, 0, 0, -1, 0},
     [RELU_ONLY] = {"relu", ATTN2C_OUTPUT, ATTN2C_F32, 3, {FAKE_BATCH, FAKE_ROWS, FAKE_IN}, 0, 0, -1, 0},
+    [GAIN] = {"gain", ATTN2C_INPUT, ATTN2C_F32, 1, {FAKE_OUT}, 0, 0, -1, 0},
+    [TOTAL] = {"total", ATTN2C_OUTPUT, ATTN2C_F32, 1, {FAKE_OUT}, 0, 0, -1, 0},
 };
 
 static const attn2c_attribute none[] = {{NULL, 0.0, NULL}};
@@ -121,6 +123,15 @@ static int steps(const attn2c_kernel *kernel, const float *packed, float *arena,
   if (selected == FAKE_UNLIKE && is_trace) y[7] += 1.0f;
   if (selected == FAKE_WRONG) y[7] += 1.0f;
   const double relu_end = nanoseconds_now();
+  if (selected == FAKE_SHARED) {
+    const float *gain = in[1];
+    float *total = out[1];
+    for (int j = 0; total != NULL && j < FAKE_OUT; j++) total[j] = 0.0f;
+    for (int i = 0; i <= last; i++) {
+      y[i] *= gain[i % FAKE_OUT];
+      if (total != NULL) total[i % FAKE_OUT] += y[i];
+    }
+  }
   if (selected == FAKE_TWO_INPUTS) {
     const int32_t *lengths = in[1];
     float *pooled = out[1];
@@ -157,11 +168,14 @@ static int profile(const attn2c_kernel *kernel, const float *packed, float *aren
 }
 
 static const int x_and_lengths[] = {X, LENGTHS}, y_and_pooled[] = {Y, POOLED}, relu_only[] = {RELU_ONLY};
+static const int x_and_gain[] = {X, GAIN}, y_and_total[] = {Y, TOTAL};
 static const attn2c_entry two_inputs = {"forward", ops,          3,  x_and_lengths, y_and_pooled, 2,
                                         2,         LINEAR_FLOPS, run};
 static const attn2c_entry one_input = {"forward", ops,          2,  x_and_lengths, y_and_pooled, 1,
                                        1,         LINEAR_FLOPS, run};
 static const attn2c_entry no_weights = {"forward", relu_ops, 1, x_and_lengths, relu_only, 1, 1, 0.0, run};
+
+static const attn2c_entry shared = {"forward", ops, 2, x_and_gain, y_and_total, 2, 2, LINEAR_FLOPS, run};
 
 static attn2c_descriptor model = {
     .name = "fake",
@@ -195,6 +209,19 @@ const attn2c_program attn2c_the_program = {
 
 void fake_select(fake_form form) {
   selected = form;
-  model.entries = form == FAKE_TWO_INPUTS ? &two_inputs : form == FAKE_NO_WEIGHTS ? &no_weights : &one_input;
+  switch (form) {
+  case FAKE_TWO_INPUTS:
+    model.entries = &two_inputs;
+    break;
+  case FAKE_NO_WEIGHTS:
+    model.entries = &no_weights;
+    break;
+  case FAKE_SHARED:
+    model.entries = &shared;
+    break;
+  default:
+    model.entries = &one_input;
+    break;
+  }
   model.weight_count = form == FAKE_NO_WEIGHTS ? 0 : 2;
 }

@@ -12,6 +12,7 @@ typedef enum {
   FAKE_TWO_INPUTS, /* x [2][3][8], lengths [2] in 1 to 3 -> y [2][3][6], pooled [2][6] */
   FAKE_ONE_INPUT,  /* x -> y */
   FAKE_NO_WEIGHTS, /* x [2][3][8] -> relu [2][3][8] */
+  FAKE_SHARED, /* x, gain [6] for all sequences -> y = gain relu(..), total [6]: y summed over everything */
   FAKE_NOT_FINITE, /* the rest: as FAKE_ONE_INPUT; an element of y is NaN in both variants */
   FAKE_UNSTEADY,   /* y differs from call to call */
   FAKE_UNLIKE,     /* y differs between the model and its trace variant */

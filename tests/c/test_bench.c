@@ -111,6 +111,20 @@ Test(bench, roof_is_positive_where_there_are_kernels) {
   attn2c_roof_close(roof);
 }
 
+/* Several threads need OpenMP; without it there is no roof, rather than that of one thread. */
+Test(bench, roof_of_two_threads) {
+  attn2c_roof *roof;
+  cr_assert_eq(attn2c_roof_open("x86_64", 2, &roof), ATTN2C_OK);
+  for (int i = 0; i < 3; i++) attn2c_roof_sample(roof);
+#ifdef _OPENMP
+  const double rate = attn2c_roof_rate(roof);
+  cr_expect(rate == 0.0 || (rate > 0.5 && rate < 2000.0), "%g GFLOP/s", rate);
+#else
+  cr_expect_eq(attn2c_roof_rate(roof), 0.0);
+#endif
+  attn2c_roof_close(roof);
+}
+
 Test(bench, lengths_are_full_and_other_integers_in_range) {
   const attn2c_tensor lengths = {"lengths", ATTN2C_INPUT, ATTN2C_I32, 1, {4}, 1, 129, -1, 0};
   const attn2c_tensor tokens = {"tokens", ATTN2C_INPUT, ATTN2C_I32, 2, {2, 50}, 5, 9, -1, 0};

@@ -44,7 +44,8 @@ Test(random, neighbours_names_and_seeds_are_independent) {
     uint64_t seed;
     const char *name;
     int lag;
-  } cases[] = {{7, "x", 1}, {7, "x", 2}, {7, "x", 768}, {8, "x", 0}, {7, "y", 0}, {7, "", 0}, {7, "xx", 0}, {6, "x", 1}};
+  } cases[] = {{7, "x", 1}, {7, "x", 2}, {7, "x", 768}, {8, "x", 0},
+               {7, "y", 0}, {7, "", 0},  {7, "xx", 0},  {6, "x", 1}};
   attn2c_random_fill(7, "x", values, COUNT, 0, 1);
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     double product = 0;
@@ -74,20 +75,28 @@ Test(random, a_value_does_not_depend_on_how_many_are_asked_for) {
 Test(random, integers_stay_in_their_range_and_fill_it) {
   static const struct {
     int64_t minimum, limit;
-  } ranges[] = {{0, 1}, {0, 2}, {-3, 4}, {1, 129}, {INT32_MIN, (int64_t)INT32_MAX + 1}, {INT32_MAX, (int64_t)INT32_MAX + 1}, {5, 5}};
+  } ranges[] = {{0, 1},
+                {0, 2},
+                {-3, 4},
+                {1, 129},
+                {INT32_MIN, (int64_t)INT32_MAX + 1},
+                {INT32_MAX, (int64_t)INT32_MAX + 1},
+                {5, 5}};
   static int32_t integers[COUNT];
   for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
     int64_t minimum = ranges[r].minimum, limit = ranges[r].limit, lowest = INT64_MAX, highest = INT64_MIN;
     if (limit <= minimum) limit = minimum + 1;
-    double width = (double)(limit - minimum), mean = 0;
+    double width = (double)(limit - minimum);
+    int64_t sum = 0; /* exact, of the distances from the minimum */
     attn2c_random_integers(3, "ids", integers, COUNT, ranges[r].minimum, ranges[r].limit);
     for (int i = 0; i < COUNT; i++) {
       cr_assert(integers[i] >= minimum && integers[i] < limit, "range %zu: %d", r, integers[i]);
       if (integers[i] < lowest) lowest = integers[i];
       if (integers[i] > highest) highest = integers[i];
-      mean += (double)integers[i] / COUNT;
+      sum += integers[i] - minimum;
     }
     cr_assert(lowest - minimum <= width * 1e-3 && limit - 1 - highest <= width * 1e-3, "range %zu", r);
-    cr_assert_leq(fabs(mean - ((double)minimum + (width - 1) / 2)), 5 * width / sqrt(12.0 * COUNT), "range %zu", r);
+    cr_assert_leq(fabs((double)sum / COUNT - (width - 1) / 2), 5 * width / sqrt(12.0 * COUNT), "range %zu",
+                  r);
   }
 }

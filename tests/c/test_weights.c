@@ -1,0 +1,348 @@
+/* test_weights.c - the sources of weights: taken from a file by any of their names, whole
+ * or by rows, everything that is wrong listed at once; constants by formula; random ones. */
+#define _DEFAULT_SOURCE
+#include "faults.h"
+#include "random.h"
+#include "safetensors.h"
+#include "scratch.h"
+#include "weights.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A model of seven weights: three that are rows of one tensor, one of two names, one whose tensor has another
+ * rank, one made by a formula, one of a single name. */
+static const attn2c_tensor tensors[] = {
+    {.name = "l0.attn.q.weight", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {2, 3}},
+    {.name = "l0.attn.k.weight", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {1, 3}},
+    {.name = "l0.attn.v.weight", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {2, 3}},
+    {.name = "l0.norm1.weight", .kind = ATTN2C_WEIGHT, .rank = 1, .shape = {3}},
+    {.name = "patches.weight", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {2, 4}},
+    {.name = "positions", .kind = ATTN2C_CONSTANT, .rank = 2, .shape = {4, 5}},
+    {.name = "class", .kind = ATTN2C_WEIGHT, .rank = 1, .shape = {3}},
+};
+static const char *const qkv_names[] = {"attn.in_proj_weight", NULL};
+static const char *const norm_names[] = {"encoder.layers.0.norm1.weight", "layers.0.norm1.weight",
+                                         "norm.gamma", NULL};
+static const char *const patch_names[] = {"projection.weight", NULL};
+static const char *const class_names[] = {"cls_token", NULL};
+#define QKV .names = qkv_names, .source_rank = 2, .source_shape = {5, 3}
+static const attn2c_weight weights[] = {
+    {.tensor = 0, QKV, .source_row = 0, .random_deviation = 0.02},
+    {.tensor = 1, QKV, .source_row = 2, .random_deviation = 0.02},
+    {.tensor = 2, QKV, .source_row = 3, .random_deviation = 0.02},
+    {.tensor = 3,
+     .names = norm_names,
+     .source_rank = 1,
+     .source_shape = {3},
+     .random_mean = 1,
+     .random_deviation = 0.1},
+    {.tensor = 4,
+     .names = patch_names,
+     .source_rank = 4,
+     .source_shape = {2, 1, 2, 2},
+     .random_deviation = 0.5},
+    {.tensor = 5, .formula = "sinusoidal"},
+    {.tensor = 6, .names = class_names, .source_rank = 3, .source_shape = {1, 1, 3}, .random_deviation = 1},
+};
+enum { WEIGHTS = 7 };
+static const attn2c_descriptor model = {
+    .tensors = tensors, .weights = weights, .tensor_count = 7, .weight_count = WEIGHTS};
+
+static char text[2048];
+static float numbers[64];
+
+TestSuite(weights, .init = scratch_open, .fini = scratch_close);
+
+static int open_file(const char *path, const attn2c_descriptor *descriptor, attn2c_source **source) {
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  return attn2c_source_file(path, descriptor, source, &message);
+}
+
+static int read_weight(attn2c_source *source, int index, float *values) {
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  return attn2c_source_read(source, index, values, &message);
+}
+
+/* A checkpoint that fits, with two tensors more. Each tensor counts on from its own hundred. */
+static const char *write_checkpoint(void) {
+  static const int64_t qkv[] = {5, 3}, norm[] = {3}, patch[] = {2, 1, 2, 2}, token[] = {1, 1, 3};
+  static float values[5][20];
+  const attn2c_safetensors_item items[] = {
+      {"attn.in_proj_weight", 2, qkv, values[0]}, {"layers.0.norm1.weight", 1, norm, values[1]},
+      {"projection.weight", 4, patch, values[2]}, {"cls_token", 3, token, values[3]},
+      {"pooler.weight", 1, norm, values[4]},      {"norm.gamma", 1, norm, values[4]}};
+  const char *path = scratch_path("checkpoint");
+  for (int i = 0; i < 5; i++)
+    for (int j = 0; j < 20; j++) values[i][j] = (float)(100 * i + j);
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  cr_assert_eq(attn2c_safetensors_write(path, items, 6, &message), ATTN2C_OK, "%s", text);
+  return path;
+}
+
+Test(weights, taken_from_a_file_and_from_memory) {
+  static const float first[WEIGHTS] = {0, 6, 9, 100, 200, 0, 300};
+  static unsigned char bytes[4096];
+  attn2c_source *source;
+  size_t size = scratch_get(write_checkpoint(), bytes, sizeof bytes);
+  for (int in_memory = 0; in_memory < 2; in_memory++) {
+    attn2c_message message = attn2c_message_make(text, sizeof text);
+    int status = in_memory ? attn2c_source_memory(bytes, size, &model, &source, &message)
+                           : open_file(scratch_path("checkpoint"), &model, &source);
+    cr_assert_eq(status, ATTN2C_OK, "%s", text);
+    for (int w = 0; w < WEIGHTS; w++) {
+      int64_t elements = attn2c_elements(&tensors[w]);
+      if (weights[w].formula) continue;
+      numbers[elements] = -1;
+      cr_assert_eq(read_weight(source, w, numbers), ATTN2C_OK, "%s", text);
+      for (int i = 0; i < elements; i++)
+        cr_assert_eq(numbers[i], first[w] + (float)i, "weight %d, element %d", w, i);
+      cr_assert_eq(numbers[elements], -1, "weight %d writes beyond its end", w);
+    }
+    /* The second name was found, and so the third is not used. */
+    cr_assert_eq(attn2c_source_unused(source), 2);
+    cr_assert_str_eq(attn2c_source_unused_name(source, 0), "norm.gamma");
+    cr_assert_str_eq(attn2c_source_unused_name(source, 1), "pooler.weight");
+    attn2c_source_close(source);
+  }
+}
+
+/* Bytes of a file with this header and so many zeros, in memory. */
+static int open_header(const char *header, size_t data, attn2c_source **source) {
+  static unsigned char bytes[4096];
+  uint64_t length = strlen(header);
+  memset(bytes, 0, sizeof bytes);
+  memcpy(bytes, &length, 8);
+  memcpy(bytes + 8, header, length);
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  return attn2c_source_memory(bytes, 8 + length + data, &model, source, &message);
+}
+
+Test(weights, everything_that_is_wrong_is_listed_at_once) {
+  attn2c_source *source = (attn2c_source *)text;
+  cr_assert_eq(
+      open_header("{\"attn.in_proj_weight\":{\"dtype\":\"F32\",\"shape\":[3,5],\"data_offsets\":[0,60]},"
+                  "\"projection.weight\":{\"dtype\":\"I64\",\"shape\":[8],\"data_offsets\":[60,124]},"
+                  "\"cls_token\":{\"dtype\":\"U8\",\"shape\":[1,1,3],\"data_offsets\":[124,127]}}",
+                  127, &source),
+      ATTN2C_FORMAT);
+  cr_assert_null(source);
+  cr_assert_str_eq(
+      text, "attn.in_proj_weight: shape [3, 5], but [5, 3] is expected\n"
+            "encoder.layers.0.norm1.weight: missing (also looked for layers.0.norm1.weight, norm.gamma)\n"
+            "projection.weight: type I64, but F32, F64, F16 or BF16 is expected\n"
+            "projection.weight: shape [8], but [2, 1, 2, 2] is expected\n"
+            "cls_token: type U8, but F32, F64, F16 or BF16 is expected");
+}
+
+Test(weights, all_of_them_missing) {
+  attn2c_source *source;
+  cr_assert_eq(open_header("{}", 0, &source), ATTN2C_FORMAT);
+  cr_assert_str_eq(
+      text, "attn.in_proj_weight: missing\n"
+            "encoder.layers.0.norm1.weight: missing (also looked for layers.0.norm1.weight, norm.gamma)\n"
+            "projection.weight: missing\n"
+            "cls_token: missing");
+  /* The status does not depend on there being room for the lines, or anyone to read them. */
+  unsigned char empty[10] = {2, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
+  cr_assert_eq(attn2c_source_memory(empty, sizeof empty, &model, &source, NULL), ATTN2C_FORMAT);
+}
+
+Test(weights, a_tensor_of_an_unreadable_type_may_be_unused) {
+  static const attn2c_descriptor small = {
+      .tensors = tensors, .weights = weights + 5, .tensor_count = 7, .weight_count = 1};
+  static const char header[] = "{\"position_ids\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}";
+  unsigned char bytes[8 + sizeof header - 1 + 8] = {sizeof header - 1};
+  attn2c_source *source;
+  memcpy(bytes + 8, header, sizeof header - 1);
+  cr_assert_eq(attn2c_source_memory(bytes, sizeof bytes, &small, &source, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_source_unused(source), 1);
+  cr_assert_str_eq(attn2c_source_unused_name(source, 0), "position_ids");
+  attn2c_source_close(source);
+}
+
+Test(weights, a_file_that_is_none) {
+  attn2c_source *source;
+  cr_assert_eq(open_file(scratch_path("missing"), &model, &source), ATTN2C_IO);
+  cr_assert_null(source);
+  cr_assert_not_null(strstr(text, "missing: cannot be opened"), "%s", text);
+  scratch_put(scratch_path("text"), "no weights here", 15);
+  cr_assert_eq(open_file(scratch_path("text"), &model, &source), ATTN2C_FORMAT);
+  cr_assert_null(source);
+}
+
+/* Against values by another way: sin(s w) and cos(s w) by angle addition, from s = 1. */
+static void check_sinusoidal(attn2c_source *source, int index, int rows, int width) {
+  cr_assert_eq(read_weight(source, index, numbers), ATTN2C_OK, "%s", text);
+  for (int column = 0; column < width; column++) {
+    double frequency = exp(-log(10000.0) * (column / 2 * 2) / width), sine = 0, cosine = 1;
+    for (int s = 0; s < rows; s++) {
+      cr_assert_float_eq(numbers[s * width + column], column % 2 ? cosine : sine, 1e-7, "[%d, %d]", s,
+                         column);
+      double next = sine * cos(frequency) + cosine * sin(frequency);
+      cosine = cosine * cos(frequency) - sine * sin(frequency);
+      sine = next;
+    }
+  }
+}
+
+Test(weights, the_sinusoidal_formula) {
+  static const attn2c_tensor even_tensor[] = {{.name = "positions", .rank = 3, .shape = {1, 6, 8}}};
+  static const attn2c_weight even_weight[] = {{.tensor = 0, .formula = "sinusoidal"}};
+  const attn2c_descriptor even = {
+      .tensors = even_tensor, .weights = even_weight, .tensor_count = 1, .weight_count = 1};
+  attn2c_source *source;
+  cr_assert_eq(attn2c_source_random(1, &model, &source, NULL), ATTN2C_OK);
+  check_sinusoidal(source, 5, 4, 5);
+  /* sin and cos of 1 and of 1 / 10000^(2/5), as tables have them. */
+  cr_assert(fabsf(numbers[5] - 0.84147098f) < 1e-7f && fabsf(numbers[6] - 0.54030231f) < 1e-7f);
+  cr_assert(fabsf(numbers[7] - 0.02511622f) < 1e-7f && fabsf(numbers[9] - 0.00063095730f) < 1e-9f);
+  attn2c_source_close(source);
+  cr_assert_eq(attn2c_source_random(1, &even, &source, NULL), ATTN2C_OK);
+  check_sinusoidal(source, 0, 6, 8);
+  attn2c_source_close(source);
+}
+
+Test(weights, an_unknown_formula) {
+  static const attn2c_weight unknown[] = {{.tensor = 5, .formula = "cosinusoidal"}, {.tensor = 6}};
+  const attn2c_descriptor odd = {
+      .tensors = tensors, .weights = unknown, .tensor_count = 7, .weight_count = 2};
+  attn2c_source *source;
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  cr_assert_eq(attn2c_source_random(1, &odd, &source, &message), ATTN2C_FORMAT);
+  cr_assert_str_eq(text, "positions: formula cosinusoidal, but sinusoidal is expected\n"
+                         "class: formula none, but sinusoidal is expected");
+  cr_assert_null(source);
+}
+
+Test(weights, random_ones_are_those_of_their_tensor) {
+  attn2c_source *source;
+  float expected[64];
+  cr_assert_eq(attn2c_source_random(42, &model, &source, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_source_unused(source), 0);
+  for (int w = 0; w < WEIGHTS; w++) {
+    int64_t elements = attn2c_elements(&tensors[w]);
+    if (weights[w].formula) continue;
+    numbers[elements] = -1;
+    cr_assert_eq(read_weight(source, w, numbers), ATTN2C_OK);
+    attn2c_random_fill(42, tensors[w].name, expected, elements, weights[w].random_mean,
+                       weights[w].random_deviation);
+    cr_assert_arr_eq(numbers, expected, (size_t)elements * sizeof *numbers, "weight %d", w);
+    cr_assert_eq(numbers[elements], -1);
+  }
+  attn2c_source_close(source);
+}
+
+/* Opens and reads everything. */
+static int use_file(const char *path) {
+  attn2c_source *source;
+  int status = open_file(path, &model, &source);
+  if (status) cr_assert_null(source);
+  for (int w = 0; w < WEIGHTS && !status; w++) status = read_weight(source, w, numbers);
+  attn2c_source_close(source);
+  return status;
+}
+
+Test(weights, the_nth_allocation_fails) {
+  const char *path = write_checkpoint();
+  for (int persistent = 0; persistent < 2; persistent++) {
+    int nth = 1;
+    for (;; nth++) {
+      faults_clear();
+      faults_allocation(nth, persistent);
+      int status = use_file(path);
+      cr_assert_eq(faults_live_blocks(), 0, "allocation %d leaks", nth);
+      cr_assert_eq(status, faults_met() ? ATTN2C_MEMORY : ATTN2C_OK, "allocation %d: %d, %s", nth, status,
+                   text);
+      if (faults_met() == 0) break;
+      cr_assert_not_null(strstr(text, "out of memory"), "%s", text);
+    }
+    cr_assert(nth > 8, "%d allocations were made", nth - 1);
+  }
+}
+
+Test(weights, the_nth_allocation_of_a_random_source_fails) {
+  int nth = 1;
+  for (;; nth++) {
+    attn2c_source *source;
+    faults_clear();
+    faults_allocation(nth, 0);
+    int status = attn2c_source_random(1, &model, &source, NULL);
+    if (faults_met() == 0) {
+      attn2c_source_close(source);
+      break;
+    }
+    cr_assert_eq(status, ATTN2C_MEMORY);
+    cr_assert_null(source);
+    cr_assert_eq(faults_live_blocks(), 0);
+  }
+  cr_assert(nth > 4);
+}
+
+Test(weights, the_nth_read_fails) {
+  static const struct {
+    fault_kind kind;
+    int persistent, status;
+  } cases[] = {{FAULT_ERROR, 0, ATTN2C_IO},
+               {FAULT_ERROR, 1, ATTN2C_IO},
+               {FAULT_INTERRUPTED, 0, ATTN2C_OK},
+               {FAULT_SHORT, 1, ATTN2C_OK},
+               {FAULT_END, 0, ATTN2C_FORMAT}};
+  const char *path = write_checkpoint();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int nth = 1;
+    for (;; nth++) {
+      faults_clear();
+      faults_read(nth, cases[i].kind, cases[i].persistent);
+      int status = use_file(path);
+      cr_assert_eq(faults_live_blocks(), 0);
+      if (faults_met() == 0) break;
+      cr_assert_eq(status, cases[i].status, "case %zu, read %d: %d, %s", i, nth, status, text);
+    }
+    cr_assert(nth > 8, "%d reads were made", nth - 1);
+  }
+}
+
+Test(weights, a_file_cut_after_it_was_opened) {
+  attn2c_source *source;
+  const char *path = write_checkpoint();
+  cr_assert_eq(open_file(path, &model, &source), ATTN2C_OK);
+  cr_assert_eq(truncate(path, 100), 0);
+  cr_assert_eq(read_weight(source, 0, numbers), ATTN2C_FORMAT);
+  cr_assert_not_null(strstr(text, "when it was opened"), "%s", text);
+  cr_assert_eq(read_weight(source, 5, numbers), ATTN2C_OK); /* needs no file */
+  attn2c_source_close(source);
+}
+
+/* Ten thousand weights, none of which is there, and as many of a file that has them all. */
+Test(weights, many_weights_are_verified_in_a_moment) {
+  enum { COUNT = 10000 };
+  static char names[COUNT][32];
+  static const char *name_lists[COUNT][2];
+  static attn2c_weight many[COUNT];
+  static attn2c_safetensors_item items[COUNT];
+  static const int64_t shape[] = {1};
+  const attn2c_descriptor large = {
+      .tensors = tensors, .weights = many, .tensor_count = 7, .weight_count = COUNT};
+  attn2c_source *source;
+  for (int i = 0; i < COUNT; i++) {
+    snprintf(names[i], sizeof names[i], "layers.%d.weight", i);
+    name_lists[i][0] = names[i];
+    many[i] = (attn2c_weight){.tensor = 6, .names = name_lists[i], .source_rank = 1, .source_shape = {1}};
+    items[i] = (attn2c_safetensors_item){names[i], 1, shape, numbers};
+  }
+  cr_assert_eq(attn2c_safetensors_write(scratch_path("large"), items, COUNT, NULL), ATTN2C_OK);
+  scratch_put(scratch_path("none"), "\2\0\0\0\0\0\0\0{}", 10);
+  clock_t start = clock();
+  cr_assert_eq(open_file(scratch_path("large"), &large, &source), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_source_unused(source), 0);
+  attn2c_source_close(source);
+  cr_assert_eq(open_file(scratch_path("none"), &large, &source), ATTN2C_FORMAT);
+  double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  cr_assert_lt(seconds, 2.0, "%g s", seconds);
+}
