@@ -199,13 +199,7 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     attn2c_say(message, "no memory for %d arguments", argc);
     return ATTN2C_MEMORY;
   }
-  const int status = parse_options(argc - 1, argv + 1, arguments, message);
-  if (status != ATTN2C_OK || arguments->help) return status;
-  if (arguments->command == ATTN2C_COMMAND_RUN && arguments->output_count == 0) {
-    attn2c_say(message, "run: nothing to write: give --output [NAME=]Y.npy");
-    return ATTN2C_USAGE;
-  }
-  return ATTN2C_OK;
+  return parse_options(argc - 1, argv + 1, arguments, message);
 }
 
 void attn2c_arguments_free(attn2c_arguments *arguments) {

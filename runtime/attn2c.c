@@ -3,6 +3,9 @@
  * hold anything, so a message lets no control character and no broken UTF-8 through. */
 #define _DEFAULT_SOURCE
 #include "attn2c.h"
+#ifdef ATTN2C_GUARD_PAGES
+#include "guard.h"
+#endif
 #include "utf8.h"
 
 #include <stdarg.h>
@@ -83,6 +86,13 @@ const char *attn2c_strerror(int status) {
   }
 }
 
+#ifdef ATTN2C_GUARD_PAGES
+
+void *attn2c_allocate(size_t bytes) { return attn2c_guard_allocate(bytes); }
+void attn2c_free(void *memory) { attn2c_guard_free(memory); }
+
+#else
+
 void *attn2c_allocate(size_t bytes) {
   size_t alignment = bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, rounded;
   if (bytes == 0) bytes = 1;
@@ -100,3 +110,5 @@ void *attn2c_allocate(size_t bytes) {
 }
 
 void attn2c_free(void *memory) { free(memory); }
+
+#endif

@@ -36,7 +36,8 @@ void attn2c_say(attn2c_message *message, const char *format, ...) __attribute__(
 
 const char *attn2c_strerror(int status);
 
-/* bytes rounded up to the alignment, zeroed; NULL when there is no memory or the rounding overflows. */
+/* bytes rounded up to the alignment, zeroed; NULL when there is no memory or the rounding overflows. Compiled with
+ * -DATTN2C_GUARD_PAGES: exactly bytes, ending at a page without access (guard.h), for tests. */
 void *attn2c_allocate(size_t bytes);
 void attn2c_free(void *memory);
 

@@ -102,6 +102,10 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
                   arguments->output_count, output_paths, message) != ATTN2C_OK) {
     status = ATTN2C_USAGE;
   }
+  if (arguments->output_count == 0) {
+    attn2c_say(message, "run: nothing to write: give --output [NAME=]Y.npy");
+    status = ATTN2C_USAGE;
+  }
   for (int i = 0; i < entry->output_count; i++) {
     for (int j = 0; j < i; j++) {
       if (output_paths[i] == NULL || output_paths[j] == NULL) continue;

@@ -200,6 +200,7 @@ def train_speaker(speech, rng, steps, seed):
     """The trained model, and the time-means and speakers of all it was trained on."""
     torch.manual_seed(seed)
     model = Speaker()
+    with torch.no_grad(): model.output[1].weight.mul_(SC)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, steps, pct_start=0.1)
     means, speakers = [], []
@@ -226,4 +227,4 @@ def logits_of(model, frames):
     with torch.no_grad():
         return torch.cat([model(part) for part in torch.from_numpy(frames).split(200)]).numpy()
 
-RATE = 3e-3
+RATE, SC = 3e-3, 4.0

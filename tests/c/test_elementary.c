@@ -110,8 +110,7 @@ ParameterizedTestParameters(elementary, whole_range) { return all_functions(); }
 ParameterizedTest(which *w, elementary, whole_range) {
   float x[BLOCK];
   uint32_t bits = 0;
-  /* 2^32 / 257 > 2^24 / 1.01 floats, spread evenly over all exponents, signs and NaNs */
-  const uint32_t step = 251;
+  const uint32_t step = 251; /* more than 2^24 floats, spread over all exponents, signs and NaNs */
   for (uint64_t done = 0; done < (1ull << 32) / step; done += BLOCK) {
     for (int i = 0; i < BLOCK; i++, bits += step)
       x[i] = attn2c_from_bits(functions[w->function].nonpositive ? bits | 0x80000000u : bits);
@@ -146,9 +145,10 @@ ParameterizedTestParameters(elementary, same_in_loop_and_alone) { return all_fun
 ParameterizedTest(which *w, elementary, same_in_loop_and_alone) {
   enum { COUNT = BLOCK - 3 }; /* so that a vector loop has a remainder */
   float x[BLOCK], y[BLOCK];
-  uint32_t bits = 0x80000000u;
-  for (int block = 0; block < 64; block++) {
-    for (int i = 0; i < COUNT; i++, bits += 8191) x[i] = attn2c_from_bits(bits | 0x80000000u);
+  uint32_t bits = 0;
+  for (int block = 0; block < 128; block++) {
+    for (int i = 0; i < COUNT; i++, bits += 8191)
+      x[i] = attn2c_from_bits(functions[w->function].nonpositive ? bits | 0x80000000u : bits);
     functions[w->function].loop(y, x, COUNT);
     for (int i = 0; i < COUNT; i++) {
       const float alone = functions[w->function].call(x[i]);

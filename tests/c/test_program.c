@@ -188,6 +188,7 @@ Test(program, refuses_wrong_usage) {
       {"info more", 2, 1, "'more' is not an option"},
       {"run --weights", 2, 1, "--weights needs a value"},
       {"run --weights w --input x=a --input lengths=b", 2, 1, "nothing to write"},
+      {"run", 2, 4, "nothing to write"},
       {"run --output y=z", 2, 3, "--input x=X.npy is needed: float32 [2, 3, 8]"},
       {"run --output y=z", 2, 3, "--input lengths=X.npy is needed: int32 [2], 1 to 3"},
       {"run --output y=z", 2, 3, "--weights F.safetensors is needed"},

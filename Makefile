@@ -1,0 +1,64 @@
+# attn2c: `make demo` shows it at work, `make test` proves it, `make help` lists the rest.
+
+# All Debian packages, here and nowhere else: to compile models, and to test the project beside that.
+build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua-filesystem libxsmm-dev libjansson-dev
+test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check clang-format libcriterion-dev
+
+LUA := lua5.4
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint golden goldens-torch bench fuzz check-models format clean packages test-packages
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+# Installs what is missing, as root or through sudo.
+define install
+	@missing=""; for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	  echo "installing:$$missing"; \
+	  as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+	  log=$$(mktemp); \
+	  { $$as_root apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -y -qq --no-install-recommends $$missing; } >$$log 2>&1 \
+	    || { tail -n 5 $$log >&2; rm -f $$log; echo "make: cannot install$$missing" >&2; exit 6; }; \
+	  rm -f $$log; \
+	fi
+endef
+
+packages:
+	$(call install,$(build_packages))
+
+test-packages:
+	$(call install,$(test_packages))
+
+demo: packages ## build, check and time the trained speaker classifier
+	@bash models/speaker/demo.sh
+
+test: test-packages ## everything: specs, runtime, goldens, fuzzer, bad input, sanitizers
+	@bash tests/run.sh
+
+lint: test-packages ## clang-format and luacheck
+	luacheck -q .
+	luacheck -q --std lua54 gen/attn2c
+	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
+
+format: test-packages ## apply clang-format
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+golden: packages ## write the goldens of stage dumps anew (look at the difference before you commit it)
+	$(LUA) tests/golden/regenerate.lua
+
+N    ?= 200
+SEED ?= 1
+fuzz: packages ## check N random descriptions (make fuzz N=1000 SEED=7)
+	$(LUA) tests/fuzz/fuzz.lua $(N) $(SEED)
+
+bench: packages ## time the models of the README against the roof of this machine
+	@bash tests/bench/models.sh
+
+check-models: packages ## check every model of models/ in full size
+	@for m in models/*.lua; do echo "$$m"; gen/attn2c check $$m | tail -n 1 || exit 1; done
+
+clean: ## remove everything generated
+	rm -rf out

@@ -1,0 +1,506 @@
+/* test_rowops.c - the operations of runtime/rowops.h against plain loops in double, at odd
+ * sizes known to the compiler, as emitted code has them, with padded rows, NaN and infinity,
+ * and a page without access right behind every buffer. */
+#define _DEFAULT_SOURCE
+#include "../../runtime/rowops.h"
+#include "guarded.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <math.h>
+
+#define NOINLINE    static __attribute__((noinline))
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+#define EPSILON     0x1p-23
+
+static const int row_counts[] = {1, 2, 3, 8, 9, 17};
+static const int paddings[] = {0, 3, 16};
+
+/* One function a size, as the wrappers of emitted code. */
+#define COLUMNS(each) each(1) each(2) each(15) each(16) each(17) each(40) each(63) each(64) each(65) each(127)
+
+#define SIZED(cols)                                                                                          \
+  NOINLINE void softmax_##cols(float *s, int rows, int ld, float scale) {                                    \
+    attn2c_softmax(s, rows, cols, ld, scale);                                                                \
+  }                                                                                                          \
+  NOINLINE void band_##cols(float *s, int rows, int ld, int lo, int hi) {                                    \
+    attn2c_mask_band(s, rows, cols, ld, lo, hi);                                                             \
+  }                                                                                                          \
+  NOINLINE void length_##cols(float *s, int rows, int ld, int valid) {                                       \
+    attn2c_mask_length(s, rows, cols, ld, valid);                                                            \
+  }                                                                                                          \
+  NOINLINE void repair_##cols(float *c, const float *p, const float *v, int rows, int keys, int ldc,         \
+                              int ldp, int ldv, int lo, int hi, int valid) {                                 \
+    attn2c_context_repair(c, p, v, rows, keys, cols, ldc, ldp, ldv, lo, hi, valid);                          \
+  }                                                                                                          \
+  NOINLINE void norm_##cols(float *y, const float *x, const float *gain, const float *bias, int rows,        \
+                            int ldx, int ldy, float eps) {                                                   \
+    if (gain && bias)                                                                                        \
+      attn2c_layer_norm(y, x, gain, bias, rows, cols, ldx, ldy, eps);                                        \
+    else if (gain)                                                                                           \
+      attn2c_layer_norm(y, x, gain, NULL, rows, cols, ldx, ldy, eps);                                        \
+    else if (bias)                                                                                           \
+      attn2c_layer_norm(y, x, NULL, bias, rows, cols, ldx, ldy, eps);                                        \
+    else                                                                                                     \
+      attn2c_layer_norm(y, x, NULL, NULL, rows, cols, ldx, ldy, eps);                                        \
+  }                                                                                                          \
+  NOINLINE void transpose_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                     \
+    attn2c_transpose(y, x, rows, cols, ldx, ldy);                                                            \
+  }                                                                                                          \
+  NOINLINE void copy_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                          \
+    attn2c_copy(y, x, rows, cols, ldx, ldy);                                                                 \
+  }                                                                                                          \
+  NOINLINE void add_##cols(float *y, const float *a, const float *b, int rows, int ldy, int lda, int ldb) {  \
+    attn2c_add(y, a, b, rows, cols, ldy, lda, ldb);                                                          \
+  }                                                                                                          \
+  NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, int rows, int ldy) {          \
+    attn2c_embed(y, table, ids, rows, cols, ldy);                                                            \
+  }                                                                                                          \
+  NOINLINE void mean_##cols(float *y, const float *x, int rows, int ldx) {                                   \
+    attn2c_pool_mean(y, x, rows, cols, ldx);                                                                 \
+  }                                                                                                          \
+  NOINLINE void max_##cols(float *y, const float *x, int rows, int ldx) {                                    \
+    attn2c_pool_max(y, x, rows, cols, ldx);                                                                  \
+  }                                                                                                          \
+  NOINLINE void row_##cols(float *y, const float *x) { attn2c_pool_row(y, x, cols); }                        \
+  NOINLINE void argmax_##cols(int32_t *y, const float *x, int rows, int ldx) {                               \
+    attn2c_argmax(y, x, rows, cols, ldx);                                                                    \
+  }
+COLUMNS(SIZED)
+
+static const struct {
+  int cols;
+  void (*softmax)(float *, int, int, float);
+  void (*band)(float *, int, int, int, int);
+  void (*length)(float *, int, int, int);
+  void (*repair)(float *, const float *, const float *, int, int, int, int, int, int, int, int);
+  void (*norm)(float *, const float *, const float *, const float *, int, int, int, float);
+  void (*transpose)(float *, const float *, int, int, int);
+  void (*copy)(float *, const float *, int, int, int);
+  void (*add)(float *, const float *, const float *, int, int, int, int);
+  void (*embed)(float *, const float *, const int32_t *, int, int);
+  void (*mean)(float *, const float *, int, int);
+  void (*max)(float *, const float *, int, int);
+  void (*row)(float *, const float *);
+  void (*argmax)(int32_t *, const float *, int, int);
+} sized[] = {
+#define ENTRY(cols)                                                                                          \
+  {cols,        softmax_##cols, band_##cols,  length_##cols, repair_##cols, norm_##cols, transpose_##cols,   \
+   copy_##cols, add_##cols,     embed_##cols, mean_##cols,   max_##cols,    row_##cols,  argmax_##cols},
+    COLUMNS(ENTRY)};
+
+/* Runs the block that follows for each size `s` of sized[], each number of rows and each padding. */
+#define EACH_SHAPE                                                                                           \
+  for (size_t s = 0; s < COUNT_OF(sized); s++)                                                               \
+    for (size_t row_index = 0; row_index < COUNT_OF(row_counts); row_index++)                                \
+      for (size_t padding = 0; padding < COUNT_OF(paddings); padding++)
+
+#define SHAPE                                                                                                \
+  const int rows = row_counts[row_index], cols = sized[s].cols, ld = cols + paddings[padding];               \
+  const uint32_t seed = (uint32_t)(s * 100 + row_index * 10 + padding + 1);
+
+static int same(float a, float b) { return attn2c_bits(a) == attn2c_bits(b) || (isnan(a) && isnan(b)); }
+
+/* ---- softmax ---- */
+
+/* The row's softmax in double by the definition, with a fully masked row 0. */
+static void softmax_reference(double *p, const float *s, int cols, double scale) {
+  double max = -INFINITY, sum = 0;
+  for (int j = 0; j < cols; j++)
+    if (isnan(s[j]) || s[j] > max) max = s[j];
+  for (int j = 0; j < cols; j++) sum += p[j] = exp(scale * ((double)s[j] - max));
+  for (int j = 0; j < cols; j++) p[j] = max == -INFINITY ? 0 : p[j] / sum;
+}
+
+static void expect_softmax(const float *p, const float *s, int cols, float scale) {
+  double expected[128], largest = 0, sum = 0;
+  softmax_reference(expected, s, cols, scale);
+  for (int j = 0; j < cols; j++) {
+    if (expected[j] > largest) largest = expected[j];
+    sum += p[j];
+  }
+  for (int j = 0; j < cols; j++) {
+    if (isnan(expected[j])) {
+      cr_assert(isnan(p[j]), "%d of %d: expected NaN, got %g", j, cols, p[j]);
+      continue;
+    }
+    const double error = fabs(p[j] - expected[j]);
+    const double limit = expected[j] > largest * FLT_MIN
+                             ? expected[j] * (5 + fabs(log(expected[j] / largest))) * EPSILON
+                             : 2 * FLT_MIN;
+    cr_assert(error <= limit, "%d of %d, scale %g: expected %a, got %a", j, cols, scale, expected[j], p[j]);
+  }
+  if (largest > 0) cr_assert(fabs(sum - 1) <= (cols + 4) * EPSILON, "the sum of %d is %a", cols, sum);
+}
+
+Test(softmax, against_double) {
+  static const float scales[] = {0.125f, 1.0f, 0.17677669f, 7.3f}, spreads[] = {1.0f, 20.0f, 3000.0f};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(scales); k++) for (size_t m = 0; m < COUNT_OF(spreads); m++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 0.5f, spreads[m]);
+    float *y = guarded_matrix(rows, cols, ld, seed, 0.5f, spreads[m]);
+    sized[s].softmax(y, rows, ld, scales[k]);
+    for (int i = 0; i < rows; i++) expect_softmax(y + i * ld, x + i * ld, cols, scales[k]);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld);
+  }
+}
+
+/* Each special row stands between ordinary ones. */
+Test(softmax, special_values) {
+  const float negative_nan = attn2c_from_bits(0xffc00000u);
+  const float values[] = {NAN, negative_nan, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, 0x1p-149f};
+  for (size_t s = 0; s < COUNT_OF(sized); s++)
+    for (size_t v = 0; v < COUNT_OF(values); v++)
+      for (int rest = 0; rest < 3; rest++)
+        for (int at = 0; at < sized[s].cols; at++) {
+          const int cols = sized[s].cols;
+          float *x = guarded_matrix(3, cols, cols, 7, 0.0f, 3.0f),
+                *y = guarded_matrix(3, cols, cols, 7, 0.0f, 3.0f);
+          for (int j = 0; j < cols; j++)
+            if (rest) x[cols + j] = y[cols + j] = rest == 1 ? -INFINITY : values[v];
+          x[cols + at] = y[cols + at] = values[v];
+          sized[s].softmax(y, 3, cols, 0.125f);
+          for (int i = 0; i < 3; i++) expect_softmax(y + i * cols, x + i * cols, cols, 0.125f);
+          guarded_matrix_free(x, 3, cols, cols);
+          guarded_matrix_free(y, 3, cols, cols);
+        }
+}
+
+/* ---- masks ---- */
+
+static const int edges[] = {INT32_MIN / 4, -130, -17, -1, 0, 1, 5, 16, 64, 127, 300, INT32_MAX / 4};
+
+Test(mask, band) {
+  EACH_SHAPE for (size_t l = 0; l < COUNT_OF(edges); l++) for (size_t h = 0; h < COUNT_OF(edges); h++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f),
+          *y = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f);
+    for (int i = 0; i < rows; i++) x[i * ld + i % cols] = y[i * ld + i % cols] = NAN;
+    const int lo = edges[l], hi = edges[h];
+    sized[s].band(y, rows, ld, lo, hi);
+    for (int r = 0; r < rows; r++)
+      for (int j = 0; j < cols; j++) {
+        const int keep = lo + r <= j && j < hi + r;
+        cr_assert(same(y[r * ld + j], keep ? x[r * ld + j] : -INFINITY),
+                  "[%d][%d] of %d x %d, band %d %d: %g", r, j, rows, cols, lo, hi, y[r * ld + j]);
+      }
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld);
+  }
+}
+
+Test(mask, length) {
+  EACH_SHAPE for (size_t l = 0; l < COUNT_OF(edges); l++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f),
+          *y = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f);
+    sized[s].length(y, rows, ld, edges[l]);
+    for (int r = 0; r < rows; r++)
+      for (int j = 0; j < cols; j++)
+        cr_assert(same(y[r * ld + j], j < edges[l] ? x[r * ld + j] : -INFINITY), "[%d][%d] of %d, valid %d",
+                  r, j, cols, edges[l]);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld);
+  }
+}
+
+/* The value of a masked key is NaN or inf: after a plain product and the repair, the context is that of the
+ * keys that are left; a NaN in one of those stays. Rows that are finite keep their bits. */
+Test(mask, repair) {
+  enum { KEYS = 37, LDP = 41 };
+  static const struct {
+    int lo, hi, valid, bad; /* bad: a key whose value is not finite */
+  } cases[] = {{-100, 1, KEYS, 20},  {-3, 4, KEYS, 12}, {-100, 200, 30, 33},  {-100, 1, 5, 8},
+               {-100, 200, KEYS, 6}, {-2, 1, 3, 30},    {-100, 200, 0, 0},    {-100, 200, -5, 0},
+               {-100, 200, 900, 36}, {50, 60, KEYS, 1}, {-100, 200, KEYS, -1}};
+  for (size_t s = 0; s < COUNT_OF(sized); s++)
+    for (size_t k = 0; k < COUNT_OF(cases); k++)
+      for (size_t padding = 0; padding < COUNT_OF(paddings); padding++) {
+        const int rows = 17, width = sized[s].cols, ld = width + paddings[padding];
+        float *p = guarded_matrix(rows, KEYS, LDP, 5, 0.5f, 0.5f);
+        float *v = guarded_matrix(KEYS, width, ld, 6, 0.0f, 1.0f);
+        float *c = guarded_matrix(rows, width, ld, 7, 0.0f, 1.0f);
+        float *before = guarded_matrix(rows, width, ld, 7, 0.0f, 1.0f);
+        const int lo = cases[k].lo, hi = cases[k].hi, valid = cases[k].valid, bad = cases[k].bad;
+        if (bad >= 0) v[bad * ld + width / 2] = padding == 1 ? -INFINITY : NAN;
+        for (int r = 0; r < rows; r++) /* rows 3, 8, 13 were hit by it */
+          if (r % 5 == 3) c[r * ld + width / 2] = padding == 1 ? -INFINITY : NAN;
+        sized[s].repair(c, p, v, rows, KEYS, ld, LDP, ld, lo, hi, valid);
+        for (int r = 0; r < rows; r++)
+          for (int d = 0; d < width; d++) {
+            const float got = c[r * ld + d];
+            if (r % 5 != 3) {
+              cr_assert(same(got, before[r * ld + d]), "a finite row was changed");
+              continue;
+            }
+            double expected = 0, size = 0;
+            for (int j = 0; j < KEYS; j++)
+              if (lo + r <= j && j < hi + r && j < valid) {
+                expected += (double)p[r * LDP + j] * v[j * ld + d];
+                size += fabs((double)p[r * LDP + j] * v[j * ld + d]);
+              }
+            if (isfinite(expected))
+              cr_assert(fabs(got - expected) <= KEYS * EPSILON * size, "[%d][%d]: expected %g, got %g", r, d,
+                        expected, got);
+            else
+              cr_assert(same(got, (float)expected), "[%d][%d]: expected %g, got %g", r, d, expected, got);
+          }
+        cr_assert(guarded_padding_kept(c, rows, width, ld));
+        guarded_matrix_free(p, rows, KEYS, LDP);
+        guarded_matrix_free(v, KEYS, width, ld);
+        guarded_matrix_free(c, rows, width, ld);
+        guarded_matrix_free(before, rows, width, ld);
+      }
+}
+
+/* ---- transpose ---- */
+
+#define TRANSPOSED(r, c)                                                                                     \
+  NOINLINE void fixed_##r##_##c(float *y, const float *x) { attn2c_transpose(y, x, r, c, c + 5, r + 9); }
+TRANSPOSED(64, 64)
+TRANSPOSED(64, 16)
+TRANSPOSED(32, 40)
+TRANSPOSED(128, 64)
+TRANSPOSED(31, 29)
+
+static void expect_transposed(const float *y, const float *x, int rows, int cols, int ldx, int ldy) {
+  for (int r = 0; r < rows; r++)
+    for (int c = 0; c < cols; c++)
+      cr_assert(same(y[c * ldy + r], x[r * ldx + c]), "[%d][%d] of %d x %d", r, c, rows, cols);
+  cr_assert(guarded_padding_kept(y, cols, rows, ldy), "padding of %d x %d", rows, cols);
+}
+
+Test(transpose, any_shape) {
+  EACH_SHAPE {
+    SHAPE
+    for (size_t k = 0; k < COUNT_OF(paddings); k++)
+      for (int tall = 0; tall < 2; tall++) {
+        const int height = tall ? rows * 7 + 3 : rows, ldy = height + paddings[k];
+        float *x = guarded_matrix(height, cols, ld, seed, 0.0f, 1.0f);
+        float *y = guarded_matrix(cols, height, ldy, seed + 1, 0.0f, 1.0f);
+        sized[s].transpose(y, x, height, ld, ldy);
+        expect_transposed(y, x, height, cols, ld, ldy);
+        guarded_matrix_free(x, height, cols, ld);
+        guarded_matrix_free(y, cols, height, ldy);
+      }
+  }
+}
+
+Test(transpose, fixed_shapes) {
+  static const struct {
+    int rows, cols;
+    void (*run)(float *, const float *);
+  } fixed[] = {{64, 64, fixed_64_64},
+               {64, 16, fixed_64_16},
+               {32, 40, fixed_32_40},
+               {128, 64, fixed_128_64},
+               {31, 29, fixed_31_29}};
+  for (size_t k = 0; k < COUNT_OF(fixed); k++) {
+    const int rows = fixed[k].rows, cols = fixed[k].cols;
+    float *x = guarded_matrix(rows, cols, cols + 5, 3, 0.0f, 1.0f);
+    float *y = guarded_matrix(cols, rows, rows + 9, 4, 0.0f, 1.0f);
+    fixed[k].run(y, x);
+    expect_transposed(y, x, rows, cols, cols + 5, rows + 9);
+    guarded_matrix_free(x, rows, cols, cols + 5);
+    guarded_matrix_free(y, cols, rows, rows + 9);
+  }
+}
+
+/* ---- layer norm ---- */
+
+static void expect_norm(const float *y, const float *x, const float *gain, const float *bias, int cols,
+                        double eps) {
+  double mean = 0, variance = 0;
+  for (int j = 0; j < cols; j++) mean += x[j];
+  mean /= cols;
+  for (int j = 0; j < cols; j++) variance += (x[j] - mean) * (x[j] - mean);
+  variance /= cols;
+  for (int j = 0; j < cols; j++) {
+    const double v = (x[j] - mean) / sqrt(variance + eps), g = gain ? gain[j] : 1, b = bias ? bias[j] : 0;
+    const double expected = v * g + b;
+    /* The escape: where x is next to the mean, v is what cancellation leaves of values of the size 1. */
+    const double limit = 5e-7 * fabs(g) * (fabs(v) > 1 ? fabs(v) : 1) + 0x1p-23 * fabs(b);
+    if (isnan(expected))
+      cr_assert(isnan(y[j]), "%d of %d: expected NaN, got %g", j, cols, y[j]);
+    else
+      cr_assert(fabs(y[j] - expected) <= limit, "%d of %d: expected %.9g, got %.9g", j, cols, expected, y[j]);
+  }
+}
+
+Test(layer_norm, against_double) {
+  static const struct {
+    float mean, scale, eps;
+  } cases[] = {{0.0f, 1.0f, 1e-12f},  {100.0f, 1.04f, 1e-5f}, {-3e4f, 1.0f, 1e-5f},
+               {0.1f, 1e-3f, 1e-12f}, {0.0f, 1e4f, 1e-5f},    {5.0f, 0.0f, 1e-5f}};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(cases); k++) for (int form = 0; form < 4; form++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, cases[k].mean, cases[k].scale);
+    float *y = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f);
+    float *gain = guarded_matrix(1, cols, cols, seed + 1, 1.0f, 0.5f);
+    float *bias = guarded_matrix(1, cols, cols, seed + 2, 0.0f, 0.5f);
+    const float *g = form & 1 ? gain : NULL, *b = form & 2 ? bias : NULL;
+    sized[s].norm(y, x, g, b, rows, ld, ld, cases[k].eps);
+    for (int i = 0; i < rows; i++) expect_norm(y + i * ld, x + i * ld, g, b, cols, cases[k].eps);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    sized[s].norm(x, x, g, b, rows, ld, ld, cases[k].eps); /* in place: the same bits */
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(x[i * ld + j], y[i * ld + j]));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld);
+    guarded_matrix_free(gain, 1, cols, cols);
+    guarded_matrix_free(bias, 1, cols, cols);
+  }
+}
+
+NOINLINE void norm_768(float *y, const float *x, const float *gain, const float *bias) {
+  attn2c_layer_norm(y, x, gain, bias, 5, 768, 784, 768, 1e-12f);
+}
+
+Test(layer_norm, wide_rows) {
+  float *x = guarded_matrix(5, 768, 784, 1, 100.0f, 1.04f), *y = guarded_matrix(5, 768, 768, 1, 0.0f, 1.0f);
+  float *gain = guarded_matrix(1, 768, 768, 2, 1.0f, 0.5f),
+        *bias = guarded_matrix(1, 768, 768, 3, 0.0f, 0.5f);
+  norm_768(y, x, gain, bias);
+  for (int i = 0; i < 5; i++) expect_norm(y + i * 768, x + i * 784, gain, bias, 768, 1e-12);
+  guarded_matrix_free(x, 5, 768, 784);
+  guarded_matrix_free(y, 5, 768, 768);
+  guarded_matrix_free(gain, 1, 768, 768);
+  guarded_matrix_free(bias, 1, 768, 768);
+}
+
+Test(layer_norm, special_values_stay_in_their_row) {
+  static const float values[] = {NAN, INFINITY, -INFINITY};
+  for (size_t s = 0; s < COUNT_OF(sized); s++)
+    for (size_t v = 0; v < COUNT_OF(values); v++)
+      for (int at = 0; at < sized[s].cols; at++) {
+        const int cols = sized[s].cols;
+        float *x = guarded_matrix(3, cols, cols, 9, 0.0f, 1.0f),
+              *y = guarded_matrix(3, cols, cols, 9, 0.0f, 1.0f);
+        x[cols + at] = values[v];
+        sized[s].norm(y, x, NULL, NULL, 3, cols, cols, 1e-5f);
+        for (int i = 0; i < 3; i++) expect_norm(y + i * cols, x + i * cols, NULL, NULL, cols, 1e-5);
+        guarded_matrix_free(x, 3, cols, cols);
+        guarded_matrix_free(y, 3, cols, cols);
+      }
+}
+
+/* ---- copy, add, embed, pool, argmax ---- */
+
+Test(gather, copy_and_add) {
+  EACH_SHAPE {
+    SHAPE
+    float *a = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f),
+          *b = guarded_matrix(rows, cols, cols, seed + 1, 0.0f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld + 1, seed + 2, 0.0f, 1.0f);
+    a[cols / 2] = NAN;
+    sized[s].copy(y, a, rows, ld, ld + 1);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(y[i * (ld + 1) + j], a[i * ld + j]));
+    sized[s].add(y, a, b, rows, ld + 1, ld, cols);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(y[i * (ld + 1) + j], a[i * ld + j] + b[i * cols + j]));
+    cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
+    sized[s].add(a, a, b, rows, ld, ld, cols);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(y[i * (ld + 1) + j], a[i * ld + j]));
+    guarded_matrix_free(a, rows, cols, ld);
+    guarded_matrix_free(b, rows, cols, cols);
+    guarded_matrix_free(y, rows, cols, ld + 1);
+  }
+}
+
+Test(gather, embed) {
+  enum { VOCABULARY = 50 };
+  EACH_SHAPE {
+    SHAPE
+    float *table = guarded_matrix(VOCABULARY, cols, cols, seed, 0.0f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld, seed + 2, 0.0f, 1.0f);
+    int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids);
+    for (int i = 0; i < rows; i++) ids[i] = i == 0 ? VOCABULARY - 1 : (i * 31 + (int)s) % VOCABULARY;
+    sized[s].embed(y, table, ids, rows, ld);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(y[i * ld + j], table[ids[i] * cols + j]));
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_matrix_free(table, VOCABULARY, cols, cols);
+    guarded_matrix_free(y, rows, cols, ld);
+    guarded_free(ids, (size_t)rows * sizeof *ids);
+  }
+}
+
+Test(gather, pool) {
+  EACH_SHAPE {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 1.0f, 2.0f),
+          *y = guarded_matrix(1, cols, cols, seed, 0.0f, 1.0f);
+    sized[s].mean(y, x, rows, ld);
+    for (int j = 0; j < cols; j++) {
+      double sum = 0, size = 0;
+      for (int i = 0; i < rows; i++) sum += x[i * ld + j], size += fabs(x[i * ld + j]);
+      cr_assert(fabs(y[j] - sum / rows) <= (rows / 4 + 4) * EPSILON * size / rows, "mean %d of %d rows", j,
+                rows);
+    }
+    for (int with_nan = 0; with_nan < 2; with_nan++) {
+      if (with_nan) x[(rows / 2) * ld + cols / 2] = NAN;
+      sized[s].max(y, x, rows, ld);
+      for (int j = 0; j < cols; j++) {
+        float largest = -INFINITY;
+        for (int i = 0; i < rows; i++)
+          if (isnan(x[i * ld + j]) || x[i * ld + j] > largest) largest = x[i * ld + j];
+        if (with_nan && j == cols / 2) largest = NAN;
+        cr_assert(same(y[j], largest), "max %d of %d rows: expected %g, got %g", j, rows, largest, y[j]);
+      }
+    }
+    sized[s].mean(y, x, rows, ld);
+    for (int j = 0; j < cols; j++) cr_assert(!isnan(y[j]) == (j != cols / 2));
+    sized[s].row(y, x + (rows - 1) * ld);
+    for (int j = 0; j < cols; j++) cr_assert(same(y[j], x[(rows - 1) * ld + j]));
+    sized[s].mean(y, x, 0, ld);
+    for (int j = 0; j < cols; j++) cr_assert(same(y[j], 0.0f));
+    sized[s].max(y, x, 0, ld);
+    for (int j = 0; j < cols; j++) cr_assert(same(y[j], -INFINITY));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, 1, cols, cols);
+  }
+}
+
+Test(gather, argmax) {
+  /* what row i holds besides random values of [-1, 1): two values, the first at j, the second at 2j */
+  const float negative_nan = attn2c_from_bits(0xffc00000u);
+  const float pairs[][2] = {{2, 2}, {2, 3},         {NAN, INFINITY}, {INFINITY, NAN},  {NAN, negative_nan},
+                            {0, 0}, {INFINITY, -2}, {-INFINITY, -2}, {1e-45f, 1e-45f}, {negative_nan, 3}};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(pairs); k++) for (int mean = -2; mean <= 2; mean += 2) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, (float)mean, 1.0f);
+    int32_t *y = guarded_allocate((size_t)rows * sizeof *y);
+    for (int i = 0; i < rows; i++) {
+      x[i * ld + (i * 5 + (int)k) % cols] = pairs[k][0];
+      x[i * ld + (i * 5 + (int)k) * 2 % cols] = pairs[k][1];
+    }
+    sized[s].argmax(y, x, rows, ld);
+    for (int i = 0; i < rows; i++) {
+      int best = 0;
+      for (int j = 1; j < cols && !isnan(x[i * ld + best]); j++)
+        if (isnan(x[i * ld + j]) || x[i * ld + j] > x[i * ld + best]) best = j;
+      cr_assert_eq(y[i], best, "row %d of %d columns: expected %d, got %d", i, cols, best, y[i]);
+    }
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_free(y, (size_t)rows * sizeof *y);
+  }
+}
+
+Test(gather, argmax_of_equals_is_the_first) {
+  static const float values[] = {0.0f, -0.0f, -INFINITY, INFINITY, NAN, -FLT_MAX};
+  for (size_t s = 0; s < COUNT_OF(sized); s++)
+    for (size_t v = 0; v < COUNT_OF(values); v++) {
+      float *x = guarded_matrix(1, sized[s].cols, sized[s].cols, 1, 0.0f, 1.0f);
+      int32_t y;
+      for (int j = 0; j < sized[s].cols; j++) x[j] = j % 2 && values[v] == 0 ? -values[v] : values[v];
+      sized[s].argmax(&y, x, 1, sized[s].cols);
+      cr_assert_eq(y, 0, "of %d times %g: %d", sized[s].cols, values[v], y);
+      guarded_matrix_free(x, 1, sized[s].cols, sized[s].cols);
+    }
+}
