@@ -34,6 +34,24 @@ local function constructors()
   return env
 end
 
+-- Where the text goes on behind the short string that begins at `at`. A line's end ends it as well (that is an error
+-- of Lua's own), but not one that a backslash or \z takes along.
+local function after_string(text, at)
+  local quote = text:sub(at, at)
+  at = at + 1
+  while at <= #text do
+    local c = text:sub(at, at)
+    if c == "\\" then
+      at = text:match("^z%s*()", at + 1) or text:match("^\r\n()", at + 1) or text:match("^\n\r()", at + 1) or at + 2
+    elseif c == quote or c == "\n" or c == "\r" then
+      return at + 1
+    else
+      at = at + 1
+    end
+  end
+  return at
+end
+
 -- The two dots of a concatenation, outside strings and comments, or nil. One instruction can concatenate 250 strings:
 -- no limit that is checked between instructions would hold it, and a description has no need of it.
 local function finds_concatenation(text)
@@ -45,13 +63,9 @@ local function finds_concatenation(text)
       local _, last = text:find("]" .. long .. "]", at, true)
       at = (last or #text) + 1
     elseif text:sub(at, at + 1) == "--" then
-      at = (text:find("\n", at, true) or #text) + 1
+      at = (text:find("[\n\r]", at) or #text) + 1
     elseif c == '"' or c == "'" then
-      at = at + 1
-      while at <= #text and text:sub(at, at) ~= c and text:sub(at, at) ~= "\n" do
-        at = at + (text:sub(at, at) == "\\" and 2 or 1)
-      end
-      at = at + 1
+      at = after_string(text, at)
     elseif text:sub(at, at + 2) == "..." then
       at = at + 3
     elseif text:sub(at, at + 1) == ".." then
@@ -99,8 +113,9 @@ local function evaluate(text, chunk_name)
     local _, line = text:sub(1, at):gsub("\n", "")
     return false, (":%d: '..' is not allowed in a description: literals, arithmetic and constructors only"):format(line + 1)
   end
-  local chunk, message = load(text, "=" .. chunk_name, "t", constructors())
-  if not chunk then return false, message end
+  -- Through pcall, so that nesting beyond the parser's stack is a message like any other and no error of ours.
+  local _, chunk, message = pcall(load, text, "=" .. chunk_name, "t", constructors())
+  if not chunk then return false, (tostring(message):gsub("[%c\128-\255]", "?")) end
   return run_limited(chunk)
 end
 
@@ -117,7 +132,7 @@ local function read(file)
   if not handle then faults.raise("io", "cannot read " .. message:gsub("[%c]", "?")) end
   local text, failure = handle:read(LARGEST_FILE + 1)
   handle:close()
-  if failure then faults.raise("io", ("cannot read %s: %s"):format(file, failure)) end
+  if failure then faults.raise("io", ("cannot read %s: %s"):format(file:gsub("%c", "?"), failure)) end
   text = text or ""
   if #text > LARGEST_FILE then
     faults.raise("usage", file .. ": larger than 1 MiB, which no description is")
@@ -129,7 +144,7 @@ local keywords = words.set { "true", "false", "nil" }
 
 local function parse_value(argument, text)
   if text:match("^[%a_][%w_]*$") and not keywords[text] then return text end
-  local ok, value = evaluate("return " .. text, "value")
+  local ok, value = evaluate("return (" .. text .. "\n)", "value")
   if not ok then
     faults.raise("usage", ("%s: the value is neither a Lua literal nor a bare word"):format(faults.quote(argument)))
   end

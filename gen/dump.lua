@@ -3,9 +3,14 @@ local words = require("words")
 
 local dump = {}
 
-local DEEPEST = 16 -- a description may hold itself
+local DEEPEST = 16 -- a description may hold itself,
+local MOST_LINES = 10000 -- and more than once
 
 local function add(lines, prefix, value, depth)
+  if #lines >= MOST_LINES then
+    lines[MOST_LINES] = "..."
+    return
+  end
   if depth > DEEPEST then
     lines[#lines + 1] = prefix .. " = ..."
     return

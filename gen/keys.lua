@@ -3,10 +3,20 @@
 --
 -- type: integer, number, boolean, word (one of `words`), name, or a shape of its own that
 -- validate.lua reads (mask, window, bias, input, output, scale, plan).
+local words = require("words")
+
 local keys = {}
 
+-- A model NAME comes as NAME.h and libNAME, which must not stand before those that it includes and links.
+local taken = words.set {
+  "steps", "product", "model", "rowops", "m", "c", "dl", "rt", "pthread", "gcc", "gomp", "jansson", "xsmm", "xsmmnoblas",
+  "libxsmm", "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math",
+  "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn",
+  "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype", "fcntl", "unistd", "dlfcn", "sched", "strings",
+}
+
 keys.list = {
-  { key = "name", type = "name", required = true,
+  { key = "name", type = "name", required = true, taken = taken,
     meaning = "the model's name: of its folder, files and C symbols" },
   { key = "batch", type = "integer", default = 1, min = 1, max = 256, meaning = "sequences a call" },
   { key = "seq", type = "integer", required = true, min = 1, max = 4096, meaning = "tokens (frames) a sequence" },

@@ -47,7 +47,7 @@ stages.constructors = {
     place = "output",
     meaning = "layer norm",
     fields = {
-      eps = { type = "number", min = 0, max = 1, meaning = "default: the model's eps" },
+      eps = { type = "number", min = 1e-30, max = 1, meaning = "default: the model's eps" },
       name = name_field,
     },
   },

@@ -78,6 +78,9 @@ function read.name(say, field, value)
     return say(field.key,
       show(value) .. ", but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter and is no word of C or C++")
   end
+  if field.taken and (field.taken[value] or value:match("^attn2c")) then
+    return say(field.key, show(value) .. ", but that is the name of a header or a library that the model is built with")
+  end
   return value
 end
 
@@ -113,8 +116,8 @@ end
 
 function read.scale(say, field, value)
   if value == false then return 1.0 end
-  if type(value) ~= "number" or not (value > 0 and value <= 1e6) then
-    return say(field.key, show(value) .. ", but false or a number above 0 and up to 1e6 is allowed")
+  if type(value) ~= "number" or not (value >= 1e-30 and value <= 1e6) then
+    return say(field.key, show(value) .. ", but false or a number from 1e-30 to 1e6 is allowed")
   end
   return value + 0.0
 end

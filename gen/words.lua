@@ -29,12 +29,13 @@ function words.nearest(word, candidates)
   return best
 end
 
---- The keys of a table, sorted; tables with keys of mixed types are sorted by their text.
+--- The keys of a table, sorted: numbers, then strings; keys of another type by their text.
 function words.sorted_keys(t)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end
   table.sort(keys, function(a, b)
-    if type(a) == type(b) and (type(a) == "number" or type(a) == "string") then return a < b end
+    if type(a) ~= type(b) then return type(a) < type(b) end
+    if type(a) == "number" or type(a) == "string" then return a < b end
     return tostring(a) < tostring(b)
   end)
   return keys

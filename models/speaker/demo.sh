@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# What `make demo` runs: the trained speaker classifier, from its description to checked, timed C.
+set -eu
+cd "$(dirname "$0")/../.."
+here=models/speaker
+weights=$here/speaker.safetensors
+
+say() { printf '%-26s%s\n' "$1" "$2"; }
+
+gen/attn2c build models/speaker.lua >/dev/null
+say "description" "models/speaker.lua ($(grep -cvE '^ *(--|$)' models/speaker.lua) lines)"
+say "emitted C" "out/speaker/speaker.c: $(sed -n 's/.*flops a call, \(.*\) steps.*/\1/p' out/speaker/speaker.c) steps, $(wc -c <out/speaker/speaker.c) bytes"
+say "library, program" "out/speaker/libspeaker.so, out/speaker/speaker"
+
+checked=$(out/speaker/speaker check --weights $weights | tail -n 1) || { echo "$checked"; exit 1; }
+say "against the reference" "$checked (tensor by tensor)"
+
+runtime=$(ls -t out/.runtime/*/libattn2c_libxsmm.a | head -n 1)
+${CC:-cc} -std=c11 -O1 -Iout/speaker -Iruntime -o out/speaker/demo $here/demo.c out/speaker/libspeaker.a "$runtime" \
+  -lxsmm -lxsmmnoblas -ljansson -lpthread -lrt -ldl -lm
+out/speaker/demo $weights $here/segments.npy $here/labels.npy $here/logits.npy
+
+out/speaker/speaker bench --weights $weights -r 100 -o csv | awk -F, '
+  NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+  NR == 2 { printf "%-26s%.2f ms for 32 segments, %.0f GFLOP/s, %.0f%% of the roof of this machine (%s)\n", "speed, one thread",
+            $column["ms_median"], $column["gflops"], 100 * $column["roof_fraction"], $column["target"] }'
+echo
+echo "Read the model as C: out/speaker/speaker.c"

@@ -1,0 +1,53 @@
+# build.mk - the C tests: out/test/bin/test_*. Most are built with AddressSanitizer and UndefinedBehaviorSanitizer
+# and with failing allocations and reads (faults.c); element loops once for each instruction set this machine has.
+CC ?= gcc
+bin := out/test/bin
+warnings := -std=c11 -Wall -Wextra -Werror
+sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
+checked  := $(warnings) -O1 -g $(sanitize) -fopenmp-simd -Iruntime -Itests/c
+loops    := $(warnings) -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -Iruntime -Itests/c
+
+wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename
+comma   := ,
+wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
+
+runtime  := $(filter-out runtime/main.c runtime/kernels_%.c,$(wildcard runtime/*.c))
+headers  := $(wildcard runtime/*.h tests/c/*.h)
+helpers  := faults scratch fake_model
+element_tests := elementary rowops product
+plain_tests   := bench
+tests := $(filter-out $(element_tests) $(plain_tests),$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
+
+flags := $(shell sed -n 's/^flags[^:]*: //p;/^flags/q' /proc/cpuinfo)
+variants := base $(if $(and $(filter avx2,$(flags)),$(filter fma,$(flags))),avx2) \
+  $(if $(and $(filter avx512f,$(flags)),$(filter avx512bw,$(flags)),$(filter avx512dq,$(flags)),$(filter avx512vl,$(flags))),avx512)
+flags_base   :=
+flags_avx2   := -mavx2 -mfma
+flags_avx512 := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+
+element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants),$(bin)/test_$(test)_$(variant)))
+
+.PHONY: all
+all: $(addprefix $(bin)/test_,$(tests) $(plain_tests)) $(element_programs)
+
+$(bin)/obj/%.o: runtime/%.c $(headers) | $(bin)/obj
+	$(CC) $(checked) -c $< -o $@
+$(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
+	$(CC) $(checked) -c $< -o $@
+$(bin)/obj:
+	mkdir -p $@
+
+checked_objects := $(patsubst runtime/%.c,$(bin)/obj/%.o,$(runtime)) $(bin)/obj/kernels_portable.o
+helper_objects  := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
+
+$(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(checked_objects) $(helper_objects)
+	$(CC) $(sanitize) -o $@ $^ $(wraps) -lcriterion -ljansson -lm -ldl -lpthread
+
+$(bin)/test_bench: tests/c/test_bench.c $(runtime) runtime/kernels_libxsmm.c $(headers) | $(bin)/obj
+	$(CC) $(warnings) -O2 -fopenmp-simd -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion -lxsmm -lxsmmnoblas -ljansson -lpthread -lrt -ldl -lm
+
+define element_rule
+$(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj
+	$(CC) $(loops) $(flags_$(2)) -o $$@ $$< -lcriterion -lm
+endef
+$(foreach test,$(element_tests),$(foreach variant,$(variants),$(eval $(call element_rule,$(test),$(variant)))))

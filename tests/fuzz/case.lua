@@ -1,0 +1,85 @@
+-- case.lua: one description put to the test: compiled in this process and by the command in
+-- another, whose bytes must agree, then built with guard pages and checked.
+local faults = require("faults")
+local files = require("files")
+local pipeline = require("pipeline")
+local text = require("text")
+
+local case = {}
+
+local BUILD_SECONDS, CHECK_SECONDS = 300, 120
+local TAIL_LINES = 12 -- of what a failing command said
+
+--- The environment of a case's build. -O1 comes behind the build's own -O3 and is quick; one in four keeps -O3.
+function case.flags(number)
+  return (number % 4 == 0 and "-O3" or "-O1") .. " -Werror -DATTN2C_GUARD_PAGES"
+end
+
+local function tail(path)
+  local lines = {}
+  for line in (files.read(path) or ""):gmatch("[^\n]+") do lines[#lines + 1] = line end
+  return table.concat(lines, "\n", math.max(1, #lines - TAIL_LINES + 1))
+end
+
+-- Runs a shell command; returns nil, or the kind of failure and its words.
+local function execute(command, log, kinds)
+  local _, how, code = os.execute(("{ %s; } >%s 2>&1"):format(command, files.shell(log)))
+  if how == "exit" and code == 0 then return nil end
+  if how == "signal" or code > 128 then return "crash", tail(log) end
+  if code == 124 then return "slow", tail(log) end
+  return kinds[code] or "status " .. code, tail(log)
+end
+
+-- The lines of a check's table that failed, and what stands behind it.
+local function failing_rows(log)
+  local lines = {}
+  for line in (files.read(log) or ""):gmatch("[^\n]+") do
+    if not line:match(" ok%s*$") then lines[#lines + 1] = line end
+  end
+  return table.concat(lines, "\n", 1, math.min(#lines, TAIL_LINES))
+end
+
+--- Emitted steps of a description, and the pipeline's state; nil, the kind of failure and its words.
+function case.compile(path)
+  local ok, result = xpcall(pipeline.run, function(value)
+    return faults.is(value) and value or { defect = debug.traceback(tostring(value), 2) }
+  end, case.root, path, {})
+  if ok then return result end
+  if faults.is(result) then return nil, "refused", table.concat(result.lines, "\n") end
+  return nil, "defect", result.defect
+end
+
+--- Puts a description to the test in `folder`. options: flags, seed; compiler and library flags come from the
+--- environment. Returns true, or false, the kind of failure ("refused", "defect", "bytes", "compile", "mismatch",
+--- "crash", "slow", "status N") and its words. The folder is left behind only on a failure.
+function case.run(description, folder, options)
+  os.execute("rm -rf " .. files.shell(folder))
+  files.make_folder(folder)
+  local path = folder .. "/description.lua"
+  files.write_all(folder, { { name = "description.lua", text = text.description(description) } })
+  local state, kind, said = case.compile(path)
+  if not state then return false, kind, said end
+  local log, built = folder .. "/log", folder .. "/built"
+  kind, said = execute(("timeout %d env ATTN2C_CFLAGS=%s %s build %s -o %s"):format(BUILD_SECONDS,
+    files.shell(options.flags), files.shell(case.root .. "/gen/attn2c"), files.shell(path), files.shell(built)), log,
+    { [4] = "compile", [70] = "defect" })
+  if kind then return false, kind, said end
+  for _, file in ipairs(state.files) do
+    if files.read(built .. "/" .. file.name) ~= file.text then
+      return false, "bytes", file.name .. " differs between two runs of the compiler"
+    end
+  end
+  kind, said = execute(("timeout %d %s/%s check --seed %d"):format(CHECK_SECONDS, files.shell(built),
+    description.name, options.seed), log, { [1] = "mismatch" })
+  if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
+  os.execute("rm -rf " .. files.shell(folder))
+  return true
+end
+
+--- The command that repeats a case whose description is in a file.
+function case.command(path, options)
+  return ("ATTN2C_CFLAGS=%s gen/attn2c check %s --seed %d"):format(files.shell(options.flags), files.shell(path),
+    options.seed)
+end
+
+return case

@@ -1,0 +1,88 @@
+#!/usr/bin/env lua5.4
+-- fuzz.lua: the fuzzer: draws random descriptions, or takes each bound by itself, compiles,
+-- builds with guard pages and checks each. A failure prints what repeats it, then a simpler
+-- description that fails in the same way. Exit 1 on a failure.
+local here = arg[0]:match("^(.*)/[^/]*$") or "."
+local root = here .. "/../.."
+package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. package.path
+
+local argparse = require("argparse")
+local case = require("case")
+local draw = require("draw")
+local extremes = require("extremes")
+local files = require("files")
+local shrink = require("shrink")
+local text = require("text")
+
+case.root = root
+
+local MOST_LINES = 3000 -- emitted steps of a drawn model; one with more takes a C compiler too long
+local SHRINK_ATTEMPTS = 60
+
+local function arguments()
+  local parser = argparse("fuzz.lua", "Compiles, builds and checks random descriptions with guard pages.")
+  parser:argument("count", "How many cases.", "100"):convert(math.tointeger)
+  parser:argument("seed", "The same cases for the same seed, on every machine.", "1"):convert(math.tointeger)
+  parser:option("--first", "Number of the first case.", "1"):convert(math.tointeger):argname("K")
+  parser:option("--folder", "Where cases are built; they are removed when they pass.", "out/fuzz"):argname("DIR")
+  parser:flag("--extremes", "Each bound of each size by itself instead.")
+  parser:flag("--no-shrink", "Print a failure as it was drawn only.")
+  parser:flag("-v --verbose", "A line a case.")
+  return parser:parse()
+end
+
+-- The description of a number: of those drawn from it, the first that is not too long.
+local function drawn(seed, number, folder)
+  local path = folder .. "/drawn.lua"
+  for attempt = 0, 99 do
+    local description = draw.description(seed, number + (attempt << 32))
+    files.write_all(folder, { { name = "drawn.lua", text = text.description(description) } })
+    local state = case.compile(path)
+    os.remove(path)
+    if not state or state.plan.entries[1].lines <= MOST_LINES then return description end
+  end
+  error(("case %d: no description of at most %d steps"):format(number, MOST_LINES))
+end
+
+local function one_line(description)
+  return (text.description(description):gsub("^return ", ""):gsub("%s+", " "))
+end
+
+local function report(number, description, folder, options, kind, said, shrinks)
+  io.write(("\ncase %d failed: %s\n%s\n%s"):format(number, kind, said, text.description(description)))
+  if shrinks then
+    description = shrink.run(description, function(candidate)
+      local ok, same = case.run(candidate, folder, options)
+      return not ok and same == kind
+    end, SHRINK_ATTEMPTS)
+    local _, _, last = case.run(description, folder, options)
+    io.write("simpler, and fails in the same way:\n", last or "", "\n", text.description(description))
+  end
+  io.write("repeat it with: ", case.command(folder .. "/description.lua", options), "\n")
+end
+
+local function main()
+  local asked = arguments()
+  local bounds = asked.extremes and extremes.list() or {}
+  local passed, failed = 0, 0
+  files.make_folder(asked.folder)
+  for number = asked.first, asked.first + (asked.extremes and #bounds or asked.count) - 1 do
+    local bound = bounds[number]
+    local description = bound and bound.description or drawn(asked.seed, number, asked.folder)
+    local folder = ("%s/case_%d"):format(asked.folder, number)
+    local options = { flags = case.flags(bound and 1 or number), seed = asked.seed + number }
+    if asked.verbose then
+      io.write(("%d: %s"):format(number, bound and bound.what or one_line(description)))
+      io.flush()
+    end
+    local ok, kind, said = case.run(description, folder, options)
+    if ok then passed = passed + 1 else failed = failed + 1 end
+    if asked.verbose then io.write(ok and " ok\n" or " " .. kind .. "\n") else io.write(ok and "." or "F") end
+    if not ok then report(number, description, folder, options, kind, said, not asked.no_shrink) end
+    io.flush()
+  end
+  io.write(("%s%d passed, %d failed\n"):format(asked.verbose and "" or "\n", passed, failed))
+  return failed == 0 and 0 or 1
+end
+
+os.exit(main(), true)
