@@ -12,14 +12,29 @@ local command = {}
 
 local stages = { "describe", "validate", "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" }
 
+-- The exit code, once what was printed is out.
+local function flushed(code)
+  if io.stdout:flush() then return code end
+  io.stderr:write("attn2c: cannot write to the standard output\n")
+  return faults.code.io
+end
+
+local function print_and_leave(text)
+  io.write(text, "\n")
+  os.exit(flushed(0), true)
+end
+
+-- argparse's own help exits 0 even where it could not be written.
+local function with_help(parser)
+  return parser:add_help { action = function() print_and_leave(parser:get_help()) end }
+end
+
 local function grammar()
   local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
-  parser:command_target("command")
-  parser:flag("--version", "Print the version."):action(function()
-    io.write("attn2c ", version.generator, "\n")
-    os.exit(0)
-  end)
+  with_help(parser):command_target("command")
+  parser:flag("--version", "Print the version."):action(function() print_and_leave("attn2c " .. version.generator) end)
   local function with_description(sub)
+    with_help(sub)
     sub:argument("description", "A description, such as models/small.lua.")
     sub:argument("overrides", "KEY=VALUE: overrides a key of the description (seq=64 mask=causal output.4.to=10).")
       :args("*")
@@ -41,7 +56,7 @@ local function grammar()
   bench:flag("--profile", "Split the time by operation and layer.")
   local show = with_description(parser:command("show", "Print what a pass of the compiler made."))
   show:option("--stage", "Which pass."):choices(stages):count(1)
-  parser:command("keys", "Print every key of a description: type, default, range, meaning.")
+  with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
   return parser
 end
 
@@ -63,6 +78,7 @@ local function program_words(name, arguments)
 end
 
 local function generate(root, arguments, folder)
+  if folder == "" then faults.raise("usage", "-o: an empty name, but a folder is needed") end
   local state = pipeline.run(root, arguments.description, arguments.overrides)
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
   files.write_all(folder, state.files)
@@ -140,11 +156,7 @@ function command.main(root, argv)
     return { defect = debug.traceback(tostring(value), 2) }
   end, root, arguments)
   if done then
-    if not io.stdout:flush() then
-      io.stderr:write("attn2c: cannot write to the standard output\n")
-      return faults.code.io
-    end
-    return result
+    return flushed(result)
   end
   if faults.is(result) then
     for _, line in ipairs(result.lines) do io.stderr:write("attn2c: ", line, "\n") end

@@ -115,7 +115,11 @@ local function evaluate(text, chunk_name)
   end
   -- Through pcall, so that nesting beyond the parser's stack is a message like any other and no error of ours.
   local _, chunk, message = pcall(load, text, "=" .. chunk_name, "t", constructors())
-  if not chunk then return false, (tostring(message):gsub("[%c\128-\255]", "?")) end
+  if not chunk then
+    message = tostring(message):gsub("[%c\128-\255]", "?")
+    if message:find("C stack overflow", 1, true) then message = "nests deeper than 200 levels, which no description does" end
+    return false, message
+  end
   return run_limited(chunk)
 end
 

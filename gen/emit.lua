@@ -187,7 +187,7 @@ local function values_of(state)
   values.thousands = words.thousands
   values.op_count = #entry.ops
   values.pcfiledir = "${pcfiledir}"
-  values.private_libraries = (spec.kernels == "libxsmm" and "-lxsmm -lxsmmnoblas " or "") .. "-ljansson -lpthread -lrt -ldl -lm"
+  values.private_libraries = (spec.kernels == "libxsmm" and "-lxsmm -lxsmmnoblas " or "") .. "-lpthread -lrt -ldl -lm"
   values.batches = {}
   for i, batch in ipairs(state.batches) do
     local a, b = {}, {}

@@ -179,6 +179,15 @@ end
 
 local heads = {}
 
+--- A kernel's m for `width` columns of a tensor from `column` on: rounded up to the target's padding where the rows of
+--- the tensor have room behind their last column. What is written there is read by nobody.
+function Lowering:padded(tensor, column, width)
+  local storage = self.storage[tensor.name]
+  local m = words.round_up(width, self.pad)
+  local fits = storage.form ~= "external" and column + width == storage.width and column + m <= storage.leading_dimension
+  return fits and m or width
+end
+
 -- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
 function heads.linear(self, group, place, block)
   local op = group.head
@@ -189,8 +198,10 @@ function heads.linear(self, group, place, block)
   local result = group.result
   for _, width in ipairs(group.panels.widths) do
     local lda = (width + 15) // 16 * 16
+    local m = self:padded(result, column, width)
     local function shape(size, beta)
-      return { m = width, n = block.count, k = size, lda = lda, ldb = self:ld(x), ldc = self:ld(result), beta = beta }
+      return { m = m, n = block.count, k = size, lda = lda, ldb = self:ld(x),
+        ldc = self:ld(result), beta = beta }
     end
     local function a(first) return { buffer = weight.name, class = "weight", offset = panel_at + first * lda } end
     local function b(first) return self:at(x, block.first, first, place) end
@@ -385,7 +396,7 @@ end
 local function lower_entry(state, index, variant)
   local planned, entry = state.plan.entries[index], state.graph.entries[index]
   local self = setmetatable({ storage = state.plan.storage, variant = variant, whole = variant == "trace",
-    index_of = {}, tiles = {} }, Lowering)
+    pad = state.plan.parameters.pad, index_of = {}, tiles = {} }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}
   for _, segment in ipairs(planned.segments) do

@@ -2,6 +2,8 @@
 -- then, a block of queries at a time: scores, masks where the block has an edge, softmax in
 -- place, context. libxsmm, column-major, calls the transposed keys and the values A, the
 -- queries and the attention weights B, scores and context C.
+local words = require("words")
+
 local attention = {}
 
 -- The context's batch-reduce over blocks of keys: { size, count } and a tail.
@@ -81,8 +83,9 @@ function attention.lower(self, region)
       for _, block in ipairs(region.blocks) do
         local tile = { buffer = scores_tile, class = "arena", offset = 0 }
         self.op_index = self.index_of[scores]
-        for _, part in ipairs(block.parts) do
-          self:product({ m = part.count, n = block.count, k = head_dim, lda = region.key_block, ldb = self:ld(q),
+        for i, part in ipairs(block.parts) do
+          local last = i == #block.parts -- behind it the tile's rows have room
+          self:product({ m = last and words.round_up(part.count, self.pad) or part.count, n = block.count, k = head_dim, lda = region.key_block, ldb = self:ld(q),
             ldc = tile_ld, beta = 0 }, 1, 0, 0,
             { buffer = keys_tile, class = "arena",
               offset = part.panel * region.key_block * head_dim + part.first % region.key_block },

@@ -25,8 +25,15 @@ local function one_of(list)
   return table.concat(list, ", ", 1, #list - 1) .. " or " .. list[#list]
 end
 
+-- A description may hold a hundred thousand keys that are none: the first faults tell enough, and the search for the
+-- nearest word is what takes long.
+local MOST_LINES, MOST_SUGGESTIONS = 100, 40
+local suggestions = 0
+
 local function suggestion(word, candidates)
-  local near = words.nearest(tostring(word), candidates)
+  if type(word) ~= "string" or suggestions >= MOST_SUGGESTIONS then return "" end
+  suggestions = suggestions + 1
+  local near = words.nearest(word, candidates)
   return near and (" (did you mean " .. near .. "?)") or ""
 end
 
@@ -307,7 +314,13 @@ end
 function validate.run(state)
   local description, spec, lines = state.description, {}, {}
   local file = state.file:gsub("%c", "?")
+  local more = 0
+  suggestions = 0
   local function say(key, message)
+    if #lines == MOST_LINES then
+      more = more + 1
+      return nil
+    end
     lines[#lines + 1] = ("%s: %s: %s"):format(file, tostring(key):gsub("%c", "?"), message)
     return nil
   end
@@ -334,6 +347,7 @@ function validate.run(state)
   end
   if not spec.mask and description.mask == nil then spec.mask = { causal = false, padding = false } end
   resolve(say, spec, description)
+  if more > 0 then lines[#lines + 1] = ("%s: and %d more"):format(file, more) end
   if #lines > 0 then faults.raise("usage", lines) end
   state.spec = spec
 end

@@ -17,7 +17,7 @@ runtime_objects := $(patsubst $(runtime)%.c,$(CACHE)/%.o,$(filter-out $(kernel_f
 runtime_headers := $(wildcard $(runtime)*.h)
 
 libraries_libxsmm := -lxsmm -lxsmmnoblas
-libraries := $(libraries_$(KERNELS)) -ljansson -lpthread -lrt -ldl -lm
+libraries := $(libraries_$(KERNELS)) -lpthread -lrt -ldl -lm
 
 model_objects   := $(addprefix $(DIR)/$(NAME),.o _ops.o _kernels.o _model.o)
 program_objects := $(addprefix $(DIR)/$(NAME),_trace.o _profile.o _program.o)
@@ -53,4 +53,4 @@ $(DIR)/lib$(NAME).so: $(DIR)/lib$(NAME).o
 	$(CC) -shared $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $< -Wl,--exclude-libs,ALL -Wl,-z,noexecstack $(libraries) && mv $@.new $@
 
 $(DIR)/$(NAME): $(model_objects) $(program_objects) $(CACHE)/main.o $(CACHE)/libattn2c_$(KERNELS).a
-	$(CC) $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $^ $(libraries) && mv $@.new $@
+	$(CC) $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $^ -ljansson $(libraries) && mv $@.new $@

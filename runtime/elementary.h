@@ -71,7 +71,7 @@ ATTN2C_INLINE float attn2c_exp2_slope(float r) {
   return ATTN2C_FMA(p, r, 0.693147182f);
 }
 
-/* 2^(x * (c + c_low)) for x * c <= 0 and c > 0; 0 below 2^-126.5; NaN stays NaN, -inf gives 0.
+/* 2^(x * (c + c_low)) for x * c <= 0 and 1e-30 <= c <= 1e30; 0 below 2^-126.5; NaN stays NaN, -inf gives 0.
  * x*c = n + r, n whole; the result is 2^n * 2^r. */
 ATTN2C_INLINE float attn2c_exp2_nonpositive(float x, float c, float c_low) {
   float limit = -127.0f / c;
@@ -102,7 +102,7 @@ ATTN2C_INLINE float attn2c_exp_nonpositive(float x) {
   return attn2c_exp2_nonpositive(x, ATTN2C_LOG2E_HIGH, ATTN2C_LOG2E_LOW);
 }
 
-/* erf(x) = 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. Relative error at most 5e-7, of x = 0 on.
+/* erf(x) = 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. Relative error at most 5e-7, next to 0, too.
  * |erf| = 1 - 2^-g, g = |x| G(|x|); 2^-g - 1 is taken as 2^n (2^r - 1) + (2^n - 1), which does not cancel. */
 ATTN2C_INLINE float attn2c_erf(float x) {
   float a = attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu);
@@ -123,7 +123,7 @@ ATTN2C_INLINE float attn2c_erf(float x) {
   return attn2c_with_sign(magnitude, x);
 }
 
-/* tanh(x) = (e^(2x) - 1) / (e^(2x) + 1). At most 4 ulp, of x = 0 on. e^(2|x|) - 1 as in attn2c_erf. */
+/* tanh(x) = (e^(2x) - 1) / (e^(2x) + 1). At most 4 ulp, next to 0, too. e^(2|x|) - 1 as in attn2c_erf. */
 ATTN2C_INLINE float attn2c_tanh(float x) {
   float a = attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu);
   a = a > 9.02f ? 9.02f : a; /* tanh is 1 from there on */

@@ -27,7 +27,8 @@ void *attn2c_guard_allocate(size_t bytes) {
   if (__builtin_add_overflow(bytes, page - 1, &inside)) return NULL;
   inside -= inside % page;
   if (__builtin_add_overflow(inside, 2 * page, &length) || length > PTRDIFF_MAX) return NULL;
-  char *base = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  /* Not reserved: the page in front would keep its reservation, and so not merge with the page before it. */
+  char *base = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return NULL;
   if (mprotect(base, page + inside, PROT_READ | PROT_WRITE)) {
     munmap(base, length);

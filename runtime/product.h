@@ -6,8 +6,8 @@
 
 #include "vector.h"
 
-/* `lanes` columns of a few rows of C += B . A: a vector of columns of a row of A is used for each row of B,
- * and one sum a row stays in a register. k ascends, each step one ATTN2C_FMA, so that no result depends on
+/* A few rows of C += B . A: a vector of columns of a row of A is used for each row of B, and one sum a row
+ * stays in a register. k ascends, each step one ATTN2C_FMA, so that no result depends on
  * the blocking. */
 #define ATTN2C_PRODUCT_STEP(row) s##row = ATTN2C_FMA(b[(row)*ldb + i], v, s##row);
 #define ATTN2C_PRODUCT_LOAD(row) float s##row = c[(row)*ldc + j];

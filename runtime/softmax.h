@@ -8,9 +8,9 @@
 #define ATTN2C_SOFTMAX_ROWS 8
 
 /* s[rows][cols], rows ld floats apart, each row by itself: p[j] = e^(scale (s[j] - max)) / sum of these over
- * the row. scale > 0. A row that is -inf throughout gives zeros; a NaN anywhere, or +inf, makes the whole row
- * NaN. Relative error of each p at most (5 + |ln(p / pmax)| / 2) 2^-23; what is below 2^-126 of the largest
- * may be 0. */
+ * the row. 1e-30 <= scale <= 1e30. A row that is -inf throughout gives zeros; a NaN anywhere, or +inf, makes
+ * the whole row NaN. Relative error of each p at most (5 + |ln(p / pmax)| / 2) 2^-23; what is below 2^-126 of
+ * the largest may be 0. */
 ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
   /* e^(scale d) = 2^(d (c + c_low)): in two floats, so that only d's own rounding grows with |d| */
   const double c_double = (double)scale * 1.4426950408889634;

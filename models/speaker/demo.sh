@@ -17,7 +17,7 @@ say "against the reference" "$checked (tensor by tensor)"
 
 runtime=$(ls -t out/.runtime/*/libattn2c_libxsmm.a | head -n 1)
 ${CC:-cc} -std=c11 -O1 -Iout/speaker -Iruntime -o out/speaker/demo $here/demo.c out/speaker/libspeaker.a "$runtime" \
-  -lxsmm -lxsmmnoblas -ljansson -lpthread -lrt -ldl -lm
+  -lxsmm -lxsmmnoblas -lpthread -lrt -ldl -lm
 out/speaker/demo $weights $here/segments.npy $here/labels.npy $here/logits.npy
 
 out/speaker/speaker bench --weights $weights -r 100 -o csv | awk -F, '

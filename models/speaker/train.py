@@ -196,12 +196,23 @@ class Speaker(nn.Module):
         return self.output(self.encoder(self.input(frames)))
 
 
+def spread(model, frames):
+    """Starts the hidden layer where the sigmoid is steep: each unit centred, of one scale."""
+    with torch.no_grad():
+        pool, hidden = model.output[0], model.output[1]
+        before = F.linear(pool(model.encoder(model.input(frames))), hidden.weight)
+        scale = SC / before.std(0)
+        hidden.weight *= scale[:, None]
+        hidden.bias.copy_(-before.mean(0) * scale)
+        model.output[3].weight *= S3
+
+
 def train_speaker(speech, rng, steps, seed):
     """The trained model, and the time-means and speakers of all it was trained on."""
     torch.manual_seed(seed)
     model = Speaker()
-    with torch.no_grad(): model.output[1].weight.mul_(SC)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
+    spread(model, torch.from_numpy(speech.sessions(rng.integers(0, SPEAKERS, 512), rng)))
+    optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, B2))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, steps, pct_start=0.1)
     means, speakers = [], []
     started, running = time.time(), 0.0
@@ -216,8 +227,8 @@ def train_speaker(speech, rng, steps, seed):
         optimiser.step()
         schedule.step()
         running += loss.item()
-        if step % 500 == 0 or step == steps:
-            print(f"  step {step:6} of {steps}   loss {running / ((step - 1) % 500 + 1):.3f}   "
+        if step % 100 == 0 or step == steps:
+            print(f"  step {step:6} of {steps}   loss {running / ((step - 1) % 100 + 1):.3f}   "
                   f"{time.time() - started:.0f} s", flush=True)
             running = 0.0
     return model.eval(), np.concatenate(means), np.concatenate(speakers)
@@ -227,4 +238,4 @@ def logits_of(model, frames):
     with torch.no_grad():
         return torch.cat([model(part) for part in torch.from_numpy(frames).split(200)]).numpy()
 
-RATE, SC = 3e-3, 4.0
+RATE, SC, S3, B2 = 3e-3, 1.5, 2.0, 0.99

@@ -121,6 +121,7 @@ Test(safetensors, what_is_malformed_is_refused_with_one_line) {
       {"{\"\\ud800\":" ONE "}", 4, "a surrogate without its other half"},
       {"{\"\\ud800\\u0041\":" ONE "}", 4, "a surrogate without its other half"},
       {"{\"\\udc00\":" ONE "}", 4, "a surrogate without its other half"},
+      {"{\"\\udc00\\udc00\":" ONE "}", 4, "a surrogate without its other half"},
       {"{\"\\x41\":" ONE "}", 4, "an unknown escape"},
       {"{\"\\u12g4\":" ONE "}", 4, "four hexadecimal digits"},
       {"{\"a\nb\":" ONE "}", 4, "a control character in a string"},
@@ -334,6 +335,7 @@ Test(safetensors, ranges_and_types_that_cannot_be_read) {
       {"f", 7, 0, "beyond its 6"},
       {"f", -1, 1, "beyond its 6"},
       {"f", 0, -1, "beyond its 6"},
+      {"f", 1, INT64_MAX, "beyond its 6"},
       {"f", INT64_MAX, INT64_MAX, "beyond its 6"},
   };
   image made;

@@ -166,7 +166,7 @@ end
 --- A description as a plain table; the same for the same seed and number, on every machine.
 function draw.description(seed, number)
   math.randomseed(seed, number)
-  local d = { name = pick { "fuzzed", "m", "x9", "a_b", "k", "model_of_forty_letters_that_is_longest_ok" } }
+  local d = { name = pick { "fuzzed", "w", "x9", "a_b", "k", "a_model_of_precisely_forty_letters_is_ok" } }
   if chance(60) then d.batch = chance(80) and random(6) or size(40) end
   d.seq, d.d_model, d.layers = size(chance(85) and 100 or 300), size(chance(85) and 130 or 400),
     pick { 0, 1, 1, 1, 2, 2, 3 }

@@ -1,0 +1,163 @@
+-- helper.lua: what the specs of the compiler's passes share: where the repository is, small
+-- descriptions, states made without files, temporary files, faults, and the command itself.
+-- Specs run from the top of the repository: lua5.4 /usr/bin/busted tests/spec
+local helper = {}
+
+local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
+
+--- The top of the repository.
+helper.root = here .. "/../.."
+
+package.path = helper.root .. "/gen/?.lua;" .. package.path
+
+local checks = require("checks")
+local faults = require("faults")
+local pipeline = require("pipeline")
+
+--- A small valid description with its target pinned; `more` replaces or adds keys.
+function helper.description(more)
+  local result = { name = "tiny", seq = 8, d_model = 16, heads = 2, layers = 1, target = "avx512" }
+  for key, value in pairs(more or {}) do result[key] = value end
+  return result
+end
+
+--- A state after the pass `last` (default: all) of a description that is no file; checkers run as in the compiler.
+function helper.state(description, last)
+  local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", description = description }
+  for _, name in ipairs(pipeline.passes) do
+    if name ~= "describe" then
+      require(name).run(state)
+      if checks[name] then checks[name](state) end
+      if name == last then break end
+    end
+  end
+  return state
+end
+
+--- As helper.state, of helper.description(more).
+function helper.tiny(more, last) return helper.state(helper.description(more), last) end
+
+--- The fault that a function raises; nil where it raises nothing. Any other error goes on.
+function helper.fault(fn, ...)
+  local ok, value = pcall(fn, ...)
+  if ok then return nil end
+  if not faults.is(value) then error(value, 0) end
+  return value
+end
+
+--- The lines of the fault that validating a description raises, without the file's name; {} where it is valid.
+function helper.refusals(description)
+  local fault = helper.fault(helper.state, description, "validate")
+  if not fault then return {} end
+  assert(fault.code == faults.code.usage)
+  local lines = {}
+  for i, line in ipairs(fault.lines) do lines[i] = line:match("^tiny%.lua: (.*)$") end
+  return lines
+end
+
+--- The error text of a function that must fail with a plain error (a defect found), not a fault.
+function helper.defect(fn, ...)
+  local ok, value = pcall(fn, ...)
+  assert(not ok, "nothing was raised")
+  assert(not faults.is(value), "a fault was raised, not a defect")
+  return tostring(value)
+end
+
+local made = {}
+
+--- Writes a text under a name in a new temporary folder; returns the path. helper.clean() removes all of them.
+function helper.file(text, name)
+  local folder = helper.folder()
+  local path = folder .. "/" .. (name or "tiny.lua")
+  local handle = assert(io.open(path, "wb"))
+  assert(handle:write(text))
+  assert(handle:close())
+  return path
+end
+
+--- A new temporary folder.
+function helper.folder()
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(require("lfs").mkdir(folder))
+  made[#made + 1] = folder
+  return folder
+end
+
+--- Removes what helper.file and helper.folder made.
+function helper.clean()
+  for _, folder in ipairs(made) do
+    os.execute("rm -rf " .. require("files").shell(folder))
+  end
+  made = {}
+end
+
+--- The path of the repository's top, without links and dots.
+function helper.absolute_root()
+  local handle = assert(io.popen("cd " .. require("files").shell(helper.root) .. " && pwd -P"))
+  local path = handle:read("l")
+  handle:close()
+  return path
+end
+
+--- Runs gen/attn2c with words in a folder (default: the repository). Returns exit code, standard output, standard error.
+function helper.command(list, folder)
+  local shell = require("files").shell
+  local errors = helper.file("", "stderr")
+  local parts = { "cd", shell(folder or helper.root), "&&", "lua5.4", shell(helper.absolute_root() .. "/gen/attn2c") }
+  for _, word in ipairs(list) do parts[#parts + 1] = shell(word) end
+  local handle = assert(io.popen(table.concat(parts, " ") .. " 2>" .. shell(errors)))
+  local output = handle:read("a")
+  local _, _, code = handle:close()
+  return code, output, require("files").read(errors)
+end
+
+--- The op of the first entry whose result has a name.
+function helper.op(state, name)
+  for _, op in ipairs(state.graph.entries[1].ops) do if op.result.name == name then return op end end
+  return nil
+end
+
+--- All steps of a program, in order.
+function helper.steps(program)
+  local list = {}
+  for _, segment in ipairs(program.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, step in ipairs(section.steps) do list[#list + 1] = step end
+    end
+  end
+  return list
+end
+
+--- The texts of a program's steps, without notes.
+function helper.step_texts(program)
+  local lower, list = require("lower"), {}
+  for _, step in ipairs(helper.steps(program)) do
+    if step.form ~= "note" then list[#list + 1] = lower.step_text(step) end
+  end
+  return list
+end
+
+--- The text of an emitted file.
+function helper.emitted(state, name)
+  for _, file in ipairs(state.files) do if file.name == name then return file.text end end
+  return nil
+end
+
+--- Asserts that two texts are equal; names the first line that is not.
+function helper.same_text(expected, got, what)
+  if expected == got then return end
+  local function lines(text)
+    local list = {}
+    for line in (text .. "\n"):gmatch("([^\n]*)\n") do list[#list + 1] = line end
+    return list
+  end
+  local a, b = lines(expected), lines(got)
+  for i = 1, math.max(#a, #b) do
+    if a[i] ~= b[i] then
+      error(("%s: line %d\n  expected: %s\n  got:      %s"):format(what, i, a[i] or "(nothing)", b[i] or "(nothing)"), 2)
+    end
+  end
+end
+
+return helper
