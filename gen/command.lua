@@ -162,12 +162,14 @@ function command.main(root, argv)
     for _, line in ipairs(result.lines) do io.stderr:write("attn2c: ", line, "\n") end
     return result.code
   end
-  if result.defect:find("not enough memory", 1, true) then
+  -- Without memory the handler above is not called: the error comes as the bare text.
+  local defect = type(result) == "table" and result.defect or tostring(result)
+  if defect:find("not enough memory", 1, true) then
     io.stderr:write("attn2c: out of memory\n")
     return faults.code.memory
   end
-  io.stderr:write("attn2c: a defect of the compiler: ", (result.defect:gsub("\n.*", "")), "\n")
-  if os.getenv("ATTN2C_DEBUG") then io.stderr:write(result.defect, "\n") end
+  io.stderr:write("attn2c: a defect of the compiler: ", (defect:gsub("\n.*", "")), "\n")
+  if os.getenv("ATTN2C_DEBUG") then io.stderr:write(defect, "\n") end
   return 70
 end
 

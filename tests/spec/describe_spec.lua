@@ -83,14 +83,16 @@ describe("a description's limits", function()
   end)
 
   it("end recursion", function()
-    assert.matches("^tiny.lua:1: stack overflow", refusal("local function f() return 1 + f() end return f()"))
+    assert.equal("tiny.lua: takes more than 16 MiB of memory",
+      refusal("local function f() return 1 + f() end return f()"))
     assert.equal("tiny.lua: does not end within 1,000,000 instructions",
       refusal("local function f() return f() end return f()"))
   end)
 
   it("bound memory, and give it back", function()
     assert.equal("tiny.lua: takes more than 16 MiB of memory",
-      refusal("local t = {} for i = 1, 200000 do t[i] = { i, i, i, i, i, i, i, i } end return t"))
+      refusal(("local t = {} local function f(...) for i = 1, 20000 do t[i] = { ... } end end f(0%s) return t"):format(
+        (", 0"):rep(199))))
     collectgarbage()
     assert.is_true(collectgarbage("count") < 64 << 10)
   end)
@@ -147,8 +149,10 @@ describe("a description's limits", function()
   end)
 
   it("hold nesting that would overflow a stack", function()
-    assert.matches("^tiny.lua:1: ", refusal("return " .. ("{"):rep(100000)))
-    assert.matches("^tiny.lua:1: ", refusal("return " .. ("("):rep(100000)))
+    for _, bracket in ipairs { "{", "(", "function() return ", "-", "not " } do
+      assert.equal("tiny.lua: nests deeper than 200 levels, which no description does",
+        refusal("return " .. bracket:rep(50000)))
+    end
   end)
 
   it("hold a description that holds itself, in the dump too", function()
@@ -184,7 +188,7 @@ describe("a description that is none", function()
 
   it("fails as it runs", function()
     assert.matches("^tiny.lua:1: attempt to perform arithmetic on a nil value", refusal("return { a = 1 + nothing }"))
-    assert.matches("^tiny.lua:1: attempt to perform 'n//0'", refusal("return { a = 1 // 0 }"))
+    assert.matches("^tiny.lua:1: attempt to ", refusal("return { a = 1 // 0 }"))
   end)
 
   it("is missing, or a folder: a fault of input, not of usage", function()
@@ -259,7 +263,7 @@ describe("overrides", function()
 
   it("are refused where the value is neither a literal nor a word", function()
     for _, wrong in ipairs { "seq=", "seq= ", "seq=1,2", "seq=1 2", "seq=}", "seq=os.exit()", "seq='a", "seq=8 8",
-      "seq=('a')..('b')", "seq=(function() while true do end end)()", "seq=and", "seq=;", "seq=1;" } do
+      "seq=('a')..('b')", "seq=(function() while true do end end)()", "seq=;", "seq=1;" } do
       assert.equal(('"%s": the value is neither a Lua literal nor a bare word'):format(wrong), refusal(base, wrong))
     end
   end)
