@@ -76,7 +76,7 @@ function checks.plan(state)
       end
     end
     for _, op in ipairs(state.graph.entries[i].ops) do expect(found[op], "plan", "%s is not planned", op.result.name) end
-    local lines = count.lines(planned)
+    local lines = count.lines(planned, state.plan.storage)
     if lines > state.spec.max_lines then
       faults.raise("usage", ("%s: max_lines: the model unrolls to %s steps, and the budget is %s; raise max_lines, or " ..
         "take fewer layers, a shorter seq or a smaller d_model"):format(state.file:gsub("%c", "?"), words.thousands(lines),

@@ -24,14 +24,26 @@ local function maps(group, block)
   return (block.first + block.count - 1) // period - block.first // period + 1
 end
 
-local function rows_lines(region)
+-- Turns of a tile of keys: one for each stretch of rows of one sequence and one panel of keys.
+local function turns(storage, block)
+  if storage.form ~= "transposed" then return 0 end
+  local n, row, stop = 0, block.first, block.first + block.count
+  while row < stop do
+    local key = row % storage.rows_per_sequence
+    row = row + math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
+    n = n + 1
+  end
+  return n
+end
+
+local function rows_lines(region, storage)
   local n = 0
   for _, block in ipairs(region.blocks) do
     for _, group in ipairs(region.groups) do
       local tiles = group.panels and #group.panels.widths or 1
       local head = group.panels and product_calls(group)
         or (group.head.op == "activate" or group.head.op == "add") and 0 or 1
-      n = n + tiles * (head + maps(group, block))
+      n = n + tiles * (head + maps(group, block) + turns(storage[group.result.name], block))
     end
   end
   return n
@@ -39,7 +51,7 @@ end
 
 local function attention_lines(region)
   local lengths = region.scores.operands.lengths
-  local n = #region.key_panels
+  local n = 0
   for _, block in ipairs(region.blocks) do
     local tail = block.keys > 2 * region.key_block and block.keys % region.key_block > 0
     n = n + #block.parts + (block.cut and 1 or 0) + (lengths and 1 or 0) + 1 + 1 + (tail and 1 or 0)
@@ -49,12 +61,12 @@ local function attention_lines(region)
 end
 
 --- The number of calls in the shipped program of a planned entry.
-function count.lines(planned)
+function count.lines(planned, storage)
   local n = 0
   for _, segment in ipairs(planned.segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        if region.kind == "rows" then n = n + rows_lines(region)
+        if region.kind == "rows" then n = n + rows_lines(region, storage)
         elseif region.kind == "attention" then n = n + attention_lines(region)
         else n = n + 1 end
       end

@@ -50,7 +50,7 @@ function files.write_all(folder, list)
     if files.read(path) ~= file.text then
       local beside = folder .. "/." .. file.name .. ".new"
       begun[#begun + 1] = { beside = beside, path = path }
-      local failure = write(beside, file.text)
+      local failure = lfs.attributes(path, "mode") == "directory" and path .. ": is a folder" or write(beside, file.text)
       if failure then
         for _, each in ipairs(begun) do os.remove(each.beside) end
         faults.raise("io", "cannot write " .. failure)
@@ -61,7 +61,7 @@ function files.write_all(folder, list)
     local ok, message = os.rename(each.beside, each.path)
     if not ok then
       for _, other in ipairs(begun) do os.remove(other.beside) end
-      faults.raise("io", "cannot write " .. message)
+      faults.raise("io", ("cannot write %s: %s"):format(each.path, message))
     end
   end
 end

@@ -21,8 +21,14 @@ lower.variants = { "ship", "trace" }
 
 local external_class = { input = "in", output = "out" }
 
--- A region's place: block_first rows into the group (tiles count from there), and whether a loop over b runs.
-local function rows_place(block) return { row = 0, block_first = block.first } end
+-- A region's place: block_first rows into the group and column of the panel (tiles count from there), and whether a
+-- loop over b runs.
+local function rows_place(block) return { block_first = block.first, column = 0 } end
+
+-- Floats of one sequence's transposed keys.
+local function transposed_floats(storage)
+  return words.round_up(storage.rows_per_sequence, storage.key_block) * storage.width
+end
 
 function Lowering:emit(step)
   step.op = self.op_index
@@ -39,6 +45,9 @@ function Lowering:at(tensor, row, column, place)
   end
   local storage = self.storage[tensor.name]
   local ld = storage.leading_dimension
+  if storage.form == "transposed" then -- its product's tile, before it is turned
+    return { buffer = tensor.name .. "@tile", class = "arena", offset = (row - place.block_first) * ld + column - place.column }
+  end
   local operand = { buffer = tensor.name, offset = row * ld + column, class = external_class[tensor.kind] or "arena" }
   if storage.form == "tile" then
     operand.offset = operand.offset - place.block_first * ld
@@ -158,6 +167,9 @@ function Lowering:map(parts, tile_tensor, place, first, count, column, cols, loa
   end
 end
 
+-- Storage forms of which a trace keeps a copy of its own.
+local taps = words.set { "fused", "tile", "transposed" }
+
 -- Runs a group's elementwise parts on a tile of its result; a trace stops after each op and copies what it made.
 function Lowering:epilogue(group, place, first, count, column, cols)
   local parts = map_parts(group)
@@ -171,7 +183,7 @@ function Lowering:epilogue(group, place, first, count, column, cols)
     local own = {}
     for _, part in ipairs(parts) do if part.op == op then own[#own + 1] = part end end
     self:map(own, group.result, place, first, count, column, cols)
-    if self.storage[op.result.name].form == "fused" or self.storage[op.result.name].form == "tile" then
+    if taps[self.storage[op.result.name].form] then
       self:tap(op.result, tile(), self:ld(group.result), first, column, count, cols, place)
     end
   end
@@ -184,8 +196,32 @@ local heads = {}
 function Lowering:padded(tensor, column, width)
   local storage = self.storage[tensor.name]
   local m = words.round_up(width, self.pad)
+  if storage.form == "transposed" then return m end
   local fits = storage.form ~= "external" and column + width == storage.width and column + m <= storage.leading_dimension
   return fits and m or width
+end
+
+--- Where key `key` of a sequence lies among the transposed keys of a tensor: [panels of keys][width][key_block].
+function Lowering:transposed_at(tensor, sequence, key, column, place)
+  local storage = self.storage[tensor.name]
+  local block = storage.key_block
+  local operand = { buffer = tensor.name .. "@transposed", class = "arena",
+    offset = sequence * transposed_floats(storage) + (key // block * storage.width + column) * block + key % block }
+  if place.loop then operand.terms = { b = transposed_floats(storage) } end
+  return operand
+end
+
+-- Turns a hot tile of keys into their panels: a step for each stretch of rows of one sequence and one panel.
+function Lowering:turn(tensor, place, block, column, width)
+  local storage = self.storage[tensor.name]
+  local row, stop = block.first, block.first + block.count
+  while row < stop do
+    local sequence, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
+    local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
+    self:row("transpose", { rows = count, cols = width, ldx = storage.leading_dimension, ldy = storage.key_block },
+      { y = self:transposed_at(tensor, sequence, key, column, place), x = self:at(tensor, row, column, place) })
+    row = row + count
+  end
 end
 
 -- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
@@ -205,6 +241,7 @@ function heads.linear(self, group, place, block)
     end
     local function a(first) return { buffer = weight.name, class = "weight", offset = panel_at + first * lda } end
     local function b(first) return self:at(x, block.first, first, place) end
+    place.column = column
     local c = self:at(result, block.first, column, place)
     if group.k_order == "reduce" then
       self:product(shape(blocks.size, 0), blocks.count, blocks.size * lda, blocks.size, a(0), b(0), c)
@@ -218,6 +255,7 @@ function heads.linear(self, group, place, block)
       self:product(shape(blocks.tail, 1), 1, 0, 0, a(first), b(first), c)
     end
     self:epilogue(group, place, block.first, block.count, column, width)
+    if self.storage[result.name].form == "transposed" then self:turn(result, place, block, column, width) end
     column, panel_at = column + width, panel_at + k * lda
   end
 end
@@ -318,9 +356,9 @@ end
 -- A loop over the sequences of a group, where there is more than one.
 function Lowering:each_sequence(body)
   local group = self.segment.group
-  if group == 1 then return body({ row = 0, block_first = 0 }) end
+  if group == 1 then return body({ block_first = 0, column = 0 }) end
   self:emit { form = "begin", symbol = "b", count = group }
-  body({ row = 0, block_first = 0, loop = true })
+  body({ block_first = 0, column = 0, loop = true })
   self:emit { form = "finish", symbol = "b" }
 end
 
@@ -361,6 +399,8 @@ function Lowering:sequence_region(region)
   end)
 end
 
+local function sequences_of(group_of, name, batch) return group_of[name] or batch end
+
 -- Every buffer of a program: tensors that are stored, tiles, and in a trace the copies of what is not stored whole.
 function Lowering:buffers(state, planned)
   local buffers = {}
@@ -374,7 +414,7 @@ function Lowering:buffers(state, planned)
   for name, storage in pairs(self.storage) do
     local tensor = state.graph.tensors[name]
     local whole = self.whole or storage.whole_batch
-    local sequences = whole and batch or group_of[name] or batch
+    local sequences = whole and batch or sequences_of(group_of, name, batch)
     local rows = sequences * storage.rows_per_sequence
     local ld = storage.leading_dimension
     if storage.form == "external" then
@@ -385,7 +425,12 @@ function Lowering:buffers(state, planned)
       buffers[name] = { floats = storage.tile_rows * ld, class = "arena",
         over = self.variant == "ship" and storage.over or nil }
     end
-    if self.variant == "trace" and (storage.form == "tile" or storage.form == "fused") then
+    if storage.form == "transposed" then
+      buffers[name .. "@tile"] = { floats = storage.tile_rows * ld, class = "arena" }
+      buffers[name .. "@transposed"] = { floats = sequences_of(group_of, name, batch) * transposed_floats(storage),
+        class = "arena" }
+    end
+    if self.variant == "trace" and taps[storage.form] then
       buffers[name .. "@trace"] = { floats = rows * storage.width, class = "arena", traces = name }
     end
   end

@@ -1,7 +1,7 @@
--- lower_attention: one attention as steps. A head's keys are transposed once into panels;
--- then, a block of queries at a time: scores, masks where the block has an edge, softmax in
--- place, context. libxsmm, column-major, calls the transposed keys and the values A, the
--- queries and the attention weights B, scores and context C.
+-- lower_attention: one attention as steps, a head and a block of queries at a time: scores,
+-- masks where the block has an edge, softmax in place, context. libxsmm, column-major, calls
+-- the transposed keys and the values A, the queries and the attention weights B, scores and
+-- context C.
 local words = require("words")
 
 local attention = {}
@@ -10,17 +10,6 @@ local attention = {}
 local function key_blocks(keys, key_block)
   if keys <= 2 * key_block then return { size = keys, count = 1, tail = 0 } end
   return { size = key_block, count = keys // key_block, tail = keys % key_block }
-end
-
-local function transpose_keys(self, region, place, h, head_dim, tile)
-  local k = region.scores.operands.k
-  local key_block = region.key_block
-  for i, panel in ipairs(region.key_panels) do
-    self:row("transpose", { rows = panel.count, cols = head_dim, ldx = self:ld(k), ldy = key_block }, {
-      y = { buffer = tile, class = "arena", offset = (i - 1) * key_block * head_dim },
-      x = self:at(k, panel.first, h * head_dim, place),
-    })
-  end
 end
 
 -- The masks of a block, element by element: only where a static mask cuts it or lengths are given.
@@ -65,11 +54,10 @@ function attention.lower(self, region)
   local q = scores.operands.q
   local heads = scores.attributes.heads
   local head_dim = q.shape[3] // heads
-  local keys_tile, scores_tile = scores.operands.k.name .. "@transposed", scores.result.name .. "@tile"
+  local scores_tile = scores.result.name .. "@tile"
   local tile_ld = self.leading_dimension(region.tile_columns)
   local most_rows = 0
   for _, block in ipairs(region.blocks) do most_rows = math.max(most_rows, block.count) end
-  self.tiles[keys_tile] = #region.key_panels * region.key_block * head_dim
   self.tiles[scores_tile] = most_rows * tile_ld
   local queries = scores.result.shape[3]
   self.op_index = self.index_of[scores]
@@ -79,7 +67,6 @@ function attention.lower(self, region)
     for h = 0, heads - 1 do
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
-      transpose_keys(self, region, place, h, head_dim, keys_tile)
       for _, block in ipairs(region.blocks) do
         local tile = { buffer = scores_tile, class = "arena", offset = 0 }
         self.op_index = self.index_of[scores]
@@ -87,8 +74,7 @@ function attention.lower(self, region)
           local last = i == #block.parts -- behind it the tile's rows have room
           self:product({ m = last and words.round_up(part.count, self.pad) or part.count, n = block.count, k = head_dim, lda = region.key_block, ldb = self:ld(q),
             ldc = tile_ld, beta = 0 }, 1, 0, 0,
-            { buffer = keys_tile, class = "arena",
-              offset = part.panel * region.key_block * head_dim + part.first % region.key_block },
+            self:transposed_at(scores.operands.k, 0, part.first, h * head_dim, place),
             self:at(q, block.first, h * head_dim, place),
             { buffer = scores_tile, class = "arena", offset = part.first - block.first_key })
         end

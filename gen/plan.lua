@@ -6,7 +6,8 @@
 --   parameters   the tile parameters, from the target's rule and the description
 --   layouts      weight -> { panel, count, tails, widths } or { rows = true }
 --   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch }
---                form: external (the caller's memory), full, tile (one block of it at a time), fused (never stored)
+--                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
+--                panels of key_block), fused (never stored)
 --   entries      { name, segments = { { name, group, repeats, sections = { { name, regions } } } } }
 local targets = require("targets")
 local words = require("words")
@@ -267,6 +268,30 @@ local function store(state, entry, segments)
   end
 end
 
+-- Keys that one attention alone reads, fresh from a product, are stored transposed in panels of key_block keys: they
+-- are turned while the product's tile is hot, and never stored as rows.
+local function transpose_keys(state, segments)
+  local storage, p = state.plan.storage, state.plan.parameters
+  local heads = {}
+  for _, segment in ipairs(segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do heads[group.result.name] = { group = group, region = region } end
+        local k = region.kind == "attention" and region.scores.operands.k
+        if k then
+          local made = assert(heads[k.name], k.name .. " is not made by a product")
+          local widest, most = 0, 0
+          for _, width in ipairs(made.group.panels.widths) do widest = math.max(widest, width) end
+          for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
+          local s = storage[k.name]
+          storage[k.name] = { form = "transposed", width = s.width, rows_per_sequence = s.rows_per_sequence,
+            whole_batch = false, key_block = p.key_block, leading_dimension = words.round_up(widest, 16), tile_rows = most }
+        end
+      end
+    end
+  end
+end
+
 -- A norm may write over what it reads, where nobody reads that again and both are stored alike.
 local function in_place(state, entry)
   local storage = state.plan.storage
@@ -306,6 +331,7 @@ function plan.run(state)
   for i, entry in ipairs(state.graph.entries) do
     local segments = segments_of(state, entry)
     store(state, entry, segments)
+    transpose_keys(state, segments)
     in_place(state, entry)
     state.plan.entries[i] = { name = entry.name, segments = segments }
   end

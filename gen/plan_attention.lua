@@ -25,14 +25,13 @@ local function panel_parts(first, last, key_block)
   return parts
 end
 
---- Fills region.blocks = { { first, count, first_key, keys, parts, cut } }, region.key_panels = { { first, count } },
---- region.tile_columns. cut: { lo, hi }, row r of the block sees its columns lo + r <= j < hi + r; nil: all of them.
+--- Fills region.blocks = { { first, count, first_key, keys, parts, cut } }, region.tile_columns, region.key_block. cut: { lo, hi }, row r of the block sees its columns lo + r <= j < hi + r; nil: all of them.
 function attention.plan(region, p)
   local queries, keys = region.scores.result.shape[3], region.scores.result.shape[4]
   local left, right = attention.band(region.scores.attributes)
   local narrow = left >= 0 and (right >= 0) and left + right + 1 < keys // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
-  region.blocks, region.key_panels, region.tile_columns = {}, {}, 0
+  region.blocks, region.tile_columns = {}, 0
   region.key_block = p.key_block
   local number = (queries + most - 1) // most
   for i = 0, number - 1 do
@@ -51,9 +50,6 @@ function attention.plan(region, p)
     if not (all_after and all_before) then block.cut = { lo = lo, hi = hi } end
     region.blocks[#region.blocks + 1] = block
     region.tile_columns = math.max(region.tile_columns, block.keys)
-  end
-  for first = 0, keys - 1, p.key_block do
-    region.key_panels[#region.key_panels + 1] = { first = first, count = math.min(p.key_block, keys - first) }
   end
 end
 

@@ -33,7 +33,7 @@ $(CACHE):
 	mkdir -p $@
 
 $(CACHE)/libattn2c_$(KERNELS).a: $(runtime_objects)
-	rm -f $@.$(NAME) && ar rcs $@.$(NAME) $^ && mv $@.$(NAME) $@
+	(rm -f $@.$(NAME) && ar rcs $@.$(NAME) $^ && mv $@.$(NAME) $@) || { rm -f $@.$(NAME); false; }
 
 $(DIR)/$(NAME)_ops.o $(DIR)/$(NAME)_kernels.o: flags := $(vector)
 $(DIR)/$(NAME).o $(DIR)/$(NAME)_trace.o $(DIR)/$(NAME)_profile.o: flags := $(calls)
@@ -44,13 +44,13 @@ $(DIR)/%.o: $(DIR)/%.c $(DIR)/$(NAME).h $(DIR)/$(NAME)_ops.h $(runtime_headers)
 
 # One object with only the model's own symbols, so that two models, or two versions of the runtime, fit in one program.
 $(DIR)/lib$(NAME).o: $(model_objects) $(CACHE)/libattn2c_$(KERNELS).a
-	ld -r -o $@.all $^ && objcopy --localize-hidden $@.all $@ && rm $@.all
+	(ld -r -o $@.all $^ && objcopy --localize-hidden $@.all $@ && rm $@.all) || { rm -f $@.all; false; }
 
 $(DIR)/lib$(NAME).a: $(DIR)/lib$(NAME).o
-	rm -f $@.new && ar rcs $@.new $< && mv $@.new $@
+	(rm -f $@.new && ar rcs $@.new $< && mv $@.new $@) || { rm -f $@.new; false; }
 
 $(DIR)/lib$(NAME).so: $(DIR)/lib$(NAME).o
-	$(CC) -shared $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $< -Wl,--exclude-libs,ALL -Wl,-z,noexecstack $(libraries) && mv $@.new $@
+	$(CC) -shared $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $< -Wl,--exclude-libs,ALL -Wl,-z,noexecstack $(libraries) && mv $@.new $@ || { rm -f $@.new; false; }
 
 $(DIR)/$(NAME): $(model_objects) $(program_objects) $(CACHE)/main.o $(CACHE)/libattn2c_$(KERNELS).a
-	$(CC) $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $^ -ljansson $(libraries) && mv $@.new $@
+	$(CC) $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $^ -ljansson $(libraries) && mv $@.new $@ || { rm -f $@.new; false; }

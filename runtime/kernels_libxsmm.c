@@ -9,6 +9,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* What libxsmm_init maps (measured: 10.9 MB) and some room. Where it gets less, 1.17 does not say so, and the first
+ * dispatch reads through a null pointer. */
+#define INIT_BYTES ((size_t)13 << 20)
 
 /* libxsmm's registry is one a process, and so is its target: the lowest that any model asked for. */
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
@@ -19,14 +24,27 @@ static int architecture_of(const char *target) {
   return LIBXSMM_X86_SSE3;
 }
 
-/* libxsmm_init sets OMP_PROC_BIND in the environment of the calling program; that is put back. */
-static void initialise(void) {
+static int has_memory(void) {
+  void *room = mmap(NULL, INIT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return 0;
+  munmap(room, INIT_BYTES);
+  return 1;
+}
+
+/* 0 where there is no memory for it. libxsmm_init sets OMP_PROC_BIND in the environment of the calling program; that
+ * is put back. */
+static int initialise(void) {
+  static int done;
+  if (done) return 1;
+  if (!has_memory()) return 0;
   const char *before = getenv("OMP_PROC_BIND");
   libxsmm_init();
   if (!before) unsetenv("OMP_PROC_BIND");
   /* Where memory may not become executable, 1.17 hands out pointers that crash. With this flag it maps the code anew
    * and returns NULL instead. */
   libxsmm_se = 1;
+  done = 1;
+  return 1;
 }
 
 static attn2c_kernel dispatch(const attn2c_kernel_shape *shape) {
@@ -46,10 +64,12 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count
                                     attn2c_kernel *kernels) {
   int made = 0;
   pthread_mutex_lock(&registry);
-  initialise();
-  if (libxsmm_get_target_archid() > architecture_of(target)) libxsmm_set_target_archid(architecture_of(target));
+  const int ready = initialise();
+  if (ready && libxsmm_get_target_archid() > architecture_of(target)) {
+    libxsmm_set_target_archid(architecture_of(target));
+  }
   for (int i = 0; i < count; i++) {
-    kernels[i] = dispatch(&shapes[i]);
+    kernels[i] = ready ? dispatch(&shapes[i]) : NULL;
     if (kernels[i]) made++;
     if (!kernels[i]) kernels[i] = shapes[i].portable;
   }

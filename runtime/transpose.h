@@ -10,7 +10,7 @@
  * elements, then by pairs, which transposes within groups of four rows; then groups are exchanged. */
 ATTN2C_INLINE void attn2c_transpose_block4(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy) {
   attn2c_vector4 a[4], t[4], u[4];
-  for (int i = 0; i < 4; i++) memcpy(&a[i], x + i * ldx, sizeof a[i]);
+  for (int i = 0; i < 4; i++) a[i] = *(const attn2c_vector4_in_array *)(x + i * ldx);
   for (int i = 0; i < 4; i += 2) {
     t[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 4, 1, 5);
     t[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 6, 3, 7);
@@ -19,13 +19,13 @@ ATTN2C_INLINE void attn2c_transpose_block4(float *y, const float *x, ptrdiff_t l
   u[1] = __builtin_shufflevector(t[0], t[2], 2, 3, 6, 7);
   u[2] = __builtin_shufflevector(t[1], t[3], 0, 1, 4, 5);
   u[3] = __builtin_shufflevector(t[1], t[3], 2, 3, 6, 7);
-  for (int i = 0; i < 4; i++) memcpy(y + i * ldy, &u[i], sizeof u[i]);
+  for (int i = 0; i < 4; i++) *(attn2c_vector4_in_array *)(y + i * ldy) = u[i];
 }
 
 #if ATTN2C_LANES >= 8
 ATTN2C_INLINE void attn2c_transpose_block8(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy) {
   attn2c_vector8 a[8], t[8], u[8];
-  for (int i = 0; i < 8; i++) memcpy(&a[i], x + i * ldx, sizeof a[i]);
+  for (int i = 0; i < 8; i++) a[i] = *(const attn2c_vector8_in_array *)(x + i * ldx);
   for (int i = 0; i < 8; i += 2) {
     t[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
     t[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -39,7 +39,7 @@ ATTN2C_INLINE void attn2c_transpose_block8(float *y, const float *x, ptrdiff_t l
     a[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     a[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
-  for (int i = 0; i < 8; i++) memcpy(y + i * ldy, &a[i], sizeof a[i]);
+  for (int i = 0; i < 8; i++) *(attn2c_vector8_in_array *)(y + i * ldy) = a[i];
 }
 #endif
 

@@ -115,6 +115,10 @@ class Speech:
         self.syllable_rate = rng.uniform(0.03, 0.07, SPEAKERS)
         self.syllable_depth = rng.uniform(0.2, 0.8, SPEAKERS)
         share = share * np.exp(rng.normal(0.0, 0.2, (SPEAKERS, phones)))
+        # Voices are levelled to nearly one long-term spectrum, as a studio would.
+        share /= share.sum(1, keepdims=True)
+        average = (share[..., None] * self.envelope).sum(1)
+        self.envelope -= (LEVELLED * (average - average.mean(0)))[:, None].astype(np.float32)
         self.choice = np.cumsum(share / share.sum(1, keepdims=True), 1)
 
         # The curves that channels and noises are made of, smoothest first.
@@ -238,4 +242,4 @@ def logits_of(model, frames):
     with torch.no_grad():
         return torch.cat([model(part) for part in torch.from_numpy(frames).split(200)]).numpy()
 
-RATE, SC, S3, B2 = 3e-3, 1.5, 2.0, 0.99
+RATE, SC, S3, B2, LEVELLED = 3e-3, 3.0, 1.0, 0.99, 0.8

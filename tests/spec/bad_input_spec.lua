@@ -255,7 +255,7 @@ describe("a description's code", function()
       ["local function f() return 1 + f() end f()"] = memory, ["local t = {} for i = 1, 1e9 do t[i] = i end"] = endless,
       ["local t = {} for i = 1, 1e9 do t = { t } end return t"] = endless,
       ["local t = { " .. base .. " } for i = 1, 1e6 do t[i] = i end return t"] = endless,
-      ["local t = {} for i = 1, 1e6 do t[i] = { i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i } end"] = memory,
+      ["local t = {} for i = 1, 1e6 do t[i] = { " .. ("nil, "):rep(40) .. " } end"] = memory,
       ["local t = {} while true do t[#t + 1] = linear(t) end"] = endless,
     } do
       refused(code, { fragment })
@@ -387,5 +387,142 @@ describe("a model over its budget", function()
     end
     assert.is_true(met > 0, "no limit was tight enough")
     assert.is_nil(lfs.attributes(scratch .. "/never", "mode"))
+  end)
+end)
+
+describe("the command's options:", function()
+  it("what is missing, unknown or wrong is told in one line", function()
+    local file = put(scratch .. "/d.lua", "return { " .. base .. " }")
+    for words, fragment in pairs {
+      [""] = "a command is required", ["gen"] = "missing argument 'description'", ["foo"] = "unknown command 'foo'",
+      ["--foo"] = "unknown option '--foo'", ["keys x"] = "too many arguments", ["show FILE"] = "missing option '--stage'",
+      ["show FILE --stage"] = "requires an argument", ["show FILE --stage foo"] = "must be one of 'describe', 'validate'",
+      ["gen FILE -o"] = "requires an argument", ["gen FILE -x"] = "unknown option '-x'", ["gen FILE --weights f"] = "unknown option",
+      ["gen FILE -o ''"] = "-o: an empty name, but a folder is needed", ["bench FILE -o xml"] = "must be one of 'md', 'json', 'csv'",
+      ["check FILE --weights"] = "requires an argument", ["check FILE --seed"] = "requires an argument",
+    } do
+      local code, stderr, stdout = shell(command .. words:gsub("FILE", (quote(file):gsub("%%", "%%%%"))))
+      assert_faults(stderr, { fragment }, words)
+      assert.are.equal(2, code, words)
+      assert.are.equal("", stdout, words)
+    end
+  end)
+
+  it("help is there everywhere", function()
+    for _, words in ipairs { "", "gen", "build", "check", "bench", "show", "keys" } do
+      local code, stderr, stdout = shell(command .. words .. " -h")
+      assert.are.equal(0, code)
+      assert.are.equal("", stderr)
+      assert.is_truthy(stdout:find("Usage: attn2c", 1, true))
+    end
+  end)
+
+  it("an output that nobody can take is a failure", function()
+    local file = quote(put(scratch .. "/d.lua", "return { " .. base .. " }"))
+    for _, words in ipairs { "-h", "gen -h", "--version", "keys", "show " .. file .. " --stage emit", "show " .. file ..
+      " --stage graph", "gen " .. file .. " -o " .. quote(scratch .. "/closed") } do
+      for _, closed in ipairs { " >&-", " >/dev/full" } do
+        local code, stderr = shell(command .. words .. closed)
+        assert_faults(stderr, { "cannot write to the standard output" }, words)
+        assert.are.equal(4, code, words .. closed)
+      end
+      assert.are.equal(0, (shell(command .. words .. " 2>&-")), words)
+    end
+  end)
+end)
+
+-- What must not be left behind: temporary files of any writer.
+local function leftovers(folder)
+  local pipe = assert(io.popen("find " .. quote(folder) .. " \\( -name '*.new' -o -name '*.all' -o -name '*.tiny' \\) 2>/dev/null"))
+  local text = pipe:read("a")
+  pipe:close()
+  return text
+end
+
+describe("the folder that is written to", function()
+  it("must be one, or possible to make", function()
+    local file = quote(put(scratch .. "/d.lua", "return { " .. base .. " }"))
+    put(scratch .. "/plain", "kept")
+    for folder, fragment in pairs { ["/proc/none"] = "cannot make the folder /proc/none", ["/dev/null"] = "/dev/null",
+      [scratch .. "/plain"] = "/plain", [scratch .. "/plain/x"] = "/plain" } do
+      for _, verb in ipairs { "gen ", "build " } do
+        local code, stderr = shell(command .. verb .. file .. " -o " .. quote(folder))
+        assert_faults(stderr, { fragment }, verb .. folder)
+        assert.are.equal(4, code)
+      end
+    end
+    assert.are.equal("kept", get(scratch .. "/plain"))
+    -- The default folder is out/<name>: here out is a file.
+    os.execute("mkdir -p " .. quote(scratch .. "/elsewhere"))
+    put(scratch .. "/elsewhere/out", "kept")
+    local code, stderr = shell("cd " .. quote(scratch .. "/elsewhere") .. " && " .. command .. "gen " .. file)
+    assert_faults(stderr, { "cannot make the folder out" }, "out is a file")
+    assert.are.equal(4, code)
+    assert.are.equal("kept", get(scratch .. "/elsewhere/out"))
+  end)
+
+  it("a file that is in the way of one is named, and no other is left half-written", function()
+    local folder = scratch .. "/way"
+    os.execute("mkdir -p " .. quote(folder .. "/tiny_ops.c/full"))
+    local code, stderr = shell(command .. "gen " .. quote(put(scratch .. "/d.lua", "return { " .. base .. " }")) .. " -o " ..
+      quote(folder))
+    assert_faults(stderr, { "tiny_ops.c" }, "a folder in the way")
+    assert.are.equal(4, code)
+    assert.are.equal("", leftovers(folder))
+  end)
+
+  it("full: nothing is left half-written, and with room again the same command succeeds", function()
+    local disk = scratch .. "/disk"
+    os.execute("mkdir -p " .. quote(disk))
+    if os.execute("mount -t tmpfs -o size=24k tmpfs " .. quote(disk) .. " 2>/dev/null") ~= true then
+      return pending("needs the right to mount a small disk")
+    end
+    finally(function() os.execute("umount -l " .. quote(disk)) end)
+    local file, folder = quote(put(scratch .. "/d.lua", "return { " .. base .. " }")), disk .. "/tiny"
+    local code, stderr = shell(command .. "gen " .. file .. " -o " .. quote(folder))
+    assert_faults(stderr, { "No space left on device" }, "gen")
+    assert.are.equal(4, code)
+    assert.are.equal("", leftovers(disk))
+    assert.is_nil(lfs.attributes(folder .. "/tiny.c", "mode"))
+
+    -- The runtime's objects are elsewhere, so that the model's own parts meet the end of the disk, one after the other.
+    local cache = scratch .. "/built/.runtime"
+    assert.are.equal(0, (shell(command .. "build " .. file .. " -o " .. quote(scratch .. "/built/tiny"), 120)))
+    lfs.link(cache, disk .. "/.runtime", true)
+    local failed = 0
+    for _, kilobytes in ipairs { 64, 96, 160, 256, 400, 900, 1600 } do
+      os.execute(("mount -o remount,size=%dk %s"):format(kilobytes, quote(disk)))
+      code, stderr = shell("TMPDIR=" .. quote(scratch) .. " " .. command .. "build " .. file .. " -o " .. quote(folder), 60)
+      assert.are.equal("", leftovers(disk), kilobytes .. " KiB")
+      assert.is_nil(stderr:find("traceback", 1, true), stderr)
+      if code ~= 0 then
+        failed = failed + 1
+        assert.are.equal(4, code, stderr)
+        assert.is_truthy(stderr:find("attn2c: cannot", 1, true), stderr)
+        assert.is_nil(lfs.attributes(folder .. "/tiny", "mode"), "a program at " .. kilobytes .. " KiB")
+      end
+    end
+    assert.is_true(failed >= 3, failed .. " builds failed")
+    os.execute("mount -o remount,size=16m " .. quote(disk))
+    code, stderr = shell(command .. "build " .. file .. " -o " .. quote(folder), 60)
+    assert.are.equal("", stderr)
+    assert.are.equal(0, code)
+    assert.are.equal(0, (shell(quote(folder .. "/tiny") .. " check")))
+  end)
+end)
+
+describe("the C compiler", function()
+  it("that is missing or refuses is a failure, after which a better one builds", function()
+    local file, folder = quote(put(scratch .. "/d.lua", "return { " .. base .. " }")), scratch .. "/cc/tiny"
+    for _, environment in ipairs { "CC=/nonexistent/cc", "CC=false", "ATTN2C_CFLAGS=--no-such-option" } do
+      local code, stderr = shell(environment .. " " .. command .. "build " .. file .. " -o " .. quote(folder), 120)
+      assert.are.equal(4, code, environment)
+      local lines = lines_of(stderr)
+      assert.is_truthy(lines[#lines]:find("attn2c: cannot compile", 1, true), stderr)
+      assert.is_nil(lfs.attributes(folder .. "/tiny", "mode"))
+      assert.is_nil(lfs.attributes(folder .. "/libtiny.a", "mode"))
+      assert.is_nil(lfs.attributes(folder .. "/libtiny.so", "mode"))
+      assert.are.equal("", leftovers(scratch .. "/cc"))
+    end
   end)
 end)
