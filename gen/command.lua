@@ -90,6 +90,8 @@ local function run_program(folder, name, list)
   local parts = { files.shell((folder:sub(1, 1) == "/" and "" or "./") .. folder .. "/" .. name) }
   for _, word in ipairs(list) do parts[#parts + 1] = files.shell(word) end
   local _, how, code = os.execute(table.concat(parts, " "))
+  -- The shell between us reports a child's signal as its own exit code, 128 above it.
+  if how == "exit" and code > 128 then how, code = "signal", code - 128 end
   if how == "signal" then faults.raise("machine", ("%s was ended by signal %d"):format(parts[1], code)) end
   return code
 end

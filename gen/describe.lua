@@ -117,7 +117,9 @@ local function evaluate(text, chunk_name)
   local _, chunk, message = pcall(load, text, "=" .. chunk_name, "t", constructors())
   if not chunk then
     message = tostring(message):gsub("[%c\128-\255]", "?")
-    if message:find("C stack overflow", 1, true) then message = "nests deeper than 200 levels, which no description does" end
+    if message:find("C stack overflow", 1, true) then
+      message = "nests deeper than 200 levels, which no description does"
+    end
     return false, message
   end
   return run_limited(chunk)

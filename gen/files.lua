@@ -50,7 +50,8 @@ function files.write_all(folder, list)
     if files.read(path) ~= file.text then
       local beside = folder .. "/." .. file.name .. ".new"
       begun[#begun + 1] = { beside = beside, path = path }
-      local failure = lfs.attributes(path, "mode") == "directory" and path .. ": is a folder" or write(beside, file.text)
+      local in_the_way = lfs.attributes(path, "mode") == "directory"
+      local failure = in_the_way and path .. ": is a folder" or write(beside, file.text)
       if failure then
         for _, each in ipairs(begun) do os.remove(each.beside) end
         faults.raise("io", "cannot write " .. failure)

@@ -47,7 +47,7 @@ targets.parameters = {
   k_order = { words = { "reduce", "outer" } }, token_block = { min = 1, max = 4096 },
   group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
-  key_align = { min = 1, max = 16 }, pad = { min = 1, max = 16 },
+  key_align = { min = 1, max = 16 }, pad = { min = 1, max = 16, divides = 16 }, -- rows have room up to a multiple of 16
 }
 
 --- What `target = "host"` means here. LIBXSMM_TARGET is honoured, so that a lower target can be tried everywhere.

@@ -186,6 +186,9 @@ function read.plan(say, field, value)
       if n and parameter.multiple and n % parameter.multiple ~= 0 then
         say(key, ("%d, but a multiple of %d is allowed"):format(n, parameter.multiple))
       end
+      if n and parameter.divides and parameter.divides % n ~= 0 then
+        say(key, ("%d, but a divisor of %d is allowed"):format(n, parameter.divides))
+      end
       plan[name] = n
     end
   end

@@ -7,7 +7,7 @@ local text = require("text")
 
 local case = {}
 
-local BUILD_SECONDS, CHECK_SECONDS = 300, 120
+local BUILD_SECONDS, CHECK_SECONDS = 600, 600 -- many times what is needed; a neighbour may take most of the machine
 local TAIL_LINES = 12 -- of what a failing command said
 
 --- The environment of a case's build. -O1 comes behind the build's own -O3 and is quick; one in four keeps -O3.
@@ -51,15 +51,18 @@ end
 
 --- Puts a description to the test in `folder`. options: flags, seed; compiler and library flags come from the
 --- environment. Returns true, or false, the kind of failure ("refused", "defect", "bytes", "compile", "mismatch",
---- "crash", "slow", "status N") and its words. The folder is left behind only on a failure.
+--- "crash", "slow", "status N") and its words. The folders, `folder` and that with _built behind it, are left behind
+--- only on a failure.
 function case.run(description, folder, options)
-  os.execute("rm -rf " .. files.shell(folder))
+  local built = folder .. "_built" -- beside it, so that all cases share the compiled runtime
+  local remove = ("rm -rf %s %s"):format(files.shell(folder), files.shell(built))
+  os.execute(remove)
   files.make_folder(folder)
   local path = folder .. "/description.lua"
   files.write_all(folder, { { name = "description.lua", text = text.description(description) } })
   local state, kind, said = case.compile(path)
   if not state then return false, kind, said end
-  local log, built = folder .. "/log", folder .. "/built"
+  local log = folder .. "/log"
   kind, said = execute(("timeout %d env ATTN2C_CFLAGS=%s %s build %s -o %s"):format(BUILD_SECONDS,
     files.shell(options.flags), files.shell(case.root .. "/gen/attn2c"), files.shell(path), files.shell(built)), log,
     { [4] = "compile", [70] = "defect" })
@@ -72,7 +75,7 @@ function case.run(description, folder, options)
   kind, said = execute(("timeout %d %s/%s check --seed %d"):format(CHECK_SECONDS, files.shell(built),
     description.name, options.seed), log, { [1] = "mismatch" })
   if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
-  os.execute("rm -rf " .. files.shell(folder))
+  os.execute(remove)
   return true
 end
 

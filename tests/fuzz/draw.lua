@@ -131,12 +131,13 @@ local plan_draws = {
   key_block = function() return 16 * random(8) end,
   window_block = function() return size(64) end,
   key_align = function() return random(16) end,
+  pad = function() return 1 << random(0, 4) end,
 }
 
 local function draw_plan(d)
   if chance(45) then return end
   local plan = {}
-  for _, name in ipairs(words.sorted_keys(plan_draws)) do if chance(30) then plan[name] = plan_draws[name]() end end
+  for _, name in ipairs(words.sorted_keys(plan_draws)) do if chance(35) then plan[name] = plan_draws[name]() end end
   d.plan = plan
 end
 

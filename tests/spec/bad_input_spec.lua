@@ -104,9 +104,11 @@ describe("a description's keys:", function()
   local allowed = {
     name = "a name is 1 to 40 of", batch = "an integer from 1 to 256", seq = "an integer from 1 to 4096",
     d_model = "an integer from 1 to 8192", heads = "an integer from 1 to 128", head_dim = "an integer from 1 to 256",
-    layers = "an integer from 0 to 1000", d_ff = "an integer from 1 to 65536", activation = "gelu, gelu_tanh, quick_gelu",
+    layers = "an integer from 0 to 1000", d_ff = "an integer from 1 to 65536",
+      activation = "gelu, gelu_tanh, quick_gelu",
     norm = "post, pre or none", eps = "a number from 1e-30 to 1", final_norm = "true or false",
-    bias = "true, false or { qkv =", scale = "false or a number from 1e-30 to 1e6", mask = "none, causal, window or padding",
+    bias = "true, false or { qkv =", scale = "false or a number from 1e-30 to 1e6",
+      mask = "none, causal, window or padding",
     window = "{ left, right }", positions = "none, learned or sinusoidal", input = "a stage such as linear",
     output = "a list of stages", names = "attn2c or torch", target = "host, avx512, avx2 or x86_64",
     kernels = "libxsmm or portable", threads = "an integer from 1 to 1", reuse = "true or false",
@@ -122,7 +124,8 @@ describe("a description's keys:", function()
       for _, wrong in ipairs { "hidden", "0/0" } do -- a function; a NaN
         local more = key == "window" and ", mask = 'window'" or ""
         put(scratch .. "/d.lua", ("return { %s%s, %s = %s }"):format(base, more, key, wrong))
-        local code, stderr = shell(command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch .. "/never"))
+        local code, stderr = shell(command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch ..
+          "/never"))
         assert_faults(stderr, { "d.lua: " .. key }, key .. " = " .. wrong)
         assert.is_truthy(stderr:find(allowed[key], 1, true), key .. ": " .. stderr)
         assert.are.equal(2, code)
@@ -155,8 +158,10 @@ describe("a description's keys:", function()
   end)
 
   it("a name cannot carry anything into C or out of the folder", function()
-    for value, shown in pairs { ["'a*/b'"] = '"a*/b"', ["'a\"b'"] = '"a"b"', ["'a\\nb'"] = '"a?b"', ["'../x'"] = '"../x"',
-      ["'/tmp/x'"] = '"/tmp/x"', ["''"] = '""', ["'int'"] = '"int"', ["'A'"] = '"A"', ["'a\\0'"] = '"a?"', ["'a b'"] = '"a b"',
+    for value, shown in pairs { ["'a*/b'"] = '"a*/b"', ["'a\"b'"] = '"a"b"', ["'a\\nb'"] = '"a?b"',
+      ["'../x'"] = '"../x"',
+      ["'/tmp/x'"] = '"/tmp/x"', ["''"] = '""', ["'int'"] = '"int"', ["'A'"] = '"A"', ["'a\\0'"] = '"a?"',
+        ["'a b'"] = '"a b"',
       ["'9a'"] = '"9a"', ["'x" .. ("y"):rep(40) .. "'"] = '"xyyy', ["'-o'"] = '"-o"', ["'caf\\xc3\\xa9'"] = '"caf' } do
       refused_keys("name = " .. value, { ("name: %s"):format(shown) })
       refused_keys("output = { hidden { name = " .. value .. " } }", { ("output.1.name: %s"):format(shown) })
@@ -169,7 +174,8 @@ describe("a description's keys:", function()
 
   it("contradictions are named", function()
     refused_keys("d_model = 33", { "heads: d_model 33 is not divisible by heads 2, and head_dim is not given" })
-    refused_keys("d_model = 1024, heads = 1", { "head_dim: d_model 1024 / heads 1 gives 1024, but 1 to 256 is allowed" })
+    refused_keys("d_model = 1024, heads = 1",
+      { "head_dim: d_model 1024 / heads 1 gives 1024, but 1 to 256 is allowed" })
     refused_keys("mask = 'window'", { "mask: window without bounds; give window = { left, right }" })
     refused_keys("window = { 1, 2 }", { "window: given, but mask does not say window" })
     refused_keys("mask = { window = { 1 } }", { "mask.window: { 1, nothing }, but { left, right }, integers from 0" })
@@ -187,13 +193,15 @@ describe("a description's keys:", function()
     refused_keys("output = { [2] = hidden() }", { "output: the list of stages has holes" })
     refused_keys("output = { [0] = hidden() }", { "output: the list of stages has holes" })
     refused_keys("output = { [1.5] = hidden() }", { "output: a list of stages has no key 1.5" })
-    refused_keys("output = { hidden { name = 'h' }, hidden { name = 'h' } }", { 'output.2.name: "h" is the name of another' })
+    refused_keys("output = { hidden { name = 'h' }, hidden { name = 'h' } }",
+      { 'output.2.name: "h" is the name of another' })
     refused_keys("output = { argmax(), linear { to = 4 } }", { "output.2: nothing can follow argmax" })
     refused_keys("output = { pool 'mean', pool 'max' }", { "output.2: the rows were pooled before" })
     refused_keys("output = { pool 'nope' }", { 'output.1.over: "nope", but first, last, max or mean is allowed' })
     refused_keys("output = { linear {} }", { "output.1.to: missing" })
     refused_keys("output = { linear { to = 0 } }", { "output.1.to: 0, but an integer from 1 to 1048576 is allowed" })
-    refused_keys("output = { linear { too = 4, to = 4 } }", { "output.1: linear has no field \"too\" (did you mean to?)" })
+    refused_keys("output = { linear { too = 4, to = 4 } }",
+      { "output.1: linear has no field \"too\" (did you mean to?)" })
     refused_keys("output = { tokens { vocab = 3 } }", { "output.1: tokens stands only in the input" })
     refused_keys("input = pool 'mean'", { "input: pool stands only in the output" })
     refused_keys("output = { 5, { stage = {} }, { stage = 'x\\n' } }",
@@ -201,7 +209,8 @@ describe("a description's keys:", function()
   end)
 
   it("what a later version will take is refused by name", function()
-    for _, key in ipairs { "kv_heads", "kdim", "vdim", "memory", "key_seq", "norm_kind", "gated", "dropout", "drop_path",
+    for _, key in ipairs { "kv_heads", "kdim", "vdim", "memory", "key_seq", "norm_kind", "gated", "dropout",
+      "drop_path",
       "scoring", "weighting", "head_mask", "attention_output", "bias_kv", "zero_attn", "fully_masked", "rope_theta" } do
       refused_keys(key .. " = 1", { key .. ": " })
       assert.is_truthy(get(scratch .. "/stderr"):find(": not there yet", 1, true))
@@ -229,15 +238,18 @@ describe("a description's code", function()
     local mark = scratch .. "/escaped"
     for code, fragment in pairs {
       ["os.execute('touch " .. mark .. "')"] = "global 'os'", ["io.open('" .. mark .. "', 'w')"] = "global 'io'",
-      ["require 'os'"] = "global 'require'", ["debug.sethook()"] = "global 'debug'", ["load('return 1')()"] = "global 'load'",
+      ["require 'os'"] = "global 'require'", ["debug.sethook()"] = "global 'debug'",
+        ["load('return 1')()"] = "global 'load'",
       ["dofile '/etc/passwd'"] = "global 'dofile'", ["coroutine.yield()"] = "global 'coroutine'",
-      ["pcall(function() while true do end end)"] = "global 'pcall'", ["setmetatable({}, {})"] = "global 'setmetatable'",
+      ["pcall(function() while true do end end)"] = "global 'pcall'",
+        ["setmetatable({}, {})"] = "global 'setmetatable'",
       ["error { limit = 5 }"] = "global 'error'", ["return string.rep('x', 1e9)"] = "global 'string'",
       ["return ('x'):rep(1e9)"] = "index a string value", ["return ('x').rep"] = "index a string value",
       ["collectgarbage 'stop'"] = "global 'collectgarbage'", ["local x <close> = {}"] = "non-closable",
       ["return -{}"] = "arithmetic on a table", ["return {} < {}"] = "compare two table values",
       ["return 1 // 0"] = "divide by zero", ["return nil + 1"] = "arithmetic on a nil",
-      ["goto b"] = "no visible label 'b'", ["return {"] = "expected", ["\27Lua"] = "compiled Lua", ["\0\0"] = "unexpected symbol",
+      ["goto b"] = "no visible label 'b'", ["return {"] = "expected", ["\27Lua"] = "compiled Lua",
+        ["\0\0"] = "unexpected symbol",
       ["return {} .. 'x'"] = "'..' is not allowed", ["--[[ a .. b ]] return 'x' .. 'y'"] = "'..' is not allowed",
       ["local s = 'x' while true do s = s .. s end"] = "'..' is not allowed",
     } do
@@ -263,14 +275,16 @@ describe("a description's code", function()
   end)
 
   it("may nest and repeat as it likes", function()
-    refused("return { " .. base .. ", output = " .. ("{"):rep(100000) .. ("}"):rep(100000) .. " }", { "nests deeper than" })
+    refused("return { " .. base .. ", output = " .. ("{"):rep(100000) .. ("}"):rep(100000) .. " }",
+      { "nests deeper than" })
     refused("return " .. ("("):rep(100000) .. "1" .. (")"):rep(100000), { "nests deeper than" })
     refused_keys("output = " .. ("{"):rep(150) .. ("}"):rep(150), { "output.1: a table, but a stage" })
     refused("local t = { " .. base .. " } local o = {} t.output = o for i = 1, 1e5 do o[1] = {} o = o[1] end return t",
       { "output.1: a table, but a stage" })
     for _, key in ipairs { "output", "plan", "mask", "bias", "window", "input", "t" } do
       put(scratch .. "/d.lua", ("local t = { %s } t.%s = t return t"):format(base, key))
-      local code, stderr = shell(command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch .. "/never"))
+      local code, stderr = shell(command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch ..
+        "/never"))
       assert.are.equal(2, code, key .. stderr)
       assert.is_nil(stderr:find("defect", 1, true), stderr)
       -- `show` prints the table as it came, which holds itself.
@@ -294,8 +308,10 @@ describe("a description's code", function()
   end)
 
   it("returns a table", function()
-    for code, what in pairs { [""] = "nothing", ["return"] = "nothing", ["return nil"] = "nothing", ["return ..."] = "nothing",
-      ["return 5"] = "a number", ["return 'x'"] = "a string", ["return linear"] = "a function", ["return true"] = "a boolean",
+    for code, what in pairs { [""] = "nothing", ["return"] = "nothing", ["return nil"] = "nothing",
+      ["return ..."] = "nothing",
+      ["return 5"] = "a number", ["return 'x'"] = "a string", ["return linear"] = "a function",
+        ["return true"] = "a boolean",
       ["return function() end"] = "a function" } do
       refused(code, { "a description returns a table, this one returned " .. what })
     end
@@ -325,7 +341,8 @@ describe("a description's file", function()
     end
     put(scratch .. "/secret.lua", "return {}")
     os.execute("chmod 711 " .. quote(scratch) .. " && chmod 600 " .. quote(scratch .. "/secret.lua"))
-    local code, stderr = shell("setpriv --reuid=65534 --clear-groups " .. command .. "gen " .. quote(scratch .. "/secret.lua"))
+    local code, stderr = shell("setpriv --reuid=65534 --clear-groups " .. command .. "gen " .. quote(scratch ..
+      "/secret.lua"))
     if stderr:find("cannot open", 1, true) then return pending("that user may not read the compiler itself") end
     assert_faults(stderr, { "secret.lua: Permission denied" }, "no permission")
     assert.are.equal(4, code)
@@ -339,8 +356,10 @@ describe("an override", function()
     for _, word in ipairs { "x", "=3", "..=3", "a..b=3", "seq.=3", ".seq=3", "se q=3", "seq\n=3" } do
       refused(whole, { "an override is KEY=VALUE, with dots between nested keys" }, { word })
     end
-    for _, word in ipairs { "seq=", "x=", "seq=1e", "seq=}", "seq=8,9", "seq=8)--", "seq=8;seq=9", 'seq="8', "seq=8\nheads=3",
-      "name=a\nb", "seq=os.exit()", "seq=(function() while true do end end)()", "seq=1..2", 'name="x".."y"', "seq=('8'):rep(9)" } do
+    for _, word in ipairs { "seq=", "x=", "seq=1e", "seq=}", "seq=8,9", "seq=8)--", "seq=8;seq=9", 'seq="8',
+      "seq=8\nheads=3",
+      "name=a\nb", "seq=os.exit()", "seq=(function() while true do end end)()", "seq=1..2", 'name="x".."y"',
+        "seq=('8'):rep(9)" } do
       refused(whole, { "the value is neither a Lua literal nor a bare word" }, { word })
     end
   end)
@@ -395,10 +414,14 @@ describe("the command's options:", function()
     local file = put(scratch .. "/d.lua", "return { " .. base .. " }")
     for words, fragment in pairs {
       [""] = "a command is required", ["gen"] = "missing argument 'description'", ["foo"] = "unknown command 'foo'",
-      ["--foo"] = "unknown option '--foo'", ["keys x"] = "too many arguments", ["show FILE"] = "missing option '--stage'",
-      ["show FILE --stage"] = "requires an argument", ["show FILE --stage foo"] = "must be one of 'describe', 'validate'",
-      ["gen FILE -o"] = "requires an argument", ["gen FILE -x"] = "unknown option '-x'", ["gen FILE --weights f"] = "unknown option",
-      ["gen FILE -o ''"] = "-o: an empty name, but a folder is needed", ["bench FILE -o xml"] = "must be one of 'md', 'json', 'csv'",
+      ["--foo"] = "unknown option '--foo'", ["keys x"] = "too many arguments",
+        ["show FILE"] = "missing option '--stage'",
+      ["show FILE --stage"] = "requires an argument",
+        ["show FILE --stage foo"] = "must be one of 'describe', 'validate'",
+      ["gen FILE -o"] = "requires an argument", ["gen FILE -x"] = "unknown option '-x'",
+        ["gen FILE --weights f"] = "unknown option",
+      ["gen FILE -o ''"] = "-o: an empty name, but a folder is needed",
+        ["bench FILE -o xml"] = "must be one of 'md', 'json', 'csv'",
       ["check FILE --weights"] = "requires an argument", ["check FILE --seed"] = "requires an argument",
     } do
       local code, stderr, stdout = shell(command .. words:gsub("FILE", (quote(file):gsub("%%", "%%%%"))))
@@ -433,7 +456,8 @@ end)
 
 -- What must not be left behind: temporary files of any writer.
 local function leftovers(folder)
-  local pipe = assert(io.popen("find " .. quote(folder) .. " \\( -name '*.new' -o -name '*.all' -o -name '*.tiny' \\) 2>/dev/null"))
+  local pipe = assert(io.popen("find " .. quote(folder) ..
+    " \\( -name '*.new' -o -name '*.all' -o -name '*.tiny' \\) 2>/dev/null"))
   local text = pipe:read("a")
   pipe:close()
   return text
@@ -464,7 +488,8 @@ describe("the folder that is written to", function()
   it("a file that is in the way of one is named, and no other is left half-written", function()
     local folder = scratch .. "/way"
     os.execute("mkdir -p " .. quote(folder .. "/tiny_ops.c/full"))
-    local code, stderr = shell(command .. "gen " .. quote(put(scratch .. "/d.lua", "return { " .. base .. " }")) .. " -o " ..
+    local code, stderr = shell(command .. "gen " .. quote(put(scratch .. "/d.lua", "return { " .. base .. " }")) ..
+      " -o " ..
       quote(folder))
     assert_faults(stderr, { "tiny_ops.c" }, "a folder in the way")
     assert.are.equal(4, code)
@@ -492,7 +517,8 @@ describe("the folder that is written to", function()
     local failed = 0
     for _, kilobytes in ipairs { 64, 96, 160, 256, 400, 900, 1600 } do
       os.execute(("mount -o remount,size=%dk %s"):format(kilobytes, quote(disk)))
-      code, stderr = shell("TMPDIR=" .. quote(scratch) .. " " .. command .. "build " .. file .. " -o " .. quote(folder), 60)
+      code, stderr = shell("TMPDIR=" .. quote(scratch) .. " " .. command .. "build " .. file .. " -o " .. quote(folder),
+        60)
       assert.are.equal("", leftovers(disk), kilobytes .. " KiB")
       assert.is_nil(stderr:find("traceback", 1, true), stderr)
       if code ~= 0 then

@@ -149,7 +149,7 @@ describe("a description's limits", function()
   end)
 
   it("hold nesting that would overflow a stack", function()
-    for _, bracket in ipairs { "{", "(", "function() return ", "-", "not " } do
+    for _, bracket in ipairs { "{", "(", "function() return ", "- ", "not " } do
       assert.equal("tiny.lua: nests deeper than 200 levels, which no description does",
         refusal("return " .. bracket:rep(50000)))
     end

@@ -1,0 +1,44 @@
+-- regenerate.lua: writes the goldens anew: the dump of every stage, and the emitted steps and
+-- row operations, of three small models that together use most of the compiler. Run it from
+-- the top of the repository (make golden), and read the difference before it is committed.
+local golden = {}
+
+local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
+golden.folder = here
+golden.root = here .. "/../.."
+package.path = golden.root .. "/gen/?.lua;" .. package.path
+
+golden.stages = { "graph", "plan", "lower", "schedule", "memory", "kernels" }
+
+--- Each model: its description and its overrides; targets are pinned, so that every machine makes the same.
+golden.models = { "post", "causal", "window" }
+
+-- The text of an emitted file, the part of its name behind the model's.
+local function emitted(state, suffix)
+  for _, file in ipairs(state.files) do
+    if file.name == state.spec.name .. suffix then return file.text end
+  end
+  error("no file " .. suffix)
+end
+
+--- The goldens of a model as they are now: a list of { name, text }.
+function golden.make(model)
+  local pipeline = require("pipeline")
+  local state = pipeline.run(golden.root, golden.folder .. "/" .. model .. ".lua", {})
+  local list = {}
+  for _, stage in ipairs(golden.stages) do
+    list[#list + 1] = { name = ("%s_%s.txt"):format(model, stage), text = pipeline.dump(state, stage) }
+  end
+  list[#list + 1] = { name = model .. "_steps_c.txt", text = emitted(state, ".c") }
+  list[#list + 1] = { name = model .. "_ops_c.txt", text = emitted(state, "_ops.c") }
+  return list
+end
+
+-- Run as a program, not required by the spec.
+if arg and arg[0] and arg[0]:match("regenerate%.lua$") then
+  for _, model in ipairs(golden.models) do
+    require("files").write_all(golden.folder, golden.make(model))
+  end
+end
+
+return golden

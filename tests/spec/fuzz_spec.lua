@@ -1,0 +1,127 @@
+-- fuzz_spec.lua: the fuzzer's own parts: that draws repeat, are valid and leave no key out,
+-- that a printed description reads back as the same, and that shrinking finds the smallest.
+local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
+package.path = here .. "/?.lua;" .. here .. "/../fuzz/?.lua;" .. package.path
+local helper = require("helper")
+local describe_pass = require("describe")
+local draw = require("draw")
+local extremes = require("extremes")
+local keys = require("keys")
+local shrink = require("shrink")
+local stages = require("stages")
+local targets = require("targets")
+local text = require("text")
+local words = require("words")
+
+local MANY = 1500
+
+local function read_back(description)
+  local state = { file = helper.file(text.description(description)), overrides = {} }
+  describe_pass.run(state)
+  return state.description
+end
+
+describe("a draw", function()
+  it("is the same for the same seed and number, and another one for others", function()
+    local first = text.description(draw.description(7, 3))
+    assert.equal(first, text.description(draw.description(7, 3)))
+    assert.not_equal(first, text.description(draw.description(7, 4)))
+    assert.not_equal(first, text.description(draw.description(8, 3)))
+  end)
+
+  it("does not depend on the machine", function()
+    math.randomseed(1, 1)
+    assert.equal(3242727962112846184, math.random(0))
+  end)
+
+  it("is valid", function()
+    for number = 1, MANY do
+      local description = draw.description(1, number)
+      local lines = helper.refusals(description)
+      assert.equal(0, #lines, text.description(description) .. table.concat(lines, "\n"))
+    end
+  end)
+
+  it("leaves out no key, stage, mask, word or tile parameter", function()
+    local seen = {}
+    local function see(kind, value) seen[kind .. " " .. tostring(value)] = true end
+    for number = 1, MANY do
+      local d = draw.description(1, number)
+      for key, value in pairs(d) do
+        see("key", key)
+        if type(value) == "string" then see(key, value) end
+      end
+      for _, stage in ipairs(d.output or {}) do see("output", stage.stage) end
+      if d.input then see("input", d.input.stage) end
+      for name in pairs(d.plan or {}) do see("plan", name) end
+    end
+    local by_intent = words.set { "key threads", "key max_lines", "target avx512" } -- one value; not of a model; host
+    local function expect(name) assert.is_true(by_intent[name] or seen[name], name .. " is never drawn") end
+    for _, field in ipairs(keys.list) do
+      expect("key " .. field.key)
+      for _, word in ipairs(field.words or {}) do expect(field.key .. " " .. word) end
+    end
+    for _, activation in ipairs(words.sorted_keys(stages.activations)) do expect("activation " .. activation) end
+    for _, name in ipairs(words.sorted_keys(stages.constructors)) do
+      local place = stages.constructors[name].place
+      if place ~= "input" then expect("output " .. name) end
+      if place ~= "output" then expect("input " .. name) end
+    end
+    for _, name in ipairs(words.sorted_keys(targets.parameters)) do expect("plan " .. name) end
+    for _, word in ipairs { "none", "causal", "window", "padding" } do expect("mask " .. word) end
+  end)
+end)
+
+describe("the bounds by themselves", function()
+  it("are valid, and each is there once", function()
+    local seen = {}
+    for _, bound in ipairs(extremes.list()) do
+      assert.same({}, helper.refusals(bound.description), bound.what)
+      assert.is_nil(seen[bound.what], bound.what)
+      seen[bound.what] = true
+    end
+  end)
+end)
+
+describe("a printed description", function()
+  teardown(helper.clean)
+
+  it("reads back as the same", function()
+    for number = 1, 100 do
+      local description = draw.description(2, number)
+      assert.same(description, read_back(description))
+    end
+  end)
+end)
+
+describe("shrinking", function()
+  it("finds the smallest that fails, within its attempts", function()
+    local asked = 0
+    local found = shrink.run({
+      name = "x", seq = 41, d_model = 60, heads = 3, layers = 3, batch = 4, mask = { "causal", "padding" }, d_ff = 7,
+      plan = { panel = 32, k_block = 16 }, output = { { stage = "norm" }, { stage = "linear", to = 9, bias = false } },
+    }, function(d)
+      asked = asked + 1
+      local linear = false
+      for _, stage in ipairs(d.output or {}) do linear = linear or stage.stage == "linear" end
+      return d.seq >= 5 and linear and d.plan ~= nil and d.plan.k_block == 16
+    end, 200)
+    assert.same({ name = "x", seq = 5, d_model = 1, heads = 1, layers = 0, plan = { k_block = 16 },
+      output = { { stage = "linear", to = 1 } } }, found)
+    assert.is_true(asked <= 200)
+  end)
+
+  it("gives back what it got where nothing simpler fails", function()
+    local description = { name = "x", seq = 4, d_model = 4, heads = 2, layers = 1, d_ff = 3 }
+    assert.same(description, shrink.run(description, function() return false end, 50))
+  end)
+end)
+
+describe("what was found by drawing", function()
+  it("a padding that does not divide 16 is refused: rows have no room for it", function()
+    for pad = 1, 16 do
+      local lines = helper.refusals(helper.description { plan = { pad = pad } })
+      assert.same(16 % pad == 0 and {} or { ("plan.pad: %d, but a divisor of 16 is allowed"):format(pad) }, lines)
+    end
+  end)
+end)
