@@ -13,9 +13,10 @@ function build.run(state, folder, root)
   local spec = state.spec
   local compiler = os.getenv("CC") or "cc"
   local flags = (os.getenv("ATTN2C_CFLAGS") or "") .. " " .. (os.getenv("ATTN2C_LDFLAGS") or "")
-  local key = hash.text(table.concat({ compiler, flags, version.generator }, "|"))
+  local teams = spec.threads ~= 1 and "teams" or ""
+  local key = hash.text(table.concat({ compiler, flags, version.generator, teams }, "|"))
   local stamp = folder .. "/.flags"
-  local now = table.concat({ compiler, flags, spec.target, spec.kernels }, "|")
+  local now = table.concat({ compiler, flags, spec.target, spec.kernels, teams }, "|")
   if files.read(stamp) ~= now then -- other flags than last time: compile anew
     os.execute(("rm -f %s/*.o"):format(files.shell(folder)))
     files.write_all(folder, { { name = ".flags", text = now } })
@@ -24,7 +25,8 @@ function build.run(state, folder, root)
     "make", "-s", "-j2", "--no-print-directory", "-f", files.shell(root .. "/runtime/build.mk"),
     "NAME=" .. spec.name, "DIR=" .. files.shell(folder), "CACHE=" .. files.shell(build.cache(folder) .. "/" .. key),
     "KERNELS=" .. spec.kernels, "TARGET_CFLAGS=" .. files.shell(targets.by_name[spec.target].cflags),
-    "CC=" .. files.shell(compiler),
+    "CC=" .. files.shell(compiler), "THREADS=" .. spec.threads,
+    "WORKERS=" .. files.shell(table.concat(spec.workers, " ", 2)),
   }
   local ok = os.execute(table.concat(command, " ") .. " >&2")
   if not ok then faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(folder)) end

@@ -32,12 +32,13 @@ local function with_terms(text, operand)
   return text
 end
 
---- The pointer expression of an operand. place: { offsets = buffer -> arena floats, weights = name -> floats,
---- members = tensor -> C member }.
+--- The pointer expression of an operand. place: { offsets = buffer -> arena floats, own = buffers in a worker's
+--- part of the arena, weights = name -> floats, members = tensor -> C member }.
 function c.pointer(operand, place)
   local base, offset = bases[operand.class], operand.offset
   if operand.class == "arena" then
     offset = offset + place.offsets[operand.buffer]
+    if place.own[operand.buffer] then base = "p" end
   elseif operand.class == "weight" then
     offset = offset + place.weights[operand.buffer]
   else

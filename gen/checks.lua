@@ -76,7 +76,7 @@ function checks.plan(state)
       end
     end
     for _, op in ipairs(state.graph.entries[i].ops) do expect(found[op], "plan", "%s is not planned", op.result.name) end
-    local lines = count.lines(planned, state.plan.storage)
+    local lines = count.lines(planned, state.plan.storage, state.plan.parameters.row_block)
     if lines > state.spec.max_lines then
       faults.raise("usage", ("%s: max_lines: the model unrolls to %s steps, and the budget is %s; raise max_lines, or " ..
         "take fewer layers, a shorter seq or a smaller d_model"):format(state.file:gsub("%c", "?"), words.thousands(lines),
@@ -99,23 +99,68 @@ function checks.lower(state)
   end
 end
 
---- Every buffer is written before it is read.
+-- The rectangle of a buffer that an operand writes: { row, column, rows, columns, ld }, or nil where it is not one.
+local function rectangle(step, operand)
+  local c = step.constants
+  local rows, columns, ld
+  if step.form == "product" then
+    rows, columns, ld = step.kernel.n, step.kernel.m, step.kernel.ldc
+  elseif step.form == "map" then
+    rows, columns, ld = c.rows, c.cols, c.ld
+  elseif step.fn == "transpose" then
+    rows, columns, ld = c.cols, c.rows, c.ldy
+  elseif step.fn == "context_repair" then
+    rows, columns, ld = c.rows, c.head_dim, c.ldc
+  elseif c.rows and (c.ldy or c.ld) then
+    rows, columns, ld = c.rows, c.cols, c.ldy or c.ld
+  else
+    return nil
+  end
+  return { row = operand.offset // ld, column = operand.offset % ld, rows = rows, columns = columns, ld = ld }
+end
+
+local function disjoint(a, b)
+  return a.ld == b.ld and (a.row + a.rows <= b.row or b.row + b.rows <= a.row or a.column + a.columns <= b.column
+    or b.column + b.columns <= a.column)
+end
+
+--- Every buffer is written before it is read; what one worker of a phase writes, no other touches.
 function checks.schedule(state)
   for _, program in ipairs(state.programs) do
     local written = {}
-    for _, worker in ipairs(program.workers) do
-      schedule.each(worker, function(step)
-        operands.each(step, function(operand, access)
-          if operand.class == "arena" and (access == "r" or access == "rw") then
-            expect(written[operand.buffer], "schedule", "step %d reads %s before it is written", step.position,
-              operand.buffer)
+    local phase_before, writes, reads
+    schedule.each(program, function(step, section, _, worker, phase)
+      if phase == 0 or phase ~= phase_before then writes, reads = {}, {} end
+      phase_before = phase
+      operands.each(step, function(operand, access)
+        if operand.class ~= "arena" or access == "w" then return end
+        local by = writes[operand.buffer]
+        expect(written[operand.buffer], "schedule", "%s reads %s before it is written", section.name, operand.buffer)
+        if access == "r" then
+          for _, other in ipairs(by or {}) do
+            expect(other.worker == worker, "schedule", "%s: %s is read and written in one phase", section.name, operand.buffer)
           end
-        end)
-        operands.each(step, function(operand, access)
-          if operand.buffer and (access == "w" or access == "rw") then written[operand.buffer] = true end
-        end)
+          reads[operand.buffer] = reads[operand.buffer] or {}
+          reads[operand.buffer][worker] = true
+        end
       end)
-    end
+      operands.each(step, function(operand, access)
+        if not operand.buffer or (access ~= "w" and access ~= "rw") then return end
+        written[operand.buffer] = true
+        if phase == 0 then return end
+        for other in pairs(reads[operand.buffer] or {}) do
+          expect(other == worker, "schedule", "%s: %s is read and written in one phase", section.name, operand.buffer)
+        end
+        local list = writes[operand.buffer] or {}
+        writes[operand.buffer] = list
+        local box = rectangle(step, operand)
+        for _, other in ipairs(list) do
+          expect(other.worker == worker or (box and other.box and disjoint(box, other.box)), "schedule",
+            "%s: two workers write to one place of %s", section.name, operand.buffer)
+        end
+        list[#list + 1] = { worker = worker, box = box }
+      end)
+    end)
   end
 end
 
@@ -151,11 +196,12 @@ function checks.memory(state)
     for _, event in ipairs(events) do
       if event.open then
         local first = program.offsets[event.item.names[1]]
-        expect(first % 16 == 0 and first + event.item.floats <= program.arena_floats, "memory", "the place of %s",
-          event.item.names[1])
+        local room = event.item.own and program.own_floats or program.shared_floats
+        expect(first % 16 == 0 and first + event.item.floats <= room, "memory", "the place of %s", event.item.names[1])
         for other in pairs(live) do
           local start = program.offsets[other.names[1]]
-          expect(first + event.item.floats <= start or start + other.floats <= first, "memory", "%s and %s overlap",
+          expect(event.item.own ~= other.own or first + event.item.floats <= start or start + other.floats <= first,
+            "memory", "%s and %s overlap",
             event.item.names[1], other.names[1])
         end
         live[event.item] = true
@@ -163,19 +209,17 @@ function checks.memory(state)
         live[event.item] = nil
       end
     end
-    for _, worker in ipairs(program.workers) do
-      schedule.each(worker, function(step, _, segment)
-        if step.form ~= "product" then return end
-        for _, role in ipairs { "a", "b", "c" } do
-          local operand = step[role]
-          if operand.class == "arena" then
-            local last = last_sequence(state, segment, operand)
-            expect(operand.offset + last + extent(step, role) <= program.buffers[operand.buffer].floats, "memory",
-              "step %d leaves %s", step.position, operand.buffer)
-          end
+    schedule.each(program, function(step, section, segment)
+      if step.form ~= "product" then return end
+      for _, role in ipairs { "a", "b", "c" } do
+        local operand = step[role]
+        if operand.class == "arena" then
+          local last = last_sequence(state, segment, operand)
+          expect(operand.offset + last + extent(step, role) <= program.buffers[operand.buffer].floats, "memory",
+            "a product of %s leaves %s", section.name, operand.buffer)
         end
-      end)
-    end
+      end
+    end)
   end
 end
 

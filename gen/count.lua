@@ -36,14 +36,26 @@ local function turns(storage, block)
   return n
 end
 
-local function rows_lines(region, storage)
+-- A block's rows as row operations take them.
+local function parts(group, block, row_block)
+  if group.head.op == "linear" then return { block } end
+  local list = {}
+  for first = block.first, block.first + block.count - 1, row_block do
+    list[#list + 1] = { first = first, count = math.min(row_block, block.first + block.count - first) }
+  end
+  return list
+end
+
+local function rows_lines(region, storage, row_block)
   local n = 0
   for _, block in ipairs(region.blocks) do
     for _, group in ipairs(region.groups) do
       local tiles = group.panels and #group.panels.widths or 1
       local head = group.panels and product_calls(group)
         or (group.head.op == "activate" or group.head.op == "add") and 0 or 1
-      n = n + tiles * (head + maps(group, block) + turns(storage[group.result.name], block))
+      for _, part in ipairs(parts(group, block, row_block)) do
+        n = n + tiles * (head + maps(group, part) + turns(storage[group.result.name], part))
+      end
     end
   end
   return n
@@ -61,12 +73,12 @@ local function attention_lines(region)
 end
 
 --- The number of calls in the shipped program of a planned entry.
-function count.lines(planned, storage)
+function count.lines(planned, storage, row_block)
   local n = 0
   for _, segment in ipairs(planned.segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        if region.kind == "rows" then n = n + rows_lines(region, storage)
+        if region.kind == "rows" then n = n + rows_lines(region, storage, row_block)
         elseif region.kind == "attention" then n = n + attention_lines(region)
         else n = n + 1 end
       end

@@ -4,138 +4,14 @@
 -- Before: everything.  After: state.files = { { name, text } }.
 local c = require("c")
 local emit_descriptor = require("emit_descriptor")
+local emit_steps = require("emit_steps")
 local hash = require("hash")
-local operands = require("operands")
-local schedule = require("schedule")
 local steps = require("steps")
 local template = require("template")
 local version = require("version")
 local words = require("words")
 
 local emit = {}
-
-local function place_of(state, program)
-  local members = {}
-  for name, tensor in pairs(state.graph.tensors) do members[name] = tensor.member end
-  return { offsets = program.offsets, weights = state.weights.offsets, members = members }
-end
-
-local writers = {}
-
-function writers.note(step) return "/* " .. c.comment(step.text) .. " */" end
-function writers.begin(step)
-  return ("for (size_t %s = 0; %s < %d; %s++) {"):format(step.symbol, step.symbol, step.count, step.symbol)
-end
-function writers.finish() return "}" end
-
-function writers.product(step, place)
-  return ("k[%d](%s, %s, %s, %s);"):format(step.kernel_index, c.pointer(step.a, place), c.pointer(step.b, place),
-    c.pointer(step.c, place), step.batch_name)
-end
-
-function writers.map(step, place)
-  local list = {}
-  for i, argument in ipairs(step.arguments) do list[i] = c.pointer(argument[2], place) end
-  return ("%s(%s);"):format(step.function_name, table.concat(list, ", "))
-end
-
-function writers.row(step, place)
-  local list = {}
-  for _, argument in ipairs(steps.rows[step.fn].arguments) do
-    local operand = step.arguments[argument[1]]
-    if operand then
-      list[#list + 1] = argument[2] == "value" and c.value(operand, place) or c.pointer(operand, place)
-    end
-  end
-  return ("%s(%s);"):format(step.function_name, table.concat(list, ", "))
-end
-
--- What a section's steps use, as its parameters: kernels, weights, arena, inputs, outputs, the first sequence.
-local parameter_order = { "k", "w", "a", "in", "out", "s" }
-
-local function parameters(state, section)
-  local used = {}
-  for _, step in ipairs(section.steps) do
-    if step.form == "product" then used.k = true end
-    operands.each(step, function(operand)
-      if operand.class == "weight" then used.w = true end
-      if operand.class == "arena" then used.a = true end
-      if operand.class == "in" then used["in"] = true end
-      if operand.class == "out" then used.out = true end
-      if operand.terms and operand.terms.s then used.s = true end
-    end)
-  end
-  local name = state.spec.name
-  local entry = state.graph.entries[1].name
-  local declared = {
-    k = "const attn2c_kernel *k", w = "const float *w", a = "float *a",
-    ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
-    s = "size_t s",
-  }
-  local formal, actual = {}, {}
-  for _, parameter in ipairs(parameter_order) do
-    if used[parameter] then
-      formal[#formal + 1], actual[#actual + 1] = declared[parameter], parameter
-    end
-  end
-  return formal, actual
-end
-
-local titles = {
-  input = "input", output = "output", pooled = "pooled",
-}
-
-local function section_function(name)
-  local number = name:match("^layer (%d+)$")
-  return number and "layer_" .. number or titles[name]
-end
-
--- A program's sections as { name, title, formal, call, lines }.
-local function sections_of(state, program, profile)
-  local place = place_of(state, program)
-  local list = {}
-  for _, segment in ipairs(program.workers[1].segments) do
-    local of_segment = { repeats = segment.repeats, group = segment.group, last_first = state.spec.batch - segment.group,
-      sections = {}, name = segment.name }
-    for _, section in ipairs(segment.sections) do
-      local formal, actual = parameters(state, section)
-      local lines = {}
-      local indent = "  "
-      local lap
-      local function add(text) lines[#lines + 1] = indent .. text end
-      local function end_lap()
-        if profile and lap then add(("attn2c_lap(lap, %d);"):format(lap - 1)) end
-        lap = nil
-      end
-      for _, step in ipairs(section.steps) do
-        if schedule.is_call(step) and lap ~= step.op then
-          end_lap()
-          lap = step.op
-        end
-        if step.form == "finish" then
-          end_lap()
-          indent = indent:sub(3)
-        end
-        add(writers[step.form](step, place))
-        if step.form == "begin" then
-          indent = indent .. "  "
-        end
-      end
-      end_lap()
-      if profile then
-        table.insert(formal, "attn2c_laps *lap")
-        table.insert(actual, "lap")
-      end
-      local name = section_function(section.name)
-      of_segment.sections[#of_segment.sections + 1] = {
-        name = name, title = section.name, formal = table.concat(formal, ", "),
-        call = ("%s(%s);"):format(name, table.concat(actual, ", ")), lines = table.concat(lines, "\n"),
-      }
-    end
-    list[#list + 1] = of_segment
-  end
-  return list
-end
 
 local function c_shape(tensor)
   local text = ""
@@ -161,8 +37,13 @@ end
 -- The values that all templates may use.
 local function values_of(state)
   local spec, entry = state.spec, state.graph.entries[1]
-  local ship
-  for _, program in ipairs(state.programs) do if program.variant == "ship" then ship = program end end
+  local ship, arena_floats
+  for _, program in ipairs(state.programs) do
+    if program.variant == "ship" then
+      ship = ship or program
+      arena_floats = math.max(arena_floats or 0, program.arena_floats)
+    end
+  end
   local parameters_count = 0
   for _, name in ipairs(state.graph.weights) do
     local tensor = state.graph.tensors[name]
@@ -177,8 +58,7 @@ local function values_of(state)
     generator = version.generator, runtime_version = version.runtime, target = spec.target,
     description = c.comment(state.file:match("[^/]*$")), description_literal = c.string(state.file:match("[^/]*$")),
     description_hash = hash.text(state.text .. "\n" .. table.concat(state.overrides, "\n")),
-    parameters = parameters_count, flops = entry.flops, lines = ship.lines, live_floats = ship.live_floats,
-    arena_floats = ship.arena_floats, arena_bytes = 4 * ship.arena_floats,
+    parameters = parameters_count, flops = entry.flops, lines = ship.lines, arena_floats = arena_floats, arena_bytes = 4 * arena_floats,
     weight_floats = state.weights.floats, weight_bytes = 4 * state.weights.floats, kernel_count = #state.kernels,
     inputs = members_of(state, entry.inputs, ship), outputs = members_of(state, entry.outputs, ship),
     layers = spec.layers, threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
@@ -187,7 +67,7 @@ local function values_of(state)
   values.thousands = words.thousands
   values.op_count = #entry.ops
   values.pcfiledir = "${pcfiledir}"
-  values.private_libraries = (spec.kernels == "libxsmm" and "-lxsmm -lxsmmnoblas " or "") .. "-lpthread -lrt -ldl -lm"
+  values.private_libraries = (spec.kernels == "libxsmm" and "-lxsmm -lxsmmnoblas " or "") .. (spec.threads ~= 1 and "-lgomp " or "") .. "-lpthread -lrt -ldl -lm"
   values.batches = {}
   for i, batch in ipairs(state.batches) do
     local a, b = {}, {}
@@ -242,45 +122,61 @@ local function function_of(fn)
 end
 
 local function source_values(values, state, program, more)
-  local offsets = program.offsets
-  more.segments = sections_of(state, program, more.profile)
-  more.uses_loop = false
-  for _, segment in ipairs(more.segments) do more.uses_loop = more.uses_loop or segment.repeats > 1 end
-  local outputs = members_of(state, state.graph.entries[1].outputs, { offsets = offsets })
-  more.outputs = outputs
-  more.shadowed = program.variant == "ship" and #outputs > 1
+  more.segments = emit_steps.segments(state, program, more.profile)
+  more.outputs = members_of(state, state.graph.entries[1].outputs, program)
+  more.shadowed = program.variant == "ship" and #more.outputs > 1
+  more.workers = program.threads
+  more.lines, more.arena_bytes, more.live_bytes = program.lines, 4 * program.arena_floats, 4 * program.live_floats
+  more.shared_floats, more.own_floats = program.shared_floats, program.own_floats
+  more.lap_formal = more.profile and ", attn2c_laps *lap" or ""
+  more.worker_lap = more.profile and ", worker == 0 ? laps : NULL" or ""
+  more.teamed = false
+  for _, segment in ipairs(more.segments) do more.teamed = more.teamed or segment.mode ~= "serial" end
   return with(values, more)
+end
+
+-- Shipped code for each number of workers: the first, or only, one is N.c; N_2.c and so on are for more workers.
+local function sources(values, state, add)
+  local name = state.spec.name
+  local ships = {}
+  for _, program in ipairs(state.programs) do
+    if program.variant == "ship" then
+      local linkage = #ships == 0 and name or ("%s_%d"):format(name, program.threads)
+      ships[#ships + 1] = { workers = program.threads, linkage = linkage }
+      local workers_text = program.threads > 1 and (" for %d workers"):format(program.threads) or ""
+      add(linkage .. ".c", "steps.c.in", source_values(values, state, program,
+        { profile = false, linkage = linkage, purpose = "the model, layer by layer" .. workers_text }))
+      add(linkage .. "_profile.c", "steps.c.in", source_values(values, state, program,
+        { profile = true, linkage = linkage .. "_profile",
+          purpose = "the same steps, with a lap of the clock after each op" .. workers_text }))
+    else
+      add(name .. "_trace.c", "steps.c.in", source_values(values, state, program,
+        { profile = false, linkage = name .. "_trace",
+          purpose = "the same steps, with every tensor of the graph written out" }))
+    end
+  end
+  return ships
 end
 
 function emit.run(state)
   local values = values_of(state)
   local name = state.spec.name
-  local ship, trace
-  for _, program in ipairs(state.programs) do
-    if program.variant == "ship" then ship = program else trace = program end
-  end
+  local trace
+  for _, program in ipairs(state.programs) do if program.variant == "trace" then trace = program end end
   local functions = {}
   for i, fn in ipairs(state.functions) do functions[i] = function_of(fn) end
-  local descriptor = emit_descriptor.values(state, trace)
-  local plan = {
-    { name .. ".h", "model.h.in", values },
-    { name .. ".c", "steps.c.in", source_values(values, state, ship,
-      { profile = false, linkage = name, purpose = "the model, layer by layer" }) },
-    { name .. "_ops.h", "ops.h.in", with(values, { functions = functions }) },
-    { name .. "_ops.c", "ops.c.in", with(values, { functions = functions }) },
-    { name .. "_kernels.c", "kernels.c.in", values },
-    { name .. "_model.c", "model.c.in", with(values, descriptor) },
-    { name .. "_trace.c", "steps.c.in", source_values(values, state, trace,
-      { profile = false, linkage = name .. "_trace", purpose = "the same steps, with every tensor of the graph written out" }) },
-    { name .. "_profile.c", "steps.c.in", source_values(values, state, ship,
-      { profile = true, linkage = name .. "_profile", purpose = "the same steps, with a lap of the clock after each op" }) },
-    { name .. "_program.c", "program.c.in", with(values, { trace_floats = trace.arena_floats }) },
-    { name .. ".pc", "model.pc.in", values },
-  }
   state.files = {}
-  for _, file in ipairs(plan) do
-    state.files[#state.files + 1] = { name = file[1], text = template.open(state.root, file[2])(file[3]) }
+  local function add(file, skeleton, more)
+    state.files[#state.files + 1] = { name = file, text = template.open(state.root, skeleton)(more) }
   end
+  values.ships = sources(values, state, add)
+  add(name .. ".h", "model.h.in", values)
+  add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
+  add(name .. "_ops.c", "ops.c.in", with(values, { functions = functions }))
+  add(name .. "_kernels.c", "kernels.c.in", values)
+  add(name .. "_model.c", "model.c.in", with(values, emit_descriptor.values(state, trace)))
+  add(name .. "_program.c", "program.c.in", with(values, { trace_floats = trace.arena_floats }))
+  add(name .. ".pc", "model.pc.in", values)
 end
 
 --- The names and sizes of the files.

@@ -90,12 +90,10 @@ function kernels.run(state)
   state.kernels, state.batches, state.functions = {}, {}, {}
   local seen = { kernels = {}, batches = namer(), functions = namer() }
   for _, program in ipairs(state.programs) do
-    for _, worker in ipairs(program.workers) do
-      schedule.each(worker, function(step)
-        local visit = visitors[step.form]
-        if visit then visit(step, state, seen) end
-      end)
-    end
+    schedule.each(program, function(step)
+      local visit = visitors[step.form]
+      if visit then visit(step, state, seen) end
+    end)
   end
 end
 

@@ -31,8 +31,16 @@ local function transposed_floats(storage)
 end
 
 function Lowering:emit(step)
-  step.op = self.op_index
+  step.op, step.unit, step.block, step.region = self.op_index, self.unit_number, self.block_index, self.region
   self.steps[#self.steps + 1] = step
+end
+
+--- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its group writes.
+function Lowering:unit() self.unit_number = self.unit_number + 1 end
+
+--- A scratch buffer that lives within one unit; each worker gets its own.
+function Lowering:scratch(name, floats)
+  self.tiles[name] = math.max(self.tiles[name] or 0, floats)
 end
 
 function Lowering:note(text) self:emit { form = "note", text = text } end
@@ -233,6 +241,7 @@ function heads.linear(self, group, place, block)
   local column, panel_at = 0, 0
   local result = group.result
   for _, width in ipairs(group.panels.widths) do
+    self:unit()
     local lda = (width + 15) // 16 * 16
     local m = self:padded(result, column, width)
     local function shape(size, beta)
@@ -342,15 +351,30 @@ local function describe(group, block, rows)
   return text
 end
 
+-- Row operations take row_block rows at a time, so that they can be divided among workers.
+local function row_parts(self, group, block)
+  if group.head.op == "linear" then return { block } end
+  local parts = {}
+  for first = block.first, block.first + block.count - 1, self.row_block do
+    parts[#parts + 1] = { first = first, count = math.min(self.row_block, block.first + block.count - first) }
+  end
+  return parts
+end
+
 function Lowering:rows_region(region)
-  for _, block in ipairs(region.blocks) do
+  for i, block in ipairs(region.blocks) do
     local place = rows_place(block)
+    self.block_index = i
     for _, group in ipairs(region.groups) do
       self.op_index = self.index_of[group.head]
       self:note(describe(group, block, self.segment.rows))
-      heads[group.head.op](self, group, place, block)
+      for _, part in ipairs(row_parts(self, group, block)) do
+        self:unit()
+        heads[group.head.op](self, group, place, part)
+      end
     end
   end
+  self.block_index = nil
 end
 
 -- A loop over the sequences of a group, where there is more than one.
@@ -393,6 +417,7 @@ function Lowering:sequence_region(region)
   self.op_index = self.index_of[op]
   self:note(("%s = %s over the rows of %s"):format(op.result.name, op.attributes["function"], x.name))
   self:each_sequence(function(place)
+    self:unit()
     local fn, name, value = pools[op.attributes["function"]](self, op, place)
     self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
       { y = self:at(op.result, 0, 0, place), x = self:at(x, 0, 0, place), [name] = value })
@@ -422,11 +447,11 @@ function Lowering:buffers(state, planned)
     elseif storage.form == "full" then
       buffers[name] = { floats = rows * ld, class = "arena", over = self.variant == "ship" and storage.over or nil }
     elseif storage.form == "tile" then
-      buffers[name] = { floats = storage.tile_rows * ld, class = "arena",
+      buffers[name] = { floats = storage.tile_rows * ld, class = "arena", private = "block",
         over = self.variant == "ship" and storage.over or nil }
     end
     if storage.form == "transposed" then
-      buffers[name .. "@tile"] = { floats = storage.tile_rows * ld, class = "arena" }
+      buffers[name .. "@tile"] = { floats = storage.tile_rows * ld, class = "arena", private = "unit" }
       buffers[name .. "@transposed"] = { floats = sequences_of(group_of, name, batch) * transposed_floats(storage),
         class = "arena" }
     end
@@ -434,22 +459,27 @@ function Lowering:buffers(state, planned)
       buffers[name .. "@trace"] = { floats = rows * storage.width, class = "arena", traces = name }
     end
   end
-  for name, floats in pairs(self.tiles) do buffers[name] = { floats = floats, class = "arena" } end
+  for name, floats in pairs(self.tiles) do buffers[name] = { floats = floats, class = "arena", private = "unit" } end
   return buffers
 end
 
 local function lower_entry(state, index, variant)
   local planned, entry = state.plan.entries[index], state.graph.entries[index]
   local self = setmetatable({ storage = state.plan.storage, variant = variant, whole = variant == "trace",
-    pad = state.plan.parameters.pad, index_of = {}, tiles = {} }, Lowering)
+    pad = state.plan.parameters.pad, row_block = state.plan.parameters.row_block, unit_number = 0, index_of = {},
+    tiles = {} }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}
   for _, segment in ipairs(planned.segments) do
     self.segment = segment
-    local lowered = { name = segment.name, group = segment.group, repeats = segment.repeats, sections = {} }
+    local lowered = { name = segment.name, group = segment.group, repeats = segment.repeats,
+      partition = segment.partition, sections = {} }
     for _, section in ipairs(segment.sections) do
       self.steps = {}
-      for _, region in ipairs(section.regions) do self[region.kind .. "_region"](self, region) end
+      for _, region in ipairs(section.regions) do
+        self.region = region
+        self[region.kind .. "_region"](self, region)
+      end
       lowered.sections[#lowered.sections + 1] = { name = section.name, steps = self.steps }
     end
     segments[#segments + 1] = lowered

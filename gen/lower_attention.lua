@@ -58,7 +58,7 @@ function attention.lower(self, region)
   local tile_ld = self.leading_dimension(region.tile_columns)
   local most_rows = 0
   for _, block in ipairs(region.blocks) do most_rows = math.max(most_rows, block.count) end
-  self.tiles[scores_tile] = most_rows * tile_ld
+  self:scratch(scores_tile, most_rows * tile_ld)
   local queries = scores.result.shape[3]
   self.op_index = self.index_of[scores]
   self:note(("%s = softmax(%s · %sᵀ) · %s   %d heads of %d x %d x %d"):format(region.context.result.name, q.name,
@@ -68,6 +68,7 @@ function attention.lower(self, region)
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
+        self:unit()
         local tile = { buffer = scores_tile, class = "arena", offset = 0 }
         self.op_index = self.index_of[scores]
         for i, part in ipairs(block.parts) do

@@ -2,9 +2,11 @@
 -- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
 -- each has its own place. It also places the weights in the packed block.
 --
--- Before: programs with workers.  After: each program has offsets = buffer -> floats, arena_floats,
--- live_floats (the largest sum of buffers live at one step); state.weights = { offsets, floats }.
+-- Before: scheduled programs.  After: each program has offsets = buffer -> floats, own = buffers that each worker has for
+-- itself (offsets then count from its part of the arena: shared_floats, then own_floats a worker), arena_floats,
+-- live_floats (the largest sum of buffers live at one moment); state.weights = { offsets, floats }.
 local operands = require("operands")
+local schedule = require("schedule")
 local words = require("words")
 
 local memory = {}
@@ -14,29 +16,36 @@ local BUCKET = 64 -- steps; neighbours in time are looked up by bucket
 
 local function aligned(floats) return words.round_up(floats, LINE) end
 
--- first and last step at which each arena buffer is used. A buffer that enters or leaves a loop lives through all of it.
+-- first and last moment at which each arena buffer is used, and the segment that uses it. A moment is a step, or, where
+-- workers run side by side, a phase. A buffer that enters or leaves a loop lives through all of it.
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
   local position = 0
-  for _, segment in ipairs(program.segments) do
-    local start = position + 1
-    for _, section in ipairs(segment.sections) do
-      for _, step in ipairs(section.steps) do
-        position = position + 1
-        if step.form == "begin" then
-          open[#open + 1] = position
-        elseif step.form == "finish" then
-          loops[#loops + 1] = { first = table.remove(open), last = position }
-        end
-        operands.each(step, function(operand)
-          if operand.buffer then
-            local l = life[operand.buffer]
-            if l then l.last = position else life[operand.buffer] = { first = position, last = position } end
-          end
-        end)
-      end
+  local start_of, last_of, phase_of = {}, {}, {}
+  schedule.each(program, function(step, _, segment, _, phase)
+    if phase == 0 or phase_of[segment] ~= phase then position = position + 1 end
+    phase_of[segment] = phase
+    start_of[segment] = start_of[segment] or position
+    last_of[segment] = position
+    if phase == 0 and step.form == "begin" then
+      open[#open + 1] = position
+    elseif phase == 0 and step.form == "finish" then
+      loops[#loops + 1] = { first = table.remove(open), last = position }
     end
-    if segment.repeats > 1 then loops[#loops + 1] = { first = start, last = position } end
+    operands.each(step, function(operand)
+      if operand.buffer then
+        local l = life[operand.buffer]
+        if not l then
+          l = { first = position, segment = segment }
+          life[operand.buffer] = l
+        end
+        l.last = position
+        if l.segment ~= segment or (operand.terms and operand.terms.s) then l.shared = true end
+      end
+    end)
+  end)
+  for _, segment in ipairs(program.segments) do
+    if segment.repeats > 1 then loops[#loops + 1] = { first = start_of[segment], last = last_of[segment] } end
   end
   for _, loop in ipairs(loops) do
     for _, l in pairs(life) do
@@ -68,7 +77,8 @@ local function items_of(program)
       local key = root_of(name)
       local item = by_root[key]
       if not item then
-        item = { names = {}, floats = 0, first = l.first, last = l.last }
+        item = { names = {}, floats = 0, first = l.first, last = l.last,
+          own = l.segment.mode == "groups" and not l.shared }
         by_root[key] = item
         items[#items + 1] = item
       end
@@ -142,35 +152,50 @@ local orders = {
   end,
 }
 
+-- Gives each item an offset; returns the floats that all of them take.
+local function place_items(program, items, reuse)
+  local best
+  local function keep()
+    for _, item in ipairs(items) do
+      for _, name in ipairs(item.names) do program.offsets[name] = item.offset end
+    end
+  end
+  if not reuse then
+    best = 0
+    for _, item in ipairs(items) do
+      item.offset = best
+      best = best + item.floats
+    end
+    keep()
+    return best
+  end
+  for _, order in ipairs(orders) do
+    local size = place(items, order)
+    if not best or size < best then
+      best = size
+      keep()
+    end
+  end
+  return best
+end
+
 local function place_program(program, reuse)
   -- An output that the caller does not want is computed into the arena, where others need its place in the run.
   if program.variant == "ship" and #program.entry.outputs > 1 then
     for _, name in ipairs(program.entry.outputs) do program.buffers[name].shadow = true end
   end
   local items = items_of(program)
-  program.live_floats = most_live(items)
-  program.offsets = {}
-  if reuse then
-    local best
-    for _, order in ipairs(orders) do
-      local size = place(items, order)
-      if not best or size < best then
-        best = size
-        for _, item in ipairs(items) do
-          for _, name in ipairs(item.names) do program.offsets[name] = item.offset end
-        end
-      end
-    end
-    program.arena_floats = best
-  else
-    local offset = 0
-    for _, item in ipairs(items) do
-      for _, name in ipairs(item.names) do program.offsets[name] = offset end
-      offset = offset + item.floats
-    end
-    program.arena_floats = offset
+  program.items, program.offsets, program.own = items, {}, {}
+  local shared, own = {}, {}
+  for _, item in ipairs(items) do
+    local list = item.own and own or shared
+    list[#list + 1] = item
+    for _, name in ipairs(item.names) do program.own[name] = item.own end
   end
-  program.items = items
+  program.shared_floats = place_items(program, shared, reuse)
+  program.own_floats = words.round_up(place_items(program, own, reuse), LINE)
+  program.arena_floats = program.shared_floats + program.threads * program.own_floats
+  program.live_floats = most_live(shared) + program.threads * most_live(own)
 end
 
 --- Floats that a weight takes in the packed block.
@@ -202,15 +227,15 @@ end
 function memory.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do
-    lines[#lines + 1] = ("%s %s: arena %d bytes, largest sum of live buffers %d bytes"):format(program.entry.name,
-      program.variant, 4 * program.arena_floats, 4 * program.live_floats)
+    lines[#lines + 1] = ("%s %s for %d workers: arena %d bytes, largest sum of live buffers %d bytes"):format(program.entry.name,
+      program.variant, program.threads, 4 * program.arena_floats, 4 * program.live_floats)
     for _, name in ipairs(words.sorted_keys(program.offsets)) do
       local item
       for _, each in ipairs(program.items) do
         for _, other in ipairs(each.names) do if other == name then item = each end end
       end
-      lines[#lines + 1] = ("  %10d %10d floats, steps %d to %d: %s"):format(program.offsets[name],
-        program.buffers[name].floats, item.first, item.last, name)
+      lines[#lines + 1] = ("  %10d %10d floats, moments %d to %d%s: %s"):format(program.offsets[name],
+        program.buffers[name].floats, item.first, item.last, item.own and ", of each worker" or "", name)
     end
   end
   lines[#lines + 1] = ("weights: %d bytes"):format(4 * state.weights.floats)

@@ -307,6 +307,30 @@ local function in_place(state, entry)
   end
 end
 
+-- Whether n like parts keep `threads` workers busy nine tenths of the time.
+local function divides(n, threads)
+  return n / (threads * ((n + threads - 1) // threads)) >= 0.9
+end
+
+-- The axis that workers divide, for each number of them: groups of sequences, which meet only at the end; in a region of
+-- rows the blocks; else the panels of each product (heads and query blocks of an attention), with a meeting behind each.
+local function partition(state, segments)
+  for _, segment in ipairs(segments) do
+    segment.partition = {}
+    for _, threads in ipairs(state.spec.workers) do
+      segment.partition[threads] = segment.repeats > 1 and divides(segment.repeats, threads) and "groups" or "phases"
+    end
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        region.partition = {}
+        for _, threads in ipairs(state.spec.workers) do
+          region.partition[threads] = region.kind == "rows" and divides(#region.blocks, threads) and "blocks" or "panels"
+        end
+      end
+    end
+  end
+end
+
 local function layouts(state)
   local result = {}
   local panels = {}
@@ -333,6 +357,7 @@ function plan.run(state)
     store(state, entry, segments)
     transpose_keys(state, segments)
     in_place(state, entry)
+    partition(state, segments)
     state.plan.entries[i] = { name = entry.name, segments = segments }
   end
 end

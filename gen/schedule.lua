@@ -1,57 +1,272 @@
--- schedule: steps -> ordered steps a worker, and the meetings between workers. Today one
--- worker takes every section in the order of the graph, and nobody meets.
+-- schedule: steps -> ordered steps a worker, and the meetings between workers. One worker
+-- takes every section in the order of the graph. Several divide each stretch of units that
+-- do not need each other, by counted cost, and meet behind it; or they divide the groups of
+-- sequences, and meet at the end. Units are never changed, so the bits do not depend on it.
 --
--- Before: state.programs.  After: each program has workers = { { segments } }, meetings = {},
--- lines = the number of its steps, and each step its position in the worker's order.
+-- Before: state.programs.  After: one program for each number of workers that was asked for (a trace for one), with
+--   threads     the number of workers
+--   segments    each with a mode: serial, groups or phases
+--   phases      of a segment in phases: { section, lists = worker -> steps }, a meeting behind each
+--   lines       the number of its steps
+local cost = require("cost")
 local lower = require("lower")
+local operands = require("operands")
+local words = require("words")
 
 local schedule = {}
 
---- Calls visit(step, section, segment) for each step of a worker, in order.
-function schedule.each(worker, visit)
-  for _, segment in ipairs(worker.segments) do
-    for _, section in ipairs(segment.sections) do
-      for _, step in ipairs(section.steps) do visit(step, section, segment) end
-    end
-  end
-end
+-- A meeting of two to eight workers takes one to two microseconds, the start of a team some five; below these costs
+-- one worker is faster (units of cost.lua, some 250 of which take a nanosecond).
+local LEAST_PHASE, LEAST_TEAM = 1500000, 6000000
 
 --- Whether a step is a call, not a note or a loop's bracket.
 function schedule.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
-function schedule.run(state)
-  for _, program in ipairs(state.programs) do
-    program.workers = { { segments = program.segments } }
-    program.meetings = {}
-    program.lines = 0
-    local position = 0
-    schedule.each(program.workers[1], function(step)
-      position = position + 1
-      step.position = position
-      if schedule.is_call(step) then program.lines = program.lines + 1 end
-    end)
+--- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker in order.
+function schedule.each(program, visit)
+  for _, segment in ipairs(program.segments) do
+    if segment.mode == "phases" then
+      for number, phase in ipairs(segment.phases) do
+        for worker, list in ipairs(phase.lists) do
+          for _, step in ipairs(list) do visit(step, phase.section, segment, worker, number) end
+        end
+      end
+    else
+      for _, section in ipairs(segment.sections) do
+        for _, step in ipairs(section.steps) do visit(step, section, segment, 1, 0) end
+      end
+    end
   end
 end
 
---- The shipped programs' steps in order, numbered.
+-- Steps that must stay together: a unit, or a whole block of rows where blocks are divided.
+local function atom_key(step, threads)
+  local region = step.region
+  if region.kind == "rows" and region.partition[threads] == "blocks" then return region, step.block end
+  return region, -step.unit
+end
+
+-- The section's atoms in order: { steps, cost, reads, writes }.
+local function atoms_of(section, threads, is_private)
+  local atoms, of_region, of_step = {}, {}, {}
+  for _, step in ipairs(section.steps) do
+    if schedule.is_call(step) then
+      local region, key = atom_key(step, threads)
+      of_region[region] = of_region[region] or {}
+      local atom = of_region[region][key]
+      if not atom then
+        atom = { cost = 0, reads = {}, writes = {} }
+        of_region[region][key] = atom
+        atoms[#atoms + 1] = atom
+      end
+      of_step[step] = atom
+      atom.cost = atom.cost + cost.of(step)
+      operands.each(step, function(operand, access)
+        if not operand.buffer or operand.class == "weight" or is_private(operand.buffer, region) then return end
+        if access ~= "w" then atom.reads[operand.buffer] = true end
+        if access == "w" or access == "rw" then atom.writes[operand.buffer] = true end
+      end)
+    end
+  end
+  return atoms, of_step
+end
+
+-- Gives each atom its phase: a new one begins where an atom needs, or would overwrite, what its phase has touched.
+local function find_phases(atoms)
+  local phases = {}
+  local read, written
+  local function begin()
+    phases[#phases + 1] = { atoms = {}, cost = 0 }
+    read, written = {}, {}
+  end
+  begin()
+  for _, atom in ipairs(atoms) do
+    local clash = false
+    for buffer in pairs(atom.reads) do clash = clash or (written[buffer] and not atom.writes[buffer]) end
+    for buffer in pairs(atom.writes) do clash = clash or read[buffer] end
+    if clash then begin() end
+    for buffer in pairs(atom.reads) do if not atom.writes[buffer] then read[buffer] = true end end
+    for buffer in pairs(atom.writes) do written[buffer] = true end
+    local phase = phases[#phases]
+    phase.atoms[#phase.atoms + 1] = atom
+    phase.cost = phase.cost + atom.cost
+    atom.phase = #phases
+  end
+  return phases
+end
+
+-- Divides a phase's atoms, in order, into parts of like cost.
+local function assign(phase, threads)
+  local before = 0
+  for _, atom in ipairs(phase.atoms) do
+    local middle = before + atom.cost / 2
+    atom.worker = math.min(threads, 1 + math.floor(middle * threads / math.max(1, phase.cost)))
+    before = before + atom.cost
+  end
+end
+
+-- A worker's own copy of an operand in a private buffer.
+local function own(operand, worker)
+  local copy = {}
+  for key, value in pairs(operand) do copy[key] = value end
+  copy.buffer = operand.buffer .. "@worker" .. worker
+  return copy
+end
+
+-- The step with a worker's private buffers in place of the common ones.
+local function privatise(step, worker, private)
+  local renamed = false
+  operands.each(step, function(operand) if operand.buffer and private(operand.buffer, step.region) then renamed = true end end)
+  if not renamed then return step end
+  local copy = {}
+  for key, value in pairs(step) do copy[key] = value end
+  local function turn(operand)
+    if operand.buffer and private(operand.buffer, step.region) then return own(operand, worker) end
+    return operand
+  end
+  if step.form == "product" then
+    copy.a, copy.b, copy.c = turn(step.a), turn(step.b), turn(step.c)
+  elseif step.form == "map" then
+    copy.arguments = {}
+    for i, argument in ipairs(step.arguments) do copy.arguments[i] = { argument[1], turn(argument[2]), argument[3] } end
+  else
+    copy.arguments = {}
+    for name, operand in pairs(step.arguments) do copy.arguments[name] = turn(operand) end
+  end
+  return copy
+end
+
+-- One phase's steps for each worker, with the notes and loops around them.
+local function lists_of(section, of_step, phase_number, threads, private)
+  local lists, state = {}, {}
+  for worker = 1, threads do lists[worker], state[worker] = {}, {} end
+  local note, loop
+  for _, step in ipairs(section.steps) do
+    if step.form == "note" then note = step
+    elseif step.form == "begin" then loop = step
+    elseif step.form == "finish" then
+      for worker = 1, threads do
+        if state[worker].loop == loop then lists[worker][#lists[worker] + 1] = step end
+        state[worker].loop = nil
+      end
+      loop = nil
+    else
+      local atom = of_step[step]
+      if atom.phase == phase_number then
+        local list, s = lists[atom.worker], state[atom.worker]
+        if loop and s.loop ~= loop then
+          list[#list + 1] = loop
+          s.loop = loop
+        end
+        if note ~= s.note then
+          list[#list + 1] = note
+          s.note = note
+        end
+        list[#list + 1] = privatise(step, atom.worker, private)
+      end
+    end
+  end
+  return lists
+end
+
+local function segment_cost(segment)
+  local total = 0
+  for _, section in ipairs(segment.sections) do
+    local times = 1
+    for _, step in ipairs(section.steps) do
+      if step.form == "begin" then times = step.count end
+      if step.form == "finish" then times = 1 end
+      total = total + times * cost.of(step)
+    end
+  end
+  return total
+end
+
+-- A segment's phases for several workers, or nil where one worker is faster.
+local function in_phases(segment, threads, buffers)
+  local function private(name, region)
+    local kind = buffers[name] and buffers[name].private
+    return kind == "unit" or (kind == "block" and region.partition and region.partition[threads] == "blocks")
+  end
+  local phases, total = {}, 0
+  for _, section in ipairs(segment.sections) do
+    local atoms, of_step = atoms_of(section, threads, private)
+    for number, phase in ipairs(find_phases(atoms)) do
+      assign(phase, threads)
+      phases[#phases + 1] = { section = section, lists = lists_of(section, of_step, number, threads, private) }
+    end
+    total = total + segment_cost({ sections = { section } })
+  end
+  if total / #phases < LEAST_PHASE then return nil end
+  for _, name in ipairs(words.sorted_keys(buffers)) do
+    local buffer = buffers[name]
+    for worker = 1, buffer.private and threads or 0 do
+      buffers[name .. "@worker" .. worker] = { floats = buffer.floats, class = buffer.class }
+    end
+  end
+  return phases
+end
+
+local function copy_buffers(buffers)
+  local copy = {}
+  for name, buffer in pairs(buffers) do copy[name] = buffer end
+  return copy
+end
+
+-- The program of a lowered one for a number of workers.
+local function schedule_program(base, threads)
+  local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
+    buffers = copy_buffers(base.buffers), lines = 0 }
+  local before = copy_buffers(base.buffers)
+  for i, segment in ipairs(base.segments) do
+    local new = { name = segment.name, group = segment.group, repeats = segment.repeats, sections = segment.sections,
+      mode = "serial" }
+    if threads > 1 then
+      if segment.partition[threads] == "groups" then
+        if segment.repeats * segment_cost(segment) >= LEAST_TEAM then new.mode = "groups" end
+      else
+        local clones = copy_buffers(before)
+        new.phases = in_phases(segment, threads, clones)
+        if new.phases then
+          new.mode = "phases"
+          for name, buffer in pairs(clones) do program.buffers[name] = buffer end
+        end
+      end
+    end
+    program.segments[i] = new
+  end
+  schedule.each(program, function(step) if schedule.is_call(step) then program.lines = program.lines + 1 end end)
+  return program
+end
+
+function schedule.run(state)
+  local programs = {}
+  for _, base in ipairs(state.programs) do
+    local numbers = base.variant == "ship" and state.spec.workers or { 1 }
+    for _, threads in ipairs(numbers) do programs[#programs + 1] = schedule_program(base, threads) end
+  end
+  state.programs = programs
+end
+
+--- The shipped programs' steps in order, numbered, a list a worker and phase.
 function schedule.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do
     if program.variant == "ship" then
-      for index, worker in ipairs(program.workers) do
-        lines[#lines + 1] = ("%s: worker %d of %d, %d meetings"):format(program.entry.name, index, #program.workers,
-          #program.meetings)
-        local section_before
-        schedule.each(worker, function(step, section, segment)
-          if section ~= section_before then
-            lines[#lines + 1] = ("  segment %s, section %s"):format(segment.name, section.name)
-            section_before = section
-          end
-          if schedule.is_call(step) then
-            lines[#lines + 1] = ("  %5d %s"):format(step.position, lower.step_text(step))
-          end
-        end)
-      end
+      lines[#lines + 1] = ("%s for %d workers: %d steps"):format(program.entry.name, program.threads, program.lines)
+      local before, number = nil, 0
+      schedule.each(program, function(step, section, segment, worker, phase)
+        local title = ("  segment %s (%s), section %s"):format(segment.name, segment.mode, section.name)
+        if segment.mode == "phases" then title = ("%s, phase %d, worker %d"):format(title, phase, worker) end
+        if title ~= before then
+          lines[#lines + 1] = title
+          before = title
+        end
+        if schedule.is_call(step) then
+          number = number + 1
+          lines[#lines + 1] = ("  %5d %s"):format(number, lower.step_text(step))
+        end
+      end)
     end
   end
   return table.concat(lines, "\n") .. "\n"

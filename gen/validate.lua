@@ -311,6 +311,7 @@ local function resolve(say, spec, given)
   check_output(say, spec)
   if spec.target == "host" then spec.target = targets.host() end
   spec.plan = spec.plan or {}
+  spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
 end
 
 --- Faults: usage, with all that is wrong.

@@ -10,7 +10,8 @@
 /* Emitted code carries an #error that compares this with its generator's (gen/version.lua). */
 #define ATTN2C_RUNTIME_VERSION 100
 
-/* Bytes. Every packed panel, every tensor of the arena and every row of a padded tensor starts at a multiple. */
+/* Bytes. Every packed panel, every tensor of the arena and every row of a padded tensor starts at a multiple.
+ */
 #define ATTN2C_ALIGNMENT 64
 
 typedef enum attn2c_status {
@@ -23,8 +24,9 @@ typedef enum attn2c_status {
   ATTN2C_MACHINE = 6   /* this machine cannot run it */
 } attn2c_status;
 
-/* A text of what went wrong, written into the caller's buffer: one fault a line, no newline at its end, always
- * terminated; what does not fit is cut. A NULL or empty buffer is allowed, and then nothing is written. */
+/* A text of what went wrong, written into the caller's buffer: one fault a line, no newline at its end,
+ * always terminated; what does not fit is cut. A NULL or empty buffer is allowed, and then nothing is
+ * written. */
 typedef struct attn2c_message {
   char *text;
   size_t size, used;
@@ -36,8 +38,8 @@ void attn2c_say(attn2c_message *message, const char *format, ...) __attribute__(
 
 const char *attn2c_strerror(int status);
 
-/* bytes rounded up to the alignment, zeroed; NULL when there is no memory or the rounding overflows. Compiled with
- * -DATTN2C_GUARD_PAGES: exactly bytes, ending at a page without access (guard.h), for tests. */
+/* bytes rounded up to the alignment, zeroed; NULL when there is no memory or the rounding overflows. Compiled
+ * with -DATTN2C_GUARD_PAGES: exactly bytes, ending at a page without access (guard.h), for tests. */
 void *attn2c_allocate(size_t bytes);
 void attn2c_free(void *memory);
 

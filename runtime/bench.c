@@ -45,7 +45,7 @@ int attn2c_bench_repetitions(double call_nanoseconds) {
 
 static int call(const subject *s, void *const *out) {
   return s->entry->run(s->model->kernels, s->model->weights, s->context->arena, (const void *const *)s->in,
-                       out);
+                       out, s->model->workers);
 }
 
 static int failed_call(const subject *s, int status, attn2c_message *message) {
@@ -131,7 +131,7 @@ static int verify(const subject *s, double *first_ms, attn2c_message *message) {
   }
   spoil(s, s->again, 0xaa);
   status = s->program->trace[s->number](s->model->kernels, s->model->weights, arena,
-                                        (const void *const *)s->in, s->again);
+                                        (const void *const *)s->in, s->again, s->model->workers);
   attn2c_free(arena);
   if (status != ATTN2C_OK) return failed_call(s, status, message);
   return same_bits(s, "the model and its trace variant", message);
@@ -227,7 +227,7 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
   for (int c = 0; c < calls && status == ATTN2C_OK; c++) {
     memset(marks, 0, sizeof *marks * (size_t)ops);
     status = s->program->profile[s->number](s->model->kernels, s->model->weights, s->context->arena,
-                                            (const void *const *)s->in, s->again, marks);
+                                            (const void *const *)s->in, s->again, s->model->workers, marks);
     if (status != ATTN2C_OK) failed_call(s, status, message);
     for (int i = 0; i < ops; i++)
       samples[(size_t)i * (size_t)calls + (size_t)c] = marks[i] / NANOSECONDS_IN_MS;

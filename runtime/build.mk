@@ -19,15 +19,19 @@ runtime_headers := $(wildcard $(runtime)*.h)
 libraries_libxsmm := -lxsmm -lxsmmnoblas
 libraries := $(libraries_$(KERNELS)) -lpthread -lrt -ldl -lm
 
-model_objects   := $(addprefix $(DIR)/$(NAME),.o _ops.o _kernels.o _model.o)
-program_objects := $(addprefix $(DIR)/$(NAME),_trace.o _profile.o _program.o)
+# WORKERS: the numbers of workers, beside one, that N.c, N_2.c and so on are emitted for; THREADS: the description's.
+step_names      := $(NAME) $(addprefix $(NAME)_,$(WORKERS))
+model_objects   := $(addprefix $(DIR)/,$(addsuffix .o,$(step_names))) $(addprefix $(DIR)/$(NAME),_ops.o _kernels.o _model.o)
+program_objects := $(addprefix $(DIR)/,$(addsuffix _profile.o,$(step_names))) $(addprefix $(DIR)/$(NAME),_trace.o _program.o)
+step_objects    := $(addprefix $(DIR)/,$(addsuffix .o,$(step_names)) $(addsuffix _profile.o,$(step_names)) $(NAME)_trace.o)
+openmp          := $(if $(filter-out 1,$(THREADS)),-fopenmp)
 
 .DELETE_ON_ERROR:
 .PHONY: all
 all: $(DIR)/lib$(NAME).a $(DIR)/lib$(NAME).so $(DIR)/$(NAME)
 
 $(CACHE)/%.o: $(runtime)%.c $(runtime_headers) | $(CACHE)
-	$(CC) $(plain) -O2 -fopenmp-simd $(ATTN2C_CFLAGS) -c $< -o $@
+	$(CC) $(plain) -O2 $(or $(openmp),-fopenmp-simd) $(ATTN2C_CFLAGS) -c $< -o $@
 
 $(CACHE):
 	mkdir -p $@
@@ -36,7 +40,7 @@ $(CACHE)/libattn2c_$(KERNELS).a: $(runtime_objects)
 	(rm -f $@.$(NAME) && ar rcs $@.$(NAME) $^ && mv $@.$(NAME) $@) || { rm -f $@.$(NAME); false; }
 
 $(DIR)/$(NAME)_ops.o $(DIR)/$(NAME)_kernels.o: flags := $(vector)
-$(DIR)/$(NAME).o $(DIR)/$(NAME)_trace.o $(DIR)/$(NAME)_profile.o: flags := $(calls)
+$(step_objects): flags := $(calls) $(openmp)
 $(DIR)/$(NAME)_model.o $(DIR)/$(NAME)_program.o: flags := -O1
 
 $(DIR)/%.o: $(DIR)/%.c $(DIR)/$(NAME).h $(DIR)/$(NAME)_ops.h $(runtime_headers)
@@ -50,7 +54,7 @@ $(DIR)/lib$(NAME).a: $(DIR)/lib$(NAME).o
 	(rm -f $@.new && ar rcs $@.new $< && mv $@.new $@) || { rm -f $@.new; false; }
 
 $(DIR)/lib$(NAME).so: $(DIR)/lib$(NAME).o
-	$(CC) -shared $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $< -Wl,--exclude-libs,ALL -Wl,-z,noexecstack $(libraries) && mv $@.new $@ || { rm -f $@.new; false; }
+	$(CC) -shared $(openmp) $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $< -Wl,--exclude-libs,ALL -Wl,-z,noexecstack $(libraries) && mv $@.new $@ || { rm -f $@.new; false; }
 
 $(DIR)/$(NAME): $(model_objects) $(program_objects) $(CACHE)/main.o $(CACHE)/libattn2c_$(KERNELS).a
-	$(CC) $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $^ -ljansson $(libraries) && mv $@.new $@ || { rm -f $@.new; false; }
+	$(CC) $(openmp) $(ATTN2C_LDFLAGS) $(ATTN2C_CFLAGS) -o $@.new $^ -ljansson $(libraries) && mv $@.new $@ || { rm -f $@.new; false; }

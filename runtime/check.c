@@ -89,7 +89,8 @@ static int verify_ops(const job *job) {
 
 static int run_variant(const job *job, attn2c_run run, float *arena, void *const *outputs,
                        const char *variant) {
-  int status = run(job->model->kernels, job->model->weights, arena, job->inputs, outputs);
+  int status =
+      run(job->model->kernels, job->model->weights, arena, job->inputs, outputs, job->model->workers);
   if (status != ATTN2C_OK)
     attn2c_say(job->message, "entry %s, the %s variant: %s", job->entry->name, variant,
                attn2c_strerror(status));

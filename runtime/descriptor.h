@@ -27,8 +27,9 @@ typedef struct {
   int rank;
   int64_t shape[ATTN2C_MAX_RANK]; /* row-major, the whole batch */
   int64_t minimum, limit;         /* of an i32 input: minimum <= value < limit */
-  /* Where the trace variant keeps it: element 0 at this float offset of the trace's arena, rows (all dimensions
-   * but the last) leading_dimension floats apart. Offset -1: not in the arena (input, output, weight, constant). */
+  /* Where the trace variant keeps it: element 0 at this float offset of the trace's arena, rows (all
+   * dimensions but the last) leading_dimension floats apart. Offset -1: not in the arena (input, output,
+   * weight, constant). */
   int64_t trace_offset, trace_leading_dimension;
 } attn2c_tensor;
 
@@ -44,12 +45,12 @@ typedef struct {
   int result;                         /* index into tensors */
   int operands[ATTN2C_MAX_OPERANDS];  /* indices into tensors, in the op table's order; -1: not given */
   const attn2c_attribute *attributes; /* ended by a NULL name */
-  double flops;                       /* 2 x multiply-adds of products, unpadded, without what a mask removes */
+  double flops; /* 2 x multiply-adds of products, unpadded, without what a mask removes */
 } attn2c_op;
 
 /* A weight or constant: where it comes from and how it lies in the model's packed block. */
 typedef struct {
-  int tensor;               /* index into tensors; its shape is that of the unpacked weight, [out][in] of a linear */
+  int tensor; /* index into tensors; its shape is that of the unpacked weight, [out][in] of a linear */
   const char *const *names; /* names in a checkpoint, tried in order, ended by NULL; NULL for a constant */
   int source_rank;
   int64_t source_shape[ATTN2C_MAX_RANK]; /* what the file's tensor must have */
@@ -58,14 +59,14 @@ typedef struct {
   /* Random values, used without a checkpoint: normal with this mean and deviation. */
   double random_mean, random_deviation;
   int64_t offset; /* floats from the start of the packed block */
-  /* panel 0: rows as they are. Else W[out][in] lies transposed as panels of `panel` outputs, [in][panel], one behind
-   * the other, then up to two tails of tail[] outputs; a panel's leading dimension is its width rounded up to 16
-   * floats, the rest zero. */
+  /* panel 0: rows as they are. Else W[out][in] lies transposed as panels of `panel` outputs, [in][panel], one
+   * behind the other, then up to two tails of tail[] outputs; a panel's leading dimension is its width
+   * rounded up to 16 floats, the rest zero. */
   int64_t panel, panel_count, tail[2];
 } attn2c_weight;
 
-/* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the offsets
- * of the batch's blocks are in bytes. libxsmm's batch-reduce by offsets, for every provider. */
+/* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the
+ * offsets of the batch's blocks are in bytes. libxsmm's batch-reduce by offsets, for every provider. */
 typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const unsigned long long *count,
                               const unsigned long long *a_offsets, const unsigned long long *b_offsets);
 
@@ -75,10 +76,12 @@ typedef struct {
   attn2c_kernel portable; /* the same in plain C */
 } attn2c_kernel_shape;
 
-/* One call of the model. in and out are arrays of pointers in the order of inputs[] and outputs[]; an output may be
- * NULL. Nothing in it allocates, locks, reads or writes files. ATTN2C_FORMAT: a token id or length out of range. */
-typedef int (*attn2c_run)(const attn2c_kernel *kernels, const float *weights, float *arena, const void *const *in,
-                          void *const *out);
+/* One call of the model. in and out are arrays of pointers in the order of inputs[] and outputs[]; an output
+ * may be NULL. workers: of a model with code for several numbers of them, which to take. Nothing in it
+ * allocates, locks (but for OpenMP's meetings), reads or writes files. ATTN2C_FORMAT: a token id or length
+ * out of range. */
+typedef int (*attn2c_run)(const attn2c_kernel *kernels, const float *weights, float *arena,
+                          const void *const *in, void *const *out, int workers);
 
 typedef struct {
   const char *name; /* "forward" */
@@ -97,22 +100,22 @@ typedef struct attn2c_descriptor {
   const attn2c_weight *weights;
   const attn2c_kernel_shape *kernels;
   int entry_count, tensor_count, weight_count, kernel_count;
-  int layers, threads;
+  int layers, threads;   /* threads 0: code for 1, 2, 4 and 8 */
   int64_t parameters;    /* elements of all weights */
   int64_t weight_floats; /* of the packed block */
   int64_t arena_floats;
   int64_t lines; /* of emitted steps */
 } attn2c_descriptor;
 
-/* The program's own parts, which the library does not carry: the same steps without reuse of memory and with fused
- * tensors written out, and the same steps with a mark before each op. */
+/* The program's own parts, which the library does not carry: the same steps without reuse of memory and with
+ * fused tensors written out, and the same steps with a mark before each op. */
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_run *trace; /* one an entry */
   int64_t trace_floats;
   /* one an entry: as run, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i] */
-  int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena, const void *const *in,
-                        void *const *out, double *nanoseconds);
+  int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena,
+                        const void *const *in, void *const *out, int workers, double *nanoseconds);
 } attn2c_program;
 
 /* Helpers that read the above. */

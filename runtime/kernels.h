@@ -6,8 +6,8 @@
 
 #include "descriptor.h"
 
-/* Fills kernels[i] with the provider's kernel for shapes[i], or, where it makes none, with shapes[i].portable (which
- * may be NULL). Returns the name of what was taken: "libxsmm", "portable" or "libxsmm and portable".
+/* Fills kernels[i] with the provider's kernel for shapes[i], or, where it makes none, with shapes[i].portable
+ * (which may be NULL). Returns the name of what was taken: "libxsmm", "portable" or "libxsmm and portable".
  * target: a name of gen/targets.lua; no kernel uses instructions beyond it. */
 const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,
                                     attn2c_kernel *kernels);

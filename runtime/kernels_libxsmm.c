@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What libxsmm_init maps (measured: 10.9 MB) and some room. Where it gets less, 1.17 does not say so, and the first
- * dispatch reads through a null pointer. */
+/* What libxsmm_init maps (measured: 10.9 MB) and some room. Where it gets less, 1.17 does not say so, and the
+ * first dispatch reads through a null pointer. */
 #define INIT_BYTES ((size_t)13 << 20)
 
 /* libxsmm's registry is one a process, and so is its target: the lowest that any model asked for. */
@@ -31,8 +31,8 @@ static int has_memory(void) {
   return 1;
 }
 
-/* 0 where there is no memory for it. libxsmm_init sets OMP_PROC_BIND in the environment of the calling program; that
- * is put back. */
+/* 0 where there is no memory for it. libxsmm_init sets OMP_PROC_BIND in the environment of the calling
+ * program; that is put back. */
 static int initialise(void) {
   static int done;
   if (done) return 1;
@@ -40,8 +40,8 @@ static int initialise(void) {
   const char *before = getenv("OMP_PROC_BIND");
   libxsmm_init();
   if (!before) unsetenv("OMP_PROC_BIND");
-  /* Where memory may not become executable, 1.17 hands out pointers that crash. With this flag it maps the code anew
-   * and returns NULL instead. */
+  /* Where memory may not become executable, 1.17 hands out pointers that crash. With this flag it maps the
+   * code anew and returns NULL instead. */
   libxsmm_se = 1;
   done = 1;
   return 1;
@@ -55,8 +55,8 @@ static attn2c_kernel dispatch(const attn2c_kernel_shape *shape) {
     libxsmm_smmfunction_reducebatch_offs of_libxsmm;
     attn2c_kernel ours;
   } kernel;
-  kernel.of_libxsmm = libxsmm_smmdispatch_reducebatch_offs(shape->m, shape->n, shape->k, &lda, &ldb, &ldc, &alpha,
-                                                           &beta, &flags, &prefetch);
+  kernel.of_libxsmm = libxsmm_smmdispatch_reducebatch_offs(shape->m, shape->n, shape->k, &lda, &ldb, &ldc,
+                                                           &alpha, &beta, &flags, &prefetch);
   return kernel.ours;
 }
 

@@ -14,6 +14,15 @@ static int64_t largest_weight(const attn2c_descriptor *descriptor) {
   return largest;
 }
 
+/* Of threads 0: the largest emitted number (1, 2, 4, 8) that the cores allow. */
+static int workers_for(int threads) {
+  if (threads > 0) return threads;
+  const int processors = attn2c_processors();
+  int workers = 1;
+  while (workers < 8 && 2 * workers <= processors) workers *= 2;
+  return workers;
+}
+
 static int read_and_pack(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
   const attn2c_descriptor *descriptor = model->descriptor;
   float *values = attn2c_allocate((size_t)largest_weight(descriptor) * sizeof(float));
@@ -40,6 +49,8 @@ int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source
   attn2c_model *opened = calloc(1, sizeof *opened);
   if (opened) {
     opened->descriptor = descriptor;
+    opened->workers = workers_for(descriptor->threads);
+    if (opened->workers > 1) attn2c_team_watch();
     opened->kernels = calloc((size_t)descriptor->kernel_count + 1, sizeof *opened->kernels);
     opened->weights = attn2c_allocate((size_t)descriptor->weight_floats * sizeof(float));
   }
@@ -49,8 +60,8 @@ int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source
     attn2c_model_close(opened);
     return ATTN2C_MEMORY;
   }
-  opened->provider =
-      attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_count, descriptor->target, opened->kernels);
+  opened->provider = attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_count,
+                                             descriptor->target, opened->kernels);
   const int status = read_and_pack(opened, source, message);
   if (status != ATTN2C_OK) {
     attn2c_model_close(opened);
@@ -60,15 +71,15 @@ int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source
   return ATTN2C_OK;
 }
 
-static int open_from(const attn2c_descriptor *descriptor, int status, attn2c_source *source, attn2c_model **model,
-                     attn2c_message *message) {
+static int open_from(const attn2c_descriptor *descriptor, int status, attn2c_source *source,
+                     attn2c_model **model, attn2c_message *message) {
   if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, model, message);
   attn2c_source_close(source);
   return status;
 }
 
-int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model, char *text,
-                           size_t size) {
+int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
+                           char *text, size_t size) {
   attn2c_message message = attn2c_message_make(text, size);
   if (!model) return ATTN2C_USAGE;
   *model = NULL;

@@ -11,7 +11,8 @@ typedef struct attn2c_model { /* immutable once open; shared by any number of th
   const attn2c_descriptor *descriptor;
   attn2c_kernel *kernels; /* descriptor->kernel_count of them */
   float *weights;         /* the packed block, descriptor->weight_floats */
-  const char *provider;   /* "libxsmm", "portable" or "libxsmm, some portable" */
+  const char *provider;   /* "libxsmm", "portable" or "libxsmm and portable" */
+  int workers;            /* threads that a call takes */
 } attn2c_model;
 
 typedef struct attn2c_context { /* one caller's */
@@ -19,16 +20,22 @@ typedef struct attn2c_context { /* one caller's */
   float *arena; /* descriptor->arena_floats */
 } attn2c_context;
 
-/* Checks that the machine can run the target, dispatches the kernels, reads and packs every weight from the source.
- * ATTN2C_MACHINE, _MEMORY, or what the source says; on failure *model is NULL and nothing is left behind. */
+/* Checks that the machine can run the target, dispatches the kernels, reads and packs every weight from the
+ * source. ATTN2C_MACHINE, _MEMORY, or what the source says; on failure *model is NULL and nothing is left
+ * behind. */
 int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
                       attn2c_message *message);
 /* The same with a source of its own: a .safetensors file, or one in memory. `text` takes the message. */
-int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model, char *text,
-                           size_t size);
+int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
+                           char *text, size_t size);
 int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,
                              attn2c_model **model, char *text, size_t size);
 void attn2c_model_close(attn2c_model *model);
+
+/* Cores that this process may use, 1 or more. */
+int attn2c_processors(void);
+/* From now on a fork is noticed: see team.h. */
+void attn2c_team_watch(void);
 
 int attn2c_context_create(const attn2c_model *model, attn2c_context **context);
 void attn2c_context_destroy(attn2c_context *context);

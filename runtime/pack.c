@@ -18,7 +18,8 @@ static void pack_panel(const float *values, int64_t inputs, int64_t width, float
   }
 }
 
-void attn2c_pack(const attn2c_weight *weight, const attn2c_tensor *tensor, const float *values, float *packed) {
+void attn2c_pack(const attn2c_weight *weight, const attn2c_tensor *tensor, const float *values,
+                 float *packed) {
   float *to = packed + weight->offset;
   if (weight->panel == 0) {
     memcpy(to, values, (size_t)attn2c_elements(tensor) * sizeof(float));

@@ -204,7 +204,8 @@ static int job_call(job *job, const attn2c_context *context, int64_t start) {
     job->out[i] = filled == job->batch ? output->values + (size_t)start * output->slice : output->padded;
   }
   const attn2c_model *model = context->model;
-  const int status = job->entry->run(model->kernels, model->weights, context->arena, job->in, job->out);
+  const int status =
+      job->entry->run(model->kernels, model->weights, context->arena, job->in, job->out, model->workers);
   for (int i = 0; status == ATTN2C_OK && filled < job->batch && i < job->entry->output_count; i++) {
     const stream *output = &job->outputs[i];
     if (output->path == NULL || !output->batched) continue;

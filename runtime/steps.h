@@ -18,14 +18,16 @@ static inline int attn2c_within(const int32_t *values, size_t count, int64_t min
   return !outside;
 }
 
-/* Generated kernels leave the upper halves of the vector registers in use, which slows SSE code that follows. */
+/* Generated kernels leave the upper halves of the vector registers in use, which slows SSE code that follows.
+ */
 static inline void attn2c_leave(void) {
 #ifdef __AVX__
   _mm256_zeroupper();
 #endif
 }
 
-/* A clock that charges the time since its last lap to an op of the graph. */
+/* A clock that charges the time since its last lap to an op of the graph. Of several workers only the first
+ * has one, so that the laps add up to the time of the call. */
 typedef struct {
   double *nanoseconds; /* one an op */
   double last;

@@ -8,13 +8,13 @@
 
 typedef struct attn2c_source attn2c_source;
 
-/* Opens a source for `model` and verifies all of its weights at once: every missing, misshapen and mistyped tensor is
- * a line of message. ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
+/* Opens a source for `model` and verifies all of its weights at once: every missing, misshapen and mistyped
+ * tensor is a line of message. ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message);
 /* The bytes must stay until the source is closed. */
-int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model, attn2c_source **source,
-                         attn2c_message *message);
+int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
+                         attn2c_source **source, attn2c_message *message);
 /* The same values on every machine for the same seed, tensor name and shape. */
 int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
                          attn2c_message *message);

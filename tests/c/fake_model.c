@@ -153,17 +153,20 @@ static int steps(const attn2c_kernel *kernel, const float *packed, float *arena,
 }
 
 static int run(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-               void *const *out) {
+               void *const *out, int workers) {
+  (void)workers;
   return steps(kernel, packed, arena, in, out, NULL, 0);
 }
 
 static int trace(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-                 void *const *out) {
+                 void *const *out, int workers) {
+  (void)workers;
   return steps(kernel, packed, arena, in, out, NULL, 1);
 }
 
 static int profile(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-                   void *const *out, double *nanoseconds) {
+                   void *const *out, int workers, double *nanoseconds) {
+  (void)workers;
   return steps(kernel, packed, arena, in, out, nanoseconds, 0);
 }
 
@@ -201,7 +204,7 @@ static attn2c_descriptor model = {
 
 static const attn2c_run traces[] = {trace};
 static int (*const profiles[])(const attn2c_kernel *, const float *, float *, const void *const *,
-                               void *const *, double *) = {profile};
+                               void *const *, int, double *) = {profile};
 
 extern const attn2c_program attn2c_the_program;
 const attn2c_program attn2c_the_program = {

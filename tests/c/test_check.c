@@ -88,13 +88,15 @@ static int compute(const float *weights, float *arena, const void *const *in, vo
 }
 
 static int run_shipped(const attn2c_kernel *kernels, const float *weights, float *arena,
-                       const void *const *in, void *const *out) {
+                       const void *const *in, void *const *out, int workers) {
+  (void)workers;
   (void)kernels;
   return compute(weights, arena, in, out, 0);
 }
 
 static int run_trace(const attn2c_kernel *kernels, const float *weights, float *arena, const void *const *in,
-                     void *const *out) {
+                     void *const *out, int workers) {
+  (void)workers;
   (void)kernels;
   return compute(weights, arena, in, out, 1);
 }
@@ -165,7 +167,7 @@ static int check(fault with, int json) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK, "%s", text);
   cr_assert_eq(attn2c_source_read(source, 0, packed, &message), ATTN2C_OK);
   cr_assert_eq(attn2c_source_read(source, 1, packed + N * N, &message), ATTN2C_OK);
-  attn2c_model model = {&descriptor, NULL, packed, "portable"};
+  attn2c_model model = {&descriptor, NULL, packed, "portable", 1};
   const void *in[] = {x, lengths};
   free(printed);
   printed = NULL;
@@ -322,7 +324,7 @@ Test(check, a_full_disk_is_no_success) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK);
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
-  attn2c_model model = {&descriptor, NULL, packed, "portable"};
+  attn2c_model model = {&descriptor, NULL, packed, "portable", 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *full = fopen("/dev/full", "w");
@@ -340,7 +342,7 @@ Test(check, every_allocation_may_fail) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK);
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
-  attn2c_model model = {&descriptor, NULL, packed, "portable"};
+  attn2c_model model = {&descriptor, NULL, packed, "portable", 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *out = fopen("/dev/null", "w");

@@ -1,0 +1,33 @@
+-- cost.lua: what a step costs, in floating-point operations of a product that take as long:
+-- enough to divide work evenly before anything runs. Measured once on AVX-512, where a core
+-- does 64 such operations a cycle; tests/bench/elementary.c measures the row operations.
+local cost = {}
+
+-- An element of a row operation.
+local row = {
+  softmax = 51, mask_band = 6, mask_length = 3, context_repair = 5, transpose = 8, layer_norm = 22, copy = 6, embed = 8,
+  pool_mean = 6, pool_max = 6, pool_row = 2, argmax = 16,
+}
+
+-- An element of an elementwise part.
+local part = {
+  load = 4, bias = 6, add = 8, relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38,
+}
+
+--- The cost of a step; notes and loops cost nothing.
+function cost.of(step)
+  if step.form == "product" then
+    local k = step.kernel
+    return 2 * k.m * k.n * k.k * step.batch.count
+  elseif step.form == "row" then
+    local c = step.constants
+    return row[step.fn] * (c.rows or 64) * c.cols
+  elseif step.form == "map" then
+    local each = 0
+    for _, p in ipairs(step.parts) do each = each + part[p.fn or p.kind] end
+    return each * step.constants.rows * step.constants.cols
+  end
+  return 0
+end
+
+return cost
