@@ -138,14 +138,21 @@ local function phases_of(state, program, segment, place, profile)
   return functions, parts, table.concat(last_ops, ", ")
 end
 
---- A program's segments: { name, mode, repeats, group, last_first, functions, calls } and, of one in phases, the parts of
+-- The first sequence of group i, as C; the last group is moved back to end with the batch.
+local function first_sequence(segment, batch)
+  if segment.repeats == 1 then return "0" end
+  local last = batch - segment.group
+  return ("i * %d < %d ? i * %d : %d"):format(segment.group, last, segment.group, last)
+end
+
+--- A program's segments: { name, mode, repeats, group, first, functions, calls } and, of one in phases, the parts of
 --- its workers (number = phase x workers + worker).
 function emit_steps.segments(state, program, profile)
   local place = place_of(state, program)
   local list = {}
   for _, segment in ipairs(program.segments) do
     local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats, group = segment.group,
-      last_first = state.spec.batch - segment.group, functions = {}, calls = {} }
+      first = first_sequence(segment, state.spec.batch), functions = {}, calls = {} }
     if segment.mode == "phases" then
       of_segment.functions, of_segment.parts, of_segment.last_ops = phases_of(state, program, segment, place, profile)
       of_segment.phase_count = #segment.phases

@@ -182,7 +182,6 @@ class Speech:
         return frames + np.float32(2.0)      # centred, roughly
 
 
-
 def blend(frames, kernel):
     """Averages each frame with its neighbours in time; ends repeat."""
     half = len(kernel) // 2

@@ -142,6 +142,7 @@ describe("a description's keys:", function()
       refused_keys("seq = " .. value, { ("seq: %s, %s"):format(shown, whole) })
     end
     accepted("seq = 8.0")
+    refused_keys("seq = '" .. ("s"):rep(500000) .. "'", { 'sss...", ' .. whole })
     for _, value in ipairs { "0/0", "huge", "1e308", "0", "-1e-5" } do
       refused_keys("eps = " .. value, { "but a number from 1e-30 to 1 is allowed" })
     end
@@ -226,7 +227,8 @@ describe("a description's keys:", function()
   end)
 
   it("all faults are listed at once", function()
-    refused("return { nme = 'x', heads = 0, d_model = -1, seq = 1e9, layers = 10 ^ 9, mask = 'foo', eps = -1, norm = 3 }", {
+    local all_wrong = "nme = 'x', heads = 0, d_model = -1, seq = 1e9, layers = 10 ^ 9, mask = 'foo', eps = -1, norm = 3"
+    refused("return { " .. all_wrong .. " }", {
       "nme: no such key (did you mean name?)", "name: missing", "seq: 1000000000.0", "d_model: -1", "heads: 0",
       "layers: 1000000000.0", "norm: 3", "eps: -1", 'mask: "foo"',
     })

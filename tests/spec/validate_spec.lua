@@ -23,7 +23,7 @@ describe("a spec", function()
       norm = "post", eps = 1e-5, final_norm = false, bias = { qkv = true, out = true, ff = true, norm = true },
       scale = 1 / math.sqrt(8), mask = { causal = false, padding = false }, positions = "none",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
-      kernels = "libxsmm", threads = 1, reuse = true, max_lines = 400000, plan = {},
+      kernels = "libxsmm", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {},
     }, s)
   end)
 
@@ -246,8 +246,9 @@ describe("stages", function()
     assert.equal("input.vocab: 16777217, but an integer from 1 to 16777216 is allowed",
       refusal({ input = { stage = "tokens", vocab = 16777217 } }))
     assert.equal("input: pool stands only in the output", refusal({ input = { stage = "pool", over = "mean" } }))
-    assert.equal('input: linear has no field "to" (did you mean from?)',
-      (refusal({ input = { stage = "linear", from = 4, to = 5 } }):gsub("did you mean %w+", "did you mean from")))
+    assert.equal('input: linear has no field "to"', refusal({ input = { stage = "linear", from = 4, to = 5 } }))
+    assert.equal('input: linear has no field "form" (did you mean from?)',
+      refusal({ input = { stage = "linear", from = 4, form = 5 } }))
     assert.equal("input: 5, but a stage such as linear { from = 40 } is allowed", refusal({ input = 5 }))
     assert.equal("input: image is not there yet", refusal({ input = { stage = "image" } }))
     assert.equal('input: no stage "nonsense"', refusal({ input = { stage = "nonsense" } }))

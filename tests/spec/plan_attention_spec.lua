@@ -1,0 +1,128 @@
+-- plan_attention_spec: blocks and cuts of attention against a mask written out pair by pair:
+-- every visible pair is in a block, no block is empty, and cuts keep exactly what is visible.
+local helper = require("tests.spec.helper")
+local attention = require("plan_attention")
+local targets = require("targets")
+
+local function region(queries, keys, mask, parameters)
+  local p = {}
+  for name, value in pairs(targets.by_name.avx512.rule) do p[name] = value end
+  for name, value in pairs(parameters or {}) do p[name] = value end
+  local result = { scores = { result = { shape = { 1, 1, queries, keys } },
+    attributes = { heads = 1, causal = mask.causal or false, left = mask.left or -1, right = mask.right or -1 } } }
+  attention.plan(result, p)
+  return result, p
+end
+
+local function visible(mask, i, j)
+  return not (mask.causal and j > i) and not (mask.left and j < i - mask.left) and not (mask.right and j > i + mask.right)
+end
+
+-- Compares a region's blocks with the mask, pair by pair.
+local function verify(size, mask, parameters)
+  local r, p = region(size, size, mask, parameters)
+  local next_query = 0
+  for _, block in ipairs(r.blocks) do
+    local what = ("%d queries from %d"):format(block.count, block.first)
+    assert(block.first == next_query, what)
+    assert(block.count >= 1 and block.count <= p.query_block, what)
+    assert(block.first_key >= 0 and block.first_key + block.keys <= size and block.keys <= r.tile_columns, what)
+    next_query = next_query + block.count
+    local seen, cut_away = 0, 0
+    for row = 0, block.count - 1 do
+      local i = block.first + row
+      for j = 0, size - 1 do
+        local column = j - block.first_key
+        local inside = column >= 0 and column < block.keys
+        local kept = inside and (not block.cut or (block.cut.lo + row <= column and column < block.cut.hi + row))
+        if kept ~= visible(mask, i, j) then
+          error(("query %d, key %d: kept %s, visible %s"):format(i, j, tostring(kept), tostring(visible(mask, i, j))))
+        end
+        if inside then
+          if kept then seen = seen + 1 else cut_away = cut_away + 1 end
+        end
+      end
+    end
+    assert(seen > 0, what .. " see nothing")
+    assert((cut_away > 0) == (block.cut ~= nil), what .. ": a cut where nothing is cut")
+    -- The parts cover the block's keys in order, none beyond its panel, none that is masked whole.
+    local key = block.first_key
+    for _, part in ipairs(block.parts) do
+      assert(part.first == key and part.panel == key // p.key_block, what)
+      assert(part.count >= 1 and (part.first + part.count - 1) // p.key_block == part.panel, what)
+      if p.key_align == 16 then
+        local any = false
+        for i = block.first, block.first + block.count - 1 do
+          for j = part.first, part.first + part.count - 1 do any = any or visible(mask, i, j) end
+        end
+        assert(any, what .. ": a part that is masked whole")
+      end
+      key = key + part.count
+    end
+    assert(key == block.first_key + block.keys, what)
+  end
+  assert(next_query == size)
+end
+
+describe("attention's blocks", function()
+  local sizes = { 1, 2, 15, 16, 17, 31, 33, 64, 65, 100, 129 }
+
+  it("keep all without a mask, and have no cut", function()
+    for _, size in ipairs(sizes) do verify(size, {}) end
+    for _, block in ipairs(region(129, 129, {}).blocks) do assert.is_nil(block.cut) end
+  end)
+
+  it("keep exactly what a causal mask leaves", function()
+    for _, size in ipairs(sizes) do verify(size, { causal = true }) end
+  end)
+
+  it("keep exactly what a window leaves", function()
+    for _, size in ipairs(sizes) do
+      for _, window in ipairs { { 0, 0 }, { 1, 0 }, { 0, 1 }, { 5, 5 }, { 16, 16 }, { 40, 3 }, { 200, 200 } } do
+        verify(size, { left = window[1], right = window[2] })
+      end
+    end
+  end)
+
+  it("keep exactly what a causal window leaves", function()
+    for _, size in ipairs(sizes) do
+      for _, left in ipairs { 0, 1, 7, 16, 33, 200 } do verify(size, { causal = true, left = left, right = 9 }) end
+    end
+  end)
+
+  it("do so for other tile parameters", function()
+    for _, parameters in ipairs { { query_block = 16, key_block = 16, window_block = 8 }, { query_block = 7, key_align = 1 },
+      { query_block = 1, window_block = 1 }, { query_block = 4096, key_block = 4096, window_block = 4096, key_align = 5 } } do
+      for _, mask in ipairs { {}, { causal = true }, { left = 3, right = 4 }, { causal = true, left = 12, right = 0 } } do
+        for _, size in ipairs { 1, 17, 50, 80 } do verify(size, mask, parameters) end
+      end
+    end
+  end)
+
+  it("of a causal mask of 128 by 64 leave a quarter out", function()
+    local blocks = region(128, 128, { causal = true }).blocks
+    assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].first_key, blocks[1].keys }, { blocks[2].first_key, blocks[2].keys } })
+    assert.same({ lo = -128, hi = 1 }, blocks[1].cut) -- row 0 sees key 0
+    assert.same({ lo = -128, hi = 65 }, blocks[2].cut) -- row 0 is query 64
+  end)
+
+  it("of a narrow window are small and begin on the alignment", function()
+    local blocks = region(128, 128, { left = 8, right = 8 }).blocks
+    assert.equal(4, #blocks) -- window_block is 32
+    -- Queries 32 to 63 see keys 24 to 71: from 16, which the alignment allows, 56 keys, rounded up to 64.
+    assert.same({ 32, 32, 16, 64 }, { blocks[2].first, blocks[2].count, blocks[2].first_key, blocks[2].keys })
+  end)
+
+  it("never cost more than the square", function()
+    for _, mask in ipairs { { causal = true }, { left = 4, right = 4 } } do
+      local n = 0
+      for _, block in ipairs(region(256, 256, mask).blocks) do n = n + block.count * block.keys end
+      assert.is_true(n <= (mask.causal and 0.65 or 0.35) * 256 * 256)
+    end
+  end)
+
+  it("are in the dump, a line each", function()
+    local text = require("plan").dump(helper.tiny({ mask = "causal" }, "plan"))
+    assert.matches("queries %[0:8%] keys %[0:8%] row r keeps columns %[%-8 %+ r:1 %+ r%]\n", text)
+  end)
+end)
