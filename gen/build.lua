@@ -7,9 +7,10 @@ local version = require("version")
 
 local build = {}
 
---- Compiles the model of a finished pipeline in `folder`. The environment's CC, ATTN2C_CFLAGS and ATTN2C_LDFLAGS are
+--- Compiles the model of a finished pipeline in `folder`: all of it, or, with `only`, one file of it. The runtime's
+--- objects are kept in `cache` (default: beside the model). The environment's CC, ATTN2C_CFLAGS and ATTN2C_LDFLAGS are
 --- taken. Faults: io, with the compiler's own words before it.
-function build.run(state, folder, root)
+function build.run(state, folder, root, only, cache)
   local spec = state.spec
   local compiler = os.getenv("CC") or "cc"
   local flags = (os.getenv("ATTN2C_CFLAGS") or "") .. " " .. (os.getenv("ATTN2C_LDFLAGS") or "")
@@ -23,13 +24,19 @@ function build.run(state, folder, root)
   end
   local command = {
     "make", "-s", "-j2", "--no-print-directory", "-f", files.shell(root .. "/runtime/build.mk"),
-    "NAME=" .. spec.name, "DIR=" .. files.shell(folder), "CACHE=" .. files.shell(build.cache(folder) .. "/" .. key),
+    "NAME=" .. spec.name, "DIR=" .. files.shell(folder), "CACHE=" .. files.shell((cache or build.cache(folder)) .. "/" .. key),
     "KERNELS=" .. spec.kernels, "TARGET_CFLAGS=" .. files.shell(targets.by_name[spec.target].cflags),
     "CC=" .. files.shell(compiler), "THREADS=" .. spec.threads,
-    "WORKERS=" .. files.shell(table.concat(spec.workers, " ", 2)),
+    "WORKERS=" .. files.shell(table.concat(spec.workers, " ", 2)), only and files.shell(folder .. "/" .. only) or "all",
   }
-  local ok = os.execute(table.concat(command, " ") .. " >&2")
+  local ok, how, code = os.execute(table.concat(command, " ") .. " >&2")
+  build.stop_if_interrupted(how, code)
   if not ok then faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(folder)) end
+end
+
+--- Raises what an interrupt of the compiler itself raises, where a command that it ran was interrupted.
+function build.stop_if_interrupted(how, code)
+  if (how == "signal" and code == 2) or (how == "exit" and code == 130) then error("interrupted!", 0) end
 end
 
 --- Where the runtime's objects are kept: beside the models.

@@ -5,6 +5,8 @@ local faults = require("faults")
 local files = require("files")
 local keys = require("keys")
 local pipeline = require("pipeline")
+local tune = require("tune")
+local tuning = require("tuning")
 local version = require("version")
 local words = require("words")
 
@@ -40,21 +42,35 @@ local function grammar()
       :args("*")
     return sub
   end
-  local gen = with_description(parser:command("gen", "Emit C."))
+  local function with_tuning(sub)
+    sub:option("--tuning", "Measured tile parameters (default: beside the description, NAME.tune, where there is one); "
+      .. "none: the rule's."):argname("FILE")
+    return with_description(sub)
+  end
+  local gen = with_tuning(parser:command("gen", "Emit C."))
   gen:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
-  local make = with_description(parser:command("build", "Emit C and compile it: libraries and program."))
+  local make = with_tuning(parser:command("build", "Emit C and compile it: libraries and program."))
   make:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
-  local check = with_description(parser:command("check", "Build, then compare every tensor with the reference."))
+  local check = with_tuning(parser:command("check", "Build, then compare every tensor with the reference."))
   check:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
   check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
   check:option("--seed", "Of random weights and inputs."):argname("K")
   check:flag("--json", "Print JSON.")
-  local bench = with_description(parser:command("bench", "Build, then time it against the roof of this machine."))
+  local bench = with_tuning(parser:command("bench", "Build, then time it against the roof of this machine."))
   bench:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
   bench:option("-r --repetitions", "How often (default: about a second)."):argname("N")
   bench:option("-o --output", "The form of the table."):choices { "md", "json", "csv" }
   bench:flag("--profile", "Split the time by operation and layer.")
-  local show = with_description(parser:command("show", "Print what a pass of the compiler made."))
+  bench:flag("--bound", "The time that the best tiles and row operations would take, part by part.")
+  local tuner = with_description(parser:command("tune", "Measure which tile parameters are best on this machine."))
+  tuner:option("--budget", "Seconds that the search may take, some 10 to 10000."):argname("SECONDS"):default("120")
+    :convert(function(text)
+      local n = tonumber(text)
+      if n and n >= 1 and n <= 1e6 then return n end
+      return nil, "--budget: " .. faults.quote(text) .. ", but 1 to 1000000 seconds are allowed"
+    end)
+  tuner:option("-o --output", "The file to write (default: beside the description, NAME.tune)."):argname("FILE")
+  local show = with_tuning(parser:command("show", "Print what a pass of the compiler made."))
   show:option("--stage", "Which pass."):choices(stages):count(1)
   with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
   return parser
@@ -74,12 +90,22 @@ local function program_words(name, arguments)
   if name == "bench" and arguments.output then add("-o", arguments.output) end
   if arguments.json then add("--json") end
   if arguments.profile then add("--profile") end
+  if arguments.bound then add("--bound") end
   return list
+end
+
+-- Runs the passes up to `last`, with the tuning that was asked for or lies beside the description.
+local function compile(root, arguments, last)
+  local asked = arguments.tuning
+  local from = asked ~= "none" and { file = asked or tuning.beside(arguments.description), asked = asked ~= nil } or nil
+  local state = pipeline.run(root, arguments.description, arguments.overrides, last, from)
+  for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", line, "\n") end
+  return state
 end
 
 local function generate(root, arguments, folder)
   if folder == "" then faults.raise("usage", "-o: an empty name, but a folder is needed") end
-  local state = pipeline.run(root, arguments.description, arguments.overrides)
+  local state = compile(root, arguments)
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
   files.write_all(folder, state.files)
   return state, folder
@@ -123,8 +149,10 @@ end
 
 run.check, run.bench = build_and_run("check"), build_and_run("bench")
 
+run.tune = tune.run
+
 function run.show(root, arguments)
-  local state = pipeline.run(root, arguments.description, arguments.overrides, arguments.stage)
+  local state = compile(root, arguments, arguments.stage)
   io.write(pipeline.dump(state, arguments.stage))
   return 0
 end

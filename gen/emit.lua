@@ -3,6 +3,7 @@
 --
 -- Before: everything.  After: state.files = { { name, text } }.
 local c = require("c")
+local emit_bound = require("emit_bound")
 local emit_descriptor = require("emit_descriptor")
 local emit_steps = require("emit_steps")
 local hash = require("hash")
@@ -66,6 +67,7 @@ local function values_of(state)
   }
   values.thousands = words.thousands
   values.op_count = #entry.ops
+  values.tuned = state.plan.tuning_hash and " with tuning " .. state.plan.tuning_hash or ""
   values.pcfiledir = "${pcfiledir}"
   values.private_libraries = (spec.kernels == "libxsmm" and "-lxsmm -lxsmmnoblas " or "") .. (spec.threads ~= 1 and "-lgomp " or "") .. "-lpthread -lrt -ldl -lm"
   values.batches = {}
@@ -175,7 +177,9 @@ function emit.run(state)
   add(name .. "_ops.c", "ops.c.in", with(values, { functions = functions }))
   add(name .. "_kernels.c", "kernels.c.in", values)
   add(name .. "_model.c", "model.c.in", with(values, emit_descriptor.values(state, trace)))
-  add(name .. "_program.c", "program.c.in", with(values, { trace_floats = trace.arena_floats }))
+  local parts = emit_bound.values(state)
+  parts.trace_floats = trace.arena_floats
+  add(name .. "_program.c", "program.c.in", with(values, parts))
   add(name .. ".pc", "model.pc.in", values)
 end
 

@@ -31,6 +31,20 @@ function files.read(path)
   return text
 end
 
+--- At most so many bytes of a file; nil where there is none, nil and a message where it cannot be read.
+function files.read_some(path, most)
+  if not lfs.attributes(path, "mode") then return nil end
+  local handle, message = io.open(path, "rb")
+  local text
+  if handle then
+    text, message = handle:read(most)
+    if not text and not message then text = "" end
+    handle:close()
+  end
+  if text then return text end
+  return nil, (message:gsub("^.*: ", ""))
+end
+
 local function write(path, text)
   local handle, message = io.open(path, "wb")
   if not handle then return message end

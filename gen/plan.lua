@@ -3,24 +3,17 @@
 -- each tensor is stored. No addresses and no call order are decided here.
 --
 -- Before: state.spec, state.graph.  After: state.plan =
---   parameters   the tile parameters, from the target's rule and the description
+--   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
 --   layouts      weight -> { panel, count, tails, widths } or { rows = true }
 --   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
 --                panels of key_block), fused (never stored)
 --   entries      { name, segments = { { name, group, repeats, sections = { { name, regions } } } } }
-local targets = require("targets")
+local tuning = require("tuning")
 local words = require("words")
 local attention = require("plan_attention")
 
 local plan = {}
-
-local function parameters(spec)
-  local result = {}
-  for name, value in pairs(targets.by_name[spec.target].rule) do result[name] = value end
-  for name, value in pairs(spec.plan) do result[name] = value end
-  return result
-end
 
 --- Splits `outputs` into panels of `panel` and up to two tails. A remainder of at most one vector runs badly
 --- (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs.
@@ -105,15 +98,28 @@ local function epilogue(list, at, uses)
   return riders
 end
 
-local function group_of(state, head, riders)
+local function group_of(state, head, riders, rows)
   local group = { head = head, riders = riders, result = #riders > 0 and riders[#riders].result or head.result }
   if head.op == "linear" then
-    local weight = head.operands.weight
-    group.panels = state.plan.layouts[weight.name]
-    group.k_blocks = plan.k_blocks(weight.shape[2], state.plan.parameters.k_block)
-    group.k_order = state.plan.parameters.k_order
+    local weight, layouts = head.operands.weight, state.plan.layouts
+    group.key = tuning.key(head, riders, rows)
+    local own = state.plan.parameters_of(group.key)
+    layouts[weight.name] = layouts[weight.name] or plan.panels(weight.shape[1], own.panel)
+    group.panels = layouts[weight.name]
+    group.k_blocks = plan.k_blocks(weight.shape[2], own.k_block)
+    group.k_order, group.token_block = own.k_order, own.token_block
   end
   return group
+end
+
+--- The group whose token block its region takes: the largest product, the first of those; nil where there is none.
+function plan.leader(region)
+  local leader, most = nil, 0
+  for _, group in ipairs(region.groups) do
+    local shape = group.key and group.head.operands.weight.shape
+    if shape and shape[1] * shape[2] > most then leader, most = group, shape[1] * shape[2] end
+  end
+  return leader
 end
 
 -- One section's ops as regions: runs of row-wise groups, attention, and whole-sequence ops.
@@ -131,8 +137,7 @@ local function regions_of(state, list, uses, rows)
     if row_heads[op.op] then
       local riders = epilogue(list, i, uses)
       local r = region("rows")
-      r.blocks = r.blocks or plan.blocks(rows, state.plan.parameters.token_block)
-      r.groups[#r.groups + 1] = group_of(state, op, riders)
+      r.groups[#r.groups + 1] = group_of(state, op, riders, rows)
       i = i + 1 + #riders
     elseif op.op == "scores" then
       local r = region("attention")
@@ -143,6 +148,12 @@ local function regions_of(state, list, uses, rows)
     else
       region("sequence").op = op
       i = i + 1
+    end
+  end
+  for _, r in ipairs(regions) do
+    local leader = r.kind == "rows" and plan.leader(r)
+    if r.kind == "rows" then
+      r.blocks = plan.blocks(rows, leader and leader.token_block or state.plan.parameters.token_block)
     end
   end
   return regions
@@ -331,27 +342,9 @@ local function partition(state, segments)
   end
 end
 
-local function layouts(state)
-  local result = {}
-  local panels = {}
-  for _, entry in ipairs(state.graph.entries) do
-    for _, op in ipairs(entry.ops) do
-      if op.op == "linear" then panels[op.operands.weight.name] = true end
-    end
-  end
-  for _, name in ipairs(state.graph.weights) do
-    if panels[name] then
-      result[name] = plan.panels(state.graph.tensors[name].shape[1], state.plan.parameters.panel)
-    else
-      result[name] = { rows = true }
-    end
-  end
-  return result
-end
-
 function plan.run(state)
-  state.plan = { parameters = parameters(state.spec), storage = {}, entries = {} }
-  state.plan.layouts = layouts(state)
+  state.plan = { storage = {}, layouts = {}, entries = {} }
+  tuning.prepare(state)
   for i, entry in ipairs(state.graph.entries) do
     local segments = segments_of(state, entry)
     store(state, entry, segments)
@@ -359,6 +352,9 @@ function plan.run(state)
     in_place(state, entry)
     partition(state, segments)
     state.plan.entries[i] = { name = entry.name, segments = segments }
+  end
+  for _, name in ipairs(state.graph.weights) do -- those that no product reads stay as they are
+    state.plan.layouts[name] = state.plan.layouts[name] or { rows = true }
   end
 end
 

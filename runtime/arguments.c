@@ -15,7 +15,8 @@ enum {
   OPTION_INPUT,
   OPTION_OUTPUT,
   OPTION_SEED,
-  OPTION_PROFILE
+  OPTION_PROFILE,
+  OPTION_BOUND
 };
 
 static const struct option info_options[] = {{"json", no_argument, NULL, OPTION_JSON},
@@ -38,6 +39,7 @@ static const struct option bench_options[] = {{"weights", required_argument, NUL
                                               {"reps", required_argument, NULL, 'r'},
                                               {"format", required_argument, NULL, 'o'},
                                               {"profile", no_argument, NULL, OPTION_PROFILE},
+                                              {"bound", no_argument, NULL, OPTION_BOUND},
                                               {"help", no_argument, NULL, 'h'},
                                               {NULL, 0, NULL, 0}};
 
@@ -49,7 +51,7 @@ static const struct {
     {"info", ":h", "--json, --licenses, --help", info_options},
     {"run", ":hv", "--weights, --input, --output, --verbose, --help", run_options},
     {"check", ":h", "--weights, --input, --seed, --json, --help", check_options},
-    {"bench", ":hr:o:", "--weights, -r, -o, --profile, --help", bench_options},
+    {"bench", ":hr:o:", "--weights, -r, -o, --profile, --bound, --help", bench_options},
 };
 
 const char *attn2c_program_name(const char *path) {
@@ -154,6 +156,9 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
       break;
     case OPTION_PROFILE:
       arguments->profile = 1;
+      break;
+    case OPTION_BOUND:
+      arguments->bound = 1;
       break;
     case '?':
     case ':':
@@ -262,6 +267,9 @@ static const char bench_help[] =
     "                      7 to 2000)\n"
     "  -o, --format FORMAT md (default), json (one object an entry) or csv\n"
     "  --profile           the time of each kind of operation and of each section as well\n"
+    "  --bound             the time that the call would take with each product at the best rate\n"
+    "                      that any tile reaches on the model's own weights, and each attention\n"
+    "                      kernel and row operation on operands in cache; part by part\n"
     "  -h, --help          this text\n";
 
 void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descriptor *model, FILE *out) {
@@ -285,8 +293,8 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
             program, check_help);
     break;
   case ATTN2C_COMMAND_BENCH:
-    fprintf(out, "Usage: %s bench [--weights F] [-r REPS] [-o md|json|csv] [--profile]\n\n%s", program,
-            bench_help);
+    fprintf(out, "Usage: %s bench [--weights F] [-r REPS] [-o md|json|csv] [--profile] [--bound]\n\n%s",
+            program, bench_help);
     break;
   }
 }

@@ -23,7 +23,7 @@ typedef struct {
   const char *path;    /* argv[0] as it was given */
   const char *program; /* its last part */
   attn2c_command command;
-  int help, json, licenses, verbose, profile;
+  int help, json, licenses, verbose, profile, bound;
   const char *weights;            /* NULL: not given */
   const char **inputs, **outputs; /* [NAME=]PATH, in the order given */
   int input_count, output_count;

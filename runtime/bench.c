@@ -9,10 +9,11 @@
 
 #include "check.h"
 #include "inputs.h"
+#include "bound.h"
 #include "model.h"
 #include "roof.h"
 
-enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 200 };
+enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
 
 #define SAMPLE_NANOSECONDS  2e5
 #define TOTAL_NANOSECONDS   1e9
@@ -176,8 +177,9 @@ static double estimate(const subject *s) {
   return each;
 }
 
+/* The bound is NULL where it was not asked for or cannot be had. */
 static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_roof *roof,
-                   attn2c_bench_result *result, attn2c_message *message) {
+                   attn2c_bound *bound, attn2c_bench_result *result, attn2c_message *message) {
   const double each = estimate(s);
   const int calls = attn2c_bench_calls(each);
   const int repetitions =
@@ -192,6 +194,7 @@ static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_r
   for (int i = 0; i < repetitions; i++) {
     if (i % roof_every == 0) {
       attn2c_roof_sample(roof);
+      if (bound != NULL) attn2c_bound_sample(bound);
       /* The roof's operands have taken the cache; a short model would pay for that in its next sample only.
        */
       if (sample_nanoseconds < ROOF_EVERY) call(s, s->out);
@@ -199,6 +202,7 @@ static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_r
     samples[i] = time_calls(s, calls) / NANOSECONDS_IN_MS;
   }
   attn2c_roof_sample(roof);
+  if (bound != NULL) attn2c_bound_sample(bound);
   result->ms = attn2c_spread_of(samples, repetitions);
   result->repetitions = repetitions;
   result->calls = calls;
@@ -219,8 +223,9 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
   double *marks = calloc((size_t)ops + 1, sizeof *marks);
   double *samples = calloc(((size_t)ops + 1) * (size_t)calls, sizeof *samples); /* [op][call] */
   result->op_ms = calloc((size_t)ops + 1, sizeof *result->op_ms);
+  result->op_least_ms = calloc((size_t)ops + 1, sizeof *result->op_least_ms);
   int status = ATTN2C_OK;
-  if (marks == NULL || samples == NULL || result->op_ms == NULL) {
+  if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL) {
     attn2c_say(message, "bench: no memory for the profile of %d ops", ops);
     status = ATTN2C_MEMORY;
   }
@@ -233,12 +238,22 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
       samples[(size_t)i * (size_t)calls + (size_t)c] = marks[i] / NANOSECONDS_IN_MS;
   }
   for (int i = 0; i < ops && status == ATTN2C_OK; i++) {
-    result->op_ms[i] = attn2c_spread_of(samples + (size_t)i * (size_t)calls, calls).median;
+    const attn2c_spread spread = attn2c_spread_of(samples + (size_t)i * (size_t)calls, calls);
+    result->op_ms[i] = spread.median;
+    result->op_least_ms[i] = spread.minimum;
   }
   if (status == ATTN2C_OK) status = same_bits(s, "the model and its profiled variant", message);
   free(marks);
   free(samples);
   return status;
+}
+
+static int keep_bound(attn2c_bound *bound, attn2c_bench_result *result) {
+  result->bound_parts = calloc((size_t)attn2c_bound_count(bound) + 1, sizeof *result->bound_parts);
+  if (result->bound_parts == NULL) return ATTN2C_MEMORY;
+  result->bound_count = attn2c_bound_count(bound);
+  result->bound_ms = attn2c_bound_result(bound, result->bound_parts);
+  return ATTN2C_OK;
 }
 
 static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
@@ -249,7 +264,16 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
     attn2c_say(message, "bench: no memory for the roof");
     return status;
   }
-  status = measure(s, arguments, roof, result, message);
+  attn2c_bound *bound = NULL;
+  result->with_bound = arguments->bound;
+  if (arguments->bound) status = attn2c_bound_open(s->program, s->number, s->model, &bound);
+  if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the bound");
+  if (status == ATTN2C_OK) status = measure(s, arguments, roof, bound, result, message);
+  if (status == ATTN2C_OK && bound != NULL) {
+    status = keep_bound(bound, result);
+    if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the bound");
+  }
+  attn2c_bound_close(bound);
   if (status == ATTN2C_OK && arguments->profile) status = profile(s, arguments, result, message);
   attn2c_roof_close(roof);
   return status;
@@ -325,7 +349,11 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
     status = attn2c_bench_report(results, entries, arguments->format, out);
     if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the report");
   }
-  for (int e = 0; results != NULL && e < entries; e++) free(results[e].op_ms);
+  for (int e = 0; results != NULL && e < entries; e++) {
+    free(results[e].op_ms);
+    free(results[e].op_least_ms);
+    free(results[e].bound_parts);
+  }
   free(results);
   free(subjects);
   free(tensors);

@@ -7,15 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-int attn2c_profile_group(const attn2c_op *ops, int op_count, const double *op_ms, int by_section,
-                         attn2c_profile_row *rows) {
+static const char *const group_names[] = {"op", "section", "result"};
+static const char *const group_lists[] = {"ops", "sections", "results"};
+
+int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows) {
+  const attn2c_op *ops = result->entry->ops;
   int count = 0;
-  for (int i = 0; i < op_count; i++) {
-    const char *name = by_section ? ops[i].section : ops[i].op;
+  for (int i = 0; i < result->entry->op_count; i++) {
+    const char *name = by == ATTN2C_BY_SECTION ? ops[i].section : ops[i].op;
     int row = 0;
+    if (by == ATTN2C_BY_RESULT) {
+      name = result->model->tensors[ops[i].result].name;
+      row = count;
+    }
     while (row < count && strcmp(rows[row].name, name) != 0) row++;
-    if (row == count) rows[count++] = (attn2c_profile_row){name, 0.0, 0.0};
-    rows[row].ms += op_ms[i];
+    if (row == count) rows[count++] = (attn2c_profile_row){name, 0.0, 0.0, 0.0};
+    rows[row].ms += result->op_ms[i];
+    rows[row].least_ms += result->op_least_ms[i];
     rows[row].flops += ops[i].flops;
   }
   return count;
@@ -33,29 +41,28 @@ static double profiled_ms(const attn2c_bench_result *result) {
   return sum;
 }
 
-/* Calls `print` with the rows by kind, then by section. */
-static int with_groups(const attn2c_bench_result *result,
-                       int (*print)(const attn2c_bench_result *, int by_section, const attn2c_profile_row *,
-                                    int, void *),
+/* Calls `print` with the rows by kind, then by section, and so on up to `last`. */
+static int with_groups(const attn2c_bench_result *result, attn2c_profile_by last,
+                       int (*print)(const attn2c_bench_result *, attn2c_profile_by,
+                                    const attn2c_profile_row *, int, void *),
                        void *where) {
   const int op_count = result->entry->op_count;
   attn2c_profile_row *rows = calloc((size_t)op_count + 1, sizeof *rows);
   if (rows == NULL) return ATTN2C_MEMORY;
   int status = ATTN2C_OK;
-  for (int by_section = 0; by_section < 2 && status == ATTN2C_OK; by_section++) {
-    const int count = attn2c_profile_group(result->entry->ops, op_count, result->op_ms, by_section, rows);
-    status = print(result, by_section, rows, count, where);
+  for (int by = ATTN2C_BY_KIND; by <= (int)last && status == ATTN2C_OK; by++) {
+    const int count = attn2c_profile_group(result, (attn2c_profile_by)by, rows);
+    status = print(result, (attn2c_profile_by)by, rows, count, where);
   }
   free(rows);
   return status;
 }
 
-static int md_group(const attn2c_bench_result *result, int by_section, const attn2c_profile_row *rows,
+static int md_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,
                     int count, void *where) {
   FILE *out = where;
   const double total = profiled_ms(result);
-  fprintf(out, "\n| %-14s |       ms |   MFLOP | GFLOP/s | of roof |  share |\n",
-          by_section ? "section" : "op");
+  fprintf(out, "\n| %-14s |       ms |   MFLOP | GFLOP/s | of roof |  share |\n", group_names[by]);
   fprintf(out, "|:---------------|---------:|--------:|--------:|--------:|-------:|\n");
   for (int i = 0; i < count; i++) {
     const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
@@ -73,6 +80,31 @@ static int md_group(const attn2c_bench_result *result, int by_section, const att
     fprintf(out, " %5.1f%% |\n", total > 0.0 ? 100.0 * rows[i].ms / total : 0.0);
   }
   return ATTN2C_OK;
+}
+
+static double bound_fraction(const attn2c_bench_result *r) {
+  return r->ms.median > 0.0 ? r->bound_ms / r->ms.median : 0.0;
+}
+
+static void md_bound(const attn2c_bench_result *r, FILE *out) {
+  if (r->bound_ms <= 0.0) {
+    fprintf(out, "\n%s: bound n/a: kernels cannot be made at run time here\n", r->entry->name);
+    return;
+  }
+  fprintf(out, "\n| %-36s | calls | us a call | ms | GFLOP/s | best tile |\n", "part of the bound");
+  fprintf(out, "|:-------------------------------------|------:|----------:|---:|--------:|:----------|\n");
+  for (int i = 0; i < r->bound_count; i++) {
+    const attn2c_bound_part *part = &r->bound_parts[i];
+    fprintf(out, "| %-36s | %.0f | %.4g | %.4g |", part->name, part->calls, part->microseconds,
+            1e-3 * part->calls * part->microseconds);
+    if (part->flops > 0.0) {
+      fprintf(out, " %.1f | %s |\n", attn2c_gflops(part->flops, 1e-3 * part->microseconds), part->tile);
+    } else {
+      fprintf(out, " - | - |\n");
+    }
+  }
+  fprintf(out, "\n%s: bound %.4g ms, %.1f%% of the %.4g ms of a call\n", r->entry->name, r->bound_ms,
+          100.0 * bound_fraction(r), r->ms.median);
 }
 
 static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
@@ -99,8 +131,9 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
         r->first_ms, 1e-6 * r->entry->flops, bytes_of(r->model->arena_floats),
         bytes_of(r->model->weight_floats), r->model->kernel_count, r->model->kernel_count == 1 ? "" : "s",
         r->provider);
+    if (r->with_bound) md_bound(r, out);
     if (r->op_ms == NULL) continue;
-    const int status = with_groups(r, md_group, out);
+    const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);
     if (status != ATTN2C_OK) return status;
     fprintf(out, "\n%s: %.4g ms with a mark before each op, %.4g ms without\n", r->entry->name,
             profiled_ms(r), r->ms.median);
@@ -114,18 +147,37 @@ static json_t *json_fraction(double gflops, double roof) {
   return roof > 0.0 ? json_real(fraction(gflops, roof)) : json_null();
 }
 
-static int json_group(const attn2c_bench_result *result, int by_section, const attn2c_profile_row *rows,
+static int json_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,
                       int count, void *where) {
   json_t *list = json_array();
   const double total = profiled_ms(result);
-  int failed = json_object_set_new(where, by_section ? "sections" : "ops", list);
+  int failed = json_object_set_new(where, group_lists[by], list);
   for (int i = 0; i < count && failed == 0; i++) {
     const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
     failed = json_array_append_new(
-        list, json_pack("{s:s, s:f, s:o, s:f, s:o, s:f}", "name", rows[i].name, "ms", rows[i].ms, "flops",
-                        json_whole(rows[i].flops), "gflops", gflops, "roof_fraction",
-                        rows[i].flops > 0.0 ? json_fraction(gflops, result->roof) : json_null(), "share",
-                        total > 0.0 ? rows[i].ms / total : 0.0));
+        list,
+        json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:f}", "name", rows[i].name, "ms", rows[i].ms, "ms_min",
+                  rows[i].least_ms, "flops", json_whole(rows[i].flops), "gflops", gflops, "roof_fraction",
+                  rows[i].flops > 0.0 ? json_fraction(gflops, result->roof) : json_null(), "share",
+                  total > 0.0 ? rows[i].ms / total : 0.0));
+  }
+  return failed == 0 ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+static int json_bound(const attn2c_bench_result *r, json_t *row) {
+  const int known = r->bound_ms > 0.0;
+  json_t *list = json_array();
+  int failed = json_object_set_new(row, "bound_ms", known ? json_real(r->bound_ms) : json_null());
+  failed |= json_object_set_new(row, "bound_fraction", known ? json_real(bound_fraction(r)) : json_null());
+  failed |= json_object_set_new(row, "bound", list);
+  for (int i = 0; i < r->bound_count && failed == 0; i++) {
+    const attn2c_bound_part *part = &r->bound_parts[i];
+    const double gflops = attn2c_gflops(part->flops, 1e-3 * part->microseconds);
+    failed = json_array_append_new(
+        list,
+        json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:s}", "name", part->name, "kind", part->kind, "calls",
+                  part->calls, "us", part->microseconds, "ms", 1e-3 * part->calls * part->microseconds,
+                  "gflops", part->flops > 0.0 ? json_real(gflops) : json_null(), "tile", part->tile));
   }
   return failed == 0 ? ATTN2C_OK : ATTN2C_MEMORY;
 }
@@ -141,10 +193,11 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
                    (json_int_t)bytes_of(r->model->weight_floats), "kernels", r->model->kernel_count,
                    "open_ms", r->open_ms, "first_ms", r->first_ms);
   if (*row == NULL) return ATTN2C_MEMORY;
+  if (r->with_bound && json_bound(r, *row) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (r->op_ms == NULL) return ATTN2C_OK;
   json_t *profile = json_pack("{s:f, s:f}", "profiled_ms", profiled_ms(r), "unprofiled_ms", r->ms.median);
   if (json_object_set_new(*row, "profile", profile) != 0) return ATTN2C_MEMORY;
-  return with_groups(r, json_group, profile);
+  return with_groups(r, ATTN2C_BY_RESULT, json_group, profile);
 }
 
 /* One object a line: a single entry's is a JSON file by itself. */
@@ -176,18 +229,18 @@ static void csv_text(const char *text, FILE *out) {
   putc('"', out);
 }
 
-static int csv_group(const attn2c_bench_result *result, int by_section, const attn2c_profile_row *rows,
+static int csv_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,
                      int count, void *where) {
   FILE *out = where;
   const double total = profiled_ms(result);
   for (int i = 0; i < count; i++) {
     const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
     csv_text(result->entry->name, out);
-    fprintf(out, ",%s,", by_section ? "section" : "op");
+    fprintf(out, ",%s,", group_names[by]);
     csv_text(rows[i].name, out);
     fprintf(out, ",%.6g,%.0f,%.6g,", rows[i].ms, rows[i].flops, gflops);
     if (rows[i].flops > 0.0 && result->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, result->roof));
-    fprintf(out, ",%.4g\n", total > 0.0 ? rows[i].ms / total : 0.0);
+    fprintf(out, ",%.4g,%.6g\n", total > 0.0 ? rows[i].ms / total : 0.0, rows[i].least_ms);
   }
   return ATTN2C_OK;
 }
@@ -212,9 +265,9 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
             bytes_of(r->model->weight_floats), r->model->kernel_count, r->open_ms, r->first_ms);
     profiled |= r->op_ms != NULL;
   }
-  if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share\n");
+  if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n");
   for (int i = 0; i < count && profiled; i++) {
-    const int status = with_groups(&results[i], csv_group, out);
+    const int status = with_groups(&results[i], ATTN2C_BY_RESULT, csv_group, out);
     if (status != ATTN2C_OK) return status;
   }
   return ATTN2C_OK;

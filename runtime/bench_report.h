@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include "arguments.h"
+#include "bound.h"
 #include "timing.h"
 
 typedef struct {
@@ -17,18 +18,25 @@ typedef struct {
   double open_ms, first_ms; /* opening the model; its first call */
   double roof;              /* GFLOP/s; 0: not available */
   double *op_ms;            /* with --profile: of each graph op of the entry, the median; else NULL */
+  double *op_least_ms;      /* the same, the least */
+  int with_bound;           /* --bound */
+  double bound_ms;          /* 0: not available */
+  attn2c_bound_part *bound_parts;
+  int bound_count;
 } attn2c_bench_result;
+
+/* What the ops of a profile are added up by; ATTN2C_BY_RESULT: each is a row by itself. */
+typedef enum { ATTN2C_BY_KIND, ATTN2C_BY_SECTION, ATTN2C_BY_RESULT } attn2c_profile_by;
 
 /* The time and the work of the ops that share a kind or a section. */
 typedef struct {
   const char *name;
-  double ms, flops;
+  double ms, least_ms, flops; /* sums of medians and of least times */
 } attn2c_profile_row;
 
-/* Adds up ops of one kind, or of one section, in the order of their first appearance. `rows` has room for
- * op_count; the number of rows. */
-int attn2c_profile_group(const attn2c_op *ops, int op_count, const double *op_ms, int by_section,
-                         attn2c_profile_row *rows);
+/* Adds up the entry's ops, in the order of their first appearance. `rows` has room for op_count; the number
+ * of rows. */
+int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows);
 
 /* GFLOP/s of that work in that time; 0 where there is no time. */
 double attn2c_gflops(double flops, double ms);

@@ -107,6 +107,35 @@ typedef struct attn2c_descriptor {
   int64_t lines; /* of emitted steps */
 } attn2c_descriptor;
 
+/* What a call of an entry is made of, for its bound (bound.h), and how often a call runs each. Lists end with
+ * a NULL name. */
+typedef struct {
+  const char *name;            /* "3072x768 n 128 +bias_gelu", as in a tuning file */
+  int outputs, inputs, tokens; /* C[tokens][outputs] = B[tokens][inputs] . A[inputs][outputs] */
+  int ldb, ldc;                /* ldc is a multiple of 16 */
+  double calls;
+} attn2c_part_product;
+
+typedef struct {
+  const char *name;
+  int kernel;                               /* of the model's table */
+  unsigned long long count, a_step, b_step; /* its batch: blocks, and the bytes between them */
+  double calls;
+} attn2c_part_kernel;
+
+typedef struct {
+  const char *name;
+  int64_t floats;               /* of scratch */
+  void (*call)(float *scratch); /* any values but signalling ones; zeros stay finite */
+  double calls;
+} attn2c_part_row;
+
+typedef struct {
+  const attn2c_part_product *products;
+  const attn2c_part_kernel *kernels;
+  const attn2c_part_row *rows;
+} attn2c_parts;
+
 /* The program's own parts, which the library does not carry: the same steps without reuse of memory and with
  * fused tensors written out, and the same steps with a mark before each op. */
 typedef struct {
@@ -116,6 +145,7 @@ typedef struct {
   /* one an entry: as run, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i] */
   int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena,
                         const void *const *in, void *const *out, int workers, double *nanoseconds);
+  const attn2c_parts *parts; /* one an entry; NULL: not known, and there is no bound */
 } attn2c_program;
 
 /* Helpers that read the above. */

@@ -36,33 +36,47 @@ Test(bench, repetitions_last_about_a_second) {
   cr_expect_eq(attn2c_bench_repetitions(5e9), 7);
 }
 
+static const attn2c_tensor tensors[] = {{.name = "t0"}, {.name = "t1"}, {.name = "t2"}};
 static const attn2c_op ops[] = {
-    {.op = "linear", .section = "input", .flops = 100.0},
-    {.op = "linear", .section = "layer 0", .flops = 200.0},
-    {.op = "softmax", .section = "layer 0", .flops = 0.0},
-    {.op = "linear", .section = "layer 1", .flops = 400.0},
+    {.op = "linear", .section = "input", .result = 0, .flops = 100.0},
+    {.op = "linear", .section = "layer 0", .result = 1, .flops = 200.0},
+    {.op = "softmax", .section = "layer 0", .result = 2, .flops = 0.0},
+    {.op = "linear", .section = "layer 1", .result = 2, .flops = 400.0},
 };
-static const double op_ms[] = {1.0, 2.0, 4.0, 8.0};
+static const double op_ms[] = {1.0, 2.0, 4.0, 8.0}, op_least_ms[] = {0.5, 1.5, 3.0, 7.0};
 
 Test(bench, profile_groups_in_order) {
   attn2c_profile_row rows[4];
-  cr_assert_eq(attn2c_profile_group(ops, 4, op_ms, 0, rows), 2);
+  static const attn2c_descriptor model = {.tensors = tensors};
+  static const attn2c_entry entry = {.ops = ops, .op_count = 4};
+  double medians[4], least[4];
+  memcpy(medians, op_ms, sizeof medians);
+  memcpy(least, op_least_ms, sizeof least);
+  const attn2c_bench_result result = {
+      .model = &model, .entry = &entry, .op_ms = medians, .op_least_ms = least};
+  cr_assert_eq(attn2c_profile_group(&result, ATTN2C_BY_KIND, rows), 2);
   cr_expect_str_eq(rows[0].name, "linear");
   cr_expect_eq(rows[0].ms, 11.0);
+  cr_expect_eq(rows[0].least_ms, 9.0);
   cr_expect_eq(rows[0].flops, 700.0);
   cr_expect_str_eq(rows[1].name, "softmax");
-  cr_assert_eq(attn2c_profile_group(ops, 4, op_ms, 1, rows), 3);
+  cr_assert_eq(attn2c_profile_group(&result, ATTN2C_BY_SECTION, rows), 3);
   cr_expect_str_eq(rows[1].name, "layer 0");
   cr_expect_eq(rows[1].ms, 6.0);
   cr_expect_eq(rows[2].flops, 400.0);
+  cr_assert_eq(attn2c_profile_group(&result, ATTN2C_BY_RESULT, rows), 4, "two of one name stay two");
+  cr_expect_str_eq(rows[3].name, "t2");
+  cr_expect_eq(rows[3].ms, 8.0);
+  cr_expect_eq(rows[3].least_ms, 7.0);
 }
 
 static char *report(double roof, attn2c_report_format format) {
   static const attn2c_descriptor model = {
-      .name = "a,\"b", .target = "avx2", .threads = 2, .arena_floats = 10};
+      .name = "a,\"b", .target = "avx2", .tensors = tensors, .threads = 2, .arena_floats = 10};
   static const attn2c_entry entry = {.name = "forward", .ops = ops, .op_count = 4, .flops = 2e9};
-  double times[4];
+  double times[4], least[4];
   memcpy(times, op_ms, sizeof times);
+  memcpy(least, op_least_ms, sizeof least);
   const attn2c_bench_result result = {.model = &model,
                                       .entry = &entry,
                                       .provider = "portable",
@@ -70,7 +84,8 @@ static char *report(double roof, attn2c_report_format format) {
                                       .repetitions = 9,
                                       .calls = 1,
                                       .roof = roof,
-                                      .op_ms = times};
+                                      .op_ms = times,
+                                      .op_least_ms = least};
   char *text = NULL;
   size_t size;
   FILE *stream = open_memstream(&text, &size);
@@ -92,6 +107,11 @@ Test(bench, report_says_the_rate_beside_the_roof) {
   expect_part(200.0, ATTN2C_FORMAT_JSON, "\"flops\": 2000000000");
   expect_part(200.0, ATTN2C_FORMAT_CSV,
               "\n\"a,\"\"b\",forward,2,avx2,20,19,0.5,9,2000000000,100,200,0.5,40,0,0,");
+}
+
+Test(bench, profile_of_each_result_is_for_machines) {
+  expect_part(200.0, ATTN2C_FORMAT_CSV, "\nforward,result,t1,2,200,0.0001,5e-07,0.1333,1.5\n");
+  expect_part(200.0, ATTN2C_FORMAT_JSON, "\"results\": [{\"name\": \"t0\", \"ms\": 1.0, \"ms_min\": 0.5,");
 }
 
 Test(bench, report_without_a_roof) {

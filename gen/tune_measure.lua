@@ -1,0 +1,104 @@
+-- tune_measure.lua: times a model's products in the setting in which they run: the model is
+-- emitted with given tile parameters, built, and profiled; weights stream as they really do,
+-- epilogues are on, and a product's time is that of its ops in all layers.
+local build = require("build")
+local faults = require("faults")
+local files = require("files")
+local pipeline = require("pipeline")
+local plan = require("plan")
+
+local measure = {}
+
+-- Visits the regions of rows of a state's first entry.
+local function each_region(state, visit)
+  for _, segment in ipairs(state.plan.entries[1].segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do if region.kind == "rows" then visit(region, segment) end end
+    end
+  end
+end
+
+--- The products of a planned state by key: { key, outputs, inputs, rows, flops, choice, leads, heads }. choice: the
+--- parameters it was planned with, the token block that of its region's leader; leads: the groups of the regions whose
+--- token block is this product's; heads: its own groups' ops.
+function measure.products(state)
+  local products, order = {}, {}
+  each_region(state, function(region, segment)
+    local leader = plan.leader(region)
+    for _, group in ipairs(region.groups) do
+      if group.key then
+        local product = products[group.key]
+        if not product then
+          local shape = group.head.operands.weight.shape
+          local own = state.plan.parameters_of(group.key)
+          product = { key = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0, leads = {},
+            heads = {}, leader = leader.key, choice = { panel = own.panel, k_block = own.k_block, k_order = own.k_order,
+              token_block = leader.token_block } }
+          products[group.key] = product
+          order[#order + 1] = product
+        end
+        product.flops = product.flops + group.head.flops
+        product.heads[#product.heads + 1] = group.head
+      end
+    end
+    if leader then
+      for _, group in ipairs(region.groups) do table.insert(products[leader.key].leads, group.head) end
+    end
+  end)
+  return products, order
+end
+
+--- Emits and builds a model with these choices in a folder; returns { state, folder, products }.
+function measure.build(root, arguments, overrides, choices, folder, cache)
+  local state = pipeline.run(root, arguments.description, overrides, nil, { set = { choices = choices, hash = "candidate" } })
+  files.write_all(folder, state.files)
+  build.run(state, folder, root, state.spec.name, cache)
+  local products = measure.products(state)
+  return { state = state, folder = folder, products = products }
+end
+
+-- The fields of a line of csv whose names need no quotes.
+local function fields_of(line)
+  local list = {}
+  for field in (line .. ","):gmatch("([^,]*),") do list[#list + 1] = field end
+  return list
+end
+
+--- Runs a built model. Returns { ms, of = key -> { own, region } }: least times in ms of a call, of each product, and of
+--- the regions whose token block it decides.
+function measure.run(built, repetitions)
+  local output = built.folder .. "/profile.csv"
+  local program = (built.folder:sub(1, 1) == "/" and "" or "./") .. built.folder .. "/" .. built.state.spec.name
+  local ok, how, code = os.execute(("%s bench --profile -o csv -r %d >%s"):format(files.shell(program), repetitions,
+    files.shell(output)))
+  build.stop_if_interrupted(how, code)
+  if not ok then
+    if how == "exit" and code >= 1 and code <= 6 then faults.raise(({ "mismatch", "usage", "format", "io", "memory",
+      "machine" })[code], program .. ": cannot be timed: what it said is above") end
+    faults.raise("machine", ("%s was ended by signal %d"):format(program, how == "signal" and code or code - 128))
+  end
+  local result, time_of, row = { of = {} }, {}, 0
+  local ops = built.state.graph.entries[1].ops
+  local number = 0
+  for line in files.read(output):gmatch("[^\n]+") do
+    local fields = fields_of(line)
+    number = number + 1
+    if number == 2 then result.ms = tonumber(fields[6]) end
+    if fields[2] == "result" then
+      row = row + 1
+      time_of[ops[row]] = tonumber(fields[9])
+    end
+  end
+  assert(row == #ops and result.ms, "the profile has another form")
+  local function sum(list)
+    local total = 0
+    for _, op in ipairs(list) do total = total + time_of[op] end
+    return total
+  end
+  for key, product in pairs(built.products) do
+    result.of[key] = { own = sum(product.heads), region = sum(product.leads) }
+  end
+  return result
+end
+
+return measure
