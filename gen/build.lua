@@ -24,19 +24,25 @@ function build.run(state, folder, root, only, cache)
   end
   local command = {
     "make", "-s", "-j2", "--no-print-directory", "-f", files.shell(root .. "/runtime/build.mk"),
-    "NAME=" .. spec.name, "DIR=" .. files.shell(folder), "CACHE=" .. files.shell((cache or build.cache(folder)) .. "/" .. key),
+    "NAME=" .. spec.name, "DIR=" .. files.shell(folder),
+    "CACHE=" .. files.shell((cache or build.cache(folder)) .. "/" .. key),
     "KERNELS=" .. spec.kernels, "TARGET_CFLAGS=" .. files.shell(targets.by_name[spec.target].cflags),
     "CC=" .. files.shell(compiler), "THREADS=" .. spec.threads,
-    "WORKERS=" .. files.shell(table.concat(spec.workers, " ", 2)), only and files.shell(folder .. "/" .. only) or "all",
+    "WORKERS=" .. files.shell(table.concat(spec.workers, " ", 2)),
+    only and files.shell(folder .. "/" .. only) or "all",
   }
-  local ok, how, code = os.execute(table.concat(command, " ") .. " >&2")
-  build.stop_if_interrupted(how, code)
-  if not ok then faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(folder)) end
+  if not build.execute(table.concat(command, " ") .. " >&2") then faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(folder)) end
 end
 
---- Raises what an interrupt of the compiler itself raises, where a command that it ran was interrupted.
-function build.stop_if_interrupted(how, code)
+--- Runs a shell command that prints nothing on its standard output; returns what os.execute does. An interrupt (of
+--- either of us; os.execute would ignore our own) raises "interrupted!", as one outside of a command does.
+function build.execute(command)
+  local handle, message = io.popen(command)
+  if not handle then faults.raise("memory", "cannot start a command: " .. message) end
+  handle:read("a")
+  local ok, how, code = handle:close()
   if (how == "signal" and code == 2) or (how == "exit" and code == 130) then error("interrupted!", 0) end
+  return ok, how, code
 end
 
 --- Where the runtime's objects are kept: beside the models.

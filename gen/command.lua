@@ -70,6 +70,7 @@ local function grammar()
       return nil, "--budget: " .. faults.quote(text) .. ", but 1 to 1000000 seconds are allowed"
     end)
   tuner:option("-o --output", "The file to write (default: beside the description, NAME.tune)."):argname("FILE")
+  tuner:flag("-v --verbose", "Say of each candidate, product by product, its time by the rule's, and its region's.")
   local show = with_tuning(parser:command("show", "Print what a pass of the compiler made."))
   show:option("--stage", "Which pass."):choices(stages):count(1)
   with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
@@ -194,6 +195,10 @@ function command.main(root, argv)
   end
   -- Without memory the handler above is not called: the error comes as the bare text.
   local defect = type(result) == "table" and result.defect or tostring(result)
+  if defect:find("interrupted!", 1, true) then
+    io.stderr:write("attn2c: interrupted\n")
+    return 130 -- what shells expect
+  end
   if defect:find("not enough memory", 1, true) then
     io.stderr:write("attn2c: out of memory\n")
     return faults.code.memory

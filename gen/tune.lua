@@ -13,8 +13,14 @@ local tune = {}
 local LEAST_GAIN = 0.01     -- of a product: what is nearer to the rule is not worth a line
 local UNKNOWN_NOISE = 0.05  -- of a ratio, while fewer than three runs of the rule have been seen
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
-local FINAL_PAIRS = 3
+local FINAL_PAIRS = 5
 local INTERRUPTED = 130     -- the exit code that shells expect
+
+-- Seconds since some moment, in hundredths.
+local function clock()
+  local uptime = files.read("/proc/uptime")
+  return uptime and tonumber(uptime:match("^[%d.]+")) or os.time()
+end
 
 local Tuner = {}
 Tuner.__index = Tuner
@@ -25,7 +31,7 @@ local function new(root, arguments)
   local planned = pipeline.run(root, arguments.description, overrides, "plan")
   local products, order = measure.products(planned)
   local self = setmetatable({ root = root, arguments = arguments, overrides = overrides, spec = planned.spec,
-    order = order, rule = {}, best = {}, seen = {}, history = {}, count = 0, start = os.time(), longest = 0 }, Tuner)
+    order = order, rule = {}, best = {}, seen = {}, history = {}, count = 0, start = clock() }, Tuner)
   self.budget = arguments.budget
   self.path = arguments.output or tuning.beside(arguments.description)
   self.folder = "out/.tune/" .. planned.spec.name
@@ -43,26 +49,35 @@ local function new(root, arguments)
   return self
 end
 
-function Tuner:elapsed() return os.time() - self.start end
+function Tuner:elapsed() return clock() - self.start end
 
 function Tuner:report(text)
   if not self.terminal then
-    io.stderr:write(("%4d s  %s\n"):format(self:elapsed(), text))
+    io.stderr:write(("%6.1f s  %s\n"):format(self:elapsed(), text))
     return
   end
   local part = math.min(1, self:elapsed() / self.budget)
   local filled = math.floor(part * 30)
-  io.stderr:write(("\r[%s%s] %d of %d s  %s\27[K"):format(("#"):rep(filled), ("."):rep(30 - filled), self:elapsed(),
-    self.budget, text))
+  io.stderr:write(("\r[%s%s] %.0f of %.0f s  %s\27[K"):format(("#"):rep(filled), ("."):rep(30 - filled),
+    self:elapsed(), self.budget, text))
 end
 
 function Tuner:end_report() if self.terminal then io.stderr:write("\r\27[K") end end
 
 function Tuner:build(choices, name)
-  return measure.build(self.root, self.arguments, self.overrides, choices, self.folder .. "/" .. name, "out/.runtime")
+  local start = clock()
+  local built = measure.build(self.root, self.arguments, self.overrides, choices, self.folder .. "/" .. name,
+    "out/.runtime")
+  self.build_seconds = clock() - start
+  return built
 end
 
-function Tuner:run(built) return measure.run(built, self.repetitions) end
+function Tuner:run(built)
+  local start = clock()
+  local result = measure.run(built, self.repetitions)
+  self.run_seconds = 0.5 * (clock() - start) + 0.5 * (self.run_seconds or clock() - start)
+  return result
+end
 
 function Tuner:run_rule()
   local result = self:run(self.rule_built)
@@ -98,18 +113,26 @@ function Tuner:ratios(built)
   return ratios
 end
 
--- Whether a product's best beats the rule by more than the noise.
-function Tuner:is_taken(key) return self.best[key].ratio < 1 - math.max(LEAST_GAIN, 2 * self:noise(key)) end
+-- Whether a product's best, timed once, beats the rule by more than the noise.
+function Tuner:is_clear(key) return self.best[key].ratio < 1 - math.max(LEAST_GAIN, 2 * self:noise(key)) end
+
+-- Whether it is worth the comparison at the end, which times it again.
+function Tuner:is_promising(key) return self.best[key].ratio < 1 - LEAST_GAIN end
+
+-- The rule's rate for a product, GFLOP/s.
+function Tuner:rule_rate(product)
+  local least
+  for _, times in ipairs(self.history[product.key]) do least = math.min(least or times.own, times.own) end
+  return least and least > 0 and 1e-6 * product.flops / least or 0
+end
 
 -- What is better than the rule, as choices for a file.
-function Tuner:taken()
+function Tuner:taken(is_better)
   local choices = {}
   for _, product in ipairs(self.order) do
     local key = product.key
-    if self.best[key].choice ~= self.rule[key] and self:is_taken(key) then
-      local least
-      for _, times in ipairs(self.history[key]) do least = math.min(least or times.own, times.own) end
-      local rate = 1e-6 * product.flops / least
+    if self.best[key].choice ~= self.rule[key] and is_better(self, key) then
+      local rate = self:rule_rate(product)
       local choice = { gflops = rate / self.best[key].ratio, rule_gflops = rate }
       for _, name in ipairs(tuning.names) do choice[name] = self.best[key].choice[name] end
       choices[key] = choice
@@ -129,7 +152,6 @@ end
 
 -- Builds and times what `choice_of(product)` says, and takes what is better. by: whose time decides, own or region.
 function Tuner:try(choice_of, by)
-  local begun = os.time()
   local choices = {}
   for _, product in ipairs(self.order) do choices[product.key] = choice_of(product) end
   self.count = self.count + 1
@@ -140,25 +162,29 @@ function Tuner:try(choice_of, by)
     local key = product.key
     local ran, ratio = built.products[key].choice, ratios[key][by]
     self.seen[key][search.signature(product, ran)] = true
-    if choices[key] ~= self.best[key].choice and ratio < (by == "own" and self.best[key].ratio or self.region_best[key]) then
-      self.pending[key] = self.pending[key] or { ratio = 1e9 }
-      if ratio < self.pending[key].ratio then self.pending[key] = { choice = ran, ratio = ratio } end
+    local to_beat = by == "own" and self.best[key].ratio or self.region_best[key]
+    if self.pending[key] then to_beat = self.pending[key].ratio end
+    if choices[key] ~= self.best[key].choice and ratio < to_beat then
+      self.pending[key] = { choice = ran, ratio = ratio }
     end
-    if os.getenv("ATTN2C_TUNE_LOG") then
-      io.stderr:write(("        %-34s %-24s %.3f %.3f\n"):format(key, search.text(product, ran), ratios[key].own, ratios[key].region))
+    if self.arguments.verbose then
+      io.stderr:write(("%10s%-34s %-24s %.3f %.3f\n"):format("", key, search.text(product, ran), ratios[key].own,
+        ratios[key].region))
     end
   end
-  self.longest = math.max(self.longest, os.time() - begun)
-  return built, ratios
+  return ratios
 end
 
--- Whether there is time for one more candidate and the final comparison.
-function Tuner:has_time() return self:elapsed() + 2 * self.longest + 1 < self.budget end
+-- Whether there is time for one more candidate and the comparison at the end.
+function Tuner:has_time()
+  return self:elapsed() + 2 * self.build_seconds + (3 + 2 * FINAL_PAIRS) * self.run_seconds < self.budget
+end
 
 function Tuner:round(name)
   local lists, most = {}, 0
   for _, product in ipairs(self.order) do
-    lists[product.key] = search.moves(name, product, self.best[product.key].choice, self.spec.plan, self.seen[product.key])
+    lists[product.key] = search.moves(name, product, self.best[product.key].choice, self.spec.plan,
+      self.seen[product.key])
     most = math.max(most, #lists[product.key])
   end
   if most == 0 then return end
@@ -168,7 +194,7 @@ function Tuner:round(name)
     self.region_best = {}
     if not self:has_time() then return end
     for _, product in ipairs(self.order) do self.region_best[product.key] = 0 end
-    local _, ratios = self:try(function(product) return self.best[product.key].choice end, by)
+    local ratios = self:try(function(product) return self.best[product.key].choice end, by)
     for key, ratio in pairs(ratios) do self.region_best[key] = ratio.region end
   end
   for i = 1, most do
@@ -200,21 +226,22 @@ function Tuner:settle(by)
     end
   end
   self.pending = {}
-  self:write(self:taken())
+  self:write(self:taken(self.is_clear))
 end
 
 function Tuner:write_with_pending()
   local before = self.best
   self.best = setmetatable({}, { __index = before })
   for key, found in pairs(self.pending) do self.best[key] = found end
-  self:write(self:taken())
+  self:write(self:taken(self.is_clear))
   self.best = before
 end
 
--- The composed choice against the rule, in turn. Products that lost in this company go back to the rule.
+-- The composed choice against the rule, in turn. Returns the ratio of their calls, and that of each product with its
+-- spread: a product that does not beat the rule by more than that goes back to it.
 function Tuner:compare(choices)
   local built = self:build(choices, "candidate")
-  local own, whole = {}, {}
+  local own, whole, found = {}, {}, {}
   for i = 1, FINAL_PAIRS do
     self:report(("the choice against the rule, %d of %d"):format(i, FINAL_PAIRS))
     local rule, choice = self:run_rule(), self:run(built)
@@ -224,62 +251,60 @@ function Tuner:compare(choices)
       own[key][i] = choice.of[key].own / rule.of[key].own
     end
   end
-  local worse = {}
   for key, list in pairs(own) do
-    local ratio = search.spread(list)
-    if ratio < 1 then self.best[key].ratio = ratio else worse[#worse + 1] = key end
+    local ratio, spread = search.spread(list)
+    found[key] = { ratio = ratio, is_better = ratio < 1 - math.max(LEAST_GAIN, spread) }
   end
-  return search.spread(whole), worse
+  return search.spread(whole), found
 end
 
+-- Compares, drops what was not better, and compares what is left again, so that what is kept was timed as it is kept.
 function Tuner:finish()
-  local choices = self:taken()
+  local choices = self:taken(self.is_promising)
   local ratio
   while next(choices) do
-    local worse
-    ratio, worse = self:compare(choices)
-    if #worse == 0 then break end
-    for _, key in ipairs(worse) do self.best[key] = { choice = self.rule[key], ratio = 1 } end
-    choices = {}
-    for _, product in ipairs(self.order) do
-      local key = product.key
-      if self.best[key].choice ~= self.rule[key] and self.best[key].ratio < 1 then choices[key] = self:taken()[key] end
+    local found, dropped
+    ratio, found = self:compare(choices)
+    for key, each in pairs(found) do
+      self.best[key].ratio = each.ratio
+      if not each.is_better then
+        choices[key] = nil
+        self.best[key] = { choice = self.rule[key], ratio = 1 }
+        dropped = true
+      end
     end
-    if self:elapsed() > self.budget then break end
+    choices = self:taken(function(_, key) return choices[key] ~= nil end)
+    if not dropped then break end
   end
-  if next(choices) and not (ratio < 1) then choices = {} end
+  if next(choices) and ratio >= 1 then choices = {} end
   self:write(choices)
   return choices, ratio
 end
 
 function Tuner:table(choices, ratio)
-  local lines = { "| product | rule | choice | rule GFLOP/s | choice GFLOP/s | ratio |", "|:---|:---|:---|---:|---:|---:|" }
+  local lines = { "| product | rule | choice | rule GFLOP/s | choice GFLOP/s | ratio |",
+    "|:---|:---|:---|---:|---:|---:|" }
   for _, product in ipairs(self.order) do
     local key = product.key
-    local choice = choices[key]
-    local least
-    for _, times in ipairs(self.history[key]) do least = math.min(least or times.own, times.own) end
-    local rate = least and 1e-6 * product.flops / least or 0
+    local choice, rate = choices[key], self:rule_rate(product)
     lines[#lines + 1] = ("| %s | %s | %s | %.1f | %.1f | %.3f |"):format(key, search.text(product, self.rule[key]),
       choice and search.text(product, choice) or "the rule", rate, choice and choice.gflops or rate,
       choice and choice.gflops / choice.rule_gflops or 1)
   end
   lines[#lines + 1] = ""
   local said = next(choices) and ("a call takes %.3f of the rule's time"):format(ratio) or "the rule is kept"
-  lines[#lines + 1] = ("%s: %d candidates in %d s; %s. A tile is panel x K block, order, tokens."):format(self.path,
+  lines[#lines + 1] = ("%s: %d candidates in %.0f s; %s. A tile is panel x K block, order, tokens."):format(self.path,
     self.count, self:elapsed(), said)
   return table.concat(lines, "\n") .. "\n"
 end
 
 local function first_runs(self)
   self.repetitions = LEAST_RUNS
-  local begun = os.time()
   self:report("the rule")
   self.rule_built = self:build({}, "rule")
   local ms = self:run(self.rule_built).ms
   self.repetitions = math.max(LEAST_RUNS, math.min(MOST_RUNS, math.ceil(RUN_MS / ms)))
   self:run_rule()
-  self.longest = os.time() - begun
   for _, product in ipairs(self.order) do
     self.seen[product.key][search.signature(product, self.rule[product.key])] = true
   end
@@ -289,9 +314,11 @@ end
 function tune.run(root, arguments)
   local self = new(root, arguments)
   if #self.order == 0 then faults.raise("usage", arguments.description .. ": has no product to tune") end
+  local choices, ratio
   local done, failure = xpcall(function()
     first_runs(self)
     for _, name in ipairs(search.rounds) do self:round(name) end
+    choices, ratio = self:finish()
   end, function(value) return faults.is(value) and value or tostring(value) .. "" end)
   if not done then
     self:end_report()
@@ -302,7 +329,6 @@ function tune.run(root, arguments)
     end
     error(failure, 0)
   end
-  local choices, ratio = self:finish()
   self:end_report()
   io.write(self:table(choices, ratio))
   return 0

@@ -6,6 +6,7 @@ local faults = require("faults")
 local files = require("files")
 local pipeline = require("pipeline")
 local plan = require("plan")
+local targets = require("targets")
 
 local measure = {}
 
@@ -18,9 +19,9 @@ local function each_region(state, visit)
   end
 end
 
---- The products of a planned state by key: { key, outputs, inputs, rows, flops, choice, leads, heads }. choice: the
---- parameters it was planned with, the token block that of its region's leader; leads: the groups of the regions whose
---- token block is this product's; heads: its own groups' ops.
+--- The products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, leader, leads,
+--- heads }. choice: the parameters it was planned with, the token block that of its region's leader; leads: the ops of
+--- the regions whose token block is this product's; heads: its own ops.
 function measure.products(state)
   local products, order = {}, {}
   each_region(state, function(region, segment)
@@ -31,9 +32,10 @@ function measure.products(state)
         if not product then
           local shape = group.head.operands.weight.shape
           local own = state.plan.parameters_of(group.key)
-          product = { key = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0, leads = {},
-            heads = {}, leader = leader.key, choice = { panel = own.panel, k_block = own.k_block, k_order = own.k_order,
-              token_block = leader.token_block } }
+          product = { key = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
+            leads = {}, heads = {}, leader = leader.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
+            choice = { panel = own.panel, k_block = own.k_block,
+              k_order = own.k_order, token_block = leader.token_block } }
           products[group.key] = product
           order[#order + 1] = product
         end
@@ -50,7 +52,8 @@ end
 
 --- Emits and builds a model with these choices in a folder; returns { state, folder, products }.
 function measure.build(root, arguments, overrides, choices, folder, cache)
-  local state = pipeline.run(root, arguments.description, overrides, nil, { set = { choices = choices, hash = "candidate" } })
+  local state = pipeline.run(root, arguments.description, overrides, nil,
+    { set = { choices = choices, hash = "candidate" } })
   files.write_all(folder, state.files)
   build.run(state, folder, root, state.spec.name, cache)
   local products = measure.products(state)
@@ -64,17 +67,17 @@ local function fields_of(line)
   return list
 end
 
---- Runs a built model. Returns { ms, of = key -> { own, region } }: least times in ms of a call, of each product, and of
---- the regions whose token block it decides.
+--- Runs a built model. Returns { ms, of = key -> { own, region } }: least times in ms of a call, of each product, and
+--- of the regions whose token block it decides.
 function measure.run(built, repetitions)
   local output = built.folder .. "/profile.csv"
   local program = (built.folder:sub(1, 1) == "/" and "" or "./") .. built.folder .. "/" .. built.state.spec.name
-  local ok, how, code = os.execute(("%s bench --profile -o csv -r %d >%s"):format(files.shell(program), repetitions,
-    files.shell(output)))
-  build.stop_if_interrupted(how, code)
+  local command = "%s bench --profile -o csv -r %d >%s"
+  local ok, how, code = build.execute(command:format(files.shell(program), repetitions, files.shell(output)))
   if not ok then
-    if how == "exit" and code >= 1 and code <= 6 then faults.raise(({ "mismatch", "usage", "format", "io", "memory",
-      "machine" })[code], program .. ": cannot be timed: what it said is above") end
+    for kind, number in pairs(faults.code) do
+      if how == "exit" and code == number then faults.raise(kind, program .. ": not timed: what it said is above") end
+    end
     faults.raise("machine", ("%s was ended by signal %d"):format(program, how == "signal" and code or code - 128))
   end
   local result, time_of, row = { of = {} }, {}, 0

@@ -2,12 +2,12 @@
 -- candidate moves every product one step along a list of its own. Rounds change tiles, then
 -- K blocks, then token blocks, each from the best so far. It times nothing itself.
 local plan = require("plan")
-local words = require("words")
 
 local search = {}
 
-local PANELS, K_BLOCKS, TOKEN_BLOCKS = { 64, 32, 48, 96, 128, 16 }, { 64, 128, 256, 32, 8192 }, { 64, 128, 256, 96, 192, 32 }
 local LONGEST = 8192 -- a K block of this is all of K
+local PANELS, K_BLOCKS = { 64, 32, 48, 96, 128, 16 }, { 64, 128, 256, 32, LONGEST }
+local TOKEN_BLOCKS = { 64, 128, 256, 96, 192, 32 }
 
 search.rounds = { "tiles", "k_blocks", "token_blocks", "tiles", "k_blocks" }
 
@@ -17,7 +17,8 @@ function search.signature(product, choice)
   local k = plan.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "whole" or choice.k_order
   local blocks = plan.blocks(product.rows, choice.token_block)
-  return ("%s; %d %d %s; %d %d"):format(table.concat(panels.widths, " "), k.size, k.tail, order, #blocks, blocks[1].count)
+  return ("%s; %d %d %s; %d %d"):format(table.concat(panels.widths, " "), k.size, k.tail, order, #blocks,
+    blocks[1].count)
 end
 
 local function changed(choice, more)
@@ -29,9 +30,12 @@ end
 
 local moves = {}
 
-function moves.tiles(_, choice, list)
+-- A panel of one vector keeps half of the machine's units waiting.
+function moves.tiles(product, choice, list)
   for _, panel in ipairs(PANELS) do
-    for _, order in ipairs { "outer", "reduce" } do list[#list + 1] = changed(choice, { panel = panel, k_order = order }) end
+    for _, order in ipairs { "outer", "reduce" } do
+      if panel >= product.least_panel then list[#list + 1] = changed(choice, { panel = panel, k_order = order }) end
+    end
   end
 end
 
@@ -43,7 +47,7 @@ end
 function moves.token_blocks(product, choice, list)
   if product.leader ~= product.key then return end
   for _, size in ipairs(TOKEN_BLOCKS) do
-    if size <= product.rows or size // 2 < product.rows then list[#list + 1] = changed(choice, { token_block = size }) end
+    list[#list + 1] = changed(choice, { token_block = size })
   end
 end
 
@@ -67,7 +71,7 @@ end
 function search.text(product, choice)
   local k = plan.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
-  return ("%d x %d%s, %d"):format(choice.panel, math.min(k.size, LONGEST), order,
+  return ("%d x %d%s, %d"):format(choice.panel, k.size, order,
     plan.blocks(product.rows, choice.token_block)[1].count)
 end
 
@@ -83,7 +87,5 @@ function search.spread(list)
   end
   return at(0.5), (at(0.75) - at(0.25)) / 1.349
 end
-
-search.sorted_keys = words.sorted_keys
 
 return search

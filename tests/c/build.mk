@@ -15,7 +15,7 @@ runtime  := $(filter-out runtime/main.c runtime/kernels_%.c,$(wildcard runtime/*
 headers  := $(wildcard runtime/*.h tests/c/*.h)
 helpers  := faults scratch fake_model
 element_tests := elementary rowops product
-plain_tests   := bench
+plain_tests   := bench bound
 tests := $(filter-out $(element_tests) $(plain_tests),$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
 
 flags := $(shell sed -n 's/^flags[^:]*: //p;/^flags/q' /proc/cpuinfo)
@@ -43,7 +43,7 @@ helper_objects  := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(checked_objects) $(helper_objects)
 	$(CC) $(sanitize) -o $@ $^ $(wraps) -lcriterion -ljansson -lm -ldl -lpthread
 
-$(bin)/test_bench: tests/c/test_bench.c $(runtime) runtime/kernels_libxsmm.c $(headers) | $(bin)/obj
+$(addprefix $(bin)/test_,$(plain_tests)): $(bin)/test_%: tests/c/test_%.c $(runtime) runtime/kernels_libxsmm.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O2 -fopenmp-simd -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion -lxsmm -lxsmmnoblas -ljansson -lpthread -lrt -ldl -lm
 
 define element_rule
