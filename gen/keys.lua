@@ -10,9 +10,9 @@ local keys = {}
 -- A model NAME comes as NAME.h and libNAME, which must not stand before those that it includes and links.
 local taken = words.set {
   "steps", "product", "model", "rowops", "team", "m", "c", "dl", "rt", "pthread", "gcc", "gomp", "jansson", "xsmm",
-  "xsmmnoblas", "libxsmm", "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math",
-  "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn",
-  "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype", "fcntl", "unistd", "dlfcn", "sched", "strings",
+  "xsmmnoblas", "libxsmm", "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits",
+  "locale", "math", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib",
+  "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype", "fcntl", "unistd", "dlfcn", "sched", "strings",
 }
 
 keys.list = {

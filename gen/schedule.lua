@@ -15,10 +15,6 @@ local words = require("words")
 
 local schedule = {}
 
--- A meeting of two to eight workers takes one to two microseconds, the start of a team some five; below these costs
--- one worker is faster (units of cost.lua, some 250 of which take a nanosecond).
-local LEAST_PHASE, LEAST_TEAM = 1500000, 6000000
-
 --- Whether a step is a call, not a note or a loop's bracket.
 function schedule.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
@@ -183,7 +179,7 @@ local function segment_cost(segment)
 end
 
 -- A segment's phases for several workers, or nil where one worker is faster.
-local function in_phases(segment, threads, buffers)
+local function in_phases(segment, threads, buffers, least)
   local function private(name, region)
     local kind = buffers[name] and buffers[name].private
     return kind == "unit" or (kind == "block" and region.partition and region.partition[threads] == "blocks")
@@ -197,7 +193,7 @@ local function in_phases(segment, threads, buffers)
     end
     total = total + segment_cost({ sections = { section } })
   end
-  if total / #phases < LEAST_PHASE then return nil end
+  if total / #phases < least then return nil end
   for _, name in ipairs(words.sorted_keys(buffers)) do
     local buffer = buffers[name]
     for worker = 1, buffer.private and threads or 0 do
@@ -214,7 +210,7 @@ local function copy_buffers(buffers)
 end
 
 -- The program of a lowered one for a number of workers.
-local function schedule_program(base, threads)
+local function schedule_program(base, threads, parameters)
   local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
     buffers = copy_buffers(base.buffers), lines = 0 }
   local before = copy_buffers(base.buffers)
@@ -223,10 +219,10 @@ local function schedule_program(base, threads)
       mode = "serial" }
     if threads > 1 then
       if segment.partition[threads] == "groups" then
-        if segment.repeats * segment_cost(segment) >= LEAST_TEAM then new.mode = "groups" end
+        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "groups" end
       else
         local clones = copy_buffers(before)
-        new.phases = in_phases(segment, threads, clones)
+        new.phases = in_phases(segment, threads, clones, parameters.least_phase)
         if new.phases then
           new.mode = "phases"
           for name, buffer in pairs(clones) do program.buffers[name] = buffer end
@@ -243,7 +239,9 @@ function schedule.run(state)
   local programs = {}
   for _, base in ipairs(state.programs) do
     local numbers = base.variant == "ship" and state.spec.workers or { 1 }
-    for _, threads in ipairs(numbers) do programs[#programs + 1] = schedule_program(base, threads) end
+    for _, threads in ipairs(numbers) do
+      programs[#programs + 1] = schedule_program(base, threads, state.plan.parameters)
+    end
   end
   state.programs = programs
 end

@@ -12,6 +12,9 @@
 -- window_block    query rows a block where a window masks most keys
 -- key_align       the first key of a block's range is a multiple of this
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
+-- least_phase     work between two meetings below which one worker does all of a segment, on average; and
+-- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond: a meeting of
+--                 two to eight workers takes one to two microseconds, the start of a team some five
 -- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
 --                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to single
 --                 floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
@@ -23,19 +26,22 @@ targets.list = {
     cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1 },
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1,
+      least_phase = 1500000, least_team = 6000000 },
   },
   {
     name = "avx2", vector = 8,
     cflags = "-mavx2 -mfma",
     needs = { "avx2", "fma" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8 },
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8,
+      least_phase = 1500000, least_team = 6000000 },
   },
   {
     name = "x86_64", vector = 4, cflags = "", needs = {},
     rule = { panel = 32, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4 },
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4,
+      least_phase = 1500000, least_team = 6000000 },
   },
 }
 
@@ -51,6 +57,7 @@ targets.parameters = {
   key_align = { min = 1, max = 16 },
   pad = { min = 1, max = 16, divides = 16 }, -- rows have room up to a multiple of 16
   row_block = { min = 1, max = 4096 },
+  least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },
 }
 
 --- What `target = "host"` means here. LIBXSMM_TARGET is honoured, so that a lower target can be tried everywhere.

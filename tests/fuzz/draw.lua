@@ -91,7 +91,12 @@ local output_names = {
   "from", "x",
 }
 
-local function draw_stage(pooled)
+-- The norm of a narrow row whose values are nearly equal multiplies any rounding, and no two computations of such a
+-- model agree: below this width eps is large.
+local NARROW = 8
+
+-- pooled: whether rows were pooled before; width: of what comes in.
+local function draw_stage(pooled, width)
   local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", pick(activations), pick(activations) }
   if not pooled then kinds[#kinds + 1], kinds[#kinds + 2] = "pool", "pool" end
   local stage = { stage = pick(kinds) }
@@ -101,18 +106,18 @@ local function draw_stage(pooled)
     if chance(40) then stage.activation = pick(activations) end
   elseif stage.stage == "pool" then
     stage.over = pick(pools)
-  elseif stage.stage == "norm" and chance(40) then
-    stage.eps = pick { 1e-12, 1e-5, 0.5 }
+  elseif stage.stage == "norm" and (chance(40) or width < NARROW) then
+    stage.eps = width < NARROW and 0.5 or pick { 1e-12, 1e-5, 0.5 }
   end
   return stage
 end
 
 local function draw_output(d)
   if chance(35) then return end
-  local output, names, pooled = {}, {}, false
+  local output, names, pooled, width = {}, {}, false, d.d_model
   for i = 1, random(0, 6) do
-    local stage = draw_stage(pooled)
-    pooled = pooled or stage.stage == "pool"
+    local stage = draw_stage(pooled, width)
+    pooled, width = pooled or stage.stage == "pool", stage.to or width
     local name = pick(output_names)
     if chance(35) and not names[name] then stage.name, names[name] = name, true end
     output[i] = stage
@@ -176,7 +181,8 @@ function draw.description(seed, number)
   if chance(60) then d.activation = pick(activations) end
   if chance(60) then d.norm = pick { "post", "pre", "none" } end
   if chance(40) then d.final_norm = d.norm ~= "none" and chance(70) end
-  if chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
+  if d.d_model < NARROW then d.eps = pick { 0.1, 1 }
+  elseif chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
   d.bias = draw_bias()
   if chance(30) then d.scale = pick { false, 1, 0.25, 0.05 } end
   bound_cost(d)

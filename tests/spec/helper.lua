@@ -37,6 +37,14 @@ end
 --- As helper.state, of helper.description(more).
 function helper.tiny(more, last) return helper.state(helper.description(more), last) end
 
+--- The bytes of a file.
+function helper.read(path)
+  local handle = assert(io.open(path, "rb"))
+  local text = handle:read("a")
+  handle:close()
+  return text
+end
+
 --- The fault that a function raises; nil where it raises nothing. Any other error goes on.
 function helper.fault(fn, ...)
   local ok, value = pcall(fn, ...)
