@@ -421,6 +421,7 @@ function Lowering:sequence_region(region)
     local fn, name, value = pools[op.attributes["function"]](self, op, place)
     self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
       { y = self:at(op.result, 0, 0, place), x = self:at(x, 0, 0, place), [name] = value })
+    self.steps[#self.steps].at_most = fn == "pool_row" and 1 or x.shape[2] -- rows, for counting costs
   end)
 end
 

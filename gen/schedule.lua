@@ -246,7 +246,23 @@ function schedule.run(state)
   state.programs = programs
 end
 
---- The shipped programs' steps in order, numbered, a list a worker and phase.
+-- A line an op of the graph: its steps, and the bytes that they read and write in one run of their lists.
+local function traffic(program, lines)
+  local steps_of, bytes_of = {}, {}
+  schedule.each(program, function(step)
+    if schedule.is_call(step) then
+      steps_of[step.op] = (steps_of[step.op] or 0) + 1
+      bytes_of[step.op] = (bytes_of[step.op] or 0) + cost.bytes(step)
+    end
+  end)
+  lines[#lines + 1] = "  bytes moved an op"
+  for i, op in ipairs(program.entry.ops) do
+    lines[#lines + 1] = ("  %12d bytes in %5d steps: %s = %s"):format(bytes_of[i] or 0, steps_of[i] or 0, op.result.name,
+      op.op)
+  end
+end
+
+--- The shipped programs' steps in order, numbered, a list a worker and phase; then the bytes that each op moves.
 function schedule.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do
@@ -265,6 +281,7 @@ function schedule.dump(state)
           lines[#lines + 1] = ("  %5d %s"):format(number, lower.step_text(step))
         end
       end)
+      traffic(program, lines)
     end
   end
   return table.concat(lines, "\n") .. "\n"

@@ -1,12 +1,17 @@
 -- draw.lua: random descriptions, valid ones only, from all keys together. Sizes lie where
 -- tiles and vectors end: around multiples of 16, primes, ones; their product is bounded, so
 -- that a case takes about a second.
+local keys = require("keys")
 local stages = require("stages")
+local targets = require("targets")
 local words = require("words")
 
 local draw = {}
 
 local random = math.random
+
+local most_threads
+for _, field in ipairs(keys.list) do if field.key == "threads" then most_threads = field.max end end
 
 local function pick(list) return list[random(#list)] end
 local function chance(percent) return random(100) <= percent end
@@ -126,23 +131,37 @@ local function draw_output(d)
   d.output = output
 end
 
+-- Tile parameters whose whole range would seldom meet a small model; others are drawn from what they allow.
 local plan_draws = {
   panel = function() return 16 * random(8) end,
   k_block = function() return math.max(8, size(160)) end,
-  k_order = function() return pick { "reduce", "outer" } end,
   token_block = function() return size(160) end,
   group_tokens = function() return size(400) end,
   query_block = function() return size(100) end,
   key_block = function() return 16 * random(8) end,
   window_block = function() return size(64) end,
-  key_align = function() return random(16) end,
-  pad = function() return 1 << random(0, 4) end,
+  row_block = function() return size(100) end,
+  least_phase = function() return pick { 0, 0, 1000, 1 << 40 } end,
+  least_team = function() return pick { 0, 0, 1000, 1 << 40 } end,
 }
+
+-- Any value that a tile parameter's declaration allows.
+local function draw_declared(parameter)
+  if parameter.words then return pick(parameter.words) end
+  local step = parameter.multiple or 1
+  local value
+  repeat
+    value = step * random((parameter.min + step - 1) // step, parameter.max // step)
+  until not parameter.divides or parameter.divides % value == 0
+  return value
+end
 
 local function draw_plan(d)
   if chance(45) then return end
   local plan = {}
-  for _, name in ipairs(words.sorted_keys(plan_draws)) do if chance(35) then plan[name] = plan_draws[name]() end end
+  for _, name in ipairs(words.sorted_keys(targets.parameters)) do
+    if chance(35) then plan[name] = (plan_draws[name] or draw_declared)(targets.parameters[name]) end
+  end
   d.plan = plan
 end
 
@@ -192,6 +211,7 @@ function draw.description(seed, number)
   if chance(40) then d.names = pick { "attn2c", "torch" } end
   if chance(40) then d.target = pick { "host", "avx2", "x86_64" } end
   if chance(20) then d.kernels = pick { "libxsmm", "portable" } end
+  if chance(40) then d.threads = random(math.min(4, most_threads)) end
   if chance(25) then d.reuse = chance(30) end
   draw_plan(d)
   return d

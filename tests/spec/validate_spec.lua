@@ -196,7 +196,7 @@ describe("other keys' ranges", function()
           assert.equal(inside, spec({ plan = { [name] = inside } }).plan[name])
         end
         for _, outside in ipairs { parameter.min - 1, parameter.max + 1 } do
-          assert.matches(("^plan.%s: %d, but an integer from %d to %d is allowed$"):format(name, outside, parameter.min,
+          assert.equal(("plan.%s: %d, but an integer from %d to %d is allowed"):format(name, outside, parameter.min,
             parameter.max), refusal({ plan = { [name] = outside } }))
         end
         if parameter.multiple then
