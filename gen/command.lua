@@ -106,14 +106,16 @@ local run = {}
 function run.gen(root, arguments)
   local state, folder = generate(root, arguments, arguments.output)
   print_out(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(folder, state.spec.name,
-    words.thousands(state.plan.entries[1].lines), words.thousands(4 * state.programs[1].arena_floats), state.spec.target))
+    words.thousands(state.plan.entries[1].lines), words.thousands(4 * state.programs[1].arena_floats),
+      state.spec.target))
   return 0
 end
 
 function run.build(root, arguments)
   local state, folder = generate(root, arguments, arguments.output)
   build.run(state, folder, root)
-  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(folder, state.spec.name, state.spec.name, state.spec.name,
+  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(folder, state.spec.name, state.spec.name,
+    state.spec.name,
     state.spec.name, state.spec.name))
   return 0
 end

@@ -88,11 +88,13 @@ function attention.lower(self, region)
             { buffer = scores_tile, class = "arena", offset = part.first - block.first_key })
         end
         mask(self, region, place, block, tile, tile_ld)
-        self:tap(scores.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys, place)
+        self:tap(scores.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys,
+          place)
         self.op_index = self.index_of[softmax]
         self:row("softmax", { rows = block.count, cols = block.keys, ld = tile_ld, scale = softmax.attributes.scale },
           { s = tile })
-        self:tap(softmax.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys, place)
+        self:tap(softmax.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys,
+          place)
         self.op_index = self.index_of[region.context]
         context(self, region, place, block, h, head_dim, tile, tile_ld)
       end

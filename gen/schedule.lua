@@ -112,7 +112,8 @@ end
 -- The step with a worker's private buffers in place of the common ones.
 local function privatise(step, worker, private)
   local renamed = false
-  operands.each(step, function(operand) if operand.buffer and private(operand.buffer, step.region) then renamed = true end end)
+  operands.each(step, function(operand) if operand.buffer and private(operand.buffer,
+    step.region) then renamed = true end end)
   if not renamed then return step end
   local copy = {}
   for key, value in pairs(step) do copy[key] = value end
@@ -257,7 +258,8 @@ local function traffic(program, lines)
   end)
   lines[#lines + 1] = "  bytes moved an op"
   for i, op in ipairs(program.entry.ops) do
-    lines[#lines + 1] = ("  %12d bytes in %5d steps: %s = %s"):format(bytes_of[i] or 0, steps_of[i] or 0, op.result.name,
+    lines[#lines + 1] = ("  %12d bytes in %5d steps: %s = %s"):format(bytes_of[i] or 0, steps_of[i] or 0,
+      op.result.name,
       op.op)
   end
 end

@@ -67,8 +67,10 @@ describe("the checker after plan", function()
   end)
 
   it("finds panels and K blocks that do not cover", function()
-    assert.matches("the panels of l0.attn.q", broken("plan", {}, function(state) groups(state)[1].panels.widths[1] = 15 end))
-    assert.matches("the K blocks of l0.attn.q", broken("plan", {}, function(state) groups(state)[1].k_blocks.tail = 1 end))
+    assert.matches("the panels of l0.attn.q", broken("plan", {},
+      function(state) groups(state)[1].panels.widths[1] = 15 end))
+    assert.matches("the K blocks of l0.attn.q", broken("plan", {},
+      function(state) groups(state)[1].k_blocks.tail = 1 end))
   end)
 end)
 
@@ -155,7 +157,8 @@ end)
 describe("the checker after kernels", function()
   for field, value in pairs { m = 0, n = 0, k = 0, lda = 15, ldb = 15, ldc = 15, beta = 2 } do
     it("finds a wrong " .. field, function()
-      assert.matches("the shape of kernel 0", broken("kernels", {}, function(state) state.kernels[1][field] = value end))
+      assert.matches("the shape of kernel 0", broken("kernels", {},
+        function(state) state.kernels[1][field] = value end))
     end)
   end
 

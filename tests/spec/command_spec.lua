@@ -43,7 +43,8 @@ describe("the command", function()
     local code, output, errors = helper.command { "gen", path }
     assert.same({ 2, "" }, { code, output })
     assert.equal(("attn2c: %s: seq: 0, but an integer from 1 to 4096 is allowed\n"
-      .. "attn2c: %s: heads: d_model 8 is not divisible by heads 3, and head_dim is not given\n"):format(path, path), errors)
+      .. "attn2c: %s: heads: d_model 8 is not divisible by heads 3, and head_dim is not given\n"):format(path, path),
+        errors)
   end)
 
   it("exits 4 where a description cannot be read or a folder not be made", function()
@@ -99,7 +100,8 @@ describe("the command", function()
 
   it("works through a link and from any folder", function()
     local folder = helper.folder()
-    os.execute(("ln -s %s %s"):format(files.shell(helper.absolute_root() .. "/gen/attn2c"), files.shell(folder .. "/attn2c")))
+    os.execute(("ln -s %s %s"):format(files.shell(helper.absolute_root() .. "/gen/attn2c"),
+      files.shell(folder .. "/attn2c")))
     local handle = io.popen(("cd %s && ./attn2c --version"):format(files.shell(folder)))
     assert.matches("^attn2c %d", handle:read("a"))
     handle:close()

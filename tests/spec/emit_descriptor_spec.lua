@@ -54,7 +54,8 @@ describe("the descriptor", function()
     local v, state = values({ names = "torch", d_model = 80, heads = 2 })
     assert.equal(#state.graph.weights, #v.weight_rows)
     -- The third weight is k's: rows 80 to 159 of a tensor of 240; panels of 48 and 32.
-    assert.matches("^{ %d+, names_2, 2, { 240, 80 }, 80, NULL, 0.0, 0.1[%d]*, %d+, 64, 0, { 48, 32 } },$", v.weight_rows[3])
+    assert.matches("^{ %d+, names_2, 2, { 240, 80 }, 80, NULL, 0.0, 0.1[%d]*, %d+, 64, 0, { 48, 32 } },$",
+      v.weight_rows[3])
     assert.equal('static const char *const names_2[] = { "encoder.layers.0.self_attn.in_proj_weight", '
       .. '"layers.0.self_attn.in_proj_weight", NULL };', v.weight_names[3])
   end)

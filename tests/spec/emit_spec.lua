@@ -57,7 +57,8 @@ describe("emitted C", function()
   it("cannot be broken out of by a description's file name", function()
     local text = 'return { name = "evil", seq = 4, d_model = 8, heads = 1, layers = 1, target = "avx2" }'
     local plain = pipeline.run(helper.root, helper.file(text, "plain.lua"), {})
-    for _, name in ipairs { "a*/ int x; /*.lua", 'a"; int x; ".lua', "a\nint x;\n.lua", "a\\", "a\\\n.lua", "??/", "*", "%d${name}",
+    for _, name in ipairs { "a*/ int x; /*.lua", 'a"; int x; ".lua', "a\nint x;\n.lua", "a\\", "a\\\n.lua", "??/", "*",
+      "%d${name}",
       "a\rb", "a\27[0m" } do
       local state = pipeline.run(helper.root, helper.file(text, (name:gsub("/", "_"):gsub("%*_", "*"))), {})
       for i, file in ipairs(state.files) do
@@ -87,7 +88,8 @@ describe("emitted C", function()
 
   it("has as many calls as its banner says", function()
     for _, more in ipairs { {}, { layers = 3, mask = "causal", seq = 40 }, { batch = 3, mask = "padding" },
-      { input = { stage = "tokens", vocab = 9 }, output = { { stage = "pool", over = "mean" }, { stage = "argmax" } } } } do
+      { input = { stage = "tokens", vocab = 9 }, output = { { stage = "pool", over = "mean" },
+        { stage = "argmax" } } } } do
       local state = helper.tiny(more)
       local text = helper.emitted(state, "tiny.c")
       local said = text:match(" ([%d,]+) steps, "):gsub(",", "")
@@ -98,7 +100,8 @@ describe("emitted C", function()
 
   it("has true numbers in its banner", function()
     local text = helper.emitted(helper.tiny(), "tiny.c")
-    -- 4 x (16 x 16 + 16) + 2 x 2 x 16 + 64 x 16 + 64 + 16 x 64 + 16 parameters; 8 x 2 x (4 x 256 + 2048) + 4 x 64 x 16 flops
+    -- 4 x (16 x 16 + 16) + 2 x 2 x 16 + 64 x 16 + 64 + 16 x 64 + 16 parameters; 8 x 2 x (4 x 256 + 2048) + 4 x 64 x 16
+    -- flops
     assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text, 1, true)
   end)
 
@@ -110,7 +113,8 @@ describe("emitted C", function()
   end)
 
   it("checks integers that come in, and only where they do", function()
-    local text = helper.emitted(helper.tiny({ batch = 2, mask = "padding", input = { stage = "tokens", vocab = 9 } }), "tiny.c")
+    local text = helper.emitted(helper.tiny({ batch = 2, mask = "padding", input = { stage = "tokens", vocab = 9 } }),
+      "tiny.c")
     assert.matches("if (!attn2c_within(in->ids, 16, 0, 9)) return ATTN2C_FORMAT;", text, 1, true)
     assert.matches("if (!attn2c_within(in->lengths, 2, 1, 9)) return ATTN2C_FORMAT;", text, 1, true)
   end)

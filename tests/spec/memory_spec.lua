@@ -10,7 +10,8 @@ local words = require("words")
 local shapes = {
   {}, { layers = 3 }, { norm = "pre", mask = "causal", seq = 70 }, { norm = "none", bias = false },
   { batch = 5, output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 30 }, { stage = "argmax" } } },
-  { batch = 40, mask = "padding", output = { { stage = "hidden" }, { stage = "pool", over = "max" }, { stage = "norm" } } },
+  { batch = 40, mask = "padding", output = { { stage = "hidden" }, { stage = "pool", over = "max" },
+    { stage = "norm" } } },
   { seq = 100, d_model = 96, heads = 3, d_ff = 300, plan = { token_block = 40 } },
   { seq = 33, input = { stage = "tokens", vocab = 50 }, output = { { stage = "linear", to = 50 } } },
   { seq = 64, d_model = 80, heads = 2, d_ff = 17, activation = "relu", target = "avx2" },
@@ -123,7 +124,8 @@ describe("memory", function()
   end)
 
   it("keeps what is pooled through the loop over groups of sequences", function()
-    local state = helper.tiny({ batch = 40, output = { { stage = "pool", over = "mean" }, { stage = "norm" } } }, "memory")
+    local state = helper.tiny({ batch = 40, output = { { stage = "pool", over = "mean" }, { stage = "norm" } } },
+      "memory")
     local program = state.programs[1]
     assert.equal(3, program.segments[1].repeats)
     local pooled, first, last
