@@ -22,9 +22,9 @@ function extremes.list()
   for _, n in ipairs { 1, 127, 128 } do add("heads " .. n, { heads = n, head_dim = 2 }) end
   for _, n in ipairs { 1, 255, 256 } do add("head_dim " .. n, { head_dim = n }) end
   for _, n in ipairs { 1, 2, 4095, 4096 } do
-    add("seq " .. n, { seq = n, d_model = 2, heads = 1, d_ff = 2 })
+    add("seq " .. n, { seq = n, heads = 1, d_ff = 2 })
   end
-  add("seq 4096 under a causal window", { seq = 4096, d_model = 2, heads = 1, d_ff = 2,
+  add("seq 4096 under a causal window", { seq = 4096, heads = 1, d_ff = 2,
     mask = { "causal", "padding", window = { 100, 0 } } })
   for _, n in ipairs { 1, 255, 256 } do add("batch " .. n, { batch = n, mask = "padding" }) end
   for _, n in ipairs { 0, 1, 1000 } do

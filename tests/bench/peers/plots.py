@@ -4,6 +4,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.patches import Patch
 
 from contest import PEERS
 from models import OUT
@@ -44,16 +45,16 @@ def draw_ratios(rows):
                 if value is None:
                     continue
                 place = j - WIDTH / 2 + (i + 0.5) * bar
-                axis.bar(place, min(value, TALLEST), bar * 0.92, color=COLOURS[name],
-                         label=TITLES[name] if j == 0 else None)
+                axis.bar(place, min(value, TALLEST), bar * 0.92, color=COLOURS[name])
                 if name != "attn2c":
                     axis.text(place, min(value, TALLEST) + 0.03, f"{value:.2f}", ha="center", va="bottom",
                               fontsize=6, rotation=90 if value >= 10 else 0)
         axis.axhline(1.0, color=COLOURS["attn2c"], linewidth=0.8)
         axis.set_ylim(0, TALLEST * 1.08)
         axis.set_ylabel("time / attn2c's time")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels), frameon=False)
+    shown = [name for name in COLOURS if any(name in row["ms"] for row in rows)]
+    figure.legend([Patch(color=COLOURS[name]) for name in shown], [TITLES[name] for name in shown],
+                  loc="outside upper right", ncols=len(shown), frameon=False)
     figure.savefig(OUT / "ratios.png", dpi=130)
     plt.close(figure)
 

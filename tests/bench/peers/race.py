@@ -71,7 +71,7 @@ def run_contest(name, threads, chosen):
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
     if done.returncode:
         last = (log.read_text().strip().splitlines() or ["nothing said"])[-1]
-        return {"model": name, "threads": threads, "failed": {"contest": f"exit {done.returncode}: {last[:300]}"}}
+        return {"failed": {"contest": f"exit {done.returncode}: {last[:300]}"}}
     return json.loads(done.stdout)
 
 
@@ -90,8 +90,11 @@ def main():
                     result["bench"] = (None if chosen.no_roof else
                                        engine_attn2c.own_bench(models[name], threads, cores[:threads]))
                     result["flops"] = report.flops_of(models[name])
+                    if result["bench"] and result["bench"]["flops"] != result["flops"]:
+                        raise RuntimeError(f"built with {result['bench']['flops']} flops, not {result['flops']}: "
+                                           "another model than the peers'")
             except RuntimeError as error:
-                result = {"model": name, "threads": threads, "failed": {"attn2c": str(error)}}
+                result = {"failed": {"attn2c": str(error)}}
             failures += [f"{name}, {threads} threads: {engine}: {text}" for engine, text in result["failed"].items()]
             if "samples_ms" in result:
                 rows.append(report.summarise(models[name], result))
