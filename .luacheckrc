@@ -9,3 +9,4 @@ local constructors = {
 files["tests"] = { std = "lua54+busted" }
 files["tests/golden"] = { read_globals = constructors }
 files["models"] = { read_globals = constructors }
+exclude_files = { "out" }

@@ -112,6 +112,8 @@ local function rectangle(step, operand)
     rows, columns, ld = c.rows, c.cols, c.ld
   elseif step.fn == "transpose" then
     rows, columns, ld = c.cols, c.rows, c.ldy
+  elseif step.fn == "argmax" then
+    rows, columns, ld = c.rows, 1, 1
   elseif step.fn == "context_repair" then
     rows, columns, ld = c.rows, c.head_dim, c.ldc
   elseif c.rows and (c.ldy or c.ld) then

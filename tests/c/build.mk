@@ -15,7 +15,7 @@ runtime  := $(filter-out runtime/main.c runtime/kernels_%.c,$(wildcard runtime/*
 headers  := $(wildcard runtime/*.h tests/c/*.h)
 helpers  := faults scratch fake_model
 element_tests := elementary rowops product
-plain_tests   := bench
+plain_tests   := bench guard
 tests := $(filter-out $(element_tests) $(plain_tests),$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
 
 flags := $(shell sed -n 's/^flags[^:]*: //p;/^flags/q' /proc/cpuinfo)
@@ -45,6 +45,9 @@ $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(check
 
 $(bin)/test_bench: tests/c/test_bench.c $(runtime) runtime/kernels_libxsmm.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O2 -fopenmp-simd -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion -lxsmm -lxsmmnoblas -ljansson -lpthread -lrt -ldl -lm
+
+$(bin)/test_guard: tests/c/test_guard.c runtime/guard.c $(headers) | $(bin)/obj
+	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion
 
 define element_rule
 $(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj

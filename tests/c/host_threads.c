@@ -1,6 +1,7 @@
 /* host_threads.c - a program around a library with several workers (named `crew`): the caller's
  * environment and OpenMP settings stay as they were, the child of a fork computes the same
- * bits, and so do threads of the caller's own. Usage: host_threads WEIGHTS. Exit code 1: what is printed failed. */
+ * bits, and so do threads of the caller's own. Usage: host_threads WEIGHTS. Exit code 1: what is printed
+ * failed. */
 #define _GNU_SOURCE
 #include "crew.h"
 
@@ -44,7 +45,8 @@ int main(int count, char **arguments) {
   char message[1024] = "";
   char *bind = getenv("OMP_PROC_BIND"), *number = getenv("OMP_NUM_THREADS");
   if (count != 2 || crew_open(arguments[1], &model, message, sizeof message)) return fail(message);
-  if (getenv("OMP_PROC_BIND") != bind || getenv("OMP_NUM_THREADS") != number) return fail("the environment changed");
+  if (getenv("OMP_PROC_BIND") != bind || getenv("OMP_NUM_THREADS") != number)
+    return fail("the environment changed");
   for (int i = 0; i < CREW_IN_HIDDEN; i++) input[i] = (float)(i % 17) / 8 - 1;
   crew_ctx *context;
   crew_forward_in in = {.hidden = input};

@@ -45,26 +45,62 @@ class PlainEncoder(nn.Module):
         self.heads, self.causal, self.pre = model.heads, model.causal, model.norm == "pre"
         self.activation = {"gelu": F.gelu, "relu": F.relu}[model.activation]
 
+    def queries_keys_values(self, x, a):
+        return F.linear(x, a.in_proj_weight, a.in_proj_bias)
+
+    def joined(self, x, a):
+        return a.out_proj(x)
+
+    def feed(self, x, layer):
+        return layer.linear2(self.activation(layer.linear1(x)))
+
     def attention(self, x, a):
         batch, seq, width = x.shape
-        qkv = F.linear(x, a.in_proj_weight, a.in_proj_bias).view(batch, seq, 3, self.heads, width // self.heads)
+        qkv = self.queries_keys_values(x, a).view(batch, seq, 3, self.heads, width // self.heads)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
-        return a.out_proj(y.transpose(1, 2).reshape(batch, seq, width))
+        return self.joined(y.transpose(1, 2).reshape(batch, seq, width), a)
 
     def forward(self, x):
         x = self.parts.input(x)
         for layer in self.parts.encoder.layers:
-            feed = lambda y, layer=layer: layer.linear2(self.activation(layer.linear1(y)))
             if self.pre:
                 x = x + self.attention(layer.norm1(x), layer.self_attn)
-                x = x + feed(layer.norm2(x))
+                x = x + self.feed(layer.norm2(x), layer)
             else:
                 x = layer.norm1(x + self.attention(x, layer.self_attn))
-                x = layer.norm2(x + feed(x))
+                x = layer.norm2(x + self.feed(x, layer))
         if self.parts.encoder.norm is not None:
             x = self.parts.encoder.norm(x)
         return self.parts.output(x)
+
+
+class OneDnnEncoder(PlainEncoder):
+    """The same on oneDNN's products with packed weights and the activation fused: PyTorch's own default is MKL, which
+    is slow on processors of other makers than Intel."""
+
+    def __init__(self, encoder, model):
+        super().__init__(encoder, model)
+        rows = model.batch * model.seq
+        for layer in encoder.encoder.layers:
+            for part, weight in ((layer.self_attn, "in_proj_weight"), (layer.self_attn.out_proj, "weight"),
+                                 (layer.linear1, "weight"), (layer.linear2, "weight")):
+                part.packed = torch.ops.mkldnn._reorder_linear_weight(getattr(part, weight), rows)
+        self.fused = model.activation
+
+    @staticmethod
+    def product(x, part, bias, fused="none"):
+        return torch.ops.mkldnn._linear_pointwise(x, part.packed, bias, fused, [], "none" if fused == "gelu" else "")
+
+    def feed(self, x, layer):
+        y = self.product(x, layer.linear1, layer.linear1.bias, self.fused)
+        return self.product(y, layer.linear2, layer.linear2.bias)
+
+    def queries_keys_values(self, x, a):
+        return self.product(x, a, a.in_proj_bias)
+
+    def joined(self, x, a):
+        return self.product(x, a.out_proj, a.out_proj.bias)
 
 
 def make_encoder(model):

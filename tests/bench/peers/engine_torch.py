@@ -1,5 +1,5 @@
-"""PyTorch: eager (its encoder's fast path, and plain functions), and compiled by Inductor
-with the weights frozen, which lets oneDNN pack them."""
+"""PyTorch: eager (its encoder's fast path, and plain functions on MKL's or on oneDNN's
+products), and compiled by Inductor with the weights frozen."""
 import torch
 
 import encoder as torch_encoder
@@ -8,14 +8,16 @@ import encoder as torch_encoder
 def eager_variants(model, encoder, weights):
     yield "encoder", encoder
     yield "sdpa", torch_encoder.PlainEncoder(encoder, model)
+    yield "onednn", torch_encoder.OneDnnEncoder(encoder, model)
 
 
 def compiled_variants(model, encoder, weights):
     import torch._inductor.config as inductor
     inductor.freezing = True
     inductor.compile_threads = 2
-    torch._dynamo.reset()
-    yield "inductor", torch.compile(torch_encoder.PlainEncoder(encoder, model), dynamic=False)
+    for name, kind in ("sdpa", torch_encoder.PlainEncoder), ("onednn", torch_encoder.OneDnnEncoder):
+        torch._dynamo.reset()
+        yield name, torch.compile(kind(encoder, model), dynamic=False)
 
 
 class Torch:
