@@ -13,7 +13,10 @@ import time
 LIMIT = 1e-3            # largest difference allowed between an engine's output and the expected one
 SAMPLE_SECONDS = 2e-3   # a sample is as many calls as last this long
 WARM_SECONDS = 20e-3    # engines with shorter calls run untimed before each sample
-SETTLE_SECONDS = 8e-3   # with several threads: time for the last engine's threads to stop spinning
+QUIET_SECONDS = 4e-3    # the process is quiet when it takes hardly any processor time during this
+QUIET_SHARE = 0.05
+QUIET_WAITS = 50        # how often at most
+TYPICAL_WAIT = 15e-3    # seconds until it is
 FEWEST_ROUNDS, MOST_ROUNDS = 7, 150
 PEERS = "openvino", "onnxruntime", "torch", "compile"
 
@@ -25,8 +28,19 @@ def clock(engine, calls):
     return (time.perf_counter_ns() - start) / 1e9 / calls
 
 
+def wait_until_quiet():
+    """Sleeps until no thread of this process runs: workers spin for up to 30 ms after a call, in wait of the next,
+    and would take the cores of the engine that is timed next."""
+    for _ in range(QUIET_WAITS):
+        before = time.process_time()
+        time.sleep(QUIET_SECONDS)
+        if time.process_time() - before < QUIET_SHARE * QUIET_SECONDS:
+            return
+
+
 def estimate(engine):
     """Seconds a call: the least of a few, after warming up."""
+    wait_until_quiet()
     first = clock(engine, 1)
     first = min(first, clock(engine, 1))
     if first < 0.01:
@@ -79,7 +93,7 @@ def race(engines, seconds, rounds, threads):
         turn = number % len(order)
         for name in order[turn:] + order[:turn]:     # nobody always follows the same one
             if threads > 1:
-                time.sleep(SETTLE_SECONDS)
+                wait_until_quiet()
             if seconds[name] < WARM_SECONDS:
                 engines[name].run(calls[name])
             samples[name].append(clock(engines[name], calls[name]) * 1e3)
@@ -88,7 +102,7 @@ def race(engines, seconds, rounds, threads):
 
 def rounds_for(budget, seconds, threads):
     """As many rounds as fit into the budget in seconds."""
-    one = sum(max(t, SAMPLE_SECONDS) * (2 if t < WARM_SECONDS else 1) + (SETTLE_SECONDS if threads > 1 else 0)
+    one = sum(max(t, SAMPLE_SECONDS) * (2 if t < WARM_SECONDS else 1) + (TYPICAL_WAIT if threads > 1 else 0)
               for t in seconds.values())
     return min(MOST_ROUNDS, max(FEWEST_ROUNDS, int(budget / one)))
 

@@ -14,7 +14,7 @@ def eager_variants(model, encoder, weights):
 def compiled_variants(model, encoder, weights):
     import torch._inductor.config as inductor
     inductor.freezing = True
-    inductor.compile_threads = 2
+    inductor.compile_threads = 1    # no pool of compilers is left beside the race
     for name, kind in ("sdpa", torch_encoder.PlainEncoder), ("onednn", torch_encoder.OneDnnEncoder):
         torch._dynamo.reset()
         yield name, torch.compile(kind(encoder, model), dynamic=False)
