@@ -2,7 +2,7 @@
 
 # All Debian packages, here and nowhere else: to compile models, and to test the project beside that.
 build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua-filesystem libxsmm-dev libjansson-dev
-test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check clang-format libcriterion-dev
+test_packages  := $(build_packages) g++ clang libclang-rt-14-dev libomp-dev lua-busted lua-check clang-format libcriterion-dev
 
 LUA := lua5.4
 SHELL := /bin/bash

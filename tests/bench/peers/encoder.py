@@ -90,7 +90,9 @@ class OneDnnEncoder(PlainEncoder):
 
     @staticmethod
     def product(x, part, bias, fused="none"):
-        return torch.ops.mkldnn._linear_pointwise(x, part.packed, bias, fused, [], "none" if fused == "gelu" else "")
+        y = torch.ops.mkldnn._linear_pointwise(x.flatten(0, 1), part.packed, bias, fused, [],
+                                               "none" if fused == "gelu" else "")
+        return y.unflatten(0, x.shape[:2])
 
     def feed(self, x, layer):
         y = self.product(x, layer.linear1, layer.linear1.bias, self.fused)

@@ -29,7 +29,12 @@ def own_bench(model, threads, cores):
     return json.loads(done.stdout)
 
 
-class Attn2c:
+def source(model, data, engine, variant):
+    """The file of weights."""
+    return data.weights_path
+
+
+class Engine:
     """A built model, opened with the weights of a .safetensors file."""
 
     def __init__(self, model, threads, weights, x):

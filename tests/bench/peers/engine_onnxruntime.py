@@ -8,26 +8,18 @@ import onnxruntime
 import onnx_graph
 
 
-def optimised(model, proto):
-    """The plain graph through onnxruntime.transformers.optimizer, or None where that fuses no attention."""
+def source(model, data, engine, variant):
+    """A graph: in a form of onnx_graph, or the plain one through onnxruntime.transformers.optimizer."""
+    if variant != "optimizer":
+        return onnx_graph.write_graph(model, data.arrays(), variant)
     from onnxruntime.transformers import optimizer
     logging.getLogger("onnxruntime.transformers").setLevel(logging.ERROR)
-    result = optimizer.optimize_model(proto, model_type="bert", num_heads=model.heads, hidden_size=model.d_model,
-                                      opt_level=0)
-    fused = any(node.op_type in ("Attention", "MultiHeadAttention") for node in result.model.graph.node)
-    return result.model if fused else None
+    plain = onnx_graph.write_graph(model, data.arrays(), "plain")
+    return optimizer.optimize_model(plain, model_type="bert", num_heads=model.heads, hidden_size=model.d_model,
+                                    opt_level=0).model
 
 
-def variants(model, encoder, weights):
-    """Pairs of a name and a graph, the plain one first."""
-    for form in onnx_graph.FORMS:
-        yield form, onnx_graph.write_graph(model, weights, form)
-    proto = optimised(model, onnx_graph.write_graph(model, weights, "plain"))
-    if proto is not None:
-        yield "optimizer", proto
-
-
-class OnnxRuntime:
+class Engine:
     def __init__(self, model, threads, proto, x):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1

@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import openvino
-import torch
 
-import encoder as torch_encoder
 import onnx_graph
 from models import OUT
 
@@ -22,14 +20,16 @@ class Shape(ctypes.Structure):
     _fields_ = [("rank", ctypes.c_int64), ("dims", ctypes.POINTER(ctypes.c_int64))]
 
 
-def variants(model, encoder, weights):
-    """Pairs of a name and a graph."""
-    yield "onnx", onnx_graph.write_graph(model, weights, "plain")
-    plain = torch_encoder.PlainEncoder(encoder, model)
+def source(model, data, engine, variant):
+    """A graph: ONNX, or converted from PyTorch."""
+    if variant == "onnx":
+        return onnx_graph.write_graph(model, data.arrays(), "plain")
+    import torch
+
+    from encoder import PlainEncoder
     with torch.no_grad():
-        graph = openvino.convert_model(plain, example_input=torch.zeros(model.input_shape),
-                                       input=[model.input_shape])
-    yield "sdpa", graph
+        return openvino.convert_model(PlainEncoder(data.module(), model), example_input=torch.zeros(model.input_shape),
+                                      input=[model.input_shape])
 
 
 def save(graph, folder):
@@ -43,7 +43,7 @@ def save(graph, folder):
     return str(path).encode()
 
 
-class OpenVino:
+class Engine:
     def __init__(self, model, threads, graph, x):
         self.library = ctypes.CDLL(str(LIBRARY))
         self.library.ov_get_last_err_msg.restype = ctypes.c_char_p

@@ -2,26 +2,25 @@
 products), and compiled by Inductor with the weights frozen."""
 import torch
 
-import encoder as torch_encoder
+import encoder
 
 
-def eager_variants(model, encoder, weights):
-    yield "encoder", encoder
-    yield "sdpa", torch_encoder.PlainEncoder(encoder, model)
-    yield "onednn", torch_encoder.OneDnnEncoder(encoder, model)
-
-
-def compiled_variants(model, encoder, weights):
+def source(model, data, engine, variant):
+    """A module; compiled at its first call where the engine is `compile`."""
+    kinds = {"encoder": lambda module, model: module, "sdpa": encoder.PlainEncoder, "onednn": encoder.OneDnnEncoder}
+    module = kinds[variant](data.module(), model)
+    if engine != "compile":
+        return module
     import torch._inductor.config as inductor
     inductor.freezing = True
     inductor.compile_threads = 1    # no pool of compilers is left beside the race
-    for name, kind in ("sdpa", torch_encoder.PlainEncoder), ("onednn", torch_encoder.OneDnnEncoder):
-        torch._dynamo.reset()
-        yield name, torch.compile(kind(encoder, model), dynamic=False)
+    torch._dynamo.reset()
+    return torch.compile(module, dynamic=False)
 
 
-class Torch:
+class Engine:
     def __init__(self, model, threads, module, x):
+        torch.set_num_threads(threads)
         self.module, self.x, self.y = module, torch.tensor(x), None
 
     @torch.inference_mode()

@@ -20,45 +20,44 @@ from models import OUT, ROOT, read_models
 HERE = Path(__file__).resolve().parent
 
 
-def comma_list(allowed, convert=str):
-    """An argument type: values separated by commas, each one of `allowed`."""
+def words(allowed):
+    """An argument type: words separated by commas, each one of `allowed`."""
     def parse(text):
-        values = []
         for word in text.split(","):
-            if word not in map(str, allowed):
-                raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(map(str, allowed))}")
-            if convert(word) not in values:
-                values.append(convert(word))
-        return values
+            if word not in allowed:
+                raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(allowed)}")
+        return list(dict.fromkeys(text.split(",")))
     return parse
 
 
-def counted(least, most):
+def number(least, most):
     def parse(text):
-        if not text.isdigit() or not least <= int(text) <= most:
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
         return int(text)
     return parse
 
 
+def numbers(least, most):
+    """Whole numbers separated by commas."""
+    return lambda text: list(dict.fromkeys(map(number(least, most), text.split(","))))
+
+
 def arguments(models, cores):
     parser = argparse.ArgumentParser(prog="run.sh", description="Times attn2c against its peers, in turn, on the same "
                                      "models, weights and cores. Results go to out/peers/.")
-    parser.add_argument("--models", type=comma_list(models), default=list(models), metavar="A,B",
+    parser.add_argument("--models", type=words(list(models)), default=list(models), metavar="A,B",
                         help="of " + ", ".join(models))
-    parser.add_argument("--threads", type=comma_list(range(1, 65), int), default=[t for t in (1, 2) if t <= cores],
+    parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
                         metavar="1,2", help="default: 1,2")
-    parser.add_argument("--engines", type=comma_list(("attn2c",) + contest.PEERS), default=list(contest.PEERS),
+    parser.add_argument("--engines", type=words(("attn2c",) + contest.PEERS), default=list(contest.PEERS),
                         metavar="A,B", help="peers, of " + ", ".join(contest.PEERS) + "; attn2c always runs")
-    parser.add_argument("--rounds", type=counted(1, 100000), default=0,
+    parser.add_argument("--rounds", type=number(1, 100000), default=0,
                         help="samples of each engine (default: as many as fit into --seconds, "
                         f"{contest.FEWEST_ROUNDS} to {contest.MOST_ROUNDS})")
-    parser.add_argument("--seconds", type=counted(1, 3600), default=6, help="of timing a contest (default 6)")
+    parser.add_argument("--seconds", type=number(1, 3600), default=6, help="of timing a contest (default 6)")
     parser.add_argument("--no-roof", action="store_true", help="leave out the program's own bench")
-    chosen = parser.parse_args()
-    if max(chosen.threads) > cores:
-        parser.error(f"--threads: this process may use {cores} cores")
-    return chosen
+    return parser.parse_args()
 
 
 def run_contest(name, threads, chosen):
@@ -97,7 +96,7 @@ def main():
                 result = {"failed": {"attn2c": str(error)}}
             failures += [f"{name}, {threads} threads: {engine}: {text}" for engine, text in result["failed"].items()]
             if "samples_ms" in result:
-                rows.append(report.summarise(models[name], result))
+                rows.append(report.summarise(models[name], threads, result))
                 print(report.progress(rows[-1], time.time() - began), file=sys.stderr, flush=True)
     OUT.mkdir(parents=True, exist_ok=True)
     if rows:

@@ -9,8 +9,9 @@ import os
 import statistics
 from importlib import metadata
 
-from contest import LIMIT, PEERS
+from contest import PEERS
 from models import OUT
+from worker import LIMIT
 
 TITLES = {"attn2c": "attn2c", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "torch": "PyTorch eager",
           "compile": "torch.compile"}
@@ -32,11 +33,11 @@ def spread(values):
     return MAD_TO_SD * statistics.median(abs(value - middle) for value in values)
 
 
-def summarise(model, result):
+def summarise(model, threads, result):
     """A row: medians, spreads and ratios of one contest."""
     samples = result["samples_ms"]
     ours = samples["attn2c"]
-    row = {"model": model.name, "title": model.title, "threads": result["threads"], "rounds": len(ours),
+    row = {"model": model.name, "title": model.title, "threads": threads, "rounds": len(ours),
            "ms": {name: statistics.median(values) for name, values in samples.items()},
            "sd": {name: spread(values) for name, values in samples.items()},
            "ratio": {name: statistics.median(b / a for a, b in zip(ours, values))
@@ -130,8 +131,14 @@ def markdown(rows, failures, seconds):
            f"ratios; difference: the largest of any engine from a double precision result (allowed: {LIMIT:g}).")
     yield "\nThe variant of each peer that was fastest, and so raced:\n"
     for row in rows:
-        kept = "; ".join(f"{TITLES[name]} {variant}" for name, variant in row["variant"].items())
+        kept = "; ".join(f"{TITLES[name]} {row['variant'][name]}" for name in PEERS if name in row["variant"])
         yield f"- {row['title']}, {row['threads']}: {kept}"
+    lost = [f"- {row['title']}, {row['threads']}: {TITLES[name]} {variant}: {found['error']}"
+            for row in rows for name in row["tried"] for variant, found in row["tried"][name].items()
+            if "error" in found]
+    if lost:
+        yield "\nVariants that could not be built:\n"
+        yield from lost
     if failures:
         yield "\nFailed:\n"
         yield from (f"- {failure}" for failure in failures)
