@@ -2,10 +2,11 @@
 
 # All Debian packages, here and nowhere else: to compile models, and to test the project beside that.
 build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua-filesystem libxsmm-dev libjansson-dev
-test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check clang-format libcriterion-dev
+test_packages  := $(build_packages) g++ clang libclang-rt-14-dev libomp-dev lua-busted lua-check clang-format libcriterion-dev
 
 LUA := lua5.4
 SHELL := /bin/bash
+c_folders := runtime models tests
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint golden goldens-torch bench fuzz check-models format clean packages test-packages
 
@@ -41,10 +42,10 @@ test: test-packages ## everything: specs, runtime, goldens, fuzzer, bad input, s
 lint: test-packages ## clang-format and luacheck
 	luacheck -q .
 	luacheck -q --std lua54 gen/attn2c
-	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
+	clang-format --dry-run --Werror $$(find $(c_folders) -name '*.[ch]')
 
 format: test-packages ## apply clang-format
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(find $(c_folders) -name '*.[ch]')
 
 golden: packages ## write the goldens of stage dumps anew (look at the difference before you commit it)
 	$(LUA) tests/golden/regenerate.lua

@@ -27,7 +27,8 @@ local bases = { weight = "w", arena = "a" }
 local function with_terms(text, operand)
   for _, symbol in ipairs { "s", "b" } do
     local stride = operand.terms and operand.terms[symbol]
-    if stride then text = text .. (stride == 1 and (" + %s"):format(symbol) or (" + %s * %d"):format(symbol, stride)) end
+    if stride then text = text .. (stride == 1 and (" + %s"):format(symbol)
+      or (" + %s * %d"):format(symbol, stride)) end
   end
   return text
 end

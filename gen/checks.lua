@@ -75,11 +75,14 @@ function checks.plan(state)
         end
       end
     end
-    for _, op in ipairs(state.graph.entries[i].ops) do expect(found[op], "plan", "%s is not planned", op.result.name) end
+    for _, op in ipairs(state.graph.entries[i].ops) do expect(found[op], "plan", "%s is not planned",
+      op.result.name) end
     local lines = count.lines(planned, state.plan.storage, state.plan.parameters.row_block)
     if lines > state.spec.max_lines then
-      faults.raise("usage", ("%s: max_lines: the model unrolls to %s steps, and the budget is %s; raise max_lines, or " ..
-        "take fewer layers, a shorter seq or a smaller d_model"):format(state.file:gsub("%c", "?"), words.thousands(lines),
+      faults.raise("usage", ("%s: max_lines: the model unrolls to %s steps, and the budget is %s; " ..
+        "raise max_lines, or " ..
+        "take fewer layers, a shorter seq or a smaller d_model"):format(state.file:gsub("%c", "?"),
+          words.thousands(lines),
         words.thousands(state.spec.max_lines)))
     end
     planned.lines = lines
@@ -109,6 +112,8 @@ local function rectangle(step, operand)
     rows, columns, ld = c.rows, c.cols, c.ld
   elseif step.fn == "transpose" then
     rows, columns, ld = c.cols, c.rows, c.ldy
+  elseif step.fn == "argmax" then
+    rows, columns, ld = c.rows, 1, 1
   elseif step.fn == "context_repair" then
     rows, columns, ld = c.rows, c.head_dim, c.ldc
   elseif c.rows and (c.ldy or c.ld) then
@@ -138,7 +143,8 @@ function checks.schedule(state)
         expect(written[operand.buffer], "schedule", "%s reads %s before it is written", section.name, operand.buffer)
         if access == "r" then
           for _, other in ipairs(by or {}) do
-            expect(other.worker == worker, "schedule", "%s: %s is read and written in one phase", section.name, operand.buffer)
+            expect(other.worker == worker, "schedule", "%s: %s is read and written in one phase", section.name,
+              operand.buffer)
           end
           reads[operand.buffer] = reads[operand.buffer] or {}
           reads[operand.buffer][worker] = true
@@ -228,7 +234,8 @@ function checks.kernels(state)
   for i, k in ipairs(state.kernels) do
     expect(k.m >= 1 and k.n >= 1 and k.k >= 1 and k.lda >= k.m and k.ldb >= k.k and k.ldc >= k.m
       and (k.beta == 0 or k.beta == 1), "kernels", "the shape of kernel %d", i - 1)
-    expect(k.lda < 1 << 31 and k.ldb < 1 << 31 and k.ldc < 1 << 31, "kernels", "the leading dimensions of kernel %d", i - 1)
+    expect(k.lda < 1 << 31 and k.ldb < 1 << 31 and k.ldc < 1 << 31, "kernels", "the leading dimensions of kernel %d",
+      i - 1)
   end
 end
 

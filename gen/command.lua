@@ -21,9 +21,14 @@ local function flushed(code)
   return faults.code.io
 end
 
+-- Prints, or ends with a fault: a write that fails leaves nothing for the last flush to notice.
+local function print_out(text)
+  if not io.write(text) then faults.raise("io", "cannot write to the standard output") end
+end
+
 local function print_and_leave(text)
-  io.write(text, "\n")
-  os.exit(flushed(0), true)
+  local written = io.write(text, "\n")
+  os.exit(written and flushed(0) or faults.code.io, true)
 end
 
 -- argparse's own help exits 0 even where it could not be written.
@@ -127,15 +132,17 @@ local run = {}
 
 function run.gen(root, arguments)
   local state, folder = generate(root, arguments, arguments.output)
-  io.write(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(folder, state.spec.name,
-    words.thousands(state.plan.entries[1].lines), words.thousands(4 * state.programs[1].arena_floats), state.spec.target))
+  print_out(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(folder, state.spec.name,
+    words.thousands(state.plan.entries[1].lines), words.thousands(4 * state.programs[1].arena_floats),
+      state.spec.target))
   return 0
 end
 
 function run.build(root, arguments)
   local state, folder = generate(root, arguments, arguments.output)
   build.run(state, folder, root)
-  io.write(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(folder, state.spec.name, state.spec.name, state.spec.name,
+  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(folder, state.spec.name, state.spec.name,
+    state.spec.name,
     state.spec.name, state.spec.name))
   return 0
 end
@@ -154,7 +161,7 @@ run.tune = tune.run
 
 function run.show(root, arguments)
   local state = compile(root, arguments, arguments.stage)
-  io.write(pipeline.dump(state, arguments.stage))
+  print_out(pipeline.dump(state, arguments.stage))
   return 0
 end
 
@@ -168,8 +175,8 @@ function run.keys()
   for _, field in ipairs(keys.list) do
     local default = field.default_text or (field.default ~= nil and tostring(field.default))
       or (field.required and "required" or "none")
-    io.write(("%-11s %-10s default %-32s %s\n"):format(field.key, field.type, default, range_text(field)))
-    io.write(("%-11s %s\n"):format("", field.meaning))
+    print_out(("%-11s %-10s default %-32s %s\n"):format(field.key, field.type, default, range_text(field)))
+    print_out(("%-11s %s\n"):format("", field.meaning))
   end
   return 0
 end

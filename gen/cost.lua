@@ -1,6 +1,8 @@
 -- cost.lua: what a step costs, in floating-point operations of a product that take as long:
 -- enough to divide work evenly before anything runs. Measured once on AVX-512, where a core
 -- does 64 such operations a cycle; tests/bench/elementary.c measures the row operations.
+local operands = require("operands")
+
 local cost = {}
 
 -- An element of a row operation.
@@ -21,11 +23,32 @@ function cost.of(step)
     return 2 * k.m * k.n * k.k * step.batch.count
   elseif step.form == "row" then
     local c = step.constants
-    return row[step.fn] * (c.rows or 64) * c.cols
+    return row[step.fn] * (c.rows or step.at_most or 1) * c.cols
   elseif step.form == "map" then
     local each = 0
     for _, p in ipairs(step.parts) do each = each + part[p.fn or p.kind] end
     return each * step.constants.rows * step.constants.cols
+  end
+  return 0
+end
+
+--- Bytes that a step reads and writes, each element once: what passes between the caches and the core if the step finds
+--- nothing in registers. Weights of a product count as often as its calls read them.
+function cost.bytes(step)
+  if step.form == "product" then
+    local k = step.kernel
+    return 4 * (k.k * step.batch.count * (k.m + k.n) + k.n * k.m * (1 + k.beta))
+  elseif step.form == "row" or step.form == "map" then
+    local c, touched = step.constants, 0
+    local elements = (c.rows or step.at_most or 1) * c.cols
+    operands.each(step, function(operand, access)
+      if operand.class == "weight" then
+        touched = touched + c.cols
+      elseif not operand.is_value and operand.buffer then
+        touched = touched + elements * (access == "rw" and 2 or 1)
+      end
+    end)
+    return 4 * touched
   end
   return 0
 end

@@ -8,7 +8,8 @@ local function product_calls(group)
   return calls + (group.k_blocks.tail > 0 and 1 or 0)
 end
 
--- Maps on a tile: none without parts; one for each stretch of rows within which a table of positions does not begin anew.
+-- Maps on a tile: none without parts; one for each stretch of rows within which a table of positions does not begin
+-- anew.
 local function maps(group, block)
   local parts = #group.riders + (group.head.op == "linear" and group.head.operands.bias and 1 or 0)
   local own = group.head.op == "activate" or group.head.op == "add"

@@ -111,7 +111,8 @@ local function evaluate(text, chunk_name)
   local at = finds_concatenation(text)
   if at then
     local _, line = text:sub(1, at):gsub("\n", "")
-    return false, (":%d: '..' is not allowed in a description: literals, arithmetic and constructors only"):format(line + 1)
+    return false,
+      (":%d: '..' is not allowed in a description: literals, arithmetic and constructors only"):format(line + 1)
   end
   -- Through pcall, so that nesting beyond the parser's stack is a message like any other and no error of ours.
   local _, chunk, message = pcall(load, text, "=" .. chunk_name, "t", constructors())
@@ -161,7 +162,8 @@ end
 local function override(description, argument)
   local path, text = argument:match("^([%w_.]+)=(.*)$")
   if not path or path:find("..", 1, true) or path:match("^%.") or path:match("%.$") then
-    faults.raise("usage", ("%s: an override is KEY=VALUE, with dots between nested keys"):format(faults.quote(argument)))
+    faults.raise("usage",
+      ("%s: an override is KEY=VALUE, with dots between nested keys"):format(faults.quote(argument)))
   end
   local value = parse_value(argument, text)
   local keys = {}

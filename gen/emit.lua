@@ -59,7 +59,8 @@ local function values_of(state)
     generator = version.generator, runtime_version = version.runtime, target = spec.target,
     description = c.comment(state.file:match("[^/]*$")), description_literal = c.string(state.file:match("[^/]*$")),
     description_hash = hash.text(state.text .. "\n" .. table.concat(state.overrides, "\n")),
-    parameters = parameters_count, flops = entry.flops, lines = ship.lines, arena_floats = arena_floats, arena_bytes = 4 * arena_floats,
+    parameters = parameters_count, flops = entry.flops, lines = ship.lines, arena_floats = arena_floats,
+      arena_bytes = 4 * arena_floats,
     weight_floats = state.weights.floats, weight_bytes = 4 * state.weights.floats, kernel_count = #state.kernels,
     inputs = members_of(state, entry.inputs, ship), outputs = members_of(state, entry.outputs, ship),
     layers = spec.layers, threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
@@ -69,7 +70,8 @@ local function values_of(state)
   values.op_count = #entry.ops
   values.tuned = state.plan.tuning_hash and " with tuning " .. state.plan.tuning_hash or ""
   values.pcfiledir = "${pcfiledir}"
-  values.private_libraries = (spec.kernels == "libxsmm" and "-lxsmm -lxsmmnoblas " or "") .. (spec.threads ~= 1 and "-lgomp " or "") .. "-lpthread -lrt -ldl -lm"
+  values.private_libraries = (spec.kernels == "libxsmm" and "-lxsmm -lxsmmnoblas " or "")
+    .. (spec.threads ~= 1 and "-lgomp " or "") .. "-lpthread -lrt -ldl -lm"
   values.batches = {}
   for i, batch in ipairs(state.batches) do
     local a, b = {}, {}

@@ -29,7 +29,8 @@ local function tensor_rows(state, trace, index_of)
       end
     end
     rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
-      kinds[tensor.kind], types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0, tensor.limit or 0,
+      kinds[tensor.kind], types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0, tensor.limit
+        or 0,
       offset, ld)
   end
   return rows
@@ -78,7 +79,8 @@ local function weight_rows(state, index_of)
       local quoted = {}
       for _, name in ipairs(tensor.names) do quoted[#quoted + 1] = c.string(name) end
       quoted[#quoted + 1] = "NULL"
-      name_rows[#name_rows + 1] = ("static const char *const names_%d[] = { %s };"):format(i - 1, table.concat(quoted, ", "))
+      name_rows[#name_rows + 1] = ("static const char *const names_%d[] = { %s };"):format(i - 1,
+        table.concat(quoted, ", "))
       names_text = "names_" .. (i - 1)
     else
       formula = c.string(tensor.formula)
@@ -86,7 +88,8 @@ local function weight_rows(state, index_of)
     local panels = layout.rows and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel, layout.count,
       layout.tails[1] or 0, layout.tails[2] or 0)
     rows[#rows + 1] = ("{ %d, %s, %d, %s, %d, %s, %s, %s, %d, %s },"):format(index_of[path], names_text, #source,
-      braces(source), row, formula, c.double(tensor.mean), c.double(tensor.deviation), state.weights.offsets[path], panels)
+      braces(source), row, formula, c.double(tensor.mean), c.double(tensor.deviation), state.weights.offsets[path],
+        panels)
   end
   return rows, name_rows
 end

@@ -127,7 +127,8 @@ local function phases_of(state, program, segment, place, profile)
       if #list > 0 then
         local fn = function_of(state, program,
           ("%s_%d_worker_%d"):format(section_function(phase.section.name), number, worker - 1),
-          ("%s, phase %d, worker %d of %d"):format(phase.section.name, number, worker - 1, program.threads), list, place,
+          ("%s, phase %d, worker %d of %d"):format(phase.section.name, number, worker - 1, program.threads), list,
+            place,
           profile)
         functions[#functions + 1] = fn
         parts[#parts + 1] = { number = (index - 1) * program.threads + worker - 1, call = fn.call }
@@ -158,7 +159,8 @@ function emit_steps.segments(state, program, profile)
       of_segment.phase_count = #segment.phases
     else
       for i, section in ipairs(segment.sections) do
-        local fn = function_of(state, program, section_function(section.name), section.name, section.steps, place, profile)
+        local fn = function_of(state, program, section_function(section.name), section.name, section.steps, place,
+          profile)
         of_segment.functions[i], of_segment.calls[i] = fn, fn.call
         of_segment.last_op = fn.last_op
       end

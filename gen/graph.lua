@@ -115,7 +115,8 @@ function Builder:layer(index, x)
   local path = "l" .. index
   self.section = "layer " .. index
   x = self:residual(x, path .. ".norm1", path .. ".attn.sum", function(y) return self:attention(path .. ".attn", y) end)
-  return self:residual(x, path .. ".norm2", path .. ".ff.sum", function(y) return self:feed_forward(path .. ".ff", y) end)
+  return self:residual(x, path .. ".norm2", path .. ".ff.sum",
+    function(y) return self:feed_forward(path .. ".ff", y) end)
 end
 
 local input_stages = {}
@@ -162,7 +163,8 @@ end
 
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
-local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits", argmax = "label" }
+local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
+  argmax = "label" }
 
 -- Makes a tensor an output of this name; one that is an input or an output already is copied.
 function Builder:expose(tensor, member)
@@ -240,7 +242,8 @@ function graph.dump(state)
       for _, operand in ipairs(ops.table[op.op].operands) do
         if op.operands[operand] then operands[#operands + 1] = op.operands[operand].name end
       end
-      lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops"):format(op.result.name, op.op, table.concat(operands, ", "),
+      lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops"):format(op.result.name, op.op,
+        table.concat(operands, ", "),
         attributes_text(op), words.shape(op.result.shape), op.flops)
     end
     for _, name in ipairs(entry.outputs) do

@@ -101,7 +101,8 @@ end
 function kernels.dump(state)
   local lines = {}
   for i, k in ipairs(state.kernels) do
-    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d"):format(i - 1, k.m, k.n, k.k, k.lda, k.ldb,
+    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d"):format(i - 1, k.m, k.n, k.k, k.lda,
+      k.ldb,
       k.ldc, k.beta)
   end
   for _, batch in ipairs(state.batches) do

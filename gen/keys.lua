@@ -10,9 +10,11 @@ local keys = {}
 -- A model NAME comes as NAME.h and libNAME, which must not stand before those that it includes and links.
 local taken = words.set {
   "steps", "product", "model", "rowops", "team", "m", "c", "dl", "rt", "pthread", "gcc", "gomp", "jansson", "xsmm",
-  "xsmmnoblas", "libxsmm", "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits", "locale", "math",
-  "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn",
-  "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype", "fcntl", "unistd", "dlfcn", "sched", "strings",
+  "xsmmnoblas", "libxsmm", "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits",
+  "locale", "math", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio",
+    "stdlib",
+  "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype", "fcntl", "unistd", "dlfcn", "sched",
+    "strings",
 }
 
 keys.list = {
@@ -37,7 +39,8 @@ keys.list = {
   { key = "scale", type = "scale", default_text = "1 / sqrt(head_dim)",
     meaning = "what scores are multiplied with before the softmax; false: nothing" },
   { key = "mask", type = "mask", default_text = "none",
-    meaning = "none, causal, window, padding, or a list of them: { \"causal\", \"padding\" }, { window = { 16, 16 } }" },
+    meaning = "none, causal, window, padding, " ..
+      "or a list of them: { \"causal\", \"padding\" }, { window = { 16, 16 } }" },
   { key = "window", type = "window",
     meaning = "{ left, right } of mask = \"window\": each token sees `left` before, itself, `right` after" },
   { key = "positions", type = "word", words = { "none", "learned", "sinusoidal" },

@@ -54,7 +54,8 @@ function Lowering:at(tensor, row, column, place)
   local storage = self.storage[tensor.name]
   local ld = storage.leading_dimension
   if storage.form == "transposed" then -- its product's tile, before it is turned
-    return { buffer = tensor.name .. "@tile", class = "arena", offset = (row - place.block_first) * ld + column - place.column }
+    return { buffer = tensor.name .. "@tile", class = "arena",
+      offset = (row - place.block_first) * ld + column - place.column }
   end
   local operand = { buffer = tensor.name, offset = row * ld + column, class = external_class[tensor.kind] or "arena" }
   if storage.form == "tile" then
@@ -132,7 +133,8 @@ end
 local function row_ranges(parts, first, count)
   local period
   for _, part in ipairs(parts) do
-    if part.kind == "add" and (part.tensor.kind == "weight" or part.tensor.kind == "constant") and #part.tensor.shape > 1 then
+    if part.kind == "add" and (part.tensor.kind == "weight" or part.tensor.kind == "constant")
+      and #part.tensor.shape > 1 then
       period = part.tensor.shape[1]
     end
   end
@@ -205,7 +207,8 @@ function Lowering:padded(tensor, column, width)
   local storage = self.storage[tensor.name]
   local m = words.round_up(width, self.pad)
   if storage.form == "transposed" then return m end
-  local fits = storage.form ~= "external" and column + width == storage.width and column + m <= storage.leading_dimension
+  local fits = storage.form ~= "external" and column + width == storage.width
+    and column + m <= storage.leading_dimension
   return fits and m or width
 end
 
@@ -421,6 +424,7 @@ function Lowering:sequence_region(region)
     local fn, name, value = pools[op.attributes["function"]](self, op, place)
     self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
       { y = self:at(op.result, 0, 0, place), x = self:at(x, 0, 0, place), [name] = value })
+    self.steps[#self.steps].at_most = fn == "pool_row" and 1 or x.shape[2] -- rows, for counting costs
   end)
 end
 
@@ -523,7 +527,8 @@ end
 function formats.map(step)
   local parts = {}
   for _, part in ipairs(step.parts) do parts[#parts + 1] = part.fn or part.kind end
-  local text = ("%s %dx%d ld%d"):format(table.concat(parts, "+"), step.constants.rows, step.constants.cols, step.constants.ld)
+  local text = ("%s %dx%d ld%d"):format(table.concat(parts, "+"), step.constants.rows, step.constants.cols,
+    step.constants.ld)
   for _, argument in ipairs(step.arguments) do text = text .. "  " .. lower.operand_text(argument[2]) end
   return text
 end

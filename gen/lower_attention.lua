@@ -48,6 +48,14 @@ local function context(self, region, place, block, h, head_dim, tile, tile_ld)
   end
 end
 
+-- A product's m for a part of a block's keys: the last part is padded where its row of the tile and its panel of keys
+-- have room behind it, which they may lack where key_align is below 16.
+local function padded(self, part, last, column, tile_ld, key_block)
+  local m = words.round_up(part.count, self.pad)
+  local fits = last and column + m <= tile_ld and part.first % key_block + m <= key_block
+  return fits and m or part.count
+end
+
 --- A method of the lowering: the steps of an attention region.
 function attention.lower(self, region)
   local scores, softmax = region.scores, region.softmax
@@ -72,19 +80,21 @@ function attention.lower(self, region)
         local tile = { buffer = scores_tile, class = "arena", offset = 0 }
         self.op_index = self.index_of[scores]
         for i, part in ipairs(block.parts) do
-          local last = i == #block.parts -- behind it the tile's rows have room
-          self:product({ m = last and words.round_up(part.count, self.pad) or part.count, n = block.count, k = head_dim, lda = region.key_block, ldb = self:ld(q),
+          local m = padded(self, part, i == #block.parts, part.first - block.first_key, tile_ld, region.key_block)
+          self:product({ m = m, n = block.count, k = head_dim, lda = region.key_block, ldb = self:ld(q),
             ldc = tile_ld, beta = 0 }, 1, 0, 0,
             self:transposed_at(scores.operands.k, 0, part.first, h * head_dim, place),
             self:at(q, block.first, h * head_dim, place),
             { buffer = scores_tile, class = "arena", offset = part.first - block.first_key })
         end
         mask(self, region, place, block, tile, tile_ld)
-        self:tap(scores.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys, place)
+        self:tap(scores.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys,
+          place)
         self.op_index = self.index_of[softmax]
         self:row("softmax", { rows = block.count, cols = block.keys, ld = tile_ld, scale = softmax.attributes.scale },
           { s = tile })
-        self:tap(softmax.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys, place)
+        self:tap(softmax.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys,
+          place)
         self.op_index = self.index_of[region.context]
         context(self, region, place, block, h, head_dim, tile, tile_ld)
       end

@@ -2,7 +2,8 @@
 -- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
 -- each has its own place. It also places the weights in the packed block.
 --
--- Before: scheduled programs.  After: each program has offsets = buffer -> floats, own = buffers that each worker has for
+-- Before: scheduled programs.  After: each program has offsets = buffer -> floats, own = buffers that each worker has
+-- for
 -- itself (offsets then count from its part of the arena: shared_floats, then own_floats a worker), arena_floats,
 -- live_floats (the largest sum of buffers live at one moment); state.weights = { offsets, floats }.
 local operands = require("operands")
@@ -227,7 +228,8 @@ end
 function memory.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do
-    lines[#lines + 1] = ("%s %s for %d workers: arena %d bytes, largest sum of live buffers %d bytes"):format(program.entry.name,
+    lines[#lines + 1] = ("%s %s for %d workers: arena %d bytes, largest sum of live buffers %d bytes"):format(
+      program.entry.name,
       program.variant, program.threads, 4 * program.arena_floats, 4 * program.live_floats)
     for _, name in ipairs(words.sorted_keys(program.offsets)) do
       local item

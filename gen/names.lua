@@ -45,7 +45,9 @@ function names.find(scheme, path)
       for i, name in ipairs(rule.names) do
         local text = path:gsub(rule.pattern, name)
         if rule.counts_from then
-          text = text:gsub("%.(%d+)%.", function(n) return (".%d."):format(math.tointeger(n) - 1 + rule.counts_from) end, 1)
+          text = text:gsub("%.(%d+)%.", function(n)
+            return (".%d."):format(math.tointeger(n) - 1 + rule.counts_from)
+          end, 1)
         end
         found[i] = text
       end

@@ -37,7 +37,9 @@ function plan.k_blocks(k, wanted)
   if k <= 2 * wanted then return { size = k, count = 1, tail = 0 } end
   local best
   for size = wanted // 2, wanted * 3 // 2 do
-    if size > 0 and k % size == 0 and (not best or math.abs(size - wanted) < math.abs(best - wanted)) then best = size end
+    if size > 0 and k % size == 0 and (not best or math.abs(size - wanted) < math.abs(best - wanted)) then
+      best = size
+    end
   end
   if best then return { size = best, count = k // best, tail = 0 } end
   return { size = wanted, count = k // wanted, tail = k % wanted }
@@ -296,7 +298,8 @@ local function transpose_keys(state, segments)
           for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
           local s = storage[k.name]
           storage[k.name] = { form = "transposed", width = s.width, rows_per_sequence = s.rows_per_sequence,
-            whole_batch = false, key_block = p.key_block, leading_dimension = words.round_up(widest, 16), tile_rows = most }
+            whole_batch = false, key_block = p.key_block, leading_dimension = words.round_up(widest, 16),
+              tile_rows = most }
         end
       end
     end
@@ -323,8 +326,10 @@ local function divides(n, threads)
   return n / (threads * ((n + threads - 1) // threads)) >= 0.9
 end
 
--- The axis that workers divide, for each number of them: groups of sequences, which meet only at the end; in a region of
--- rows the blocks; else the panels of each product (heads and query blocks of an attention), with a meeting behind each.
+-- The axis that workers divide, for each number of them: groups of sequences, which meet only at the end; in a region
+-- of
+-- rows the blocks; else the panels of each product (heads and query blocks of an attention), with a meeting behind
+-- each.
 local function partition(state, segments)
   for _, segment in ipairs(segments) do
     segment.partition = {}
@@ -335,7 +340,8 @@ local function partition(state, segments)
       for _, region in ipairs(section.regions) do
         region.partition = {}
         for _, threads in ipairs(state.spec.workers) do
-          region.partition[threads] = region.kind == "rows" and divides(#region.blocks, threads) and "blocks" or "panels"
+          region.partition[threads] = region.kind == "rows" and divides(#region.blocks, threads) and "blocks"
+            or "panels"
         end
       end
     end
@@ -363,7 +369,8 @@ local function group_text(group)
   for _, rider in ipairs(group.riders) do parts[#parts + 1] = rider.op end
   local text = ("%s = %s"):format(group.result.name, table.concat(parts, " + "))
   if group.panels then
-    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(group.panels.widths, " "), group.k_blocks.count,
+    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(group.panels.widths, " "),
+      group.k_blocks.count,
       group.k_blocks.size, group.k_blocks.tail > 0 and " + " .. group.k_blocks.tail or "", group.k_order)
   end
   return text

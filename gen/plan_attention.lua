@@ -5,6 +5,9 @@ local words = require("words")
 
 local attention = {}
 
+-- Fewer query rows than this would use a kernel's registers badly.
+local LEAST_ROWS = 16
+
 --- The keys that query i sees under a static mask: first, and last + 1. -1 bounds nothing.
 function attention.band(attributes)
   local left, right = attributes.left, attributes.right
@@ -25,12 +28,15 @@ local function panel_parts(first, last, key_block)
   return parts
 end
 
---- Fills region.blocks = { { first, count, first_key, keys, parts, cut } }, region.tile_columns, region.key_block. cut: { lo, hi }, row r of the block sees its columns lo + r <= j < hi + r; nil: all of them.
+--- Fills region.blocks = { { first, count, first_key, keys, parts, cut } }, region.tile_columns, region.key_block.
+--- cut: { lo, hi }, row r of the block sees its columns lo + r <= j < hi + r; nil: all of them.
 function attention.plan(region, p)
   local queries, keys = region.scores.result.shape[3], region.scores.result.shape[4]
   local left, right = attention.band(region.scores.attributes)
   local narrow = left >= 0 and (right >= 0) and left + right + 1 < keys // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
+  local columns = narrow and left + right + 1 + most or keys
+  most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // (4 * columns))))
   region.blocks, region.tile_columns = {}, 0
   region.key_block = p.key_block
   local number = (queries + most - 1) // most

@@ -15,10 +15,6 @@ local words = require("words")
 
 local schedule = {}
 
--- A meeting of two to eight workers takes one to two microseconds, the start of a team some five; below these costs
--- one worker is faster (units of cost.lua, some 250 of which take a nanosecond).
-local LEAST_PHASE, LEAST_TEAM = 1500000, 6000000
-
 --- Whether a step is a call, not a note or a loop's bracket.
 function schedule.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
@@ -116,7 +112,8 @@ end
 -- The step with a worker's private buffers in place of the common ones.
 local function privatise(step, worker, private)
   local renamed = false
-  operands.each(step, function(operand) if operand.buffer and private(operand.buffer, step.region) then renamed = true end end)
+  operands.each(step, function(operand) if operand.buffer and private(operand.buffer,
+    step.region) then renamed = true end end)
   if not renamed then return step end
   local copy = {}
   for key, value in pairs(step) do copy[key] = value end
@@ -183,7 +180,7 @@ local function segment_cost(segment)
 end
 
 -- A segment's phases for several workers, or nil where one worker is faster.
-local function in_phases(segment, threads, buffers)
+local function in_phases(segment, threads, buffers, least)
   local function private(name, region)
     local kind = buffers[name] and buffers[name].private
     return kind == "unit" or (kind == "block" and region.partition and region.partition[threads] == "blocks")
@@ -197,7 +194,7 @@ local function in_phases(segment, threads, buffers)
     end
     total = total + segment_cost({ sections = { section } })
   end
-  if total / #phases < LEAST_PHASE then return nil end
+  if total / #phases < least then return nil end
   for _, name in ipairs(words.sorted_keys(buffers)) do
     local buffer = buffers[name]
     for worker = 1, buffer.private and threads or 0 do
@@ -214,7 +211,7 @@ local function copy_buffers(buffers)
 end
 
 -- The program of a lowered one for a number of workers.
-local function schedule_program(base, threads)
+local function schedule_program(base, threads, parameters)
   local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
     buffers = copy_buffers(base.buffers), lines = 0 }
   local before = copy_buffers(base.buffers)
@@ -223,10 +220,10 @@ local function schedule_program(base, threads)
       mode = "serial" }
     if threads > 1 then
       if segment.partition[threads] == "groups" then
-        if segment.repeats * segment_cost(segment) >= LEAST_TEAM then new.mode = "groups" end
+        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "groups" end
       else
         local clones = copy_buffers(before)
-        new.phases = in_phases(segment, threads, clones)
+        new.phases = in_phases(segment, threads, clones, parameters.least_phase)
         if new.phases then
           new.mode = "phases"
           for name, buffer in pairs(clones) do program.buffers[name] = buffer end
@@ -243,12 +240,31 @@ function schedule.run(state)
   local programs = {}
   for _, base in ipairs(state.programs) do
     local numbers = base.variant == "ship" and state.spec.workers or { 1 }
-    for _, threads in ipairs(numbers) do programs[#programs + 1] = schedule_program(base, threads) end
+    for _, threads in ipairs(numbers) do
+      programs[#programs + 1] = schedule_program(base, threads, state.plan.parameters)
+    end
   end
   state.programs = programs
 end
 
---- The shipped programs' steps in order, numbered, a list a worker and phase.
+-- A line an op of the graph: its steps, and the bytes that they read and write in one run of their lists.
+local function traffic(program, lines)
+  local steps_of, bytes_of = {}, {}
+  schedule.each(program, function(step)
+    if schedule.is_call(step) then
+      steps_of[step.op] = (steps_of[step.op] or 0) + 1
+      bytes_of[step.op] = (bytes_of[step.op] or 0) + cost.bytes(step)
+    end
+  end)
+  lines[#lines + 1] = "  bytes moved an op"
+  for i, op in ipairs(program.entry.ops) do
+    lines[#lines + 1] = ("  %12d bytes in %5d steps: %s = %s"):format(bytes_of[i] or 0, steps_of[i] or 0,
+      op.result.name,
+      op.op)
+  end
+end
+
+--- The shipped programs' steps in order, numbered, a list a worker and phase; then the bytes that each op moves.
 function schedule.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do
@@ -267,6 +283,7 @@ function schedule.dump(state)
           lines[#lines + 1] = ("  %5d %s"):format(number, lower.step_text(step))
         end
       end)
+      traffic(program, lines)
     end
   end
   return table.concat(lines, "\n") .. "\n"

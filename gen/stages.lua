@@ -26,7 +26,8 @@ stages.constructors = {
     fields = {
       from = { type = "integer", min = 1, max = 65536, place = "input", required = true,
         meaning = "width of the features that come in" },
-      to = { type = "integer", min = 1, max = 1048576, place = "output", required = true, meaning = "width of the result" },
+      to = { type = "integer", min = 1, max = 1048576, place = "output", required = true,
+        meaning = "width of the result" },
       bias = { type = "boolean", default = true, meaning = "whether there is a b" },
       activation = { type = "activation", place = "output", meaning = "applied to the result" },
       name = { type = "name", place = "output", meaning = name_field.meaning },
@@ -64,7 +65,8 @@ stages.constructors = {
   },
 }
 for name, equation in pairs(stages.activations) do
-  stages.constructors[name] = { place = "output", meaning = equation, fields = { name = name_field }, activation = name }
+  stages.constructors[name] = { place = "output", meaning = equation, fields = { name = name_field },
+    activation = name }
 end
 
 --- Constructors of the design that are not there yet; validate refuses them by name.

@@ -45,7 +45,8 @@ steps.rows = {
     equation = "y = x",
   },
   embed = {
-    constants = { "rows", "cols", "ldy" }, arguments = { { "y", "w" }, { "table", "r" }, { "ids", "r", type = "int32_t" } },
+    constants = { "rows", "cols", "ldy" }, arguments = { { "y", "w" }, { "table", "r" },
+      { "ids", "r", type = "int32_t" } },
     body = "attn2c_embed(y, table, ids, ${rows}, ${cols}, ${ldy})",
     equation = "y[i] = table[ids[i]]",
   },

@@ -8,12 +8,17 @@
 -- token_block     rows of a product's tile (libxsmm's n), at most
 -- group_tokens    sequences are taken together until they have so many tokens
 -- query_block     query rows whose scores are held at a time
+-- tile_bytes      of scores that are held at a time: fewer query rows are taken where their rows are long
 -- key_block       keys of a transposed panel and of a block of the context's batch-reduce
 -- window_block    query rows a block where a window masks most keys
 -- key_align       the first key of a block's range is a multiple of this
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
+-- least_phase     work between two meetings below which one worker does all of a segment, on average; and
+-- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond: a meeting of
+--                 two to eight workers takes one to two microseconds, the start of a team some five
 -- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
---                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to single
+--                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
+-- single
 --                 floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 local targets = {}
 
@@ -23,19 +28,22 @@ targets.list = {
     cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1 },
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1, tile_bytes = 262144,
+      least_phase = 1500000, least_team = 6000000 },
   },
   {
     name = "avx2", vector = 8,
     cflags = "-mavx2 -mfma",
     needs = { "avx2", "fma" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8 },
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8, tile_bytes = 262144,
+      least_phase = 1500000, least_team = 6000000 },
   },
   {
     name = "x86_64", vector = 4, cflags = "", needs = {},
     rule = { panel = 32, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4 },
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4, tile_bytes = 262144,
+      least_phase = 1500000, least_team = 6000000 },
   },
 }
 
@@ -50,7 +58,8 @@ targets.parameters = {
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
   key_align = { min = 1, max = 16 },
   pad = { min = 1, max = 16, divides = 16 }, -- rows have room up to a multiple of 16
-  row_block = { min = 1, max = 4096 },
+  row_block = { min = 1, max = 4096 }, tile_bytes = { min = 64, max = 1 << 30 },
+  least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },
 }
 
 --- What `target = "host"` means here. LIBXSMM_TARGET is honoured, so that a lower target can be tried everywhere.

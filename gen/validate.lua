@@ -107,7 +107,8 @@ end
 function read.bias(say, field, value)
   local parts = { "qkv", "out", "ff", "norm" }
   if type(value) == "boolean" then return { qkv = value, out = value, ff = value, norm = value } end
-  if type(value) ~= "table" then return say(field.key, show(value) .. ", but true, false or { qkv =, out =, ff =, norm = } is allowed") end
+  if type(value) ~= "table" then return say(field.key, show(value)
+    .. ", but true, false or { qkv =, out =, ff =, norm = } is allowed") end
   local bias = { qkv = true, out = true, ff = true, norm = true }
   for _, part in ipairs(words.sorted_keys(value)) do
     if bias[part] == nil then
@@ -141,7 +142,8 @@ function read.window(say, field, value)
     end
   end
   if not (bound(left) and bound(right)) then
-    return say(field.key, ("{ %s, %s }, but { left, right }, integers from 0 to 4096, is allowed"):format(show(left), show(right)))
+    return say(field.key, ("{ %s, %s }, but { left, right }, integers from 0 to 4096, is allowed"):format(show(left),
+      show(right)))
   end
   return { left = left, right = right }
 end
@@ -198,7 +200,8 @@ end
 -- One stage before or after the stack: its fields, each read by its type.
 local function read_stage(say, key, value, place)
   if type(value) ~= "table" or type(value.stage) ~= "string" then
-    return say(key, show(value) .. ", but a stage such as " .. (place == "input" and "linear { from = 40 }" or "pool \"mean\"") ..
+    return say(key, show(value) .. ", but a stage such as " .. (place == "input" and "linear { from = 40 }"
+      or "pool \"mean\"") ..
       " is allowed")
   end
   local stage = stages.constructors[value.stage]
@@ -277,7 +280,8 @@ end
 local function resolve(say, spec, given)
   if spec.d_model and spec.heads and not spec.head_dim then
     if spec.d_model % spec.heads ~= 0 then
-      say("heads", ("d_model %d is not divisible by heads %d, and head_dim is not given"):format(spec.d_model, spec.heads))
+      say("heads", ("d_model %d is not divisible by heads %d, and head_dim is not given"):format(spec.d_model,
+        spec.heads))
     elseif spec.d_model // spec.heads > 256 then
       say("head_dim", ("d_model %d / heads %d gives %d, but 1 to 256 is allowed"):format(spec.d_model, spec.heads,
         spec.d_model // spec.heads))
@@ -301,7 +305,8 @@ local function resolve(say, spec, given)
     spec.mask.wants_window = nil
   end
   spec.window = nil
-  if spec.norm == "none" and spec.final_norm then say("final_norm", "goes with norm = \"pre\" or \"post\", not \"none\"") end
+  if spec.norm == "none" and spec.final_norm then say("final_norm",
+    "goes with norm = \"pre\" or \"post\", not \"none\"") end
   spec.input = spec.input or { stage = "hidden" }
   spec.output = spec.output or { { stage = "hidden" } }
   if #spec.output == 0 then spec.output = { { stage = "hidden" } } end

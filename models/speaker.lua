@@ -4,6 +4,9 @@ return {
   name = "speaker", batch = 32, seq = 128,
   input = linear { from = 40 },
   d_model = 80, heads = 2, layers = 1, d_ff = 256, activation = "relu", norm = "post",
-  output = { pool "mean", linear { to = 80 }, sigmoid(), linear { to = 600, name = "logits" }, argmax { name = "speaker" } },
+  output = {
+    pool "mean", linear { to = 80 }, sigmoid(), linear { to = 600, name = "logits" },
+    argmax { name = "speaker" },
+  },
   names = "torch",
 }

@@ -4,10 +4,12 @@
 
 #include <stdlib.h>
 
-/* Largest number of elements of an unpacked weight: one buffer serves them all. */
-static int64_t largest_weight(const attn2c_descriptor *descriptor) {
+/* Largest number of elements of a weight that is packed into panels: one buffer serves them all. The others
+ * are read to where they stay. */
+static int64_t largest_panelled(const attn2c_descriptor *descriptor) {
   int64_t largest = 0;
   for (int i = 0; i < descriptor->weight_count; i++) {
+    if (descriptor->weights[i].panel == 0) continue;
     const int64_t elements = attn2c_elements(&descriptor->tensors[descriptor->weights[i].tensor]);
     if (elements > largest) largest = elements;
   }
@@ -25,18 +27,18 @@ static int workers_for(int threads) {
 
 static int read_and_pack(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
   const attn2c_descriptor *descriptor = model->descriptor;
-  float *values = attn2c_allocate((size_t)largest_weight(descriptor) * sizeof(float));
+  float *values = attn2c_allocate((size_t)largest_panelled(descriptor) * sizeof(float));
   if (!values) {
     attn2c_say(message, "no memory for reading the weights");
     return ATTN2C_MEMORY;
   }
   int status = ATTN2C_OK;
   for (int i = 0; i < descriptor->weight_count && status == ATTN2C_OK; i++) {
-    status = attn2c_source_read(source, i, values, message);
-    if (status == ATTN2C_OK) {
-      const attn2c_weight *weight = &descriptor->weights[i];
+    const attn2c_weight *weight = &descriptor->weights[i];
+    const int as_it_is = weight->panel == 0;
+    status = attn2c_source_read(source, i, as_it_is ? model->weights + weight->offset : values, message);
+    if (status == ATTN2C_OK && !as_it_is)
       attn2c_pack(weight, &descriptor->tensors[weight->tensor], values, model->weights);
-    }
   }
   attn2c_free(values);
   return status;

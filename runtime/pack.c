@@ -1,8 +1,6 @@
-/* pack.c - a weight's unpacked rows into the place and layout that emitted code reads: see
- * attn2c_weight in descriptor.h. */
+/* pack.c - a weight's rows into the panels that emitted code reads: see attn2c_weight in
+ * descriptor.h. */
 #include "pack.h"
-
-#include <string.h>
 
 enum { LANES = 16 /* floats of a cache line */ };
 
@@ -21,10 +19,6 @@ static void pack_panel(const float *values, int64_t inputs, int64_t width, float
 void attn2c_pack(const attn2c_weight *weight, const attn2c_tensor *tensor, const float *values,
                  float *packed) {
   float *to = packed + weight->offset;
-  if (weight->panel == 0) {
-    memcpy(to, values, (size_t)attn2c_elements(tensor) * sizeof(float));
-    return;
-  }
   const int64_t outputs = tensor->shape[0], inputs = tensor->shape[1];
   int64_t done = 0;
   for (int64_t p = 0; done < outputs; p++) {

@@ -77,8 +77,8 @@ int main(int count, char **arguments) {
     for (int64_t i = 0; i < SPEAKER_OUT_LOGITS; i++)
       difference = fmax(difference, fabs((double)logits[i] - (double)data.logits[first * SPEAKERS + i]));
   }
-  printf("%-26s%lld of %lld held-out segments (%.1f%%)\n", "accuracy", (long long)right, (long long)data.segments,
-         100.0 * (double)right / (double)data.segments);
+  printf("%-26s%lld of %lld held-out segments (%.1f%%)\n", "accuracy", (long long)right,
+         (long long)data.segments, 100.0 * (double)right / (double)data.segments);
   printf("%-26s%.2g at the most\n", "difference to PyTorch", difference);
   speaker_destroy(context);
   speaker_close(model);

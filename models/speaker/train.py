@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import nn
 
 SPEAKERS, FRAMES, BANDS = 600, 128, 40
@@ -315,8 +315,7 @@ def main():
     print(f"segments shipped     {SHIPPED}, {int((logits.argmax(1) == labels).sum())} of them right")
 
     options.out.mkdir(parents=True, exist_ok=True)
-    save_file({name: w.contiguous() for name, w in model.state_dict().items()},
-              options.out / "speaker.safetensors")
+    (options.out / "speaker.safetensors").write_bytes(save(model.state_dict()))
     for name, array in (("segments", segments), ("labels", labels), ("logits", logits)):
         np.save(options.out / f"{name}.npy", array)
     for name in ("speaker.safetensors", "segments.npy", "labels.npy", "logits.npy"):

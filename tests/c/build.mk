@@ -15,7 +15,8 @@ runtime  := $(filter-out runtime/main.c runtime/kernels_%.c,$(wildcard runtime/*
 headers  := $(wildcard runtime/*.h tests/c/*.h)
 helpers  := faults scratch fake_model
 element_tests := elementary rowops product
-plain_tests   := bench bound
+jit_tests     := bench bound
+plain_tests   := $(jit_tests) guard
 tests := $(filter-out $(element_tests) $(plain_tests),$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
 
 flags := $(shell sed -n 's/^flags[^:]*: //p;/^flags/q' /proc/cpuinfo)
@@ -43,8 +44,11 @@ helper_objects  := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(checked_objects) $(helper_objects)
 	$(CC) $(sanitize) -o $@ $^ $(wraps) -lcriterion -ljansson -lm -ldl -lpthread
 
-$(addprefix $(bin)/test_,$(plain_tests)): $(bin)/test_%: tests/c/test_%.c $(runtime) runtime/kernels_libxsmm.c $(headers) | $(bin)/obj
+$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: tests/c/test_%.c $(runtime) runtime/kernels_libxsmm.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O2 -fopenmp-simd -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion -lxsmm -lxsmmnoblas -ljansson -lpthread -lrt -ldl -lm
+
+$(bin)/test_guard: tests/c/test_guard.c runtime/guard.c $(headers) | $(bin)/obj
+	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion
 
 define element_rule
 $(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj

@@ -2,6 +2,7 @@
 -- tiles and vectors end: around multiples of 16, primes, ones; their product is bounded, so
 -- that a case takes about a second.
 local stages = require("stages")
+local targets = require("targets")
 local words = require("words")
 
 local draw = {}
@@ -91,7 +92,12 @@ local output_names = {
   "from", "x",
 }
 
-local function draw_stage(pooled)
+-- The norm of a narrow row whose values are nearly equal multiplies any rounding, and no two computations of such a
+-- model agree: below this width eps is large.
+local NARROW = 8
+
+-- pooled: whether rows were pooled before; width: of what comes in.
+local function draw_stage(pooled, width)
   local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", pick(activations), pick(activations) }
   if not pooled then kinds[#kinds + 1], kinds[#kinds + 2] = "pool", "pool" end
   local stage = { stage = pick(kinds) }
@@ -101,18 +107,18 @@ local function draw_stage(pooled)
     if chance(40) then stage.activation = pick(activations) end
   elseif stage.stage == "pool" then
     stage.over = pick(pools)
-  elseif stage.stage == "norm" and chance(40) then
-    stage.eps = pick { 1e-12, 1e-5, 0.5 }
+  elseif stage.stage == "norm" and (chance(40) or width < NARROW) then
+    stage.eps = width < NARROW and 0.5 or pick { 1e-12, 1e-5, 0.5 }
   end
   return stage
 end
 
 local function draw_output(d)
   if chance(35) then return end
-  local output, names, pooled = {}, {}, false
+  local output, names, pooled, width = {}, {}, false, d.d_model
   for i = 1, random(0, 6) do
-    local stage = draw_stage(pooled)
-    pooled = pooled or stage.stage == "pool"
+    local stage = draw_stage(pooled, width)
+    pooled, width = pooled or stage.stage == "pool", stage.to or width
     local name = pick(output_names)
     if chance(35) and not names[name] then stage.name, names[name] = name, true end
     output[i] = stage
@@ -121,23 +127,37 @@ local function draw_output(d)
   d.output = output
 end
 
+-- Tile parameters whose whole range would seldom meet a small model; others are drawn from what they allow.
 local plan_draws = {
   panel = function() return 16 * random(8) end,
   k_block = function() return math.max(8, size(160)) end,
-  k_order = function() return pick { "reduce", "outer" } end,
   token_block = function() return size(160) end,
   group_tokens = function() return size(400) end,
   query_block = function() return size(100) end,
   key_block = function() return 16 * random(8) end,
   window_block = function() return size(64) end,
-  key_align = function() return random(16) end,
-  pad = function() return 1 << random(0, 4) end,
+  row_block = function() return size(100) end,
+  least_phase = function() return pick { 0, 0, 1000, 1 << 40 } end,
+  least_team = function() return pick { 0, 0, 1000, 1 << 40 } end,
 }
+
+-- Any value that a tile parameter's declaration allows.
+local function draw_declared(parameter)
+  if parameter.words then return pick(parameter.words) end
+  local step = parameter.multiple or 1
+  local value
+  repeat
+    value = step * random((parameter.min + step - 1) // step, parameter.max // step)
+  until not parameter.divides or parameter.divides % value == 0
+  return value
+end
 
 local function draw_plan(d)
   if chance(45) then return end
   local plan = {}
-  for _, name in ipairs(words.sorted_keys(plan_draws)) do if chance(35) then plan[name] = plan_draws[name]() end end
+  for _, name in ipairs(words.sorted_keys(targets.parameters)) do
+    if chance(35) then plan[name] = (plan_draws[name] or draw_declared)(targets.parameters[name]) end
+  end
   d.plan = plan
 end
 
@@ -176,7 +196,8 @@ function draw.description(seed, number)
   if chance(60) then d.activation = pick(activations) end
   if chance(60) then d.norm = pick { "post", "pre", "none" } end
   if chance(40) then d.final_norm = d.norm ~= "none" and chance(70) end
-  if chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
+  if d.d_model < NARROW then d.eps = pick { 0.1, 1 }
+  elseif chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
   d.bias = draw_bias()
   if chance(30) then d.scale = pick { false, 1, 0.25, 0.05 } end
   bound_cost(d)
@@ -186,6 +207,7 @@ function draw.description(seed, number)
   if chance(40) then d.names = pick { "attn2c", "torch" } end
   if chance(40) then d.target = pick { "host", "avx2", "x86_64" } end
   if chance(20) then d.kernels = pick { "libxsmm", "portable" } end
+  if chance(40) then d.threads = pick { 0, 1, 2, 2, 3, 4, 8 } end
   if chance(25) then d.reuse = chance(30) end
   draw_plan(d)
   return d

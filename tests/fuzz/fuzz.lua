@@ -66,7 +66,7 @@ local function main()
   local bounds = asked.extremes and extremes.list() or {}
   local passed, failed = 0, 0
   files.make_folder(asked.folder)
-  for number = asked.first, asked.first + (asked.extremes and #bounds or asked.count) - 1 do
+  for number = asked.first, asked.extremes and #bounds or asked.first + asked.count - 1 do
     local bound = bounds[number]
     local description = bound and bound.description or drawn(asked.seed, number, asked.folder)
     local folder = ("%s/case_%d"):format(asked.folder, number)

@@ -111,7 +111,7 @@ describe("a description's keys:", function()
       mask = "none, causal, window or padding",
     window = "{ left, right }", positions = "none, learned or sinusoidal", input = "a stage such as linear",
     output = "a list of stages", names = "attn2c or torch", target = "host, avx512, avx2 or x86_64",
-    kernels = "libxsmm or portable", threads = "an integer from 1 to 1", reuse = "true or false",
+    kernels = "libxsmm or portable", threads = "an integer from 0 to 64", reuse = "true or false",
     max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
   }
 

@@ -56,7 +56,8 @@ describe("c.double", function()
 end)
 
 describe("operands", function()
-  local place = { offsets = { t = 64 }, weights = { w1 = 1000 }, members = { ["in.ids"] = "ids", y = "hidden" } }
+  local place = { offsets = { t = 64 }, weights = { w1 = 1000 }, members = { ["in.ids"] = "ids", y = "hidden" },
+    own = {} }
 
   it("are the base, then the buffer's place and the offset as one literal", function()
     assert.equal("a + 69", c.pointer({ class = "arena", buffer = "t", offset = 5 }, place))

@@ -12,10 +12,12 @@ describe("the count", function()
   end)
 
   it("is what lowering makes, for a list of models", function()
-    for _, more in ipairs { { mask = "causal", seq = 100 }, { mask = { "padding", window = { 3, 3 } }, seq = 90, batch = 3 },
+    for _, more in ipairs { { mask = "causal", seq = 100 }, { mask = { "padding", window = { 3, 3 } }, seq = 90,
+      batch = 3 },
       { positions = "learned", batch = 4 }, { input = { stage = "tokens", vocab = 5 }, seq = 33 },
       { bias = false, norm = "none" }, { plan = { token_block = 3, k_block = 8, k_order = "outer" }, d_ff = 100 },
-      { batch = 3, output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 100 }, { stage = "argmax" } } },
+      { batch = 3, output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 100 },
+        { stage = "argmax" } } },
       { target = "avx2", seq = 70, plan = { query_block = 9, key_block = 16 } } } do
       local state = helper.tiny(more, "lower") -- the checker compares, too
       local calls = 0
@@ -28,7 +30,8 @@ describe("the count", function()
 
   it("refuses a model over its budget, and takes one that just fits", function()
     local fault = helper.fault(helper.tiny, { max_lines = 20 }, "plan")
-    assert.same({ "tiny.lua: max_lines: the model unrolls to 21 steps, and the budget is 20; raise max_lines, or take fewer "
+    assert.same({ "tiny.lua: max_lines: the model unrolls to 21 steps, and the budget is 20; "
+      .. "raise max_lines, or take fewer "
       .. "layers, a shorter seq or a smaller d_model" }, fault.lines)
     assert.equal(2, fault.code)
     assert.is_nil(helper.fault(helper.tiny, { max_lines = 21 }, "plan"))

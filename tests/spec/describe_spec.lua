@@ -41,8 +41,10 @@ describe("a description", function()
   end)
 
   it("has the constructors, which give plain tables", function()
-    local d = read('return { linear { from = 40 }, tokens { vocab = 9 }, hidden(), norm(), pool "mean", sigmoid(), argmax() }')
-    assert.same({ { stage = "linear", from = 40 }, { stage = "tokens", vocab = 9 }, { stage = "hidden" }, { stage = "norm" },
+    local d = read('return { linear { from = 40 }, ' ..
+      'tokens { vocab = 9 }, hidden(), norm(), pool "mean", sigmoid(), argmax() }')
+    assert.same({ { stage = "linear", from = 40 }, { stage = "tokens", vocab = 9 }, { stage = "hidden" },
+      { stage = "norm" },
       { stage = "pool", over = "mean" }, { stage = "sigmoid" }, { stage = "argmax" } }, d)
   end)
 
@@ -51,7 +53,8 @@ describe("a description", function()
   end)
 
   it("has nothing else: no library, no way to load or to catch", function()
-    for _, name in ipairs { "io", "os", "require", "load", "loadstring", "dofile", "loadfile", "pcall", "xpcall", "error",
+    for _, name in ipairs { "io", "os", "require", "load", "loadstring", "dofile", "loadfile", "pcall", "xpcall",
+      "error",
       "assert", "coroutine", "debug", "string", "table", "math", "setmetatable", "getmetatable", "rawset", "rawget",
       "collectgarbage", "print", "tostring", "tonumber", "select", "next", "pairs", "ipairs", "utf8", "package", "arg",
       "_G", "warn", "type" } do
@@ -145,7 +148,8 @@ describe("a description's limits", function()
   it("refuse more than 1 MiB, and take just as much within seconds", function()
     local text = "return { name = 'a' }"
     assert.equal("a", read(text .. (" "):rep((1 << 20) - #text)).name)
-    assert.equal("tiny.lua: larger than 1 MiB, which no description is", refusal(text .. (" "):rep((1 << 20) - #text + 1)))
+    assert.equal("tiny.lua: larger than 1 MiB, which no description is",
+      refusal(text .. (" "):rep((1 << 20) - #text + 1)))
   end)
 
   it("hold nesting that would overflow a stack", function()
@@ -257,7 +261,8 @@ describe("overrides", function()
 
   it("are refused where they are none", function()
     for _, wrong in ipairs { "seq", "", "=5", "se q=5", ".seq=5", "seq.=5", "a..b=5", "seq-len=5" } do
-      assert.equal(('"%s": an override is KEY=VALUE, with dots between nested keys'):format(wrong), refusal(base, wrong))
+      assert.equal(('"%s": an override is KEY=VALUE, with dots between nested keys'):format(wrong),
+        refusal(base, wrong))
     end
   end)
 

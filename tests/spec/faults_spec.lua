@@ -487,20 +487,6 @@ describe("NaN and infinity", function()
   end)
 end)
 
--- Where a tile of the context has few query rows, its kernel sums in another order than the repair of masked rows does.
-describe("NaN of masked tokens changes no bit in a tile of few rows:", function()
-  it("causal", function()
-    local clean, poison = poisoned("small", 1, 8, { 3 }, nan)
-    same_rows(clean, poison, 1, 2, "small")
-  end)
-
-  it("window", function()
-    local clean, poison = poisoned("window", 1, 40, { 16 }, nan)
-    same_rows(clean, poison, 1, 11, "before")
-    same_rows(clean, poison, 23, 40, "behind")
-  end)
-end)
-
 describe("without memory", function()
   it("every command ends with code 5 and one line, or does its work", function()
     succeeds(good_run)

@@ -55,7 +55,7 @@ describe("a draw", function()
       if d.input then see("input", d.input.stage) end
       for name in pairs(d.plan or {}) do see("plan", name) end
     end
-    local by_intent = words.set { "key threads", "key max_lines", "target avx512" } -- one value; not of a model; host
+    local by_intent = words.set { "key max_lines", "target avx512" } -- bounds no model; host says it
     local function expect(name) assert.is_true(by_intent[name] or seen[name], name .. " is never drawn") end
     for _, field in ipairs(keys.list) do
       expect("key " .. field.key)

@@ -31,6 +31,7 @@ describe("goldens", function()
 
   it("name the first line that differs", function()
     assert.matches("x: line 2\n  expected: b\n  got:      c", helper.defect(helper.same_text, "a\nb\n", "a\nc\n", "x"))
-    assert.matches("x: line 2\n  expected: b\n  got:      %(nothing%)", helper.defect(helper.same_text, "a\nb", "a", "x"))
+    assert.matches("x: line 2\n  expected: b\n  got:      %(nothing%)",
+      helper.defect(helper.same_text, "a\nb", "a", "x"))
   end)
 end)

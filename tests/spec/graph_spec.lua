@@ -72,7 +72,8 @@ describe("the graph", function()
   end)
 
   it("drops each part's bias by itself", function()
-    local parts = { qkv = { "l0.attn.q", "l0.attn.k", "l0.attn.v" }, out = { "l0.attn.out" }, ff = { "l0.ff.up", "l0.ff.down" },
+    local parts = { qkv = { "l0.attn.q", "l0.attn.k", "l0.attn.v" }, out = { "l0.attn.out" },
+      ff = { "l0.ff.up", "l0.ff.down" },
       norm = { "l0.norm1", "l0.norm2" } }
     for part, list in pairs(parts) do
       local state = graph({ bias = { [part] = false } })
@@ -130,7 +131,8 @@ describe("the graph", function()
 
   it("runs the output's stages in order and names their results", function()
     local state = graph({ batch = 3, output = { { stage = "hidden" }, { stage = "pool", over = "last" },
-      { stage = "linear", to = 4, activation = "tanh", name = "score" }, { stage = "sigmoid" }, { stage = "argmax" } } })
+      { stage = "linear", to = 4, activation = "tanh", name = "score" }, { stage = "sigmoid" },
+        { stage = "argmax" } } })
     local list = equations(state)
     assert.same({
       "output.2.pool = pool(l0.norm2)",
@@ -181,7 +183,8 @@ describe("the graph", function()
       local expected = L * (B * S * (8 * D * W + 4 * D * F) + 4 * B * case.pairs * W)
       assert.equal(expected, graph(case.more).graph.entries[1].flops)
     end
-    local layers0 = graph({ layers = 0, input = { stage = "linear", from = 5 }, output = { { stage = "pool", over = "max" },
+    local layers0 = graph({ layers = 0, input = { stage = "linear", from = 5 },
+      output = { { stage = "pool", over = "max" },
       { stage = "linear", to = 3 } } })
     assert.equal(2 * 8 * 5 * 16 + 2 * 16 * 3, layers0.graph.entries[1].flops)
   end)

@@ -37,6 +37,14 @@ end
 --- As helper.state, of helper.description(more).
 function helper.tiny(more, last) return helper.state(helper.description(more), last) end
 
+--- The bytes of a file.
+function helper.read(path)
+  local handle = assert(io.open(path, "rb"))
+  local text = handle:read("a")
+  handle:close()
+  return text
+end
+
 --- The fault that a function raises; nil where it raises nothing. Any other error goes on.
 function helper.fault(fn, ...)
   local ok, value = pcall(fn, ...)
@@ -100,7 +108,8 @@ function helper.absolute_root()
   return path
 end
 
---- Runs gen/attn2c with words in a folder (default: the repository). Returns exit code, standard output, standard error.
+--- Runs gen/attn2c with words in a folder (default: the repository). Returns exit code, standard output, standard
+--- error.
 function helper.command(list, folder)
   local shell = require("files").shell
   local errors = helper.file("", "stderr")
@@ -155,7 +164,8 @@ function helper.same_text(expected, got, what)
   local a, b = lines(expected), lines(got)
   for i = 1, math.max(#a, #b) do
     if a[i] ~= b[i] then
-      error(("%s: line %d\n  expected: %s\n  got:      %s"):format(what, i, a[i] or "(nothing)", b[i] or "(nothing)"), 2)
+      error(("%s: line %d\n  expected: %s\n  got:      %s"):format(what, i, a[i] or "(nothing)", b[i] or "(nothing)"),
+        2)
     end
   end
 end

@@ -21,7 +21,8 @@ describe("attention", function()
       "product m8 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+0  l0.attn.q+0  l0.attn.scores@tile+0",
       "softmax cols=8 ld=16 rows=8 scale=0.353553391  s=l0.attn.scores@tile+0",
       "product m8 n8 k8 lda16 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.v+0  l0.attn.scores@tile+0  l0.attn.context+0",
-      "product m8 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+512  l0.attn.q+8  l0.attn.scores@tile+0",
+      "product m8 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+512  " ..
+        "l0.attn.q+8  l0.attn.scores@tile+0",
       "softmax cols=8 ld=16 rows=8 scale=0.353553391  s=l0.attn.scores@tile+0",
       "product m8 n8 k8 lda16 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.v+8  l0.attn.scores@tile+0  l0.attn.context+8",
     }, table.move(list, first, first + 5, 1, {}))
@@ -38,7 +39,9 @@ describe("attention", function()
     local function pairs_of(more)
       local n = 0
       for _, step in ipairs(helper.steps(helper.tiny(more, "lower").programs[1])) do
-        if step.form == "product" and step.c.buffer == "l0.attn.scores@tile" then n = n + step.kernel.m * step.kernel.n end
+        if step.form == "product" and step.c.buffer == "l0.attn.scores@tile" then
+          n = n + step.kernel.m * step.kernel.n
+        end
       end
       return n
     end
@@ -69,18 +72,21 @@ describe("attention", function()
       if text:find("l0.attn.context+0", 1, true) and text:match("^product.* l0.attn.v") then list[#list + 1] = text end
     end
     assert.same({
-      "product m8 n40 k16 lda16 ldb48 ldc16 beta0 x 2 (1024, 64)  l0.attn.v+0  l0.attn.scores@tile+0  l0.attn.context+0",
+      "product m8 n40 k16 lda16 ldb48 ldc16 beta0 x 2 (1024, 64)  " ..
+        "l0.attn.v+0  l0.attn.scores@tile+0  l0.attn.context+0",
       "product m8 n40 k8 lda16 ldb48 ldc16 beta1 x 1 (0, 0)  l0.attn.v+512  l0.attn.scores@tile+32  l0.attn.context+0",
     }, list)
   end)
 
   it("never leaves the rows of a tile, whatever the padding and alignment", function()
     for _, target in ipairs { "avx512", "avx2", "x86_64" } do
-      for _, plan in ipairs { {}, { key_align = 1 }, { key_align = 5, key_block = 16 }, { key_align = 3, query_block = 7 },
+      for _, plan in ipairs { {}, { key_align = 1 }, { key_align = 5, key_block = 16 },
+        { key_align = 3, query_block = 7 },
         { key_align = 1, key_block = 16, window_block = 3, pad = 16 }, { pad = 16 }, { key_align = 7, pad = 8 } } do
         for _, mask in ipairs { "none", "causal", "window" } do
           for _, seq in ipairs { 5, 21, 37, 70 } do
-            local more = { target = target, seq = seq, plan = plan, mask = mask, window = mask == "window" and { 4, 6 } or nil,
+            local more = { target = target, seq = seq, plan = plan, mask = mask, window = mask == "window" and { 4, 6 }
+              or nil,
               d_model = 22, heads = 2, d_ff = 33 }
             for _, program in ipairs(helper.tiny(more, "memory").programs) do
               for _, step in ipairs(helper.steps(program)) do

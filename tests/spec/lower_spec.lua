@@ -105,10 +105,12 @@ describe("stages after the layers", function()
       return having(texts({ mask = mask, output = { { stage = "pool", over = over } } }), "pool_")[1]
     end
     assert.equal("pool_mean cols=16 ldx=16  rows=8  x=l0.norm2+0  y=output.1.pool+0", pool("mean"))
-    assert.equal("pool_max cols=16 ldx=16  rows=[in.lengths+0]+0  x=l0.norm2+0  y=output.1.pool+0", pool("max", "padding"))
+    assert.equal("pool_max cols=16 ldx=16  rows=[in.lengths+0]+0  x=l0.norm2+0  y=output.1.pool+0",
+      pool("max", "padding"))
     assert.equal("pool_row cols=16 ldx=16  row=0  x=l0.norm2+0  y=output.1.pool+0", pool("first"))
     assert.equal("pool_row cols=16 ldx=16  row=7  x=l0.norm2+0  y=output.1.pool+0", pool("last"))
-    assert.equal("pool_row cols=16 ldx=16  row=[in.lengths+0]-1  x=l0.norm2+0  y=output.1.pool+0", pool("last", "padding"))
+    assert.equal("pool_row cols=16 ldx=16  row=[in.lengths+0]-1  x=l0.norm2+0  y=output.1.pool+0",
+      pool("last", "padding"))
   end)
 
   it("copy and take the index of the largest", function()
@@ -120,7 +122,8 @@ end)
 
 describe("the trace", function()
   it("writes out every tensor that the shipped steps do not store whole", function()
-    for _, more in ipairs { {}, { plan = { token_block = 3 } }, { norm = "pre", mask = "causal", positions = "learned" },
+    for _, more in ipairs { {}, { plan = { token_block = 3 } },
+      { norm = "pre", mask = "causal", positions = "learned" },
       { batch = 3, plan = { group_tokens = 16 } } } do
       local state = helper.tiny(more, "lower")
       local program = state.programs[2]
@@ -156,7 +159,8 @@ describe("the trace", function()
         for _, step in ipairs(helper.steps(state.programs[index])) do
           if step.form == "product" then
             local k = step.kernel
-            table.insert(lists[index], table.concat({ k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, step.batch.count }, " "))
+            table.insert(lists[index], table.concat({ k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, step.batch.count },
+              " "))
           end
         end
       end

@@ -15,7 +15,8 @@ local function region(queries, keys, mask, parameters)
 end
 
 local function visible(mask, i, j)
-  return not (mask.causal and j > i) and not (mask.left and j < i - mask.left) and not (mask.right and j > i + mask.right)
+  return not (mask.causal and j > i) and not (mask.left and j < i - mask.left)
+    and not (mask.right and j > i + mask.right)
 end
 
 -- Compares a region's blocks with the mask, pair by pair.
@@ -91,9 +92,12 @@ describe("attention's blocks", function()
   end)
 
   it("do so for other tile parameters", function()
-    for _, parameters in ipairs { { query_block = 16, key_block = 16, window_block = 8 }, { query_block = 7, key_align = 1 },
-      { query_block = 1, window_block = 1 }, { query_block = 4096, key_block = 4096, window_block = 4096, key_align = 5 } } do
-      for _, mask in ipairs { {}, { causal = true }, { left = 3, right = 4 }, { causal = true, left = 12, right = 0 } } do
+    for _, parameters in ipairs { { query_block = 16, key_block = 16, window_block = 8 },
+      { query_block = 7, key_align = 1 },
+      { query_block = 1, window_block = 1 }, { query_block = 4096, key_block = 4096, window_block = 4096,
+        key_align = 5 } } do
+      for _, mask in ipairs { {}, { causal = true }, { left = 3, right = 4 },
+        { causal = true, left = 12, right = 0 } } do
         for _, size in ipairs { 1, 17, 50, 80 } do verify(size, mask, parameters) end
       end
     end
@@ -101,7 +105,8 @@ describe("attention's blocks", function()
 
   it("of a causal mask of 128 by 64 leave a quarter out", function()
     local blocks = region(128, 128, { causal = true }).blocks
-    assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].first_key, blocks[1].keys }, { blocks[2].first_key, blocks[2].keys } })
+    assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].first_key, blocks[1].keys },
+      { blocks[2].first_key, blocks[2].keys } })
     assert.same({ lo = -128, hi = 1 }, blocks[1].cut) -- row 0 sees key 0
     assert.same({ lo = -128, hi = 65 }, blocks[2].cut) -- row 0 is query 64
   end)

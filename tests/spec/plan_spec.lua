@@ -107,7 +107,8 @@ end)
 
 describe("a leading dimension", function()
   it("is whole cache lines, an odd number of them from 256 floats on", function()
-    for width, ld in pairs { [1] = 16, [16] = 16, [17] = 32, [240] = 240, [241] = 272, [256] = 272, [257] = 272, [272] = 272,
+    for width, ld in pairs { [1] = 16, [16] = 16, [17] = 32, [240] = 240, [241] = 272, [256] = 272, [257] = 272,
+      [272] = 272,
       [768] = 784, [3072] = 3088 } do
       assert.equal(ld, plan.leading_dimension(width), width)
     end

@@ -38,7 +38,8 @@ end)
 
 describe("the host", function()
   local function host(asked)
-    local command = ("LIBXSMM_TARGET=%s lua5.4 -e \"package.path='%s/gen/?.lua' io.write(require('targets').host())\""):format(
+    local program = "\"package.path='%s/gen/?.lua' io.write(require('targets').host())\""
+    local command = ("LIBXSMM_TARGET=%s lua5.4 -e " .. program):format(
       asked, helper.root)
     local handle = io.popen(command)
     local text = handle:read("a")

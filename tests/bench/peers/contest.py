@@ -1,0 +1,166 @@
+"""One model on one number of threads: every engine in a process of its own (worker.py), all
+pinned to the same cores, checked against a double precision result, then timed in turn, a
+sample of each a round. Run by race.py; prints one JSON object.
+
+    contest.py MODEL THREADS --engines A,B [--rounds N] [--seconds S]
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from worker import LIMIT, SAMPLE_SECONDS
+
+WARM_SECONDS = 20e-3    # engines with shorter calls run untimed before each sample
+TYPICAL_WAIT = 15e-3    # seconds until an engine with several threads is quiet
+FEWEST_ROUNDS, MOST_ROUNDS = 7, 150
+PEERS = "openvino", "onnxruntime", "torch", "compile"
+
+# The variants of each engine; those of one group are tried in one process. A second model in the same process made
+# OpenVINO slower.
+VARIANTS = {
+    "attn2c": ["attn2c"],
+    "openvino": ["onnx", "sdpa"],
+    "onnxruntime": ["plain,attention,multihead,optimizer"],
+    "torch": ["encoder,sdpa,onednn"],
+    "compile": ["sdpa,onednn"],
+}
+
+
+class Worker:
+    """A process of worker.py. Raises RuntimeError with its own words when it fails."""
+
+    def __init__(self, model, threads, engine, variants, folder):
+        command = [sys.executable, str(Path(__file__).with_name("worker.py")), model.name, str(threads), engine,
+                   variants, folder]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            opened = self.answer()
+        except RuntimeError:
+            self.close()
+            raise
+        self.variant, self.seconds, self.tried = opened["variant"], opened["seconds"], opened["tried"]
+        self.calls = max(1, int(SAMPLE_SECONDS / self.seconds + 0.999))
+        self.warm = self.calls if self.seconds < WARM_SECONDS else 0
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"ended with status {self.process.wait()}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer
+
+    def ask(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def sample(self):
+        """Milliseconds a call."""
+        return self.ask(f"sample {self.warm} {self.calls}")["ms"]
+
+    def difference(self):
+        return self.ask("check")["difference"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def open_fastest(model, threads, engine, folder):
+    """The Worker of the engine's fastest variant, and what was found of all."""
+    best, tried, errors = None, {}, []
+    for group in VARIANTS[engine]:
+        try:
+            worker = Worker(model, threads, engine, group, folder)
+        except RuntimeError as error:
+            tried.update({variant: {"error": str(error)} for variant in group.split(",")})
+            if "differs" in str(error):
+                if best is not None:
+                    best.close()
+                raise
+            errors.append(str(error))
+            continue
+        tried.update(worker.tried)
+        loser = worker
+        if best is None or worker.seconds < best.seconds:
+            loser, best = best, worker
+        if loser is not None:
+            loser.close()
+    if best is None:
+        raise RuntimeError("; ".join(errors))
+    return best, tried
+
+
+def race(workers, rounds):
+    """Samples in turn. Returns names to lists of milliseconds a call, one a round."""
+    samples = {name: [] for name in workers}
+    order = list(workers)
+    for number in range(rounds):
+        turn = number % len(order)
+        for name in order[turn:] + order[:turn]:     # nobody always follows the same one
+            samples[name].append(workers[name].sample())
+    return samples
+
+
+def rounds_for(budget, workers, threads):
+    """As many rounds as fit into the budget in seconds."""
+    one = sum(max(w.seconds, SAMPLE_SECONDS) * (2 if w.warm else 1) + (TYPICAL_WAIT if threads > 1 else 0)
+              for w in workers.values())
+    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, int(budget / one)))
+
+
+def contest(model, threads, wanted, rounds, budget, folder):
+    """Opens, checks and times. Returns the result as plain data."""
+    from data import Data
+    Data(model, folder).prepare()
+    result = {"variant": {}, "difference": {}, "tried": {}, "failed": {}}
+    workers = {}
+    for name in ["attn2c", *wanted]:
+        try:
+            workers[name], result["tried"][name] = open_fastest(model, threads, name, folder)
+            result["variant"][name] = workers[name].variant
+        except RuntimeError as error:     # reported by name; the others still race
+            result["failed"][name] = str(error)
+    if "attn2c" not in workers:
+        return result
+    result["samples_ms"] = race(workers, rounds or rounds_for(budget, workers, threads))
+    for name, worker in workers.items():
+        worst = result["difference"][name] = worker.difference()
+        if not worst <= LIMIT:
+            result["failed"][name] = f"differs by {worst:.3g} after the race, allowed is {LIMIT:g}"
+        worker.close()
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("threads", type=int)
+    parser.add_argument("--engines", required=True)
+    parser.add_argument("--rounds", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=6.0)
+    arguments = parser.parse_args()
+
+    # Inherited by the workers, before any engine is loaded: they count the cores that they may use.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
+    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
+    from models import OUT, read_models
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(OUT / "inductor"))
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    OUT.mkdir(parents=True, exist_ok=True)
+    engines = [name for name in arguments.engines.split(",") if name != "attn2c"]
+    with tempfile.TemporaryDirectory(dir=OUT) as folder:
+        result = contest(read_models()[arguments.model], arguments.threads, engines, arguments.rounds,
+                         arguments.seconds, folder)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

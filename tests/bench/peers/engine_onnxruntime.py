@@ -1,0 +1,45 @@
+"""ONNX Runtime: the graph in each form that its fusions know, all optimisations on, inputs
+and outputs bound beforehand."""
+import logging
+
+import numpy as np
+import onnxruntime
+
+import onnx_graph
+
+
+def source(model, data, engine, variant):
+    """A graph: in a form of onnx_graph, or the plain one through onnxruntime.transformers.optimizer."""
+    if variant != "optimizer":
+        return onnx_graph.write_graph(model, data.arrays(), variant)
+    from onnxruntime.transformers import optimizer
+    logging.getLogger("onnxruntime.transformers").setLevel(logging.ERROR)
+    plain = onnx_graph.write_graph(model, data.arrays(), "plain")
+    return optimizer.optimize_model(plain, model_type="bert", num_heads=model.heads, hidden_size=model.d_model,
+                                    opt_level=0).model
+
+
+class Engine:
+    def __init__(self, model, threads, proto, x):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.log_severity_level = 3
+        self.session = onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
+        self.x = onnxruntime.OrtValue.ortvalue_from_numpy(np.array(x, np.float32))
+        self.y = onnxruntime.OrtValue.ortvalue_from_numpy(np.full(model.output_shape, np.nan, np.float32))
+        self.binding = self.session.io_binding()
+        self.binding.bind_ortvalue_input("input", self.x)
+        self.binding.bind_ortvalue_output("output", self.y)
+
+    def run(self, calls):
+        call, binding = self.session.run_with_iobinding, self.binding
+        for _ in range(calls):
+            call(binding)
+
+    def output(self):
+        return self.y.numpy()
+
+    def close(self):
+        self.binding = self.session = None

@@ -1,0 +1,70 @@
+"""The models of the race: reads tests/bench/models.txt and gives each model's sizes
+as a Model, from which every engine is built."""
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+OUT = ROOT / "out" / "peers"
+LIST = ROOT / "tests" / "bench" / "models.txt"
+
+# The sizes that models/speaker.lua states itself, with the widths of what stands before and after its encoder.
+SPEAKER = {"seq": 128, "d_model": 80, "heads": 2, "layers": 1, "d_ff": 256, "activation": "relu", "norm": "post",
+           "features": 40, "hidden": 80, "speakers": 600}
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    title: str
+    description: str        # the attn2c description, relative to the repository
+    keys: tuple             # its overrides, KEY=VALUE
+    batch: int
+    seq: int
+    d_model: int
+    heads: int
+    layers: int
+    d_ff: int
+    activation: str         # gelu or relu
+    norm: str               # post or pre
+    final_norm: bool
+    causal: bool
+    features: int           # width of a linear layer before the encoder; 0: none
+    hidden: int             # linear, sigmoid, linear after the mean over tokens: the width between; 0: no head
+    speakers: int           # ... and of the result
+
+    @property
+    def input_shape(self):
+        return self.batch, self.seq, self.features or self.d_model
+
+    @property
+    def output_shape(self):
+        return (self.batch, self.speakers) if self.speakers else (self.batch, self.seq, self.d_model)
+
+    @property
+    def head_dim(self):
+        return self.d_model // self.heads
+
+    def built_name(self, threads):
+        """Name of the model, and folder in out/, as attn2c builds it for this many threads."""
+        return f"race_{self.name}_{threads}"
+
+
+def read_line(line):
+    name, title, description, keys = (part.strip() for part in line.split(";"))
+    sizes = {"batch": 1, "activation": "gelu", "norm": "post", "final_norm": "false", "mask": "none", "features": 0,
+             "hidden": 0, "speakers": 0}
+    if description.endswith("/speaker.lua"):
+        sizes.update(SPEAKER)
+    sizes.update(key.split("=", 1) for key in keys.split())
+    whole = {key: int(sizes[key]) for key in ("batch", "seq", "d_model", "heads", "layers", "d_ff", "features",
+                                              "hidden", "speakers")}
+    if sizes["mask"] not in ("none", "causal"):
+        raise ValueError(f"{LIST.name}: {name}: mask: the race knows none and causal")
+    return Model(name, title, description, tuple(keys.split()), activation=sizes["activation"], norm=sizes["norm"],
+                 final_norm=sizes["final_norm"] == "true", causal=sizes["mask"] == "causal", **whole)
+
+
+def read_models():
+    """All models by name, in the order of the list."""
+    lines = (line for line in LIST.read_text().splitlines() if line.strip() and not line.startswith("#"))
+    return {model.name: model for model in map(read_line, lines)}

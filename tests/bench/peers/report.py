@@ -1,0 +1,171 @@
+"""What a race found, as plain rows, and written to out/peers/ as peers.md, peers.csv and
+samples.json. The ratio of a peer is the median over rounds of its time divided by
+attn2c's in the same round: above 1, attn2c is faster."""
+import csv
+import datetime
+import json
+import math
+import os
+import statistics
+from importlib import metadata
+
+from contest import PEERS
+from models import OUT
+from worker import LIMIT
+
+TITLES = {"attn2c": "attn2c", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "torch": "PyTorch eager",
+          "compile": "torch.compile"}
+MAD_TO_SD = 1.4826      # the median absolute deviation of normal noise, as a standard deviation
+
+
+def flops_of(model):
+    """Multiplications and additions of the products of a call, without what a mask removes and without padding."""
+    tokens, d = model.batch * model.seq, model.d_model
+    pairs = model.seq * (model.seq + 1) // 2 if model.causal else model.seq * model.seq
+    layer = tokens * (4 * d * d + 2 * d * model.d_ff) + 2 * model.batch * pairs * d
+    ends = tokens * model.features * d + model.batch * model.hidden * (d + model.speakers)
+    return 2 * (model.layers * layer + ends)
+
+
+def spread(values):
+    """A standard deviation that a few disturbed samples do not change."""
+    middle = statistics.median(values)
+    return MAD_TO_SD * statistics.median(abs(value - middle) for value in values)
+
+
+def summarise(model, threads, result):
+    """A row: medians, spreads and ratios of one contest."""
+    samples = result["samples_ms"]
+    ours = samples["attn2c"]
+    row = {"model": model.name, "title": model.title, "threads": threads, "rounds": len(ours),
+           "ms": {name: statistics.median(values) for name, values in samples.items()},
+           "sd": {name: spread(values) for name, values in samples.items()},
+           "ratio": {name: statistics.median(b / a for a, b in zip(ours, values))
+                     for name, values in samples.items() if name != "attn2c"},
+           "variant": result["variant"], "tried": result["tried"], "difference": result["difference"],
+           "samples_ms": samples}
+    row["best"] = min(row["ratio"], key=row["ratio"].get) if row["ratio"] else None
+    row["gflops"] = result["flops"] / row["ms"]["attn2c"] / 1e6
+    row["worst"] = max(result["difference"].values())
+    bench = result["bench"]
+    row["roof_fraction"] = bench and bench["roof_fraction"]
+    row["roof_gflops"] = bench and bench["roof_gflops"]
+    row["target"] = bench and bench["target"]
+    return row
+
+
+def progress(row, seconds):
+    peers = ", ".join(f"{name} {ratio:.2f}x" for name, ratio in row["ratio"].items())
+    return f"{row['model']}, {row['threads']} threads: attn2c {row['ms']['attn2c']:.4g} ms; {peers} ({seconds:.0f} s)"
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def machine():
+    """The processor, its vector instructions and the cores that may be used."""
+    fields = {}
+    with open("/proc/cpuinfo") as lines:
+        for line in lines:
+            key, _, value = line.partition(":")
+            fields.setdefault(key.strip(), value.strip())
+    flags = fields.get("flags", "").split()
+    vectors = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "no AVX2"
+    extra = [flag for flag in ("avx512_bf16", "avx512_vnni", "amx_tile") if flag in flags]
+    return (f"{fields.get('model name', 'unknown')} (family {fields.get('cpu family', '?')}, model "
+            f"{fields.get('model', '?')}), {vectors}{' with ' + ', '.join(extra) if extra else ''}, "
+            f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f} at the end")
+
+
+def versions():
+    names = "numpy", "onnx", "onnxruntime", "openvino", "torch"
+    return ", ".join(f"{name} {metadata.version(name)}" for name in names)
+
+
+def number(value, digits=4):
+    """At least so many significant digits, without an exponent."""
+    if value is None:
+        return "–"
+    places = max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else 0
+    return f"{value:.{places}f}"
+
+
+def table(rows):
+    peers = [name for name in PEERS if any(name in row["ms"] for row in rows)]
+    heads = ["model", "threads", "attn2c ms", "± sd"] + [TITLES[name] + " ms" for name in peers]
+    heads += ["best peer", "best peer / attn2c", "GFLOP/s", "of roof", "largest difference"]
+    yield "| " + " | ".join(heads) + " |"
+    yield "|:--|" + "--:|" * (len(heads) - 1)
+    for row in rows:
+        cells = [row["title"], str(row["threads"]), number(row["ms"]["attn2c"]), number(row["sd"]["attn2c"], 2)]
+        cells += [number(row["ms"].get(name)) for name in peers]
+        cells += [TITLES[row["best"]] if row["best"] else "–", number(row["best"] and row["ratio"][row["best"]], 3)]
+        cells += [number(row["gflops"]), f"{row['roof_fraction']:.0%}" if row["roof_fraction"] else "–"]
+        yield "| " + " | ".join(cells + [f"{row['worst']:.1e}"]) + " |"
+
+
+def means(rows):
+    """Geometric means of the ratios, a line a number of threads."""
+    for threads in sorted({row["threads"] for row in rows}):
+        some = [row for row in rows if row["threads"] == threads and row["best"]]
+        if not some:
+            continue
+        parts = [f"best peer {geometric_mean([row['ratio'][row['best']] for row in some]):.3f}"]
+        for name in PEERS:
+            ratios = [row["ratio"][name] for row in some if name in row["ratio"]]
+            if ratios:
+                parts.append(f"{TITLES[name]} {geometric_mean(ratios):.3f} ({len(ratios)} models)")
+        yield f"- {threads} thread{'s' if threads > 1 else ''}: " + "; ".join(parts)
+
+
+def markdown(rows, failures, seconds):
+    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    yield "# attn2c and its peers, f32\n"
+    yield f"{today}; {machine()}; {versions()}; {seconds:.0f} s\n"
+    yield from table(rows)
+    yield "\nGeometric mean of peer / attn2c (above 1: attn2c is faster):\n"
+    yield from means(rows)
+    yield (f"\nms: median of {min(row['rounds'] for row in rows)} to {max(row['rounds'] for row in rows)} rounds, one "
+           "sample of each engine a round; sd: from the median absolute deviation; ratio: median of the rounds' "
+           f"ratios; difference: the largest of any engine from a double precision result (allowed: {LIMIT:g}).")
+    yield "\nThe variant of each peer that was fastest, and so raced:\n"
+    for row in rows:
+        kept = "; ".join(f"{TITLES[name]} {row['variant'][name]}" for name in PEERS if name in row["variant"])
+        yield f"- {row['title']}, {row['threads']}: {kept}"
+    lost = [f"- {row['title']}, {row['threads']}: {TITLES[name]} {variant}: {found['error']}"
+            for row in rows for name in row["tried"] for variant, found in row["tried"][name].items()
+            if "error" in found]
+    if lost:
+        yield "\nVariants that could not be built:\n"
+        yield from lost
+    if failures:
+        yield "\nFailed:\n"
+        yield from (f"- {failure}" for failure in failures)
+
+
+def write_csv(rows, path):
+    peers = list(PEERS)
+    heads = ["model", "threads", "rounds", "target", "attn2c_ms", "attn2c_sd"]
+    for name in peers:
+        heads += [f"{name}_{what}" for what in ("ms", "sd", "ratio", "variant", "difference")]
+    heads += ["best_peer", "best_ratio", "gflops", "roof_gflops", "roof_fraction", "attn2c_difference",
+              "largest_difference"]
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(heads)
+        for row in rows:
+            cells = [row["model"], row["threads"], row["rounds"], row["target"], row["ms"]["attn2c"],
+                     row["sd"]["attn2c"]]
+            for name in peers:
+                cells += [row[what].get(name) for what in ("ms", "sd", "ratio", "variant", "difference")]
+            cells += [row["best"], row["best"] and row["ratio"][row["best"]], row["gflops"], row["roof_gflops"],
+                      row["roof_fraction"], row["difference"]["attn2c"], row["worst"]]
+            writer.writerow(f"{cell:.6g}" if isinstance(cell, float) else cell for cell in cells)
+
+
+def write(rows, failures, seconds):
+    """Writes the three files; rows come from summarise, failures are lines."""
+    (OUT / "peers.md").write_text("\n".join(markdown(rows, failures, seconds)) + "\n")
+    write_csv(rows, OUT / "peers.csv")
+    (OUT / "samples.json").write_text(json.dumps({"machine": machine(), "versions": versions(), "rows": rows}))
