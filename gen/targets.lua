@@ -15,7 +15,7 @@
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
 -- least_phase     work between two meetings below which one worker does all of a segment, on average; and
 -- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond: a meeting of
---                 two to eight workers takes one to two microseconds, the start of a team some five
+--                 two to eight workers takes one to two microseconds, the start of a team some five; on a quiet machine
 -- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
 --                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
 -- single
@@ -29,7 +29,7 @@ targets.list = {
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
       key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1, tile_bytes = 262144,
-      least_phase = 1500000, least_team = 6000000 },
+      least_phase = 6000000, least_team = 6000000 },
   },
   {
     name = "avx2", vector = 8,
@@ -37,13 +37,13 @@ targets.list = {
     needs = { "avx2", "fma" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
       key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8, tile_bytes = 262144,
-      least_phase = 1500000, least_team = 6000000 },
+      least_phase = 6000000, least_team = 6000000 },
   },
   {
     name = "x86_64", vector = 4, cflags = "", needs = {},
     rule = { panel = 32, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
       key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4, tile_bytes = 262144,
-      least_phase = 1500000, least_team = 6000000 },
+      least_phase = 6000000, least_team = 6000000 },
   },
 }
 
