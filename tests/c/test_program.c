@@ -431,6 +431,7 @@ Test(program, profiles_by_op_and_section) {
   cr_assert_not_null(profile, "%s", out);
   cr_expect_eq(json_array_size(json_object_get(profile, "ops")), 3);
   cr_expect_eq(json_array_size(json_object_get(profile, "sections")), 2);
+  cr_expect_eq(json_array_size(json_object_get(profile, "results")), 3);
   double share = 0.0;
   for (size_t i = 0; i < 3; i++) {
     share += json_number_value(json_object_get(json_array_get(json_object_get(profile, "ops"), i), "share"));
@@ -441,7 +442,20 @@ Test(program, profiles_by_op_and_section) {
   cr_expect_not_null(strstr(out, "| linear"), "%s", out);
   cr_expect_not_null(strstr(out, "| layer 0"), "%s", out);
   cr_expect_eq(program("bench -r 3 --profile -o csv"), 0);
-  cr_expect_eq(lines_of(out), 9, "%s", out);
+  cr_expect_eq(lines_of(out), 12, "%s", out);
+}
+
+/* The portable provider makes no kernels at run time, so here the bound is not available. */
+Test(program, says_where_there_is_no_bound) {
+  cr_expect_eq(program("bench -r 3 --bound -o json"), 0, "%s", err);
+  json_t *row = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
+  cr_assert_not_null(row, "%s", out);
+  cr_expect(json_is_null(json_object_get(row, "bound_ms")));
+  cr_expect(json_is_null(json_object_get(row, "bound_fraction")));
+  cr_expect_eq(json_array_size(json_object_get(row, "bound")), 0);
+  json_decref(row);
+  cr_expect_eq(program("bench -r 3 --bound"), 0);
+  cr_expect_not_null(strstr(out, "\nforward: bound n/a"), "%s", out);
 }
 
 Test(program, times_nothing_that_is_wrong) {
@@ -493,4 +507,5 @@ Test(program, survives_a_lack_of_memory) {
   expect_survival(line, 15);
   expect_survival("check", 10);
   expect_survival("bench -r 1 --profile", 15);
+  expect_survival("bench -r 1 --bound", 20);
 }

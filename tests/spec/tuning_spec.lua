@@ -242,7 +242,8 @@ describe("the command with a tuning file", function()
     if tune then files.write_all(path:match("^(.*)/"), { { name = name or "tiny.tune", text = tune } }) end
     return path
   end
-  local GOOD = ("attn2c tuning 1 avx512 %s\n%s: panel 32 k_block 8 k_order outer token_block 4; 2.0 GFLOP/s, rule 1.0\n")
+  local GOOD = "attn2c tuning 1 avx512 %s\n"
+  GOOD = (GOOD .. "%s: panel 32 k_block 8 k_order outer token_block 4; 2.0 GFLOP/s, rule 1.0\n")
     :format(tuning.machine(), UP)
 
   after_each(helper.clean)
@@ -308,6 +309,23 @@ describe("the command with a tuning file", function()
     assert.same(choice(), set.choices["48x16 n 8 +bias"])
     for _, key in ipairs { QKV, UP, DOWN } do assert.truthy(output:find("| " .. key .. " | ", 1, true)) end
     assert.truthy(errors:find("the rule", 1, true))
+  end)
+
+  it("tune, interrupted, leaves a whole file and says so", function()
+    local path = described()
+    local folder = helper.folder()
+    local script = ("cd %s && { lua5.4 %s/gen/attn2c tune %s target=x86_64 --budget 500 2>errors & p=$!; "
+      .. "i=0; while [ $i -lt 600 ] && ! grep -q 'candidate 2' errors; do sleep 0.1; i=$((i + 1)); done; "
+      .. "kill -INT $p; wait $p; echo $?; }"):format(folder, helper.absolute_root(), path)
+    local handle = assert(io.popen(script))
+    local output = handle:read("a")
+    handle:close()
+    assert.equal("130\n", output)
+    local place = tuning.beside(path)
+    assert.equal("x86_64", tuning.parse(files.read(place), place).target)
+    local errors = files.read(folder .. "/errors")
+    assert.truthy(errors:match("attn2c: interrupted after %d candidates; "), errors)
+    assert.truthy(errors:find(place .. " holds what was found\n", 1, true), errors)
   end)
 
   it("tune refuses a budget that is none", function()
