@@ -31,7 +31,9 @@ function build.run(state, folder, root, only, cache)
     "WORKERS=" .. files.shell(table.concat(spec.workers, " ", 2)),
     only and files.shell(folder .. "/" .. only) or "all",
   }
-  if not build.execute(table.concat(command, " ") .. " >&2") then faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(folder)) end
+  if not build.execute(table.concat(command, " ") .. " >&2") then
+    faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(folder))
+  end
 end
 
 --- Runs a shell command that prints nothing on its standard output; returns what os.execute does. An interrupt (of

@@ -18,7 +18,8 @@ pipeline.passes = {
 }
 
 --- Runs the passes up to `last` (default: all). root: the folder that holds gen/ and templates/; file: the
---- description; overrides: KEY=VALUE strings; tuning: where measured tile parameters come from (tuning.lua; nil: nowhere).
+--- description; overrides: KEY=VALUE strings; tuning: where measured tile parameters come from (tuning.lua; nil:
+--- nowhere).
 --- Returns the state; state.notes: lines for the user. Raises faults (faults.lua) for what the user can mend.
 function pipeline.run(root, file, overrides, last, tuning)
   local state = { root = root, file = file, overrides = overrides, tuning = tuning, notes = {} }

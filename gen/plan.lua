@@ -105,7 +105,7 @@ local function group_of(state, head, riders, rows)
   if head.op == "linear" then
     local weight, layouts = head.operands.weight, state.plan.layouts
     group.key = tuning.key(head, riders, rows)
-    local own = state.plan.parameters_of(group.key)
+    local own = state.plan.parameters_of(group.key, weight)
     layouts[weight.name] = layouts[weight.name] or plan.panels(weight.shape[1], own.panel)
     group.panels = layouts[weight.name]
     group.k_blocks = plan.k_blocks(weight.shape[2], own.k_block)

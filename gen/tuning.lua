@@ -168,21 +168,30 @@ local function set_for(state)
   return set
 end
 
---- Fills state.plan.parameters, those of all products alike, and state.plan.parameters_of(key), those of one. A set
---- that had a line for a product leaves its hash in state.plan.tuning_hash.
+-- The parameters of the rule for a weight [out][in], where it is a deep one; else nil.
+local function deep_rule(target, weight)
+  local deep = target.deep
+  local outputs, inputs = weight.shape[1], weight.shape[2]
+  local fits = deep and inputs >= deep.inputs and outputs >= deep.outputs and outputs % deep.multiple == 0
+  return fits and deep or nil
+end
+
+--- Fills state.plan.parameters, those of all products alike, and state.plan.parameters_of(key, weight), those of one. A
+--- set that had a line for a product leaves its hash in state.plan.tuning_hash.
 function tuning.prepare(state)
   state.notes = state.notes or {}
+  local target = targets.by_name[state.spec.target]
   local common = {}
-  for name, value in pairs(targets.by_name[state.spec.target].rule) do common[name] = value end
+  for name, value in pairs(target.rule) do common[name] = value end
   for name, value in pairs(state.spec.plan) do common[name] = value end
   state.plan.parameters = common
   local set = set_for(state)
-  state.plan.parameters_of = function(key)
+  state.plan.parameters_of = function(key, weight)
     local choice = set and set.choices[key]
-    if not choice then return common end
-    state.plan.tuning_hash = set.hash
+    if choice then state.plan.tuning_hash = set.hash end
+    choice = choice or deep_rule(target, weight) or common
     local own = {}
-    for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] end
+    for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end
     return own
   end
 end
