@@ -8,7 +8,7 @@ LUA := lua5.4
 SHELL := /bin/bash
 c_folders := runtime models tests
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint golden goldens-torch bench fuzz check-models format clean packages test-packages
+.PHONY: help demo test lint golden bench bench-peers bench-ops fuzz check-models format clean packages test-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -57,6 +57,12 @@ fuzz: packages ## check N random descriptions (make fuzz N=1000 SEED=7)
 
 bench: packages ## time the models of the README against the roof of this machine
 	@bash tests/bench/models.sh
+
+bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (takes a while; installs them under out/)
+	@bash tests/bench/peers/run.sh $(RACE)
+
+bench-ops: packages ## cycles an element of exp, erf, tanh, softmax, norms, for each instruction set
+	@bash tests/bench/ops.sh
 
 check-models: packages ## check every model of models/ in full size
 	@for m in models/*.lua; do echo "$$m"; gen/attn2c check $$m | tail -n 1 || exit 1; done

@@ -14,14 +14,14 @@
 -- key_align       the first key of a block's range is a multiple of this
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
 -- least_phase     work between two meetings below which one worker does all of a segment, on average; and
--- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond: a meeting of
---                 two to eight workers takes one to two microseconds, the start of a team some five; on a quiet machine
+-- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond. On a quiet
+--                 machine a meeting takes one to two microseconds, the start of a team some five
 -- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
 --                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
 --                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
--- deep: what replaces the rule for a product of at least `inputs` inputs and `outputs` outputs, a `multiple`. Its panel is
--- too much for the first-level cache; K outermost keeps a block of it there while all rows pass. Wide panels need many
+-- deep: what replaces the rule for a product of at least `inputs` inputs and `outputs` outputs, a `multiple`. Its panel
+-- is too much for the first-level cache; K outermost keeps a block of it there while all rows pass. Wide panels need many
 -- outputs, else too few of them are left to divide among workers. Fractions of the roof, rule against deep: 12 x 768 at
 -- seq 128 0.87, 0.93; ViT-B/16's shape 0.86, 0.92; AVX2, 3 x 768 0.91, 0.94; with 128 inputs the rule is ahead (0.89,
 -- 0.87).
