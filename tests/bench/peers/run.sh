@@ -13,8 +13,7 @@ if ! { [ -x "$venv/bin/python" ] && cat "$here/requirements.txt" <(echo "$torch"
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
   pip=("$venv/bin/pip" --disable-pip-version-check install --quiet)
   "${pip[@]}" -r "$here/requirements.txt"
-  # The build without CUDA is smaller; the CPU code is the same.
-  "${pip[@]}" --retries 0 --index-url https://download.pytorch.org/whl/cpu "$torch" 2>/dev/null || "${pip[@]}" "$torch"
+  "${pip[@]}" "$torch"
   cat "$here/requirements.txt" <(echo "$torch") >"$venv/installed.txt"
 fi
 exec "$venv/bin/python" "$here/race.py" "$@"
