@@ -22,10 +22,9 @@
 --
 -- deep: what replaces the rule for a product of at least `inputs` inputs and `outputs` outputs, a `multiple`. Its panel
 -- is too much for the first-level cache; K outermost keeps a block of it there while all rows pass. Wide panels need
--- many
--- outputs, else too few of them are left to divide among workers. Fractions of the roof, rule against deep: 12 x 768 at
--- seq 128 0.87, 0.93; ViT-B/16's shape 0.86, 0.92; AVX2, 3 x 768 0.91, 0.94; with 128 inputs the rule is ahead (0.89,
--- 0.87).
+-- many outputs, else too few of them are left to divide among workers. Fractions of the roof, rule against deep:
+-- 12 x 768 at seq 128 0.87, 0.93; ViT-B/16's shape 0.86, 0.92; AVX2, 3 x 768 0.91, 0.94; with 128 inputs the rule is
+-- ahead (0.89, 0.87).
 local targets = {}
 
 targets.list = {
