@@ -168,11 +168,12 @@ local function set_for(state)
   return set
 end
 
--- The parameters of the rule for a weight [out][in], where it is a deep one; else nil.
-local function deep_rule(target, weight)
-  local deep = target.deep
+-- The parameters of the rule for a product of this key and weight [out][in], where it is a deep one; else nil.
+local function deep_rule(target, key, weight)
+  local deep, rows = target.deep, tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
   local fits = deep and inputs >= deep.inputs and outputs >= deep.outputs and outputs % deep.multiple == 0
+    and rows >= deep.rows
   return fits and deep or nil
 end
 
@@ -189,7 +190,7 @@ function tuning.prepare(state)
   state.plan.parameters_of = function(key, weight)
     local choice = set and set.choices[key]
     if choice then state.plan.tuning_hash = set.hash end
-    choice = choice or deep_rule(target, weight) or common
+    choice = choice or deep_rule(target, key, weight) or common
     local own = {}
     for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end
     return own

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from neighbours import Watch
 from worker import LIMIT, SAMPLE_SECONDS
 
 WARM_SECONDS = 20e-3    # engines with shorter calls run untimed before each sample
@@ -130,7 +131,9 @@ def contest(model, threads, wanted, rounds, budget, folder):
             result["failed"][name] = str(error)
     if "attn2c" not in workers:
         return result
+    watch = Watch([worker.process.pid for worker in workers.values()])
     result["samples_ms"] = race(workers, rounds or rounds_for(budget, workers, threads))
+    result["neighbours"] = watch.share()
     for name, worker in workers.items():
         worst = result["difference"][name] = worker.difference()
         if not worst <= LIMIT:

@@ -48,9 +48,9 @@ def draw_ratios(rows):
                 axis.bar(place, min(value, TALLEST), bar * 0.92, color=COLOURS[name])
                 if name != "attn2c":
                     axis.text(place, min(value, TALLEST) + 0.03, f"{value:.2f}", ha="center", va="bottom",
-                              fontsize=6, rotation=90 if value >= 10 else 0)
+                              fontsize=6, rotation=90)
         axis.axhline(1.0, color=COLOURS["attn2c"], linewidth=0.8)
-        axis.set_ylim(0, TALLEST * 1.12)
+        axis.set_ylim(0, TALLEST * 1.15)
         axis.set_ylabel("time / attn2c's time")
     shown = [name for name in COLOURS if any(name in row["ms"] for row in rows)]
     figure.legend([Patch(color=COLOURS[name]) for name in shown], [TITLES[name] for name in shown],

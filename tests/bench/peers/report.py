@@ -15,6 +15,7 @@ from worker import LIMIT
 
 TITLES = {"attn2c": "attn2c", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "torch": "PyTorch eager",
           "compile": "torch.compile"}
+BUSY = 0.03             # share of the cores' time that neighbours may take before a row is in doubt
 MAD_TO_SD = 1.4826      # the median absolute deviation of normal noise, as a standard deviation
 
 
@@ -43,6 +44,7 @@ def summarise(model, threads, result):
            "ratio": {name: statistics.median(b / a for a, b in zip(ours, values))
                      for name, values in samples.items() if name != "attn2c"},
            "variant": result["variant"], "tried": result["tried"], "difference": result["difference"],
+           "neighbours": result["neighbours"],
            "samples_ms": samples}
     row["best"] = min(row["ratio"], key=row["ratio"].get) if row["ratio"] else None
     row["gflops"] = result["flops"] / row["ms"]["attn2c"] / 1e6
@@ -56,7 +58,9 @@ def summarise(model, threads, result):
 
 def progress(row, seconds):
     peers = ", ".join(f"{name} {ratio:.2f}x" for name, ratio in row["ratio"].items())
-    return f"{row['model']}, {row['threads']} threads: attn2c {row['ms']['attn2c']:.4g} ms; {peers} ({seconds:.0f} s)"
+    busy = f", neighbours took {row['neighbours']:.0%} of the cores" if row["neighbours"] > BUSY else ""
+    return (f"{row['model']}, {row['threads']} threads: attn2c {row['ms']['attn2c']:.4g} ms; {peers} "
+            f"({seconds:.0f} s{busy})")
 
 
 def geometric_mean(values):
@@ -129,6 +133,12 @@ def markdown(rows, failures, seconds):
     yield (f"\nms: median of {min(row['rounds'] for row in rows)} to {max(row['rounds'] for row in rows)} rounds, one "
            "sample of each engine a round; sd: from the median absolute deviation; ratio: median of the rounds' "
            f"ratios; difference: the largest of any engine from a double precision result (allowed: {LIMIT:g}).")
+    doubtful = [f"- {row['title']}, {row['threads']}: {row['neighbours']:.0%}" for row in rows
+                if row["neighbours"] > BUSY]
+    if doubtful:
+        yield "\nNot a quiet machine: the share of the cores' time that other processes took, where above " \
+              f"{BUSY:.0%}. These rows say little, least of all those with several threads:\n"
+        yield from doubtful
     yield "\nThe variant of each peer that was fastest, and so raced:\n"
     for row in rows:
         kept = "; ".join(f"{TITLES[name]} {row['variant'][name]}" for name in PEERS if name in row["variant"])
@@ -150,7 +160,7 @@ def write_csv(rows, path):
     for name in peers:
         heads += [f"{name}_{what}" for what in ("ms", "sd", "ratio", "variant", "difference")]
     heads += ["best_peer", "best_ratio", "gflops", "roof_gflops", "roof_fraction", "attn2c_difference",
-              "largest_difference"]
+              "largest_difference", "neighbours"]
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(heads)
@@ -160,7 +170,7 @@ def write_csv(rows, path):
             for name in peers:
                 cells += [row[what].get(name) for what in ("ms", "sd", "ratio", "variant", "difference")]
             cells += [row["best"], row["best"] and row["ratio"][row["best"]], row["gflops"], row["roof_gflops"],
-                      row["roof_fraction"], row["difference"]["attn2c"], row["worst"]]
+                      row["roof_fraction"], row["difference"]["attn2c"], row["worst"], row["neighbours"]]
             writer.writerow(f"{cell:.6g}" if isinstance(cell, float) else cell for cell in cells)
 
 

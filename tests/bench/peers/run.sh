@@ -7,13 +7,15 @@ root=$(cd "$here/../../.." && pwd)
 venv=$root/out/peers-venv
 torch=torch==2.15.0
 
-if ! { [ -x "$venv/bin/python" ] && cat "$here/requirements.txt" <(echo "$torch") | cmp -s - "$venv/installed.txt"; }; then
+wanted=$(cat "$here/requirements.txt" <(echo "$torch"))
+
+if ! [ -x "$venv/bin/python" ] || [ "$wanted" != "$(cat "$venv/installed.txt" 2>/dev/null)" ]; then
   echo "installing the peers into out/peers-venv" >&2
   mkdir -p "$root/out"
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
   pip=("$venv/bin/pip" --disable-pip-version-check install --quiet)
   "${pip[@]}" -r "$here/requirements.txt"
   "${pip[@]}" "$torch"
-  cat "$here/requirements.txt" <(echo "$torch") >"$venv/installed.txt"
+  echo "$wanted" >"$venv/installed.txt"
 fi
 exec "$venv/bin/python" "$here/race.py" "$@"
