@@ -21,10 +21,10 @@
 --                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
 -- deep: what replaces the rule for a product of at least `inputs` inputs and `outputs` outputs, a `multiple`, and of at
--- least `rows` rows. Its panel is too much for the first-level cache; K outermost keeps a block of it there while all rows pass. Wide panels need
--- many outputs, else too few of them are left to divide among workers. Fractions of the roof, rule against deep:
--- 12 x 768 at seq 128 0.87, 0.93; ViT-B/16's shape 0.86, 0.92; AVX2, 3 x 768 0.91, 0.94; with 128 inputs the rule is
--- ahead (0.89, 0.87), and on AVX2 with 32 rows (by 5%).
+-- least `rows` rows. Its panel is too much for the first-level cache; K outermost keeps a block of it there while all
+-- rows pass. Wide panels need many outputs, else too few of them are left to divide among workers. Fractions of the
+-- roof, rule against deep: 12 x 768 at seq 128 0.87, 0.93; ViT-B/16's shape 0.86, 0.92; AVX2, 3 x 768 0.91, 0.94; with
+-- 128 inputs the rule is ahead (0.89, 0.87), and on AVX2 with 32 rows (by 5%).
 local targets = {}
 
 targets.list = {
