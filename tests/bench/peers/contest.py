@@ -5,8 +5,10 @@ sample of each a round. Run by race.py; prints one JSON object.
     contest.py MODEL THREADS --engines A,B [--rounds N] [--seconds S]
 """
 import argparse
+import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,6 +40,7 @@ class Worker:
         command = [sys.executable, str(Path(__file__).with_name("worker.py")), model.name, str(threads), engine,
                    variants, folder]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)     # of one that has ended already: nothing
         try:
             opened = self.answer()
         except RuntimeError:
@@ -153,6 +156,7 @@ def main():
 
     # Inherited by the workers, before any engine is loaded: they count the cores that they may use.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
     from models import OUT, read_models
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(OUT / "inductor"))

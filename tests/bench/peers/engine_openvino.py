@@ -10,7 +10,6 @@ import onnx
 import openvino
 
 import onnx_graph
-from models import OUT
 
 F32 = 4     # OpenVINO's number of the element type
 LIBRARY = next((Path(openvino.__file__).parent / "libs").glob("libopenvino_c.so*"))
@@ -55,8 +54,7 @@ class Engine:
                       "INFERENCE_NUM_THREADS": str(threads)}
         words = [ctypes.c_char_p(word.encode()) for pair in properties.items() for word in pair]
         self.call("core_create", ctypes.byref(self.core))
-        OUT.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=OUT) as folder:
+        with tempfile.TemporaryDirectory() as folder:
             self.call("core_read_model", self.core, save(graph, folder), None, ctypes.byref(read))
             self.call("core_compile_model", self.core, read, b"CPU", ctypes.c_size_t(len(words)),
                       ctypes.byref(self.compiled), *words)

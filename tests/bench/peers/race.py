@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 an engine failed or its output differs; 2 wrong usage.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -67,14 +68,21 @@ def run_contest(name, threads, chosen):
     log = OUT / "logs" / f"{name}_{threads}.txt"
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w") as errors:
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
-    if done.returncode:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
+        try:
+            result, _ = process.communicate()
+        except BaseException:   # interrupted: the contest takes its workers and files with it
+            process.terminate()
+            process.wait()
+            raise
+    if process.returncode:
         last = (log.read_text().strip().splitlines() or ["nothing said"])[-1]
-        return {"failed": {"contest": f"exit {done.returncode}: {last[:300]}"}}
-    return json.loads(done.stdout)
+        return {"failed": {"contest": f"exit {process.returncode}: {last[:300]}"}}
+    return json.loads(result)
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     models = read_models()
     cores = sorted(os.sched_getaffinity(0))
     chosen = arguments(models, len(cores))
@@ -92,7 +100,7 @@ def main():
                     if result["bench"] and result["bench"]["flops"] != result["flops"]:
                         raise RuntimeError(f"built with {result['bench']['flops']} flops, not {result['flops']}: "
                                            "another model than the peers'")
-            except RuntimeError as error:
+            except (RuntimeError, OSError) as error:
                 result = {"failed": {"attn2c": str(error)}}
             failures += [f"{name}, {threads} threads: {engine}: {text}" for engine, text in result["failed"].items()]
             if "samples_ms" in result:

@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 import time
 
 LIMIT = 1e-3            # largest difference allowed between an engine's output and the expected one
@@ -118,6 +119,7 @@ def main():
     from models import read_models
     model = read_models()[name]
     data = Data(model, folder)
+    tempfile.tempdir = folder     # what a killed worker leaves goes with the contest's folder
     expected = data.expected()
     try:
         module = importlib.import_module("engine_" + ("torch" if engine_name == "compile" else engine_name))
