@@ -1,6 +1,5 @@
--- checks.lua: the checker that runs after each pass. What a user can mend (the budget) is a
--- fault; anything else that is found is a defect of the compiler and stops it.
-local count = require("count")
+-- checks.lua: the checker that runs after each pass. What it finds is a defect of the
+-- compiler, never of a description, and stops it.
 local faults = require("faults")
 local operands = require("operands")
 local ops = require("ops")
@@ -48,7 +47,7 @@ function checks.graph(state)
   end
 end
 
---- Every op is in exactly one region; panels and blocks cover; the model is within its budget of lines.
+--- Every op is in exactly one region; panels and blocks cover.
 function checks.plan(state)
   for i, planned in ipairs(state.plan.entries) do
     local found = {}
@@ -71,34 +70,12 @@ function checks.plan(state)
                 group.head.result.name)
             end
           end
-          for _, key in ipairs { "scores", "softmax", "context", "op" } do if region[key] then mark(region[key]) end end
+          for _, op in ipairs(region.ops or {}) do mark(op) end
         end
       end
     end
     for _, op in ipairs(state.graph.entries[i].ops) do expect(found[op], "plan", "%s is not planned",
       op.result.name) end
-    local lines = count.lines(planned, state.plan.storage, state.plan.parameters.row_block)
-    if lines > state.spec.max_lines then
-      faults.raise("usage", ("%s: max_lines: the model unrolls to %s steps, and the budget is %s; " ..
-        "raise max_lines, or " ..
-        "take fewer layers, a shorter seq or a smaller d_model"):format(state.file:gsub("%c", "?"),
-          words.thousands(lines),
-        words.thousands(state.spec.max_lines)))
-    end
-    planned.lines = lines
-  end
-end
-
---- The shipped programs have as many steps as the plan counted, and every step's operation is declared.
-function checks.lower(state)
-  for i, planned in ipairs(state.plan.entries) do
-    local lines = 0
-    for _, segment in ipairs(state.programs[i].segments) do
-      for _, section in ipairs(segment.sections) do
-        for _, step in ipairs(section.steps) do if schedule.is_call(step) then lines = lines + 1 end end
-      end
-    end
-    expect(lines == planned.lines, "lower", "%d steps, but the plan counted %d", lines, planned.lines)
   end
 end
 
@@ -114,8 +91,10 @@ local function rectangle(step, operand)
     rows, columns, ld = c.cols, c.rows, c.ldy
   elseif step.fn == "argmax" then
     rows, columns, ld = c.rows, 1, 1
-  elseif step.fn == "context_repair" then
+  elseif step.fn == "context_repair" or step.fn == "context_repair_nonzero" then
     rows, columns, ld = c.rows, c.head_dim, c.ldc
+  elseif step.fn == "additive_scores" then
+    rows, columns, ld = c.rows, c.cols, c.lds
   elseif c.rows and (c.ldy or c.ld) then
     rows, columns, ld = c.rows, c.cols, c.ldy or c.ld
   else

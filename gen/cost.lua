@@ -9,11 +9,15 @@ local cost = {}
 local row = {
   softmax = 51, mask_band = 6, mask_length = 3, context_repair = 5, transpose = 8, layer_norm = 22, copy = 6, embed = 8,
   pool_mean = 6, pool_max = 6, pool_row = 2, argmax = 16,
+  softmax_nan = 51, mask_band_prefix = 6, add_length = 3, context_repair_nonzero = 5, fill = 3, rms_norm = 16,
+  normalise = 16, rotate = 16, patches = 6, mean_heads = 6, bucket_table = 8,
+  additive_scores = 44, -- of each of head_dim terms
 }
 
 -- An element of an elementwise part.
 local part = {
-  load = 4, bias = 6, add = 8, relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38,
+  load = 4, bias = 6, add = 8, multiply = 8, scale = 2, scale_by = 2, add_band = 8, add_reversed = 12, block = 8,
+  add_where = 8, weigh = 4, weigh_relu = 4, relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38,
 }
 
 --- The cost of a step; notes and loops cost nothing.
@@ -23,7 +27,7 @@ function cost.of(step)
     return 2 * k.m * k.n * k.k * step.batch.count
   elseif step.form == "row" then
     local c = step.constants
-    return row[step.fn] * (c.rows or step.at_most or 1) * c.cols
+    return row[step.fn] * (c.rows or step.at_most or 1) * c.cols * (step.fn == "additive_scores" and c.head_dim or 1)
   elseif step.form == "map" then
     local each = 0
     for _, p in ipairs(step.parts) do each = each + part[p.fn or p.kind] end

@@ -29,7 +29,6 @@ local function constructors()
     end
   end
   for name, stage in pairs(stages.constructors) do define(name, stage) end
-  for _, name in ipairs(stages.later) do define(name) end
   env.huge, env.pi = math.huge, math.pi
   return env
 end

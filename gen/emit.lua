@@ -109,7 +109,8 @@ local function function_of(fn)
   end
   local formal, equation, code = {}, "y[i][j]", {}
   for _, argument in ipairs(step.arguments) do
-    formal[#formal + 1] = (argument[3] == "r" and "const float *restrict " or "float *restrict ") .. argument[1]
+    formal[#formal + 1] = ("%s%s *restrict %s"):format(argument[3] == "r" and "const " or "", argument[4] or "float",
+      argument[1])
   end
   local loads = step.parts[1].kind == "load"
   if not loads then code[1] = "float v = y[i * " .. step.constants.ld .. " + j];" end
@@ -117,9 +118,11 @@ local function function_of(fn)
     local declared = steps.parts[part.kind]
     local text, meaning = declared.code, declared.equation
     if declared.argument then text, meaning = text:format(part.argument), meaning:format(part.argument) end
-    code[#code + 1] = steps.fill(text, { ld = part.ld or 0, fn = part.fn or "" })
-    meaning = steps.fill(meaning, { fn = part.fn or "", ld = 0 })
-    equation = part.kind == "load" and part.argument .. "[i][j]" or meaning:gsub("v", function() return equation end, 1)
+    local constants = { ld = part.ld or 0, fn = part.fn or "", factor = part.factor, value = part.value }
+    code[#code + 1] = steps.fill(text, constants)
+    meaning = steps.fill(meaning, constants)
+    equation = part.kind == "load" and part.argument .. "[i][j]"
+      or meaning:gsub("%f[%w]v%f[%W]", function() return equation end, 1)
   end
   return { name = fn.name, formal = table.concat(formal, ", "), equation = "y[i][j] = " .. equation, simple = false,
     rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code }

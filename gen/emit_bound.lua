@@ -80,7 +80,7 @@ local function row_of(step, state)
     at = at + each
   end
   if step.form == "map" then
-    for _ = 1, #step.arguments do pointer() end
+    for _, argument in ipairs(step.arguments) do pointer(argument[4]) end
   else
     for _, argument in ipairs(steps.rows[step.fn].arguments) do
       if step.arguments[argument[1]] then

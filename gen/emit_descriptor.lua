@@ -12,6 +12,11 @@ local kinds = {
 }
 local types = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
 
+-- An input without a batch is told apart, so that `run` hands it to every call as it is.
+local function kind_of(tensor)
+  return tensor.kind == "input" and tensor.shared and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
+end
+
 local function braces(shape) return "{ " .. table.concat(shape, ", ") .. " }" end
 
 local function tensor_rows(state, trace, index_of)
@@ -29,7 +34,7 @@ local function tensor_rows(state, trace, index_of)
       end
     end
     rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
-      kinds[tensor.kind], types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0, tensor.limit
+      kind_of(tensor), types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0, tensor.limit
         or 0,
       offset, ld)
   end
@@ -66,16 +71,44 @@ local function op_rows(entry, index_of)
   return rows, lists
 end
 
+-- The checkpoint's shape of a weight and the first of its rows that the weight takes. Where heads are left out, a row
+-- a run of kept ones is added to `selections`.
+local function source_of(tensor, index, selections)
+  local source = tensor.source
+  if source.shape then return source.shape, 0 end
+  local shape = table.move(tensor.shape, 1, #tensor.shape, 1, {})
+  if source.rows then
+    shape[1] = source.rows
+    return shape, source.first
+  end
+  if source.heads then
+    local width = shape[source.axis] // #source.heads
+    local run
+    for _, head in ipairs(source.heads) do
+      if run and run.first + run.count == head * width then
+        run.count = run.count + width
+      else
+        run = { first = head * width, count = width }
+        selections[#selections + 1] = run
+        run.weight, run.axis = index, source.axis - 1
+      end
+    end
+    shape[source.axis] = source.all * width
+  end
+  local rows = shape[1]
+  shape[1] = rows * tensor.parts
+  return shape, (tensor.part - 1) * rows
+end
+
 local function weight_rows(state, index_of)
-  local rows, name_rows = {}, {}
+  local rows, name_rows, selections = {}, {}, {}
   for i, path in ipairs(state.graph.weights) do
     local tensor = state.graph.tensors[path]
     local layout = state.plan.layouts[path]
     local source = table.move(tensor.shape, 1, #tensor.shape, 1, {})
     local row, names_text, formula = 0, "NULL", "NULL"
     if tensor.kind == "weight" then
-      source[1] = source[1] * tensor.parts
-      row = (tensor.part - 1) * tensor.shape[1]
+      source, row = source_of(tensor, i - 1, selections)
       local quoted = {}
       for _, name in ipairs(tensor.names) do quoted[#quoted + 1] = c.string(name) end
       quoted[#quoted + 1] = "NULL"
@@ -91,7 +124,11 @@ local function weight_rows(state, index_of)
       braces(source), row, formula, c.double(tensor.mean), c.double(tensor.deviation), state.weights.offsets[path],
         panels)
   end
-  return rows, name_rows
+  local selection_rows = {}
+  for i, run in ipairs(selections) do
+    selection_rows[i] = ("{ %d, %d, %d, %d },"):format(run.weight, run.axis, run.first, run.count)
+  end
+  return rows, name_rows, selection_rows
 end
 
 --- The values of templates/model.c.in beyond the common ones.
@@ -100,12 +137,12 @@ function emit_descriptor.values(state, trace)
   local entry = state.graph.entries[1]
   local tensors = tensor_rows(state, trace, index_of)
   local ops_text, attributes = op_rows(entry, index_of)
-  local weights, weight_names = weight_rows(state, index_of)
+  local weights, weight_names, selections = weight_rows(state, index_of)
   local inputs, outputs = {}, {}
   for i, name in ipairs(entry.inputs) do inputs[i] = index_of[name] end
   for i, name in ipairs(entry.outputs) do outputs[i] = index_of[name] end
   return { tensor_rows = tensors, op_rows = ops_text, attribute_lists = attributes, weight_rows = weights,
-    weight_names = weight_names, input_list = table.concat(inputs, ", "), output_list = table.concat(outputs, ", "),
+    weight_names = weight_names, selection_rows = selections, input_list = table.concat(inputs, ", "), output_list = table.concat(outputs, ", "),
     flops_literal = c.double(entry.flops) }
 end
 

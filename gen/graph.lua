@@ -3,153 +3,129 @@
 --
 -- Before: state.spec.  After: state.graph = { tensors = name -> tensor, order = names,
 -- weights = names, entries = { { name, ops, inputs, outputs, flops } } }.
-local names = require("names")
+local attention = require("graph_attention")
+local Builder = require("graph_builder")
 local ops = require("ops")
 local words = require("words")
 
 local graph = {}
 
-local Builder = {}
-Builder.__index = Builder
-
-local function builder(spec)
-  return setmetatable({
-    spec = spec,
-    graph = { tensors = {}, order = {}, weights = {}, entries = {} },
-    entry = { name = "forward", ops = {}, inputs = {}, outputs = {}, flops = 0 },
-    section = "input",
-  }, Builder)
-end
-
-function Builder:tensor(tensor)
-  assert(not self.graph.tensors[tensor.name], tensor.name)
-  self.graph.tensors[tensor.name] = tensor
-  self.graph.order[#self.graph.order + 1] = tensor.name
-  return tensor
-end
-
---- An input of the entry. minimum and limit bound the values of an i32 one.
-function Builder:input(member, type, shape, minimum, limit)
-  local tensor = self:tensor { name = "in." .. member, member = member, kind = "input", type = type, shape = shape,
-    minimum = minimum or 0, limit = limit or 0 }
-  self.entry.inputs[#self.entry.inputs + 1] = tensor.name
-  return tensor
-end
-
---- A weight; mean and deviation are those of its random values.
-function Builder:weight(path, shape, mean, deviation)
-  local found = names.find(self.spec.names, path)
-  local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape,
-    names = found, part = found.part, parts = found.parts, mean = mean, deviation = deviation }
-  self.graph.weights[#self.graph.weights + 1] = path
-  return tensor
-end
-
-function Builder:constant(path, shape, formula)
-  local tensor = self:tensor { name = path, kind = "constant", type = "f32", shape = shape, formula = formula,
-    mean = 0, deviation = 0 }
-  self.graph.weights[#self.graph.weights + 1] = path
-  return tensor
-end
-
---- Adds an op whose result is the tensor `path`.
-function Builder:op(op_name, path, operands, attributes)
-  local op = ops.make(op_name, self.section, operands, attributes or {})
-  op.result = self:tensor { name = path, kind = "scratch", type = op.type, shape = op.shape }
-  self.entry.ops[#self.entry.ops + 1] = op
-  self.entry.flops = self.entry.flops + op.flops
-  return op.result
-end
-
---- x W^T + b. `gain` scales the random weights: what is added to a residual is kept small in deep stacks.
-function Builder:linear(path, x, width, bias, gain)
-  local from = x.shape[#x.shape]
-  return self:op("linear", path, {
-    x = x,
-    weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from)),
-    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1) or nil,
-  })
-end
-
-function Builder:layer_norm(path, x, eps)
-  local width = { x.shape[#x.shape] }
-  return self:op("layer_norm", path, {
-    x = x,
-    gain = self:weight(path .. ".weight", width, 1, 0.1),
-    bias = self.spec.bias.norm and self:weight(path .. ".bias", width, 0, 0.1) or nil,
-  }, { eps = eps or self.spec.eps })
-end
-
-function Builder:attention(path, x)
+local function feed_forward(self, path, x)
   local spec = self.spec
-  local width = spec.heads * spec.head_dim
-  local mask = {
-    heads = spec.heads, causal = spec.mask.causal,
-    left = spec.mask.window and spec.mask.window.left or -1, right = spec.mask.window and spec.mask.window.right or -1,
-  }
-  local q = self:linear(path .. ".q", x, width, spec.bias.qkv)
-  local k = self:linear(path .. ".k", x, width, spec.bias.qkv)
-  local v = self:linear(path .. ".v", x, width, spec.bias.qkv)
-  local scores = self:op("scores", path .. ".scores", { q = q, k = k, lengths = self.lengths }, mask)
-  local weights = self:op("softmax", path .. ".weights", { scores = scores }, { scale = spec.scale })
-  local context = self:op("context", path .. ".context", { weights = weights, v = v, lengths = self.lengths }, mask)
-  return self:linear(path .. ".out", context, spec.d_model, spec.bias.out, 1 / math.sqrt(2 * spec.layers))
-end
-
-function Builder:feed_forward(path, x)
-  local spec = self.spec
+  local gain = 1 / math.sqrt(2 * spec.layers)
+  local activation = { ["function"] = spec.activation }
+  if not spec.gated then
+    local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
+    return self:linear(path .. ".down", self:op("activate", path .. ".act", { x = up }, activation), spec.d_model,
+      spec.bias.ff, gain)
+  end
+  local gate = self:linear(path .. ".gate", x, spec.d_ff, spec.bias.ff)
+  local gated = self:op("activate", path .. ".act", { x = gate }, activation)
   local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
-  local hidden = self:op("activate", path .. ".act", { x = up }, { ["function"] = spec.activation })
-  return self:linear(path .. ".down", hidden, spec.d_model, spec.bias.ff, 1 / math.sqrt(2 * spec.layers))
+  return self:linear(path .. ".down", self:op("multiply", path .. ".gated", { a = up, b = gated }), spec.d_model,
+    spec.bias.ff, gain)
 end
 
 -- x + part(x), with the norm before the part, after the sum, or nowhere.
-function Builder:residual(x, norm_path, sum_path, part)
+local function residual(self, x, norm_path, sum_path, part)
   local norm = self.spec.norm
-  local inner = part(norm == "pre" and self:layer_norm(norm_path, x) or x)
-  local sum = self:op("add", sum_path, { a = inner, b = x })
-  return norm == "post" and self:layer_norm(norm_path, sum) or sum
+  local y = part(norm == "pre" and self:norm(norm_path, x) or x)
+  if self.spec.residual then y = self:op("add", sum_path, { a = y, b = x }) end
+  return norm == "post" and self:norm(norm_path, y) or y
 end
 
-function Builder:layer(index, x)
-  local path = "l" .. index
-  self.section = "layer " .. index
-  x = self:residual(x, path .. ".norm1", path .. ".attn.sum", function(y) return self:attention(path .. ".attn", y) end)
-  return self:residual(x, path .. ".norm2", path .. ".ff.sum",
-    function(y) return self:feed_forward(path .. ".ff", y) end)
+local function layer(self, index, x)
+  local path = self.prefix .. "l" .. index
+  self.section = self.stack_name .. "layer " .. index
+  x = residual(self, x, path .. ".norm1", path .. ".attn.sum", function(y) return attention.self(self, path, index, y) end)
+  if self.memory then
+    x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
+      function(y) return attention.cross(self, path, index, y) end)
+  end
+  if self.spec.d_ff == 0 then return x end
+  return residual(self, x, path .. ".norm2", path .. ".ff.sum", function(y) return feed_forward(self, path .. ".ff", y) end)
 end
 
 local input_stages = {}
 
 function input_stages.hidden(self, spec)
-  return self:input("hidden", "f32", { spec.batch, spec.seq, spec.d_model })
+  return self:rows_input("hidden", spec.seq, spec.d_model)
 end
 
 function input_stages.linear(self, spec, stage)
-  local features = self:input("features", "f32", { spec.batch, spec.seq, stage.from })
-  return self:linear("input.linear", features, spec.d_model, stage.bias)
+  local features = self:rows_input("features", spec.seq, stage.from)
+  return self:linear(self.prefix .. "input.linear", features, spec.d_model, stage.bias)
 end
 
 function input_stages.tokens(self, spec, stage)
-  local ids = self:input("ids", "i32", { spec.batch, spec.seq }, 0, stage.vocab)
-  return self:op("embed", "input.embedded",
-    { ids = ids, table = self:weight("input.tokens.weight", { stage.vocab, spec.d_model }, 0, 1) })
+  local ids = self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab)
+  local path = self.prefix .. "input"
+  self.vocab_path = path .. ".tokens.weight"
+  return self:op("embed", path .. ".embedded",
+    { ids = ids, table = self:weight(self.vocab_path, { stage.vocab, spec.d_model }, 0, 1) })
 end
 
-function Builder:positions(x)
-  local spec = self.spec
-  if spec.positions == "none" then return x end
+-- A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
+function input_stages.image(self, spec, stage)
+  local image = self:input("image", "f32", { self.batch, stage.channels, stage.height, stage.width })
+  local path = self.prefix .. "input"
+  local x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
+  x = self:linear(path .. ".patches", x, spec.d_model, true)
+  if not stage.class_token then return x end
+  return self:op("join", path .. ".tokens", { a = self:weight(path .. ".class", { 1, spec.d_model }, 0, 1), b = x },
+    { batch = self.batch, zeros = 0 })
+end
+
+-- Query, key and value come in one by one; the states that the layer goes on with are the query's.
+function input_stages.qkv(self, spec)
+  local query = self:rows_input("query", spec.seq, spec.d_model)
+  self.keys_from = { key = self:rows_input("key", spec.key_seq, spec.kdim),
+    value = self:rows_input("value", spec.key_seq, spec.vdim) }
+  return query
+end
+
+-- Learned and sinusoidal positions, token types and the norm behind them.
+local function positions(self, x)
+  local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
   local shape = { spec.seq, spec.d_model }
-  local table_ = spec.positions == "learned" and self:weight("input.positions.weight", shape, 0, 0.5)
-    or self:constant("input.positions.sinusoidal", shape, "sinusoidal")
-  return self:op("add", "input.states", { a = x, b = table_ })
+  if spec.positions == "learned" then
+    local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,
+      { rows = spec.max_position, first = spec.past })
+    x = self:op("add", path .. ".states", { a = x, b = table_ })
+  elseif spec.positions == "sinusoidal" then
+    x = self:op("add", path .. ".states", { a = x, b = self:constant(path .. ".positions.sinusoidal", shape,
+      spec.past > 0 and "sinusoidal " .. spec.past or "sinusoidal") })
+  end
+  if (stage.types or 0) > 0 then
+    local types = self:input("token_types", "i32", { self.batch, spec.seq }, 0, stage.types)
+    local typed = self:op("embed", path .. ".typed",
+      { ids = types, table = self:weight(path .. ".types.weight", { stage.types, spec.d_model }, 0, 0.5) })
+    x = self:op("add", path .. ".typed_states", { a = typed, b = x })
+  end
+  return stage.norm and self:norm(path .. ".norm", x) or x
 end
 
 local output_stages = {}
 
 function output_stages.hidden(_, x) return x end
 
-function output_stages.norm(self, x, stage, path) return self:layer_norm(path .. ".norm", x, stage.eps) end
+function output_stages.norm(self, x, stage, path) return self:norm(path .. ".norm", x, stage.eps) end
+
+function output_stages.normalise(self, x, _, path)
+  return self:op("normalise", path .. ".normalise", { x = x }, { eps = 1e-12 })
+end
+
+-- A tied head is a second weight that reads the token table's tensor: one is looked up by rows, the other multiplied.
+function output_stages.vocabulary(self, x, stage, path)
+  path = path .. ".vocabulary"
+  local vocab, from = self.spec.input.vocab, self.spec.d_model
+  return self:op("linear", path, {
+    x = x,
+    weight = self:weight(path .. ".weight", { vocab, from }, 0, 1 / math.sqrt(from),
+      stage.tied and { like = self.vocab_path } or nil),
+    bias = stage.bias and self:weight(path .. ".bias", { vocab }, 0, 0.1) or nil,
+  })
+end
 
 function output_stages.pool(self, x, stage, path)
   return self:op("pool", path .. ".pool", { x = x, lengths = self.lengths }, { ["function"] = stage.over })
@@ -164,16 +140,15 @@ end
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  argmax = "label" }
+  vocabulary = "logits", normalise = "embedding", argmax = "label" }
 
--- Makes a tensor an output of this name; one that is an input or an output already is copied.
-function Builder:expose(tensor, member)
-  if tensor.kind ~= "scratch" then tensor = self:op("copy", "output." .. member, { x = tensor }) end
-  tensor.kind, tensor.member = "output", member
-  self.entry.outputs[#self.entry.outputs + 1] = tensor.name
+-- Rows [batch][seq][width] go out as [seq][batch][width] where the layout says so.
+local function laid_out(self, x, member)
+  if self.spec.layout == "batch_first" or #x.shape ~= 3 then return x end
+  return self:op("swap", "output." .. member .. ".swapped", { x = x })
 end
 
-function Builder:output(x)
+local function output(self, x)
   self.section = "output"
   local stages = self.spec.output
   local taken = {}
@@ -191,24 +166,50 @@ function Builder:output(x)
       while taken[member] do member = member .. "_" .. i end
       taken[member] = true
     end
-    if member then self:expose(x, member) end
+    if member then self:expose(laid_out(self, x, member), member) end
+  end
+end
+
+-- A stack of layers with what comes before it; returns its last states.
+local function stack(self)
+  local spec = self.spec
+  self.section = self.stack_name .. "input"
+  local x = input_stages[spec.input.stage](self, spec, spec.input)
+  if spec.mask.padding then self.lengths = self:input("lengths", "i32", { self.batch }, 1, spec.seq + 1) end
+  attention.inputs(self)
+  x = positions(self, x)
+  for i = 0, spec.layers - 1 do x = layer(self, i, x) end
+  if spec.final_norm then
+    self.section = self.stack_name .. "output"
+    x = self:norm(self.prefix .. "final_norm", x)
+  end
+  return x
+end
+
+-- What the cross-attentions read: an input, or the result of an encoder.
+local function memory(self)
+  local m = self.spec.memory
+  if not m then return end
+  if m.encoder then
+    local encoder = self:part(m.encoder, "encoder.", "source_", "encoder ")
+    self.memory = { states = stack(encoder), lengths = encoder.lengths, key_padding = encoder.masks.key_padding }
+    self:take(encoder)
+    return
+  end
+  self.section = "input"
+  self.memory = { states = self:input("memory", "f32", { self.batch, m.seq, m.width }) }
+  if m.mask == "padding" then
+    self.memory.lengths = self:input("memory_lengths", "i32", { self.batch }, 1, m.seq + 1)
+  elseif m.mask == "key_padding" then
+    self.memory.key_padding = self:input("memory_key_padding", "i32", { self.batch, m.seq }, 0, 2)
   end
 end
 
 function graph.run(state)
-  local spec = state.spec
-  local self = builder(spec)
-  local x = input_stages[spec.input.stage](self, spec, spec.input)
-  if spec.mask.padding then self.lengths = self:input("lengths", "i32", { spec.batch }, 1, spec.seq + 1) end
-  x = self:positions(x)
-  for i = 0, spec.layers - 1 do x = self:layer(i, x) end
-  if spec.final_norm then
-    self.section = "output"
-    x = self:layer_norm("final_norm", x)
-  end
-  self:output(x)
-  self.graph.entries[1] = self.entry
-  state.graph = self.graph
+  local self = Builder.new(state.spec)
+  memory(self)
+  output(self, stack(self))
+  state.graph = self:finish()
 end
 
 local function attributes_text(op)

@@ -36,7 +36,8 @@ local function function_key(step)
   end
   if step.form == "map" then
     for _, part in ipairs(step.parts) do
-      parts[#parts + 1] = ("%s %s %s %s"):format(part.kind, part.fn or "", part.argument or "", part.ld or "")
+      parts[#parts + 1] = ("%s %s %s %s %s"):format(part.kind, part.fn or "", part.argument or "", part.ld or "",
+        part.factor or part.value or "")
     end
   else
     parts[#parts + 1] = step.fn

@@ -9,7 +9,9 @@
 -- A step names its operands as { buffer, offset, terms }: a float offset in the buffer, plus for each
 -- term its stride times a symbol: `s` the first sequence of the group, `b` the sequence within it.
 local attention = require("lower_attention")
+local faults = require("faults")
 local plan = require("plan")
+local sequences = require("lower_sequence")
 local words = require("words")
 
 local lower = {}
@@ -26,13 +28,31 @@ local external_class = { input = "in", output = "out" }
 local function rows_place(block) return { block_first = block.first, column = 0 } end
 
 -- Floats of one sequence's transposed keys.
-local function transposed_floats(storage)
-  return words.round_up(storage.rows_per_sequence, storage.key_block) * storage.width
+local function transposed_floats(keys)
+  return words.round_up(keys.rows_per_sequence, keys.key_block) * keys.width
 end
+
+local calls = words.set { "product", "map", "row" }
 
 function Lowering:emit(step)
   step.op, step.unit, step.block, step.region = self.op_index, self.unit_number, self.block_index, self.region
   self.steps[#self.steps + 1] = step
+  if calls[step.form] then
+    self.lines = self.lines + 1
+    if self.lines > self.budget then self:over_budget() end
+  end
+end
+
+-- How many steps a model over its budget has is told from the ops that have been lowered: layers are alike.
+function Lowering:over_budget()
+  local done = 0
+  for i = 1, (self.op_index or 1) - 1 do done = done + 1 + self.entry.ops[i].flops end
+  local all = 0
+  for _, op in ipairs(self.entry.ops) do all = all + 1 + op.flops end
+  local guess = done > 0 and math.floor(self.lines * all / done) or self.lines
+  faults.raise("usage", ("%s: max_lines: the model unrolls to some %s steps, and the budget is %s; " ..
+    "raise max_lines, or take fewer layers, a shorter seq or a smaller d_model"):format(self.file,
+    words.thousands(math.max(guess, self.lines)), words.thousands(self.budget)))
 end
 
 --- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its group writes.
@@ -68,6 +88,7 @@ end
 
 function Lowering:symbols(operand, storage, per_sequence, place)
   operand.terms = {}
+  if storage.shared then return end
   if place.loop then operand.terms.b = per_sequence end
   if self.segment.repeats > 1 and (storage.whole_batch or self.whole) then operand.terms.s = per_sequence end
 end
@@ -114,7 +135,7 @@ local function map_parts(group)
     if rider.op == "activate" then
       list[#list + 1] = { op = rider, kind = "activate", fn = rider.attributes["function"] }
     else
-      list[#list + 1] = { op = rider, kind = "add", tensor = rider.operands.b }
+      list[#list + 1] = { op = rider, kind = rider.op, tensor = rider.operands.b }
     end
   end
   return list
@@ -212,14 +233,27 @@ function Lowering:padded(tensor, column, width)
   return fits and m or width
 end
 
---- Where key `key` of a sequence lies among the transposed keys of a tensor: [panels of keys][width][key_block].
-function Lowering:transposed_at(tensor, sequence, key, column, place)
-  local storage = self.storage[tensor.name]
-  local block = storage.key_block
-  local operand = { buffer = tensor.name .. "@transposed", class = "arena",
-    offset = sequence * transposed_floats(storage) + (key // block * storage.width + column) * block + key % block }
-  if place.loop then operand.terms = { b = transposed_floats(storage) } end
+--- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
+function Lowering:transposed_at(keys, sequence, key, column, place)
+  local block = keys.key_block
+  local operand = { buffer = keys.buffer, class = "arena",
+    offset = sequence * transposed_floats(keys) + (key // block * keys.width + column) * block + key % block }
+  if place.loop then operand.terms = { b = transposed_floats(keys) } end
   return operand
+end
+
+--- Where output `row` of a packed weight [out][in] lies: its panel's leading dimension, the operand, and the outputs from
+--- there to the panel's end.
+function Lowering:panel_at(weight, row)
+  local column, at = 0, 0
+  for _, width in ipairs(self.layouts[weight.name].widths) do
+    local ld = words.round_up(width, 16)
+    if row < column + width then
+      return ld, { buffer = weight.name, class = "weight", offset = at + row - column }, column + width - row
+    end
+    column, at = column + width, at + weight.shape[2] * ld
+  end
+  error(("row %d is not one of %s"):format(row, weight.name))
 end
 
 -- Turns a hot tile of keys into their panels: a step for each stretch of rows of one sequence and one panel.
@@ -230,7 +264,7 @@ function Lowering:turn(tensor, place, block, column, width)
     local sequence, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
     local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
     self:row("transpose", { rows = count, cols = width, ldx = storage.leading_dimension, ldy = storage.key_block },
-      { y = self:transposed_at(tensor, sequence, key, column, place), x = self:at(tensor, row, column, place) })
+      { y = self:transposed_at(storage, sequence, key, column, place), x = self:at(tensor, row, column, place) })
     row = row + count
   end
 end
@@ -301,7 +335,7 @@ local function elementwise(self, group, place, block)
   local x = op.operands.x or op.operands.a
   local cols = x.shape[#x.shape]
   local own = op.op == "activate" and { op = op, kind = "activate", fn = op.attributes["function"] }
-    or { op = op, kind = "add", tensor = op.operands.b }
+    or { op = op, kind = op.op, tensor = op.operands.b }
   if self.variant ~= "trace" then
     local parts = map_parts(group)
     table.insert(parts, 1, own)
@@ -312,7 +346,46 @@ local function elementwise(self, group, place, block)
   self:epilogue(group, place, block.first, block.count, 0, cols)
 end
 
-heads.activate, heads.add = elementwise, elementwise
+heads.activate, heads.add, heads.multiply = elementwise, elementwise, elementwise
+
+function heads.rms_norm(self, group, place, block)
+  local op = group.head
+  local x = op.operands.x
+  local cols = x.shape[#x.shape]
+  self:row("rms_norm",
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
+    {
+      y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place),
+      gain = op.operands.gain and self:at(op.operands.gain, 0, 0, place),
+    })
+  self:epilogue(group, place, block.first, block.count, 0, cols)
+end
+
+function heads.normalise(self, group, place, block)
+  local op = group.head
+  local x = op.operands.x
+  self:row("normalise",
+    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(group.result),
+      eps = op.attributes.eps },
+    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+end
+
+-- The tables of angles begin anew with each sequence.
+function heads.rotate(self, group, place, block)
+  local op = group.head
+  local x, cosines = op.operands.x, op.operands.cosines
+  local rows, half = table.unpack(cosines.shape)
+  local row, stop = block.first, block.first + block.count
+  while row < stop do
+    local count = math.min(stop, (row // rows + 1) * rows) - row
+    self:row("rotate", { rows = count, heads = op.attributes.heads, head_dim = x.shape[3] // op.attributes.heads,
+      dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(group.result),
+      cols = x.shape[3] },
+      { y = self:at(group.result, row, 0, place), x = self:at(x, row, 0, place),
+        cosines = self:at(cosines, row % rows, 0, place), sines = self:at(op.operands.sines, row % rows, 0, place) })
+    row = row + count
+  end
+end
 
 function heads.copy(self, group, place, block)
   local x = group.head.operands.x
@@ -336,14 +409,15 @@ local function describe(group, block, rows)
     text = ("%s · %s"):format(o.x.name, o.weight.name)
     if o.bias then text = text .. " + " .. o.bias.name end
   elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
-  elseif op.op == "add" then text = ("%s + %s"):format(o.a.name, o.b.name)
+  elseif op.op == "add" or op.op == "multiply" then
+    text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
   elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
   else text = ("%s(%s)"):format(op.op, o.x.name) end
   for _, rider in ipairs(group.riders) do
     if rider.op == "activate" then
       text = ("%s(%s)"):format(rider.attributes["function"], text)
     else
-      text = ("%s + %s"):format(text, rider.operands.b.name)
+      text = ("%s %s %s"):format(text, rider.op == "add" and "+" or "×", rider.operands.b.name)
     end
   end
   local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
@@ -370,7 +444,7 @@ function Lowering:rows_region(region)
     self.block_index = i
     for _, group in ipairs(region.groups) do
       self.op_index = self.index_of[group.head]
-      self:note(describe(group, block, self.segment.rows))
+      self:note(describe(group, block, region.rows))
       for _, part in ipairs(row_parts(self, group, block)) do
         self:unit()
         heads[group.head.op](self, group, place, part)
@@ -392,21 +466,6 @@ end
 Lowering.leading_dimension = plan.leading_dimension
 Lowering.attention_region = attention.lower
 
-local pools = {}
-
-local function valid_rows(self, op, place)
-  if op.operands.lengths then return self:value(op.operands.lengths, 0, place) end
-  return { value = op.operands.x.shape[2] }
-end
-
-function pools.mean(self, op, place) return "pool_mean", "rows", valid_rows(self, op, place) end
-function pools.max(self, op, place) return "pool_max", "rows", valid_rows(self, op, place) end
-function pools.first() return "pool_row", "row", { value = 0 } end
-function pools.last(self, op, place)
-  if op.operands.lengths then return "pool_row", "row", self:value(op.operands.lengths, -1, place) end
-  return "pool_row", "row", { value = op.operands.x.shape[2] - 1 }
-end
-
 --- The run-time integer lengths[sequence] + plus.
 function Lowering:value(tensor, plus, place)
   local operand = self:at(tensor, 0, 0, place)
@@ -416,16 +475,9 @@ end
 
 function Lowering:sequence_region(region)
   local op = region.op
-  local x = op.operands.x
   self.op_index = self.index_of[op]
-  self:note(("%s = %s over the rows of %s"):format(op.result.name, op.attributes["function"], x.name))
-  self:each_sequence(function(place)
-    self:unit()
-    local fn, name, value = pools[op.attributes["function"]](self, op, place)
-    self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
-      { y = self:at(op.result, 0, 0, place), x = self:at(x, 0, 0, place), [name] = value })
-    self.steps[#self.steps].at_most = fn == "pool_row" and 1 or x.shape[2] -- rows, for counting costs
-  end)
+  self:note(sequences.describe(op))
+  sequences.lower(self, op)
 end
 
 local function sequences_of(group_of, name, batch) return group_of[name] or batch end
@@ -444,7 +496,7 @@ function Lowering:buffers(state, planned)
     local tensor = state.graph.tensors[name]
     local whole = self.whole or storage.whole_batch
     local sequences = whole and batch or sequences_of(group_of, name, batch)
-    local rows = sequences * storage.rows_per_sequence
+    local rows = (storage.shared and 1 or sequences) * storage.rows_per_sequence
     local ld = storage.leading_dimension
     if storage.form == "external" then
       buffers[name] = { floats = rows * ld, class = external_class[tensor.kind] }
@@ -456,11 +508,21 @@ function Lowering:buffers(state, planned)
     end
     if storage.form == "transposed" then
       buffers[name .. "@tile"] = { floats = storage.tile_rows * ld, class = "arena", private = "unit" }
-      buffers[name .. "@transposed"] = { floats = sequences_of(group_of, name, batch) * transposed_floats(storage),
+      buffers[storage.buffer] = { floats = sequences_of(group_of, name, batch) * transposed_floats(storage),
         class = "arena" }
     end
     if self.variant == "trace" and taps[storage.form] then
       buffers[name .. "@trace"] = { floats = rows * storage.width, class = "arena", traces = name }
+    end
+  end
+  for _, segment in ipairs(planned.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        local keys = region.keys
+        if keys and keys.turned then
+          buffers[keys.buffer] = { floats = segment.group * transposed_floats(keys), class = "arena" }
+        end
+      end
     end
   end
   for name, floats in pairs(self.tiles) do buffers[name] = { floats = floats, class = "arena", private = "unit" } end
@@ -469,7 +531,9 @@ end
 
 local function lower_entry(state, index, variant)
   local planned, entry = state.plan.entries[index], state.graph.entries[index]
-  local self = setmetatable({ storage = state.plan.storage, variant = variant, whole = variant == "trace",
+  local self = setmetatable({ storage = state.plan.storage, layouts = state.plan.layouts, entry = entry,
+    variant = variant, whole = variant == "trace", file = state.file:gsub("%c", "?"), lines = 0,
+    budget = variant == "ship" and state.spec.max_lines or math.huge,
     pad = state.plan.parameters.pad, row_block = state.plan.parameters.row_block, unit_number = 0, index_of = {},
     tiles = {} }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
@@ -488,7 +552,8 @@ local function lower_entry(state, index, variant)
     end
     segments[#segments + 1] = lowered
   end
-  return { entry = entry, variant = variant, segments = segments, buffers = self:buffers(state, planned) }
+  return { entry = entry, variant = variant, segments = segments, lines = self.lines,
+    buffers = self:buffers(state, planned) }
 end
 
 function lower.run(state)

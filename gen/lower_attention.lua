@@ -1,7 +1,8 @@
 -- lower_attention: one attention as steps, a head and a block of queries at a time: scores,
--- masks where the block has an edge, softmax in place, context. libxsmm, column-major, calls
--- the transposed keys and the values A, the queries and the attention weights B, scores and
--- context C.
+-- what is added to them, masks where the block has an edge, weights in place, context.
+-- libxsmm, column-major, calls the transposed keys and the values A, the queries and the
+-- attention weights B, scores and context C.
+local score_ops = require("lower_scores")
 local words = require("words")
 
 local attention = {}
@@ -12,40 +13,72 @@ local function key_blocks(keys, key_block)
   return { size = key_block, count = keys // key_block, tail = keys % key_block }
 end
 
+local function shifted(tile, columns)
+  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + columns }
+end
+
 -- The masks of a block, element by element: only where a static mask cuts it or lengths are given.
-local function mask(self, region, place, block, tile, ld)
-  if block.cut then
-    self:row("mask_band", { rows = block.count, cols = block.keys, ld = ld, lo = block.cut.lo, hi = block.cut.hi },
-      { s = tile })
-  end
+local function mask(self, at)
+  local region, block = at.region, at.block
   local lengths = region.scores.operands.lengths
-  if lengths then
-    self:row("mask_length", { rows = block.count, cols = block.keys, ld = ld },
-      { s = tile, valid = self:value(lengths, -block.first_key, place) })
+  for _, span in ipairs(block.spans) do
+    local tile = shifted(at.tile, span.column)
+    local constants = { rows = block.count, cols = span.keys, ld = at.tile_ld }
+    if span.cut then
+      constants.lo, constants.hi, constants.keep = span.cut.lo, span.cut.hi, span.cut.keep
+      self:row(span.cut.keep and "mask_band_prefix" or "mask_band", constants, { s = tile })
+    end
+    if lengths and span == block.spans[1] then
+      self:row("mask_length", { rows = block.count, cols = span.keys, ld = at.tile_ld },
+        { s = tile, valid = self:value(lengths, -span.first_key, at.place) })
+    end
   end
 end
 
-local function context(self, region, place, block, h, head_dim, tile, tile_ld)
-  local v, result = region.context.operands.v, region.context.result
-  local blocks = key_blocks(block.keys, region.key_block)
-  local c = self:at(result, block.first, h * head_dim, place)
-  local function step(size, count, first, beta)
-    local a = self:at(v, block.first_key + first, h * head_dim, place)
-    local b = { buffer = tile.buffer, class = "arena", offset = tile.offset + first }
-    self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = tile_ld, ldc = self:ld(result),
-      beta = beta }, count, size * self:ld(v), size, a, b, c)
-  end
-  step(blocks.size, blocks.count, 0, 0)
-  if blocks.tail > 0 then step(blocks.tail, 1, block.keys - blocks.tail, 1) end
-  local lengths = region.scores.operands.lengths
-  if block.cut or lengths then
+-- Rows of the context that a masked key's NaN or infinity reached are computed again.
+local function repair(self, at, v, v_column, head_dim, c)
+  local region, block, place = at.region, at.block, at.place
+  local result, lengths = region.context.result, region.scores.operands.lengths
+  local first = block.spans[1]
+  if region.context.attributes.nonzero then
+    local spans = {}
+    for i, span in ipairs(block.spans) do spans[i] = ("{%d, %d, %d}"):format(span.column, span.first_key, span.keys) end
+    self:row("context_repair_nonzero",
+      { rows = block.count, head_dim = head_dim, ldc = self:ld(result), ldp = at.tile_ld, ldv = self:ld(v),
+        spans = table.concat(spans, ", "), count = #spans, cols = block.keys },
+      { c = c, p = at.tile, v = self:at(v, 0, v_column, place) })
+  elseif first.cut or lengths then
     self:row("context_repair",
-      { rows = block.count, cols = block.keys, head_dim = head_dim, ldc = self:ld(result), ldp = tile_ld,
-        ldv = self:ld(v), lo = block.cut and block.cut.lo or -block.count,
-        hi = block.cut and block.cut.hi or block.keys },
-      { c = c, p = tile, v = self:at(v, block.first_key, h * head_dim, place),
-        valid = lengths and self:value(lengths, -block.first_key, place) or { value = block.keys } })
+      { rows = block.count, cols = first.keys, head_dim = head_dim, ldc = self:ld(result), ldp = at.tile_ld,
+        ldv = self:ld(v), lo = first.cut and first.cut.lo or -block.count,
+        hi = first.cut and first.cut.hi or first.keys },
+      { c = c, p = at.tile, v = self:at(v, first.first_key, v_column, place),
+        valid = lengths and self:value(lengths, -first.first_key, place) or { value = first.keys } })
   end
+end
+
+local function context(self, at)
+  local region, block, place = at.region, at.block, at.place
+  local op = region.context
+  local v, result = op.operands.v, op.result
+  local heads, kv_heads = op.attributes.heads, op.attributes.kv_heads or op.attributes.heads
+  local head_dim = v.shape[3] // kv_heads
+  local v_column = at.head // (heads // kv_heads) * head_dim
+  local c = self:at(result, block.first, at.head * head_dim, place)
+  local beta = 0
+  local function step(size, count, key, column)
+    self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = at.tile_ld, ldc = self:ld(result),
+      beta = beta }, count, size * self:ld(v), size, self:at(v, key, v_column, place), shifted(at.tile, column), c)
+    beta = 1
+  end
+  for _, span in ipairs(block.spans) do
+    local blocks = key_blocks(span.keys, region.key_block)
+    step(blocks.size, blocks.count, span.first_key, span.column)
+    if blocks.tail > 0 then
+      step(blocks.tail, 1, span.first_key + span.keys - blocks.tail, span.column + span.keys - blocks.tail)
+    end
+  end
+  repair(self, at, v, v_column, head_dim, c)
 end
 
 -- A product's m for a part of a block's keys: the last part is padded where its row of the tile and its panel of keys
@@ -56,47 +89,118 @@ local function padded(self, part, last, column, tile_ld, key_block)
   return fits and m or part.count
 end
 
+-- query · key, a product for each part of the block's keys.
+local function dot_scores(self, at)
+  local q, k = at.region.scores.operands.q, at.region.scores.operands.k
+  local head_dim = at.head_dim
+  local k_column = score_ops.key_head(at, k) * head_dim
+  for s, span in ipairs(at.block.spans) do
+    for i, part in ipairs(span.parts) do
+      local column = span.column + part.first - span.first_key
+      local last = s == #at.block.spans and i == #span.parts
+      local m = padded(self, part, last, column, at.tile_ld, at.region.key_block)
+      self:product({ m = m, n = at.block.count, k = head_dim, lda = at.region.key_block, ldb = self:ld(q),
+        ldc = at.tile_ld, beta = 0 }, 1, 0, 0,
+        self:transposed_at(at.region.keys, 0, part.first, k_column, at.place),
+        self:at(q, at.block.first, at.head * head_dim, at.place),
+        shifted(at.tile, column))
+    end
+  end
+end
+
+-- score · tanh(query + key), a row operation for each part of the block's keys.
+local function additive_scores(self, at)
+  local o = at.region.scores.operands
+  local head_dim = at.head_dim
+  local k_column = score_ops.key_head(at, o.k) * head_dim
+  for _, span in ipairs(at.block.spans) do
+    for _, part in ipairs(span.parts) do
+      self:row("additive_scores", { rows = at.block.count, cols = part.count, head_dim = head_dim, lds = at.tile_ld,
+        ldq = self:ld(o.q), ldk = at.region.key_block }, {
+        s = shifted(at.tile, span.column + part.first - span.first_key),
+        q = self:at(o.q, at.block.first, at.head * head_dim, at.place),
+        keys = self:transposed_at(at.region.keys, 0, part.first, k_column, at.place),
+        score = self:at(o.score, at.head, 0, at.place),
+      })
+    end
+  end
+end
+
+local scoring = { scores = dot_scores, additive_scores = additive_scores }
+
+-- In a trace: what the tile holds, into the copy of an op's result.
+local function tap(self, at, op)
+  local row = at.head * at.queries + at.block.first
+  for _, span in ipairs(at.block.spans) do
+    self:tap(op.result, shifted(at.tile, span.column), at.tile_ld, row, span.first_key, at.block.count, span.keys,
+      at.place)
+  end
+end
+
+-- The weights where something else than the context wants them too: the block's from the tile, 0 where a mask left
+-- no block.
+local function store_weights(self, at)
+  local result, form = at.region.weights.result, self.storage[at.region.weights.result.name].form
+  if form == "fused" then return tap(self, at, at.region.weights) end
+  local row, done = at.head * at.queries + at.block.first, 0
+  local function fill(stop)
+    if stop <= done then return end
+    self:row("fill", { rows = at.block.count, cols = stop - done, ldy = self:ld(result), value = 0.0 },
+      { y = self:at(result, row, done, at.place) })
+  end
+  for _, span in ipairs(at.block.spans) do
+    fill(span.first_key)
+    self:row("copy", { rows = at.block.count, cols = span.keys, ldx = at.tile_ld, ldy = self:ld(result) },
+      { y = self:at(result, row, span.first_key, at.place), x = shifted(at.tile, span.column) })
+    done = span.first_key + span.keys
+  end
+  fill(result.shape[4])
+end
+
+-- One head's block of queries.
+local function block_steps(self, at)
+  local region = at.region
+  self:unit()
+  self.op_index = self.index_of[region.scores]
+  scoring[region.scores.op](self, at)
+  score_ops.lower(self, at, function() mask(self, at) end, function(op) tap(self, at, op) end)
+  store_weights(self, at)
+  self.op_index = self.index_of[region.context]
+  context(self, at)
+end
+
+-- Keys that do not come turned from their product: a step for each panel.
+local function turn_keys(self, region, place)
+  local k = region.scores.operands.k
+  local rows, block = k.shape[2], region.key_block
+  for first = 0, rows - 1, block do
+    self:unit()
+    self:row("transpose", { rows = math.min(block, rows - first), cols = k.shape[3], ldx = self:ld(k), ldy = block },
+      { y = self:transposed_at(region.keys, 0, first, 0, place), x = self:at(k, first, 0, place) })
+  end
+end
+
 --- A method of the lowering: the steps of an attention region.
 function attention.lower(self, region)
-  local scores, softmax = region.scores, region.softmax
+  local scores = region.scores
   local q = scores.operands.q
   local heads = scores.attributes.heads
   local head_dim = q.shape[3] // heads
-  local scores_tile = scores.result.name .. "@tile"
+  local tile = { buffer = scores.result.name .. "@tile", class = "arena", offset = 0 }
   local tile_ld = self.leading_dimension(region.tile_columns)
-  local most_rows = 0
-  for _, block in ipairs(region.blocks) do most_rows = math.max(most_rows, block.count) end
-  self:scratch(scores_tile, most_rows * tile_ld)
+  self:scratch(tile.buffer, region.most_rows * tile_ld)
   local queries = scores.result.shape[3]
   self.op_index = self.index_of[scores]
-  self:note(("%s = softmax(%s · %sᵀ) · %s   %d heads of %d x %d x %d"):format(region.context.result.name, q.name,
-    scores.operands.k.name, region.context.operands.v.name, heads, queries, scores.result.shape[4], head_dim))
+  self:note(("%s = %s · %s   %d heads of %d x %d x %d"):format(region.context.result.name,
+    score_ops.describe(region), region.context.operands.v.name, heads, queries, scores.result.shape[4], head_dim))
   self:each_sequence(function(place)
+    if region.keys.turned then turn_keys(self, region, place) end
     for h = 0, heads - 1 do
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
-        self:unit()
-        local tile = { buffer = scores_tile, class = "arena", offset = 0 }
-        self.op_index = self.index_of[scores]
-        for i, part in ipairs(block.parts) do
-          local m = padded(self, part, i == #block.parts, part.first - block.first_key, tile_ld, region.key_block)
-          self:product({ m = m, n = block.count, k = head_dim, lda = region.key_block, ldb = self:ld(q),
-            ldc = tile_ld, beta = 0 }, 1, 0, 0,
-            self:transposed_at(scores.operands.k, 0, part.first, h * head_dim, place),
-            self:at(q, block.first, h * head_dim, place),
-            { buffer = scores_tile, class = "arena", offset = part.first - block.first_key })
-        end
-        mask(self, region, place, block, tile, tile_ld)
-        self:tap(scores.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys,
-          place)
-        self.op_index = self.index_of[softmax]
-        self:row("softmax", { rows = block.count, cols = block.keys, ld = tile_ld, scale = softmax.attributes.scale },
-          { s = tile })
-        self:tap(softmax.result, tile, tile_ld, h * queries + block.first, block.first_key, block.count, block.keys,
-          place)
-        self.op_index = self.index_of[region.context]
-        context(self, region, place, block, h, head_dim, tile, tile_ld)
+        block_steps(self, { region = region, block = block, head = h, head_dim = head_dim, queries = queries,
+          tile = tile, tile_ld = tile_ld, place = place })
       end
     end
   end)

@@ -1,7 +1,8 @@
 -- ops.lua: the graph's operations, declared once: operands, attributes, shape rule, flop
 -- rule, equation. The graph pass, the descriptor, the reference, dumps and docs read it.
 --
--- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows.
+-- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows. Attributes beyond those that an op lists
+-- are options that only some models have; absent, they are 0 (kv_heads: heads).
 local ops = {}
 
 local function rows_of(shape)
@@ -16,14 +17,18 @@ local function with_last(shape, last)
   return result
 end
 
---- How many (query, key) pairs a static mask leaves of queries x keys.
+--- How many (query, key) pairs a static mask leaves of queries x keys. Query i stands at position offset + i; the last
+--- `extra` keys and those before `prefix` are always seen.
 function ops.visible_pairs(attributes, queries, keys)
-  local pairs_left = 0
-  for i = 0, queries - 1 do
+  local extra, prefix = attributes.extra or 0, attributes.prefix or 0
+  local pairs_left, own = 0, keys - extra
+  for i = attributes.offset or 0, (attributes.offset or 0) + queries - 1 do
     local first = attributes.left >= 0 and math.max(0, i - attributes.left) or 0
-    local last = attributes.right >= 0 and math.min(keys - 1, i + attributes.right) or keys - 1
+    local last = attributes.right >= 0 and math.min(own - 1, i + attributes.right) or own - 1
     if attributes.causal then last = math.min(last, i) end
-    pairs_left = pairs_left + math.max(0, last - first + 1)
+    local seen = math.max(0, last - first + 1)
+    local before = math.max(0, math.min(prefix, own) - (seen > 0 and math.max(0, last + 1) or 0))
+    pairs_left = pairs_left + seen + before + extra
   end
   return pairs_left
 end
@@ -34,6 +39,8 @@ local function attention_flops(attributes, batch, queries, keys, width)
 end
 
 local mask_attributes = { "heads", "causal", "left", "right" }
+
+local function same(_, x) return x.shape end
 
 ops.table = {
   linear = {
@@ -62,6 +69,47 @@ ops.table = {
     shape = function(_, x) return x.shape end,
     equation = "function(x)",
   },
+  multiply = {
+    operands = { "a", "b" }, attributes = {}, shape = same,
+    equation = "a b, element by element",
+  },
+  scale = {
+    operands = { "x" }, attributes = { "factor" }, shape = same,
+    equation = "factor x",
+  },
+  swap = {
+    operands = { "x" }, attributes = {},
+    shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
+    equation = "x with its first two axes exchanged",
+  },
+  join = {
+    operands = { "a", "b" }, optional = { b = true }, attributes = { "batch", "zeros" },
+    shape = function(a, x, y)
+      local function rows(tensor) return tensor and tensor.shape[#tensor.shape - 1] or 0 end
+      return { a.batch, rows(x) + rows(y) + a.zeros, x.shape[#x.shape] }
+    end,
+    equation = "the rows of a, of b, then rows of zeros, of each sequence",
+  },
+  patches = {
+    operands = { "x" }, attributes = { "patch" },
+    shape = function(a, x)
+      local p = a.patch
+      return { x.shape[1], x.shape[3] // p * (x.shape[4] // p), x.shape[2] * p * p }
+    end,
+    equation = "patches of an image, row by row, each [channels][patch][patch]",
+  },
+  rms_norm = {
+    operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
+    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension",
+  },
+  normalise = {
+    operands = { "x" }, attributes = { "eps" }, shape = same,
+    equation = "x / max(|x|, eps), over the last dimension",
+  },
+  rotate = {
+    operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
+    equation = "pairs of a head's dimensions turned by an angle of their position",
+  },
   layer_norm = {
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     shape = function(_, x) return x.shape end,
@@ -73,6 +121,53 @@ ops.table = {
     flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,
     equation = "q · kᵀ a head, -inf where masked",
   },
+  additive_scores = {
+    operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
+    shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
+    equation = "score · tanh(q + k) a head, -inf where masked",
+  },
+  add_relative = {
+    operands = { "scores", "x", "table" }, attributes = { "keys" }, shape = same,
+    flops = function(a, scores, _, tbl)
+      local shape = scores.shape
+      return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
+    end,
+    equation = "scores + x · table[distance], x the query or the key",
+  },
+  add_distance = {
+    operands = { "scores", "table" }, attributes = {}, shape = same,
+    equation = "scores + table[head][distance]",
+  },
+  add_array = {
+    operands = { "scores", "array" }, attributes = { "form" }, shape = same,
+    equation = "scores + array",
+  },
+  block_array = {
+    operands = { "scores", "array" }, attributes = { "form" }, shape = same,
+    equation = "-inf (or scores + value) where the array is not 0, else scores",
+  },
+  add_length = {
+    operands = { "scores", "lengths" }, attributes = { "value" }, shape = same,
+    equation = "scores + value where the key is behind its sequence's length, else scores",
+  },
+  bucket_table = {
+    operands = { "table", "index" }, attributes = {},
+    shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
+    equation = "table[index[distance]][head]",
+  },
+  weigh = {
+    operands = { "scores" }, attributes = { "relu", "scale" }, shape = same,
+    equation = "scale scores, or max(scale scores, 0); 0 where masked",
+  },
+  head_scale = {
+    operands = { "weights", "factors" }, attributes = { "layer" }, shape = same,
+    equation = "weights factors[layer][head]",
+  },
+  mean_heads = {
+    operands = { "weights" }, attributes = {},
+    shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
+    equation = "mean of the weights over heads",
+  },
   softmax = {
     operands = { "scores" }, attributes = { "scale" },
     shape = function(_, scores) return scores.shape end,
@@ -80,9 +175,12 @@ ops.table = {
   },
   context = {
     operands = { "weights", "v", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
-    shape = function(_, weights, v) return { weights.shape[1], weights.shape[3], v.shape[3] } end,
+    shape = function(a, weights, v)
+      return { weights.shape[1], weights.shape[3], v.shape[3] // (a.kv_heads or a.heads) * a.heads }
+    end,
     flops = function(a, weights, v)
-      return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4], v.shape[3])
+      return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4],
+        v.shape[3] // (a.kv_heads or a.heads) * a.heads)
     end,
     equation = "weights · v a head, over the keys that are not masked",
   },

@@ -5,7 +5,7 @@
 -- Before: state.spec, state.graph.  After: state.plan =
 --   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
 --   layouts      weight -> { panel, count, tails, widths } or { rows = true }
---   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch }
+--   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch, shared (no batch at all) }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
 --                panels of key_block), fused (never stored)
 --   entries      { name, segments = { { name, group, repeats, sections = { { name, regions } } } } }
@@ -67,8 +67,14 @@ end
 
 plan.leading_dimension = leading_dimension
 
-local row_heads = words.set { "linear", "embed", "layer_norm", "activate", "add", "copy", "argmax" }
-local rides = words.set { "activate", "add" }
+local row_heads = words.set { "linear", "embed", "layer_norm", "rms_norm", "normalise", "rotate", "activate", "add",
+  "multiply", "copy", "argmax" }
+local rides = words.set { "activate", "add", "multiply" }
+local carriers = words.set { "linear", "embed", "layer_norm", "rms_norm", "activate", "add", "multiply" }
+local attention_heads = words.set { "scores", "additive_scores" }
+
+-- The width of the panels that a table of relative positions is packed in.
+local TABLE_PANEL = 64
 
 -- How often each tensor is read, and by which op last.
 local function consumers(entry)
@@ -86,9 +92,7 @@ end
 local function epilogue(list, at, uses)
   local riders = {}
   local result = list[at].result
-  if not (list[at].op == "linear" or list[at].op == "embed" or list[at].op == "layer_norm" or rides[list[at].op]) then
-    return riders
-  end
+  if not carriers[list[at].op] then return riders end
   for i = at + 1, #list do
     local op = list[i]
     local chained = op.operands.x == result or op.operands.a == result
@@ -124,13 +128,43 @@ function plan.leader(region)
   return leader
 end
 
--- One section's ops as regions: runs of row-wise groups, attention, and whole-sequence ops.
-local function regions_of(state, list, uses, rows)
+-- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of a shared tensor, which has no batch,
+-- all of them). Integers (ids, lengths, labels) are one a row.
+local function row_shape(tensor)
+  local width = tensor.type == "f32" and tensor.shape[#tensor.shape] or 1
+  local rows = 1
+  for i = tensor.shared and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
+  return width, (#tensor.shape > 1 or tensor.shared) and rows // width or 1
+end
+
+-- The ops of an attention, from its scores to its context: scores, chain (what is done to them, the softmax and what
+-- follows it), weights (the last of these), context.
+local function attention_region(state, region, list, at)
+  region.scores, region.chain, region.ops = list[at], {}, { list[at] }
+  local i = at + 1
+  while list[i].op ~= "context" do
+    region.chain[#region.chain + 1] = list[i]
+    region.ops[#region.ops + 1] = list[i]
+    local table_ = list[i].op == "add_relative" and list[i].operands.table
+    if table_ then
+      state.plan.layouts[table_.name] = state.plan.layouts[table_.name]
+        or plan.panels(table_.shape[1], TABLE_PANEL)
+    end
+    i = i + 1
+  end
+  region.weights, region.context = list[i - 1], list[i]
+  region.ops[#region.ops + 1] = list[i]
+  attention.plan(region, state.plan.parameters)
+  return i
+end
+
+-- One section's ops as regions: runs of row-wise groups over as many rows, attention, and whole-sequence ops.
+local function regions_of(state, list, uses, sequences)
   local regions = {}
-  local function region(kind)
+  local function region(kind, rows)
     local last = regions[#regions]
-    if kind == "rows" and last and last.kind == "rows" then return last end
-    regions[#regions + 1] = { kind = kind, groups = {} }
+    if kind == "rows" and last and last.kind == "rows" and last.rows == rows then return last end
+    regions[#regions + 1] = { kind = kind, groups = {}, rows = rows }
     return regions[#regions]
   end
   local i = 1
@@ -138,24 +172,23 @@ local function regions_of(state, list, uses, rows)
     local op = list[i]
     if row_heads[op.op] then
       local riders = epilogue(list, i, uses)
-      local r = region("rows")
+      local _, rows_each = row_shape(op.result)
+      local rows = sequences * rows_each
+      local r = region("rows", rows)
       r.groups[#r.groups + 1] = group_of(state, op, riders, rows)
       i = i + 1 + #riders
-    elseif op.op == "scores" then
-      local r = region("attention")
-      r.scores, r.softmax, r.context = op, list[i + 1], list[i + 2]
-      assert(r.softmax.op == "softmax" and r.context.op == "context")
-      attention.plan(r, state.plan.parameters)
-      i = i + 3
+    elseif attention_heads[op.op] then
+      i = attention_region(state, region("attention"), list, i) + 1
     else
-      region("sequence").op = op
+      local r = region("sequence")
+      r.op, r.ops = op, { op }
       i = i + 1
     end
   end
   for _, r in ipairs(regions) do
     local leader = r.kind == "rows" and plan.leader(r)
     if r.kind == "rows" then
-      r.blocks = plan.blocks(rows, leader and leader.token_block or state.plan.parameters.token_block)
+      r.blocks = plan.blocks(r.rows, leader and leader.token_block or state.plan.parameters.token_block)
     end
   end
   return regions
@@ -194,7 +227,7 @@ local function segments_of(state, entry)
       table.insert(sections[name].ops, op)
     end
     for _, section in ipairs(segment.sections) do
-      section.regions = regions_of(state, section.ops, uses, segment.rows)
+      section.regions = regions_of(state, section.ops, uses, segment.group)
     end
     if #segment.sections > 0 then kept[#kept + 1] = segment end
   end
@@ -218,25 +251,14 @@ local function region_uses(segments)
           visit(region, group.head, segment)
           for _, rider in ipairs(group.riders) do visit(region, rider, segment) end
         end
-        for _, key in ipairs { "scores", "softmax", "context", "op" } do
-          if region[key] then visit(region, region[key], segment) end
-        end
+        for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
       end
     end
   end
   return writer, readers
 end
 
--- [batch, ..., width]: a row's width, and the rows that belong to one sequence. Integers (ids, lengths, labels) are
--- one a row.
-local function row_shape(tensor)
-  local width = tensor.type == "f32" and tensor.shape[#tensor.shape] or 1
-  local rows = 1
-  for i = 2, #tensor.shape do rows = rows * tensor.shape[i] end
-  return width, #tensor.shape > 1 and rows // width or 1
-end
-
-local function store(state, entry, segments)
+local function store(state, entry, segments, uses)
   local storage, tensors = state.plan.storage, state.graph.tensors
   local writer, readers = region_uses(segments)
   local fused = {}
@@ -248,7 +270,10 @@ local function store(state, entry, segments)
           for i = 1, #group.riders - 1 do fused[group.riders[i].result.name] = true end
         end
         if region.kind == "attention" then
-          fused[region.scores.result.name], fused[region.softmax.result.name] = true, true
+          for i = 1, #region.ops - 1 do
+            local name = region.ops[i].result.name
+            fused[name] = region.ops[i] ~= region.weights or uses[name] == 1
+          end
         end
       end
     end
@@ -256,7 +281,7 @@ local function store(state, entry, segments)
   local function external(name)
     local width, rows = row_shape(tensors[name])
     storage[name] = { form = "external", width = width, leading_dimension = width, rows_per_sequence = rows,
-      whole_batch = true }
+      whole_batch = true, shared = tensors[name].shared }
   end
   for _, name in ipairs(entry.inputs) do external(name) end
   for _, op in ipairs(entry.ops) do
@@ -275,44 +300,53 @@ local function store(state, entry, segments)
       if form == "full" and here and written.region.kind == "rows" and #written.region.blocks > 1 then form = "tile" end
       local width, rows = row_shape(tensor)
       storage[name] = { form = form, width = width, leading_dimension = leading_dimension(width),
-        rows_per_sequence = rows, whole_batch = crossing,
+        rows_per_sequence = rows, whole_batch = crossing, shared = tensor.shared,
         tile_rows = form == "tile" and written.region.blocks[1].count or nil }
     end
   end
 end
 
--- Keys that one attention alone reads, fresh from a product, are stored transposed in panels of key_block keys: they
--- are turned while the product's tile is hot, and never stored as rows.
-local function transpose_keys(state, segments)
+-- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
+-- are turned while the product's tile is hot, and never stored as rows; else it turns them first.
+local function transpose_keys(state, segments, uses)
   local storage, p = state.plan.storage, state.plan.parameters
-  local heads = {}
+  local made_by = {}
   for _, segment in ipairs(segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do heads[group.result.name] = { group = group, region = region } end
+        for _, group in ipairs(region.groups) do
+          if group.panels then made_by[group.result.name] = { group = group, region = region } end
+        end
         local k = region.kind == "attention" and region.scores.operands.k
         if k then
-          local made = assert(heads[k.name], k.name .. " is not made by a product")
-          local widest, most = 0, 0
-          for _, width in ipairs(made.group.panels.widths) do widest = math.max(widest, width) end
-          for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
+          local made = uses[k.name] == 1 and k.kind == "scratch" and made_by[k.name]
           local s = storage[k.name]
-          storage[k.name] = { form = "transposed", width = s.width, rows_per_sequence = s.rows_per_sequence,
-            whole_batch = false, key_block = p.key_block, leading_dimension = words.round_up(widest, 16),
-              tile_rows = most }
+          region.keys = { buffer = region.scores.result.name .. "@keys", turned = true, key_block = p.key_block,
+            width = s.width, rows_per_sequence = s.rows_per_sequence }
+          if made then
+            local widest, most = 0, 0
+            for _, width in ipairs(made.group.panels.widths) do widest = math.max(widest, width) end
+            for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
+            s = { form = "transposed", buffer = k.name .. "@transposed", width = s.width,
+              rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
+              leading_dimension = words.round_up(widest, 16), tile_rows = most }
+            storage[k.name], region.keys = s, s
+          end
         end
       end
     end
   end
 end
 
--- A norm may write over what it reads, where nobody reads that again and both are stored alike.
+local over = words.set { "layer_norm", "rms_norm", "normalise", "rotate" }
+
+-- A norm or a rotation may write over what it reads, where nobody reads that again and both are stored alike.
 local function in_place(state, entry)
   local storage = state.plan.storage
   local uses = consumers(entry)
   for _, op in ipairs(entry.ops) do
     local x = op.operands.x
-    if op.op == "layer_norm" and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
+    if over[op.op] and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
       local from, to = storage[x.name], storage[op.result.name]
       if from.form == to.form and from.form ~= "fused" and from.whole_batch == to.whole_batch then
         to.over = x.name
@@ -353,8 +387,9 @@ function plan.run(state)
   tuning.prepare(state)
   for i, entry in ipairs(state.graph.entries) do
     local segments = segments_of(state, entry)
-    store(state, entry, segments)
-    transpose_keys(state, segments)
+    local uses = consumers(entry)
+    store(state, entry, segments, uses)
+    transpose_keys(state, segments, uses)
     in_place(state, entry)
     partition(state, segments)
     state.plan.entries[i] = { name = entry.name, segments = segments }

@@ -28,43 +28,69 @@ local function panel_parts(first, last, key_block)
   return parts
 end
 
---- Fills region.blocks = { { first, count, first_key, keys, parts, cut } }, region.tile_columns, region.key_block.
---- cut: { lo, hi }, row r of the block sees its columns lo + r <= j < hi + r; nil: all of them.
+local function span_of(first_key, keys, column, p)
+  return { first_key = first_key, keys = keys, column = column,
+    parts = panel_parts(first_key, first_key + keys, p.key_block) }
+end
+
+-- The keys that a static mask leaves to the rows [first, first + count): all of the queries' own.
+local function band_span(region, p, first, count, own)
+  local a = region.scores.attributes
+  local left, right = attention.band(a)
+  local queries, prefix = region.scores.result.shape[3], math.min(a.prefix or 0, own)
+  local position = first + (a.offset or 0)
+  local first_key = left >= 0 and math.min(own - 1, math.max(0, position - left)) // p.key_align * p.key_align or 0
+  local last_key = right >= 0 and math.min(own, math.max(position + count + right, prefix)) or own
+  last_key = math.min(own, first_key + words.round_up(last_key - first_key, 16))
+  local span = span_of(first_key, last_key - first_key, 0, p)
+  local lo = left >= 0 and position - left - first_key or -queries
+  local hi = right >= 0 and position + right + 1 - first_key or span.keys + queries
+  local all_after = lo + count - 1 <= 0 -- the last row sees from column 0
+  local all_before = hi >= span.keys or prefix >= last_key -- the first row sees to the end
+  if not (all_after and all_before) then span.cut = { lo = lo, hi = hi, keep = prefix > 0 and prefix or nil } end
+  return span
+end
+
+--- Fills region.blocks = { { first, count, keys, spans } }, region.tile_columns, most_rows, key_block. A span is a
+--- stretch of keys [first_key, first_key + keys), whose scores lie from column `column` of the tile on; parts are its
+--- stretches within one transposed panel. cut: { lo, hi, keep }, row r of the block sees columns lo + r <= j < hi + r of
+--- the span, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn) are a span of their own.
 function attention.plan(region, p)
   local queries, keys = region.scores.result.shape[3], region.scores.result.shape[4]
+  local extra = region.scores.attributes.extra or 0
   local left, right = attention.band(region.scores.attributes)
-  local narrow = left >= 0 and (right >= 0) and left + right + 1 < keys // 2
+  local own = keys - extra
+  local narrow = left >= 0 and right >= 0 and left + right + 1 < own // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
-  local columns = narrow and left + right + 1 + most or keys
+  local columns = narrow and left + right + 1 + most + extra or keys
   most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // (4 * columns))))
-  region.blocks, region.tile_columns = {}, 0
+  region.blocks, region.tile_columns, region.most_rows = {}, 0, 0
   region.key_block = p.key_block
-  local number = (queries + most - 1) // most
-  for i = 0, number - 1 do
-    local first = i * most
+  for first = 0, queries - 1, most do
     local count = math.min(most, queries - first)
-    local last_query = first + count - 1
-    local first_key = left >= 0 and math.min(keys - 1, math.max(0, first - left)) // p.key_align * p.key_align or 0
-    local last_key = right >= 0 and math.min(keys, last_query + right + 1) or keys
-    last_key = math.min(keys, first_key + words.round_up(last_key - first_key, 16))
-    local block = { first = first, count = count, first_key = first_key, keys = last_key - first_key,
-      parts = panel_parts(first_key, last_key, p.key_block) }
-    local lo = left >= 0 and first - left - first_key or -queries
-    local hi = right >= 0 and first + right + 1 - first_key or block.keys + queries
-    local all_after = lo + count - 1 <= 0 -- the last row sees from column 0
-    local all_before = hi >= block.keys -- the first row sees to the end
-    if not (all_after and all_before) then block.cut = { lo = lo, hi = hi } end
+    local block = { first = first, count = count, spans = { band_span(region, p, first, count, own) } }
+    block.keys = block.spans[1].keys + extra
+    if extra > 0 then block.spans[2] = span_of(own, extra, block.spans[1].keys, p) end
     region.blocks[#region.blocks + 1] = block
     region.tile_columns = math.max(region.tile_columns, block.keys)
+    region.most_rows = math.max(region.most_rows, count)
   end
 end
 
 --- One line a block.
 function attention.dump(region, lines)
   for _, block in ipairs(region.blocks) do
-    lines[#lines + 1] = ("        queries [%d:%d] keys [%d:%d]%s"):format(block.first, block.first + block.count,
-      block.first_key, block.first_key + block.keys,
-      block.cut and (" row r keeps columns [%d + r:%d + r]"):format(block.cut.lo, block.cut.hi) or "")
+    local texts = {}
+    for i, span in ipairs(block.spans) do
+      texts[i] = ("[%d:%d]"):format(span.first_key, span.first_key + span.keys)
+      local cut = span.cut
+      if cut then
+        texts[i] = ("%s row r keeps columns [%d + r:%d + r]%s"):format(texts[i], cut.lo, cut.hi,
+          cut.keep and (" and before %d"):format(cut.keep) or "")
+      end
+    end
+    lines[#lines + 1] = ("        queries [%d:%d] keys %s"):format(block.first, block.first + block.count,
+      table.concat(texts, " "))
   end
 end
 

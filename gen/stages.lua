@@ -36,7 +36,33 @@ stages.constructors = {
   tokens = {
     place = "input",
     meaning = "token ids, looked up in a table [vocab, d_model]",
-    fields = { vocab = { type = "integer", min = 1, max = 16777216, required = true, meaning = "rows of the table" } },
+    fields = {
+      vocab = { type = "integer", min = 1, max = 16777216, required = true, meaning = "rows of the table" },
+      types = { type = "integer", min = 0, max = 65536, default = 0,
+        meaning = "rows of a table of token types, which come in as token_types" },
+      norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
+    },
+  },
+  image = {
+    place = "input",
+    meaning = "an image [channels, height, width], cut into patches that go through a linear layer",
+    fields = {
+      channels = { type = "integer", min = 1, max = 4096, default = 3, meaning = "planes" },
+      height = { type = "integer", min = 1, max = 65536, required = true, meaning = "rows of pixels" },
+      width = { type = "integer", min = 1, max = 65536, required = true, meaning = "columns of pixels" },
+      patch = { type = "integer", min = 1, max = 4096, required = true, meaning = "edge of a patch, in pixels" },
+      class_token = { type = "boolean", default = true, meaning = "a learned token before the first patch" },
+    },
+  },
+  qkv = {
+    place = "input",
+    meaning = "query, key and value come in one by one: one attention, as torch.nn.MultiheadAttention is called",
+    fields = {},
+  },
+  encoder = {
+    place = "memory",
+    meaning = "a stack of its own, whose result the cross-attention reads; keys as of the model, which has the defaults",
+    fields = {},
   },
   hidden = {
     place = "both",
@@ -58,6 +84,20 @@ stages.constructors = {
     meaning = "one row a sequence: mean, max, first or last of its (unpadded) rows",
     fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" }, name = name_field },
   },
+  normalise = {
+    place = "output",
+    meaning = "x / max(|x|, 1e-12), a row",
+    fields = { name = name_field },
+  },
+  vocabulary = {
+    place = "output",
+    meaning = "a score for each token of the input's table",
+    fields = {
+      tied = { type = "boolean", default = true, meaning = "by the table itself; else by a weight of its own" },
+      bias = { type = "boolean", default = false, meaning = "whether there is a bias" },
+      name = name_field,
+    },
+  },
   argmax = {
     place = "output",
     meaning = "the index of the largest, the first of equals, as int32",
@@ -68,8 +108,5 @@ for name, equation in pairs(stages.activations) do
   stages.constructors[name] = { place = "output", meaning = equation, fields = { name = name_field },
     activation = name }
 end
-
---- Constructors of the design that are not there yet; validate refuses them by name.
-stages.later = { "image", "normalise", "vocabulary", "token_types" }
 
 return stages

@@ -12,6 +12,72 @@ steps.rows = {
     body = "attn2c_softmax(s, ${rows}, ${cols}, ${ld}, ${scale})",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
   },
+  softmax_nan = {
+    constants = { "rows", "cols", "ld", "scale" }, arguments = { { "s", "rw" } },
+    body = "attn2c_softmax_nan(s, ${rows}, ${cols}, ${ld}, ${scale})",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, NaN where all are -inf",
+  },
+  add_length = {
+    constants = { "rows", "cols", "ld", "value" }, arguments = { { "s", "rw" }, { "valid", "value" } },
+    body = "attn2c_add_length(s, ${rows}, ${cols}, ${ld}, ${value}, valid)",
+    equation = "s[i][j] += ${value} where j >= valid",
+  },
+  additive_scores = {
+    constants = { "rows", "cols", "head_dim", "lds", "ldq", "ldk" },
+    arguments = { { "s", "w" }, { "q", "r" }, { "keys", "r" }, { "score", "r" } },
+    body = "attn2c_additive_scores(s, q, keys, score, ${rows}, ${cols}, ${head_dim}, ${lds}, ${ldq}, ${ldk})",
+    equation = "s[i][j] = sum over d of score[d] tanh(q[i][d] + keys[d][j])",
+  },
+  fill = {
+    constants = { "rows", "cols", "ldy", "value" }, arguments = { { "y", "w" } },
+    body = "attn2c_fill(y, ${rows}, ${cols}, ${ldy}, ${value})",
+    equation = "y[i][j] = ${value}",
+  },
+  mask_band_prefix = {
+    constants = { "rows", "cols", "ld", "lo", "hi", "keep" }, arguments = { { "s", "rw" } },
+    body = "attn2c_mask_band_prefix(s, ${rows}, ${cols}, ${ld}, ${lo}, ${hi}, ${keep})",
+    equation = "s[i][j] = -inf unless j < ${keep} or ${lo} + i <= j < ${hi} + i",
+  },
+  context_repair_nonzero = {
+    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "spans", "count", "cols" },
+    arguments = { { "c", "rw" }, { "p", "r" }, { "v", "r" } },
+    body = "attn2c_context_repair_nonzero(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
+      .. "(const int[][3]){${spans}}, ${count})",
+    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
+  },
+  rms_norm = {
+    constants = { "rows", "cols", "ldx", "ldy", "eps" }, arguments = { { "y", "w" }, { "x", "r" }, { "gain", "r" } },
+    body = "attn2c_rms_norm(y, x, gain, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
+    equation = "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain",
+  },
+  normalise = {
+    constants = { "rows", "cols", "ldx", "ldy", "eps" }, arguments = { { "y", "w" }, { "x", "r" } },
+    body = "attn2c_normalise(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
+    equation = "y[i] = x[i] / max(|x[i]|, ${eps})",
+  },
+  rotate = {
+    constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "cols" },
+    arguments = { { "y", "w" }, { "x", "r" }, { "cosines", "r" }, { "sines", "r" } },
+    body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, ${ldy})",
+    equation = "y[i] = x[i] with its pairs of dimensions turned by the angles of row i",
+  },
+  patches = {
+    constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" },
+    arguments = { { "y", "w" }, { "x", "r" } },
+    body = "attn2c_patches(y, x, ${channels}, ${height}, ${width}, ${patch}, ${first}, ${rows}, ${ldy})",
+    equation = "y[i] = patch ${first} + i of the image",
+  },
+  mean_heads = {
+    constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" }, arguments = { { "y", "w" }, { "x", "r" } },
+    body = "attn2c_mean_heads(y, x, ${heads}, ${rows}, ${cols}, ${stride}, ${ldx}, ${ldy})",
+    equation = "y[i][j] = mean over ${heads} heads of x[head][i][j]",
+  },
+  bucket_table = {
+    constants = { "buckets", "rows", "cols", "ldy" },
+    arguments = { { "y", "w" }, { "table", "r" }, { "index", "r" } },
+    body = "attn2c_bucket_table(y, table, index, ${buckets}, ${rows}, ${cols}, ${ldy})",
+    equation = "y[head][distance] = table[index[distance]][head]",
+  },
   mask_band = {
     constants = { "rows", "cols", "ld", "lo", "hi" }, arguments = { { "s", "rw" } },
     body = "attn2c_mask_band(s, ${rows}, ${cols}, ${ld}, ${lo}, ${hi})",
@@ -73,12 +139,25 @@ steps.rows = {
 }
 
 -- Elementwise parts, which run one after the other on each element of a tile while it is hot: v is the element,
--- i its row, j its column, %s the part's argument, ${ld} its leading dimension.
+-- i its row, j its column, %s the part's argument, ${ld} its leading dimension. type: of the argument, if not float.
 steps.parts = {
   load = { argument = true, code = "float v = %s[i * ${ld} + j];", equation = "%s" },
   bias = { argument = true, code = "v = v + %s[j];", equation = "v + %s[j]" },
   add = { argument = true, code = "v = v + %s[i * ${ld} + j];", equation = "v + %s[i][j]" },
+  multiply = { argument = true, code = "v = v * %s[i * ${ld} + j];", equation = "v * %s[i][j]" },
   activate = { code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
+  -- of scores and weights
+  scale = { code = "v = v * ${factor};", equation = "${factor} v" },
+  scale_by = { argument = true, code = "v = v * %s[0];", equation = "%s[0] v" },
+  add_band = { argument = true, code = "v = v + %s[(ptrdiff_t)j - (ptrdiff_t)i];", equation = "v + %s[j - i]" },
+  add_reversed = { argument = true, code = "v = v + %s[(ptrdiff_t)(i * ${ld}) - (ptrdiff_t)j];",
+    equation = "v + %s[i * ${ld} - j]" },
+  block = { argument = true, type = "int32_t", code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;",
+    equation = "(%s[i][j] ? -inf : v)" },
+  add_where = { argument = true, type = "int32_t", code = "v = %s[i * ${ld} + j] ? v + ${value} : v;",
+    equation = "(%s[i][j] ? v + ${value} : v)" },
+  weigh = { code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};", equation = "${factor} v, 0 where -inf" },
+  weigh_relu = { code = "v = attn2c_relu(v * ${factor});", equation = "max(${factor} v, 0)" },
 }
 
 --- Fills ${name} from a table; every name must be there. Floats print as C floats that read back exactly.

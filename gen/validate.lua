@@ -5,257 +5,18 @@
 local dump = require("dump")
 local faults = require("faults")
 local keys = require("keys")
-local stages = require("stages")
+local readers = require("readers")
 local targets = require("targets")
 local words = require("words")
 
 local validate = {}
 
-local quote = faults.quote
+local quote, show = faults.quote, readers.show
 
-local function show(value)
-  if type(value) == "string" then return quote(value) end
-  if type(value) == "number" or type(value) == "boolean" then return tostring(value) end
-  if value == nil then return "nothing" end
-  return "a " .. type(value)
-end
+local MOST_LINES = 100
 
-local function one_of(list)
-  if #list == 1 then return list[1] end
-  return table.concat(list, ", ", 1, #list - 1) .. " or " .. list[#list]
-end
-
--- A description may hold a hundred thousand keys that are none: the first faults tell enough, and the search for the
--- nearest word is what takes long.
-local MOST_LINES, MOST_SUGGESTIONS = 100, 40
-local suggestions = 0
-
-local function suggestion(word, candidates)
-  if type(word) ~= "string" or suggestions >= MOST_SUGGESTIONS then return "" end
-  suggestions = suggestions + 1
-  local near = words.nearest(word, candidates)
-  return near and (" (did you mean " .. near .. "?)") or ""
-end
-
-local reserved = words.set {
-  "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
-  "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static",
-  "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "class", "delete", "new", "this",
-  "private", "public", "protected", "template", "operator", "namespace", "using", "virtual", "friend", "try", "throw",
-  "catch", "typename", "export", "bool", "true", "false", "and", "or", "not", "xor", "asm", "explicit", "mutable",
-}
-
--- Readers: type -> function(say, field, value) -> what the spec holds, or nil after a fault.
--- say(key, message) records a fault; field is the entry of the table that declares the key.
-local read = {}
-
-function read.integer(say, field, value)
-  local n = math.type(value) == "float" and math.tointeger(value) or value
-  if math.type(n) ~= "integer" or n < field.min or n > field.max then
-    return say(field.key, ("%s, but an integer from %d to %d is allowed"):format(show(value), field.min, field.max))
-  end
-  return n
-end
-
-function read.number(say, field, value)
-  if type(value) ~= "number" or value ~= value or value < field.min or value > field.max then
-    return say(field.key, ("%s, but a number from %g to %g is allowed"):format(show(value), field.min, field.max))
-  end
-  return value + 0.0
-end
-
-function read.boolean(say, field, value)
-  if type(value) ~= "boolean" then return say(field.key, show(value) .. ", but true or false is allowed") end
-  return value
-end
-
-function read.word(say, field, value)
-  if type(value) == "string" then
-    for _, word in ipairs(field.words) do if word == value then return value end end
-    for _, word in ipairs(keys.later_words[field.key] or {}) do
-      if word == value then return say(field.key, value .. " is not there yet; now: " .. one_of(field.words)) end
-    end
-  end
-  return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(field.words),
-    type(value) == "string" and suggestion(value, field.words) or ""))
-end
-
-function read.name(say, field, value)
-  if type(value) ~= "string" or #value > 40 or not value:match("^[a-z][a-z0-9_]*$") or reserved[value] then
-    return say(field.key,
-      show(value) .. ", but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter and is no word of C or C++")
-  end
-  if field.taken and (field.taken[value] or value:match("^attn2c")) then
-    return say(field.key, show(value) .. ", but that is the name of a header or a library that the model is built with")
-  end
-  return value
-end
-
-function read.activation(say, field, value)
-  local list = words.sorted_keys(stages.activations)
-  if type(value) == "string" and stages.activations[value] then return value end
-  return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(list),
-    type(value) == "string" and suggestion(value, list) or ""))
-end
-
-function read.pool(say, field, value)
-  local list = words.sorted_keys(stages.pools)
-  if type(value) == "string" and stages.pools[value] then return value end
-  return say(field.key, ("%s, but %s is allowed"):format(show(value), one_of(list)))
-end
-
-function read.bias(say, field, value)
-  local parts = { "qkv", "out", "ff", "norm" }
-  if type(value) == "boolean" then return { qkv = value, out = value, ff = value, norm = value } end
-  if type(value) ~= "table" then return say(field.key, show(value)
-    .. ", but true, false or { qkv =, out =, ff =, norm = } is allowed") end
-  local bias = { qkv = true, out = true, ff = true, norm = true }
-  for _, part in ipairs(words.sorted_keys(value)) do
-    if bias[part] == nil then
-      say(field.key, ("no part %s; the parts are %s%s"):format(show(part), one_of(parts), suggestion(part, parts)))
-    elseif type(value[part]) ~= "boolean" then
-      say(field.key .. "." .. part, show(value[part]) .. ", but true or false is allowed")
-    else
-      bias[part] = value[part]
-    end
-  end
-  return bias
-end
-
-function read.scale(say, field, value)
-  if value == false then return 1.0 end
-  if type(value) ~= "number" or not (value >= 1e-30 and value <= 1e6) then
-    return say(field.key, show(value) .. ", but false or a number from 1e-30 to 1e6 is allowed")
-  end
-  return value + 0.0
-end
-
-function read.window(say, field, value)
-  local function bound(v) return math.type(v) == "integer" and v >= 0 and v <= 4096 end
-  if type(value) ~= "table" then
-    return say(field.key, show(value) .. ", but { left, right }, integers from 0 to 4096, is allowed")
-  end
-  local left, right = value[1] or value.left, value[2] or value.right
-  for _, key in ipairs(words.sorted_keys(value)) do
-    if key ~= 1 and key ~= 2 and key ~= "left" and key ~= "right" then
-      return say(field.key, show(key) .. " is not part of { left, right }")
-    end
-  end
-  if not (bound(left) and bound(right)) then
-    return say(field.key, ("{ %s, %s }, but { left, right }, integers from 0 to 4096, is allowed"):format(show(left),
-      show(right)))
-  end
-  return { left = left, right = right }
-end
-
-function read.mask(say, field, value)
-  local known = { "none", "causal", "window", "padding" }
-  local mask = { causal = false, padding = false }
-  local none = false
-  local list = type(value) == "table" and value or { value }
-  for _, key in ipairs(words.sorted_keys(list)) do
-    local word = list[key]
-    if key == "window" then
-      mask.window = read.window(say, { key = field.key .. ".window" }, word)
-      mask.wants_window = true
-    elseif math.type(key) ~= "integer" then
-      say(field.key, ("%s, but %s is allowed%s"):format(show(key), one_of(known), suggestion(key, known)))
-    elseif word == "none" then none = true
-    elseif word == "causal" or word == "padding" then mask[word] = true
-    elseif word == "window" then mask.wants_window = true
-    else
-      read.word(say, { key = field.key, words = known }, word)
-    end
-  end
-  if none and (mask.causal or mask.padding or mask.wants_window) then
-    say(field.key, "none goes with no other mask")
-  end
-  return mask
-end
-
-function read.plan(say, field, value)
-  if type(value) ~= "table" then return say(field.key, show(value) .. ", but a table of tile parameters is allowed") end
-  local plan = {}
-  local names = words.sorted_keys(targets.parameters)
-  for _, name in ipairs(words.sorted_keys(value)) do
-    local parameter, key = targets.parameters[name], field.key .. "." .. tostring(name):gsub("%c", "?")
-    if not parameter then
-      say(field.key, ("no parameter %s; there are %s%s"):format(show(name), one_of(names), suggestion(name, names)))
-    elseif parameter.words then
-      plan[name] = read.word(say, { key = key, words = parameter.words }, value[name])
-    else
-      local n = read.integer(say, { key = key, min = parameter.min, max = parameter.max }, value[name])
-      if n and parameter.multiple and n % parameter.multiple ~= 0 then
-        say(key, ("%d, but a multiple of %d is allowed"):format(n, parameter.multiple))
-      end
-      if n and parameter.divides and parameter.divides % n ~= 0 then
-        say(key, ("%d, but a divisor of %d is allowed"):format(n, parameter.divides))
-      end
-      plan[name] = n
-    end
-  end
-  return plan
-end
-
--- One stage before or after the stack: its fields, each read by its type.
-local function read_stage(say, key, value, place)
-  if type(value) ~= "table" or type(value.stage) ~= "string" then
-    return say(key, show(value) .. ", but a stage such as " .. (place == "input" and "linear { from = 40 }"
-      or "pool \"mean\"") ..
-      " is allowed")
-  end
-  local stage = stages.constructors[value.stage]
-  if not stage then
-    for _, later in ipairs(stages.later) do
-      if later == value.stage then return say(key, value.stage .. " is not there yet") end
-    end
-    return say(key, "no stage " .. quote(value.stage))
-  end
-  if stage.place ~= "both" and stage.place ~= place then
-    return say(key, ("%s stands only in the %s"):format(value.stage, stage.place))
-  end
-  local result = { stage = value.stage, activation = stage.activation }
-  local known = {}
-  for _, name in ipairs(words.sorted_keys(stage.fields)) do
-    local field = stage.fields[name]
-    if not field.place or field.place == place then
-      known[#known + 1] = name
-      local entry = { key = key .. "." .. name, min = field.min, max = field.max, words = field.words }
-      if value[name] ~= nil then
-        result[name] = read[field.type](say, entry, value[name])
-      elseif field.required then
-        say(entry.key, "missing: " .. field.meaning)
-      else
-        result[name] = field.default
-      end
-    end
-  end
-  for _, name in ipairs(words.sorted_keys(value)) do
-    local field = stage.fields[name]
-    if name ~= "stage" and (not field or (field.place and field.place ~= place)) then
-      say(key, ("%s has no field %s%s"):format(value.stage, show(name), suggestion(name, known)))
-    end
-  end
-  return result
-end
-
-function read.input(say, field, value) return read_stage(say, field.key, value, "input") end
-
-function read.output(say, field, value)
-  if type(value) == "table" and value.stage then value = { value } end
-  if type(value) ~= "table" then return say(field.key, show(value) .. ", but a list of stages is allowed") end
-  local list, count = {}, 0
-  for key in pairs(value) do
-    count = count + 1
-    if math.type(key) ~= "integer" then return say(field.key, "a list of stages has no key " .. show(key)) end
-  end
-  if count ~= #value then return say(field.key, "the list of stages has holes") end
-  if count > 64 then return say(field.key, ("%d stages, but at most 64 are allowed"):format(count)) end
-  for i, stage in ipairs(value) do
-    list[i] = read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
-  end
-  return list
-end
+-- Inputs, and outputs that attention makes, have names of their own.
+local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^keys_%d+$", "^values_%d+$" }
 
 -- Which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
@@ -269,15 +30,22 @@ local function check_output(say, spec)
       pooled = true
     elseif stage.stage == "argmax" then
       ended = "argmax"
+    elseif stage.stage == "vocabulary" and spec.input.stage ~= "tokens" then
+      say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
     end
     if stage.name then
       if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
       names[stage.name] = true
+      for _, pattern in ipairs(taken_outputs) do
+        if stage.name:match(pattern) then
+          say(key .. ".name", quote(stage.name) .. " is what an output of attention is called")
+        end
+      end
     end
   end
 end
 
-local function resolve(say, spec, given)
+local function resolve_heads(say, spec)
   if spec.d_model and spec.heads and not spec.head_dim then
     if spec.d_model % spec.heads ~= 0 then
       say("heads", ("d_model %d is not divisible by heads %d, and head_dim is not given"):format(spec.d_model,
@@ -289,31 +57,246 @@ local function resolve(say, spec, given)
       spec.head_dim = spec.d_model // spec.heads
     end
   end
+  if spec.heads then
+    spec.kv_heads = spec.kv_heads or spec.heads
+    if spec.heads % spec.kv_heads ~= 0 then
+      say("kv_heads", ("heads %d is not divisible by kv_heads %d"):format(spec.heads, spec.kv_heads))
+    end
+  end
+end
+
+-- The bounds of masks, which may stand in the mask or beside it.
+local function resolve_mask(say, spec, given)
+  local mask = spec.mask
+  for _, bound in ipairs { "window", "prefix" } do
+    local wants = "wants_" .. bound
+    if given[bound] ~= nil and not mask[wants] then
+      say(bound, "given, but mask does not say " .. bound)
+    elseif given[bound] ~= nil and mask[bound] then
+      say(bound, "given twice: here and in mask")
+    end
+    mask[bound] = mask[bound] or spec[bound]
+    if mask[wants] and not mask[bound] and given[bound] == nil and
+      not (type(given.mask) == "table" and given.mask[bound] ~= nil) then
+      say("mask", bound == "window" and "window without bounds; give window = { left, right }"
+        or "prefix without its length; give prefix = N")
+    end
+    mask[wants], spec[bound] = nil, nil
+  end
+  if mask.prefix and mask.window then say("mask", "prefix does not go with window") end
+  if spec.mask_value and not (mask.padding or mask.key_padding) then
+    say("mask_value", "goes with mask = \"padding\" or \"key_padding\"")
+  end
+end
+
+local function is_rope(spec) return spec.positions == "rope" end
+
+local function is_relative(spec) return spec.positions == "relative_key" or spec.positions == "relative_key_query" end
+
+-- The rows of an image's sequence, or nil after a fault.
+local function image_rows(say, input)
+  if not (input.height and input.width and input.patch) then return nil end
+  if input.height % input.patch ~= 0 or input.width % input.patch ~= 0 then
+    return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch, input.height,
+      input.width))
+  end
+  return input.height // input.patch * (input.width // input.patch) + (input.class_token and 1 or 0)
+end
+
+local function resolve_input(say, spec, given)
+  spec.input = spec.input or { stage = "hidden" }
+  local rows = spec.input.stage == "image" and image_rows(say, spec.input)
+  if rows and spec.seq and spec.seq ~= rows then
+    say("seq", ("%d, but the image has %d rows: its patches%s"):format(spec.seq, rows,
+      spec.input.class_token and " and the class token" or ""))
+  elseif rows and rows > 4096 then
+    say("input", ("the image has %d rows, but at most 4096 are allowed"):format(rows))
+  end
+  spec.seq = spec.seq or rows
+  if not spec.seq and given.seq == nil and spec.input.stage ~= "image" then
+    say("seq", "missing: tokens (frames) a sequence")
+  end
+end
+
+-- What positions need, once the sizes are known.
+local function resolve_positions(say, spec, given)
+  if not spec.positions and given.positions == nil then
+    local stage = spec.input.stage
+    spec.positions = (stage == "tokens" or stage == "image") and "learned" or "none"
+  end
+  if not (spec.seq and spec.head_dim) then return end
+  local needed = math.max(spec.seq + (spec.past or 0), spec.key_seq or 0)
+  if not spec.max_position and given.max_position == nil then spec.max_position = needed end
+  if (spec.positions == "learned" or is_relative(spec)) and spec.max_position and spec.max_position < needed then
+    say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
+  end
+  if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
+  if is_rope(spec) and spec.rope_dim and (spec.rope_dim % 2 ~= 0 or spec.rope_dim > spec.head_dim) then
+    say("rope_dim", ("%d, but an even number up to head_dim %d is allowed"):format(spec.rope_dim, spec.head_dim))
+  end
+  if spec.positions == "t5" and spec.t5_buckets and spec.mask then
+    local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
+    if one_side // 2 < 1 or (spec.t5_distance and spec.t5_distance <= one_side // 2) then
+      say("t5_distance", ("%d with %d buckets, but more than half the buckets of a side is needed"):format(
+        spec.t5_distance or 0, spec.t5_buckets))
+    end
+  end
+end
+
+local function check_attention(say, spec)
+  if spec.weighting ~= "softmax" and spec.fully_masked == "nan" then
+    say("fully_masked", "nan goes with weighting = \"softmax\"; other weights of masked keys are 0")
+  end
+  if spec.projections == false then
+    if spec.bias_kv then say("bias_kv", "goes with projections") end
+    if spec.past and spec.past > 0 then say("past", "goes with projections") end
+    if spec.head_dim and spec.heads and spec.d_model ~= spec.heads * spec.head_dim then
+      say("head_dim", ("without projections heads x head_dim must be d_model, but %d x %d is not %d"):format(spec.heads,
+        spec.head_dim, spec.d_model or 0))
+    end
+    if spec.kv_heads ~= spec.heads and spec.input.stage ~= "qkv" then
+      say("kv_heads", "without projections other heads than of the query need input = qkv()")
+    end
+    if spec.head_mask and spec.head_mask.kind == "constant" then
+      say("head_mask", "constant factors go with projections; \"input\" goes with either")
+    end
+  end
+  if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > 4096 then
+    say("past", ("%d + seq %d, but at most 4096 keys are allowed"):format(spec.past, spec.seq))
+  end
+  local list = spec.attention_output and spec.attention_output.layers
+  for _, layer in ipairs(list and words.sorted_keys(list) or {}) do
+    if spec.layers and layer >= spec.layers then
+      say("attention_output.layers", ("%d, but layers are numbered from 0 to %d"):format(layer, spec.layers - 1))
+    end
+  end
+  local factors = spec.head_mask and spec.head_mask.layers
+  if factors and spec.layers and spec.heads then
+    if #factors ~= spec.layers then
+      say("head_mask", ("%d lists, but one for each of %d layers is expected"):format(#factors, spec.layers))
+    end
+    for i, each in ipairs(factors) do
+      if #each ~= spec.heads then
+        say("head_mask." .. i, ("%d factors, but one for each of %d heads is expected"):format(#each, spec.heads))
+      end
+    end
+  end
+end
+
+-- input = qkv(), and the keys that go with it alone.
+local function check_qkv(say, spec, given)
+  if spec.input.stage ~= "qkv" then
+    for _, key in ipairs { "key_seq", "kdim", "vdim" } do
+      if given[key] ~= nil then say(key, "goes with input = qkv()") end
+    end
+    return
+  end
+  if spec.layers and spec.layers ~= 1 then say("layers", "input = qkv() is of one attention: layers = 1") end
+  if spec.memory then say("memory", "does not go with input = qkv(), which has keys of its own") end
+  if spec.past and spec.past > 0 then say("past", "does not go with input = qkv(), which has keys of its own") end
+  if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): the norm would be of the query alone") end
+  spec.key_seq = spec.key_seq or spec.seq
+  spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
+  if spec.projections == false and spec.kv_heads and spec.head_dim and spec.kdim and spec.vdim then
+    if spec.kdim ~= spec.kv_heads * spec.head_dim then
+      say("kdim", ("without projections it must be kv_heads x head_dim, %d"):format(spec.kv_heads * spec.head_dim))
+    end
+    if spec.vdim % spec.kv_heads ~= 0 then
+      say("vdim", ("%d is not divisible by kv_heads %d"):format(spec.vdim, spec.kv_heads))
+    elseif spec.residual and spec.vdim // spec.kv_heads * spec.heads ~= spec.d_model then
+      say("vdim", "with a residual sum the result must be as wide as d_model")
+    end
+  end
+end
+
+-- What a stack of layers has, whether it is the model's or an encoder's.
+local function resolve_stack(say, spec, given)
+  resolve_heads(say, spec)
   if spec.d_model and not spec.d_ff and given.d_ff == nil then spec.d_ff = 4 * spec.d_model end
   if spec.head_dim and not spec.scale and given.scale == nil then spec.scale = 1 / math.sqrt(spec.head_dim) end
+  if not spec.mask and given.mask == nil then spec.mask = { causal = false, padding = false } end
+  if spec.norm_kind == "rms" and spec.bias then spec.bias.norm = false end
+  resolve_input(say, spec, given)
   if spec.mask then
-    if given.window ~= nil and not spec.mask.wants_window then
-      say("window", "given, but mask does not say window")
-    elseif given.window ~= nil and spec.mask.window then
-      say("window", "given twice: here and in mask")
-    end
-    spec.mask.window = spec.mask.window or spec.window
-    if spec.mask.wants_window and not spec.mask.window and given.window == nil and
-      not (type(given.mask) == "table" and given.mask.window ~= nil) then
-      say("mask", "window without bounds; give window = { left, right }")
-    end
-    spec.mask.wants_window = nil
+    resolve_mask(say, spec, given)
+    resolve_positions(say, spec, given)
   end
-  spec.window = nil
   if spec.norm == "none" and spec.final_norm then say("final_norm",
     "goes with norm = \"pre\" or \"post\", not \"none\"") end
+  check_attention(say, spec)
+end
+
+-- Reads the fields of a list from a description into a spec.
+local function read_fields(say, list, description, spec)
+  for _, field in ipairs(list) do
+    local value = description[field.key]
+    if value == nil then value = field.default end
+    if value ~= nil then
+      spec[field.key] = readers.read[field.type](say, field, value)
+    elseif field.required then
+      say(field.key, "missing: " .. field.meaning)
+    end
+  end
+end
+
+-- An encoder's keys are the model's where it does not give its own; masks, positions and outputs it has to give.
+local function resolve_encoder(say, description, fields)
+  local own = words.set { "mask", "window", "prefix", "mask_value", "positions", "max_position", "input", "seq",
+    "attention_output", "head_mask", "final_norm", "head_dim", "d_ff", "scale" }
+  local merged, known, names = {}, {}, {}
+  for i, field in ipairs(keys.of_stack) do
+    known[field.key], names[i] = true, field.key
+    merged[field.key] = fields[field.key]
+    if merged[field.key] == nil and (not own[field.key] or
+      (fields.d_model == nil and fields.heads == nil and (field.key == "head_dim" or field.key == "d_ff"
+        or field.key == "scale"))) then
+      merged[field.key] = description[field.key]
+    end
+  end
+  local function say_encoder(key, message)
+    if key == nil then return say() end
+    return say("memory." .. tostring(key), message)
+  end
+  for _, key in ipairs(words.sorted_keys(fields)) do
+    if not known[key] then
+      say("memory", ("an encoder has no key %s%s"):format(show(key), readers.suggestion(say, key, names)))
+    end
+  end
+  local spec = { past = 0 }
+  read_fields(say_encoder, keys.of_stack, merged, spec)
+  resolve_stack(say_encoder, spec, merged)
+  if spec.input.stage == "qkv" then say_encoder("input", "qkv does not go with an encoder") end
+  return spec
+end
+
+local function resolve_memory(say, spec, description)
+  local memory = spec.memory
+  if not memory then return end
+  if memory.encoder then
+    memory.encoder = resolve_encoder(say, description, memory.encoder)
+    memory.seq, memory.width = memory.encoder.seq, memory.encoder.d_model
+    memory.mask = memory.encoder.mask and (memory.encoder.mask.padding and "padding"
+      or memory.encoder.mask.key_padding and "key_padding") or "none"
+  else
+    memory.width = memory.width or spec.d_model
+  end
+  if spec.projections == false and memory.width ~= spec.d_model then
+    say("memory.width", "without projections the memory must be as wide as d_model")
+  end
+end
+
+local function resolve(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
+  check_qkv(say, spec, given)
+  resolve_stack(say, spec, given)
+  if spec.input.stage == "qkv" then spec.key_seq = spec.key_seq or spec.seq end
+  resolve_memory(say, spec, given)
   spec.output = spec.output or { { stage = "hidden" } }
   if #spec.output == 0 then spec.output = { { stage = "hidden" } } end
-  if not spec.positions and given.positions == nil then
-    spec.positions = spec.input.stage == "tokens" and "learned" or "none"
-  end
   check_output(say, spec)
+  if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
+    say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
+  end
   if spec.target == "host" then spec.target = targets.host() end
   spec.plan = spec.plan or {}
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
@@ -324,8 +307,8 @@ function validate.run(state)
   local description, spec, lines = state.description, {}, {}
   local file = state.file:gsub("%c", "?")
   local more = 0
-  suggestions = 0
   local function say(key, message)
+    if key == nil then return #lines < MOST_LINES end
     if #lines == MOST_LINES then
       more = more + 1
       return nil
@@ -338,23 +321,10 @@ function validate.run(state)
   local known_set = words.set(known)
   for _, key in ipairs(words.sorted_keys(description)) do
     if not known_set[key] then
-      if keys.later[key] then
-        say(key, keys.later[key] .. ": not there yet")
-      else
-        say(type(key) == "string" and key:sub(1, 60) or show(key), "no such key" .. suggestion(key, known))
-      end
+      say(type(key) == "string" and key:sub(1, 60) or show(key), "no such key" .. readers.suggestion(say, key, known))
     end
   end
-  for _, field in ipairs(keys.list) do
-    local value = description[field.key]
-    if value == nil then value = field.default end
-    if value ~= nil then
-      spec[field.key] = read[field.type](say, field, value)
-    elseif field.required then
-      say(field.key, "missing: " .. field.meaning)
-    end
-  end
-  if not spec.mask and description.mask == nil then spec.mask = { causal = false, padding = false } end
+  read_fields(say, keys.list, description, spec)
   resolve(say, spec, description)
   if more > 0 then lines[#lines + 1] = ("%s: and %d more"):format(file, more) end
   if #lines > 0 then faults.raise("usage", lines) end

@@ -1,0 +1,219 @@
+-- lower_scores: what happens to a tile of scores until it holds weights: additions of
+-- positions and masks, the scale, the softmax or another weighting, factors of heads. An op
+-- is one entry of the table `ops` below; elementwise neighbours become one pass over the tile.
+local words = require("words")
+
+local scores = {}
+
+--- The head of keys (or values' keys) that a query head reads.
+function scores.key_head(at, k)
+  local heads = at.region.scores.attributes.heads
+  return at.head // (heads // (k.shape[3] // at.head_dim))
+end
+
+local function shifted(tile, columns)
+  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + columns }
+end
+
+-- Entries: op -> { part = function(self, at, op, span) -> part, operand, type: an elementwise part of a map on the
+-- columns of one span (own: only the queries' own keys, not those behind them) } or { steps = function(self, at, op) }.
+local ops = {}
+
+function ops.scale(_, _, op) return { kind = "scale", factor = op.attributes.factor } end
+
+-- Column d of the table is for the distance d - (queries - 1) from query to key.
+function ops.add_distance(self, at, op, span)
+  local table_ = op.operands.table
+  local operand = self:at(table_, at.head, span.first_key - at.block.first + at.queries - 1, at.place)
+  return { kind = "add_band" }, operand
+end
+
+-- Where row `first` and column `first_key` of an array lie, and how far apart its rows are. form: 0 [B][T], 1 [S][T],
+-- 2 [B][H][S][T].
+local function array_at(self, at, op, span)
+  local array, form = op.operands.array, op.attributes.form
+  local width = array.shape[#array.shape]
+  local row = form == 0 and 0 or (form == 2 and at.head * at.queries or 0) + at.block.first
+  local place = array.type == "i32" and self:at(array, row * width + span.first_key, 0, at.place)
+    or self:at(array, row, span.first_key, at.place)
+  return place, form == 0 and 0 or width
+end
+
+function ops.add_array(self, at, op, span)
+  local operand, ld = array_at(self, at, op, span)
+  return { kind = ld == 0 and "bias" or "add", ld = ld }, operand
+end
+
+function ops.block_array(self, at, op, span)
+  local operand, ld = array_at(self, at, op, span)
+  local value = op.attributes.value
+  return { kind = value and "add_where" or "block", ld = ld, value = value }, operand, "int32_t"
+end
+
+function ops.weigh(_, _, op)
+  return { kind = op.attributes.relu and "weigh_relu" or "weigh", factor = op.attributes.scale }
+end
+
+function ops.head_scale(self, at, op)
+  local factors = op.operands.factors
+  if factors.values then return { kind = "scale", factor = factors.values[at.head + 1] } end
+  return { kind = "scale_by" }, self:at(factors, op.attributes.layer, at.head, at.place)
+end
+
+-- Those that touch only the queries' own keys, not the ones that all queries see.
+local own_keys = words.set { "add_distance", "add_array", "block_array" }
+
+local steps = {}
+
+function steps.add_length(self, at, op)
+  local span = at.block.spans[1]
+  self:row("add_length", { rows = at.block.count, cols = span.keys, ld = at.tile_ld, value = op.attributes.value },
+    { s = shifted(at.tile, span.column), valid = self:value(op.operands.lengths, -span.first_key, at.place) })
+end
+
+function steps.softmax(self, at, op)
+  self:row(op.attributes.fully_masked_nan and "softmax_nan" or "softmax",
+    { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile })
+end
+
+-- The rows of a table of distances that a block of queries and a part of the keys need: first and number. Row
+-- i + offset - j + max_position - 1 is for query i and key j.
+local function distance_rows(at, op, part)
+  local most = (op.operands.table.shape[1] - 1) // 2
+  local least = at.block.first + (op.attributes.offset or 0) - (part.first + part.count - 1) + most
+  return least, at.block.count + part.count - 1
+end
+
+-- query · table: [rows][distances], a product for each panel of the table; element (r, j) of the part lies at
+-- distance r - j + keys - 1, a skew of one column a row.
+local function relative_queries(self, at, op, part, column)
+  local q, table_ = op.operands.x, op.operands.table
+  local first, count = distance_rows(at, op, part)
+  local tile = at.region.scores.result.name .. "@relative"
+  local ld = words.round_up(at.region.most_rows + at.region.key_block, 16)
+  self:scratch(tile, at.region.most_rows * ld)
+  local done = 0
+  while done < count do
+    local panel, operand, width = self:panel_at(table_, first + done)
+    local m = math.min(width, count - done)
+    self:product({ m = m, n = at.block.count, k = at.head_dim, lda = panel, ldb = self:ld(q), ldc = ld, beta = 0 },
+      1, 0, 0, operand, self:at(q, at.block.first, at.head * at.head_dim, at.place),
+      { buffer = tile, class = "arena", offset = done })
+    done = done + m
+  end
+  self:emit { form = "map", constants = { rows = at.block.count, cols = part.count, ld = at.tile_ld },
+    parts = { { kind = "add_reversed", argument = "r", ld = ld + 1 } },
+    arguments = { { "y", shifted(at.tile, column), "rw" },
+      { "r", { buffer = tile, class = "arena", offset = part.count - 1 }, "r" } } }
+end
+
+-- key · table: [keys][distances]; turned with the skew, it is [rows][keys] and is added as it is.
+local function relative_keys(self, at, op, part, column)
+  local k, table_ = op.operands.x, op.operands.table
+  local first, count = distance_rows(at, op, part)
+  local tile, turned = at.region.scores.result.name .. "@relative", at.region.scores.result.name .. "@turned"
+  local block = at.region.key_block
+  local ld = words.round_up(at.region.most_rows + block, 16)
+  self:scratch(tile, math.max(block, at.region.most_rows) * ld)
+  self:scratch(turned, at.region.most_rows * block)
+  local done = 0
+  while done < count do
+    local panel, operand, width = self:panel_at(table_, first + done)
+    local m = math.min(width, count - done)
+    self:product({ m = m, n = part.count, k = at.head_dim, lda = panel, ldb = self:ld(k), ldc = ld, beta = 0 },
+      1, 0, 0, operand, self:at(k, part.first, scores.key_head(at, k) * at.head_dim, at.place),
+      { buffer = tile, class = "arena", offset = done })
+    done = done + m
+  end
+  self:row("transpose", { rows = part.count, cols = at.block.count, ldx = ld - 1, ldy = block },
+    { y = { buffer = turned, class = "arena", offset = 0 },
+      x = { buffer = tile, class = "arena", offset = part.count - 1 } })
+  self:emit { form = "map", constants = { rows = at.block.count, cols = part.count, ld = at.tile_ld },
+    parts = { { kind = "add", argument = "r", ld = block } },
+    arguments = { { "y", shifted(at.tile, column), "rw" },
+      { "r", { buffer = turned, class = "arena", offset = 0 }, "r" } } }
+end
+
+function steps.add_relative(self, at, op)
+  local span = at.block.spans[1]
+  for _, part in ipairs(span.parts) do
+    local add = op.attributes.keys and relative_keys or relative_queries
+    add(self, at, op, part, span.column + part.first - span.first_key)
+  end
+end
+
+-- Elementwise ops that have not been emitted yet, on the columns of one stretch.
+local function flush(self, at, pending)
+  if #pending == 0 then return end
+  local arguments = { { "y", shifted(at.tile, pending.column), "rw" } }
+  local parts = {}
+  for i, each in ipairs(pending) do
+    parts[i] = each.part
+    if each.operand then
+      local name = "r" .. (#arguments > 1 and #arguments or "")
+      arguments[#arguments + 1] = { name, each.operand, "r", each.type }
+      each.part.argument = name
+    end
+  end
+  self:emit { form = "map", parts = parts, arguments = arguments,
+    constants = { rows = at.block.count, cols = pending.cols, ld = at.tile_ld } }
+  for i = #pending, 1, -1 do pending[i] = nil end
+end
+
+local function add_part(self, at, op, pending)
+  local span = at.block.spans[1]
+  local cols = own_keys[op.op] and span.keys or at.block.keys
+  if #pending > 0 and pending.cols ~= cols then flush(self, at, pending) end
+  local part, operand, type_ = ops[op.op](self, at, op, span)
+  pending.column, pending.cols = 0, cols
+  pending[#pending + 1] = { part = part, operand = operand, type = type_ }
+end
+
+--- The steps between a block's scores and its weights. mask() masks the tile; tap(op) shows it to a trace. What is
+--- added may bring NaN to masked places, so that masks come last; a trace also masks before each of its taps.
+function scores.lower(self, at, mask, tap)
+  local region, trace = at.region, self.variant == "trace"
+  local pending, weighted = {}, false
+  local function settle(op)
+    flush(self, at, pending)
+    if not trace then return end
+    self.op_index = self.index_of[op]
+    if not weighted then mask() end
+    if op ~= region.weights then tap(op) end
+  end
+  settle(region.scores)
+  for _, op in ipairs(region.chain) do
+    if op.op == "softmax" or op.op == "weigh" then
+      flush(self, at, pending)
+      if not trace then mask() end
+      weighted = true
+    end
+    self.op_index = self.index_of[op]
+    if steps[op.op] then
+      flush(self, at, pending)
+      steps[op.op](self, at, op)
+    else
+      add_part(self, at, op, pending)
+    end
+    if trace then settle(op) end
+  end
+  flush(self, at, pending)
+end
+
+--- "softmax(q · kᵀ)" with what is added, as the line above an attention says it.
+function scores.describe(region)
+  local o = region.scores.operands
+  local text = region.scores.op == "scores" and ("%s · %sᵀ"):format(o.q.name, o.k.name)
+    or ("%s · tanh(%s + %s)"):format(o.score.name, o.q.name, o.k.name)
+  for _, op in ipairs(region.chain) do
+    local operand = op.operands.table or op.operands.array or op.operands.lengths or op.operands.factors
+    if op.op == "softmax" then text = ("softmax(%s)"):format(text)
+    elseif op.op == "weigh" then text = ("%s(%s)"):format(op.attributes.relu and "relu" or "", text)
+    elseif op.op == "head_scale" then text = ("%s %s"):format(operand.name, text)
+    elseif op.op == "add_relative" then text = ("%s + %s · %sᵀ"):format(text, op.operands.x.name, operand.name)
+    elseif op.op ~= "scale" then text = ("%s + %s"):format(text, operand.name) end
+  end
+  return text
+end
+
+return scores
