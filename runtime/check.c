@@ -2,10 +2,12 @@
  * all, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
  * bits. */
 #include "check.h"
+#include "check_mask.h"
 #include "check_report.h"
 #include "check_trace.h"
 #include "compare.h"
 #include "reference.h"
+#include "reference_ops.h"
 #include "tolerance.h"
 
 #include <inttypes.h>
@@ -99,11 +101,34 @@ static int run_variant(const job *job, attn2c_run run, float *arena, void *const
 
 /* Where a NaN makes a whole row of weights NaN, those of masked keys may still be the 0 that they would be
  * otherwise: no step that skips a masked key writes them, and none reads them. */
-static void settle_masked_weights(const attn2c_tensor *shape, const float *scores, const float *got,
-                                  int64_t leading_dimension, float *want) {
-  int64_t width = shape->rank > 0 ? shape->shape[shape->rank - 1] : 1, elements = attn2c_elements(shape);
+static int settle_masked_weights(const job *job, const attn2c_op *op, const float *got,
+                                 int64_t leading_dimension, float *want) {
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
+  int tensor = attn2c_check_scores_behind(job->entry, op);
+  if (tensor < 0) return ATTN2C_OK;
+  void *copy;
+  const float *scores = attn2c_check_trace_view(&job->trace, tensor, &copy);
+  if (!scores) return no_memory(job, tensor_of(job, tensor)->name);
   for (int64_t i = 0; i < elements; i++)
     if (isnan(want[i]) && scores[i] == -INFINITY && got[i / width * leading_dimension + i % width] == 0)
+      want[i] = 0;
+  attn2c_free(copy);
+  return ATTN2C_OK;
+}
+
+/* The same where the scores are not at hand, for the keys that the static mask of the op's scores hides. */
+static void settle_hidden_weights(const job *job, const attn2c_op *op, const float *got,
+                                  int64_t leading_dimension, float *want) {
+  const attn2c_op *scores = attn2c_check_mask_of_weights(job->entry, (int)(op - job->entry->ops));
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  if (!scores || shape->rank < 2) return;
+  attn2c_reference_mask mask = attn2c_reference_mask_of(scores);
+  int64_t queries = shape->shape[shape->rank - 2], keys = shape->shape[shape->rank - 1];
+  int64_t elements = attn2c_elements(shape);
+  for (int64_t i = 0; i < elements; i++)
+    if (isnan(want[i]) && attn2c_reference_masked(mask, keys, i / keys % queries, i % keys) &&
+        got[i / keys * leading_dimension + i % keys] == 0)
       want[i] = 0;
 }
 
@@ -113,13 +138,13 @@ static int judge_floats(job *job, const attn2c_op *op, float *allowed, attn2c_co
   int64_t leading_dimension;
   const float *got = attn2c_check_trace_find(&job->trace, op->result, &leading_dimension);
   float *want = job->tensors[op->result];
-  int softmax = strcmp(op->op, "softmax") == 0;
   int status = attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
+  if (status == ATTN2C_OK) status = settle_masked_weights(job, op, got, leading_dimension, want);
   if (status != ATTN2C_OK) return status;
-  if (softmax) settle_masked_weights(shape, job->tensors[op->operands[0]], got, leading_dimension, want);
+  settle_hidden_weights(job, op, got, leading_dimension, want);
   attn2c_tolerance tolerance = {.allowed = allowed, .relative_l2 = -1};
   attn2c_compare(shape, want, got, leading_dimension, &tolerance, comparison);
-  if (softmax && shape->rank > 0)
+  if (strcmp(op->op, "softmax") == 0 && shape->rank > 0)
     attn2c_compare_row_sums(shape, want, got, leading_dimension,
                             attn2c_tolerance_row_sum(shape->shape[shape->rank - 1]), comparison);
   return ATTN2C_OK;
@@ -160,23 +185,17 @@ static int check_op(job *job, const attn2c_op *op) {
   return status;
 }
 
-/* The op whose result the tensor is. */
-static const attn2c_op *maker(const job *job, int tensor) {
-  for (int number = 0; number < job->entry->op_count; number++)
-    if (job->entry->ops[number].result == tensor) return &job->entry->ops[number];
-  return NULL;
-}
-
 /* The traced outputs against the reference's own, which are in job->tensors. */
 static int compare_outputs(job *job) {
   attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   for (int output = 0; output < job->entry->output_count; output++) {
     int tensor = job->entry->outputs[output];
     const attn2c_tensor *shape = tensor_of(job, tensor);
-    const attn2c_op *op = maker(job, tensor);
+    const attn2c_op *op = &job->entry->ops[attn2c_check_maker(job->entry, tensor)];
     attn2c_comparison comparison;
     if (shape->type == ATTN2C_F32) {
-      int64_t width = shape->rank > 0 ? shape->shape[shape->rank - 1] : 1;
+      int64_t width = attn2c_reference_width(shape);
+      settle_hidden_weights(job, op, job->traced[output], width, job->tensors[tensor]);
       attn2c_compare(shape, job->tensors[tensor], job->traced[output], width, &tolerance, &comparison);
     } else {
       /* Two indices are as good as each other where the values behind them are closer than their own error.

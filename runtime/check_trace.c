@@ -2,6 +2,7 @@
  * output or a weight, which are contiguous and the caller's, or it lies in the arena where the descriptor
  * says, with rows that may be padded. */
 #include "check_trace.h"
+#include "check_mask.h"
 #include "reference_ops.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ static int in_arena(const attn2c_check_trace *trace, int tensor) {
          trace->model->tensors[tensor].trace_offset >= 0;
 }
 
-/* Outputs stay NaN even where they are scores or softmax: a caller's memory has to be written in full. */
+/* Outputs stay NaN even where they are scores or weights: a caller's memory has to be written in full. */
 void attn2c_check_trace_fill(const attn2c_check_trace *trace) {
   const attn2c_entry *entry = trace->entry;
   attn2c_check_fill(trace->arena, trace->floats);
@@ -98,16 +99,10 @@ void attn2c_check_trace_fill(const attn2c_check_trace *trace) {
     attn2c_check_fill(trace->outputs[output],
                       attn2c_elements(&trace->model->tensors[entry->outputs[output]]));
   for (int number = 0; number < entry->op_count; number++) {
-    const attn2c_op *op = &entry->ops[number];
-    attn2c_reference_mask mask = attn2c_reference_mask_of(op);
-    if (strcmp(op->op, "scores") != 0 || (!mask.causal && mask.left < 0 && mask.right < 0)) continue;
-    if (in_arena(trace, op->result)) fill_rows(trace, op->result, -INFINITY);
-    for (int later = number + 1; later < entry->op_count; later++) {
-      const attn2c_op *next = &entry->ops[later];
-      if (strcmp(next->op, "softmax") == 0 && next->operands[0] == op->result &&
-          in_arena(trace, next->result))
-        fill_rows(trace, next->result, 0);
-    }
+    const attn2c_op *scores;
+    attn2c_masked masked = attn2c_check_masked(entry, number, &scores);
+    if (masked == ATTN2C_UNMASKED || !in_arena(trace, entry->ops[number].result)) continue;
+    fill_rows(trace, entry->ops[number].result, masked == ATTN2C_MASKED_SCORES ? -INFINITY : 0);
   }
 }
 

@@ -21,7 +21,8 @@ typedef struct {
 int attn2c_check_trace_verify(const attn2c_check_trace *trace, attn2c_message *message);
 
 /* Fills arena and outputs with NaN, so that what is never written shows; and what a static mask removes of
- * scores and of their softmax, and no step writes, with what it is by definition: -inf and 0. */
+ * scores, of what is added to them and of their weights, and no step writes, with what it is by definition:
+ * -inf and 0. */
 void attn2c_check_trace_fill(const attn2c_check_trace *trace);
 
 /* Writes NaN (as an int32: far outside of any range) into `floats` elements. */

@@ -17,7 +17,8 @@ typedef enum {
   ATTN2C_WEIGHT,
   ATTN2C_CONSTANT, /* made by a formula when the model is opened */
   ATTN2C_SCRATCH,
-  ATTN2C_STATE /* lives from call to call */
+  ATTN2C_STATE,       /* lives from call to call */
+  ATTN2C_SHARED_INPUT /* an input that has no batch in front: one for all sequences of a call */
 } attn2c_kind;
 
 typedef struct {
@@ -55,7 +56,7 @@ typedef struct {
   int source_rank;
   int64_t source_shape[ATTN2C_MAX_RANK]; /* what the file's tensor must have */
   int64_t source_row;                    /* the first of its rows (axis 0) that this weight takes */
-  const char *formula;                   /* of a constant: "sinusoidal"; else NULL */
+  const char *formula;                   /* of a constant, as constants.h has them; else NULL */
   /* Random values, used without a checkpoint: normal with this mean and deviation. */
   double random_mean, random_deviation;
   int64_t offset; /* floats from the start of the packed block */
@@ -105,6 +106,7 @@ typedef struct attn2c_descriptor {
   int64_t weight_floats; /* of the packed block */
   int64_t arena_floats;
   int64_t lines; /* of emitted steps */
+  int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
 } attn2c_descriptor;
 
 /* What a call of an entry is made of, for its bound (bound.h), and how often a call runs each. Lists end with

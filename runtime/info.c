@@ -22,7 +22,9 @@ static void print_tensors(const attn2c_descriptor *model, const char *label, con
   for (int i = 0; i < count; i++) {
     char text[ATTN2C_TENSOR_TEXT];
     attn2c_tensor_text(&model->tensors[tensors[i]], text, sizeof text);
-    fprintf(out, "  %-11s%s: %s\n", label, model->tensors[tensors[i]].name, text);
+    const int shared = model->tensors[tensors[i]].kind == ATTN2C_SHARED_INPUT;
+    fprintf(out, "  %-11s%s: %s%s\n", label, model->tensors[tensors[i]].name, text,
+            shared ? ", one for all sequences" : "");
   }
 }
 
@@ -61,6 +63,10 @@ static json_t *json_tensor(const attn2c_tensor *tensor) {
   if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit &&
       (json_object_set_new(object, "minimum", json_integer(tensor->minimum)) != 0 ||
        json_object_set_new(object, "maximum", json_integer(tensor->limit - 1)) != 0)) {
+    json_decref(object);
+    return NULL;
+  }
+  if (tensor->kind == ATTN2C_SHARED_INPUT && json_object_set_new(object, "shared", json_true()) != 0) {
     json_decref(object);
     return NULL;
   }

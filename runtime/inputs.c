@@ -105,9 +105,21 @@ int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, c
 }
 
 int64_t attn2c_batch(const attn2c_descriptor *model, const attn2c_entry *entry) {
-  if (entry->input_count == 0) return 1;
-  const attn2c_tensor *first = &model->tensors[entry->inputs[0]];
-  return first->rank > 0 ? first->shape[0] : 1;
+  if (model->batch > 0) return model->batch;
+  for (int i = 0; i < entry->input_count; i++) {
+    const attn2c_tensor *tensor = &model->tensors[entry->inputs[i]];
+    if (tensor->kind != ATTN2C_SHARED_INPUT) return tensor->rank > 0 ? tensor->shape[0] : 1;
+  }
+  return 1;
+}
+
+int attn2c_has_batch(const attn2c_descriptor *model, const attn2c_entry *entry, int tensor) {
+  const attn2c_tensor *shape = &model->tensors[tensor];
+  if (shape->kind == ATTN2C_SHARED_INPUT || shape->rank == 0) return 0;
+  int batched_inputs = 0;
+  for (int i = 0; i < entry->input_count; i++)
+    batched_inputs += model->tensors[entry->inputs[i]].kind != ATTN2C_SHARED_INPUT;
+  return batched_inputs > 0 && shape->shape[0] == attn2c_batch(model, entry);
 }
 
 size_t attn2c_tensor_bytes(const attn2c_tensor *tensor, int64_t sequences) {

@@ -29,8 +29,13 @@ int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors);
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message);
 
-/* The sequences of one call: the leading dimension of the entry's first input. */
+/* The sequences of one call: as the model says, else the leading dimension of the entry's first input that is
+ * not shared; 1 where all are. */
 int64_t attn2c_batch(const attn2c_descriptor *model, const attn2c_entry *entry);
+
+/* 1 when the leading dimension of an input or output counts sequences, so that there may be more of them than
+ * one call takes: never of a shared input, nor of an output of an entry whose inputs are all shared. */
+int attn2c_has_batch(const attn2c_descriptor *model, const attn2c_entry *entry, int tensor);
 
 /* Reads the array of `tensor`, whose leading dimension must be *sequences, or, where that is 0, may be
  * anything from 1 and is then written there. Values outside of an i32 tensor's range: ATTN2C_FORMAT, and the

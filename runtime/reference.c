@@ -23,6 +23,24 @@ static const struct {
     {"context", "FFi", ATTN2C_F32, attn2c_reference_context},
     {"pool", "Fi", ATTN2C_F32, attn2c_reference_pool},
     {"argmax", "F", ATTN2C_I32, attn2c_reference_argmax},
+    {"multiply", "FF", ATTN2C_F32, attn2c_reference_multiply},
+    {"scale", "F", ATTN2C_F32, attn2c_reference_scale},
+    {"rms_norm", "Ff", ATTN2C_F32, attn2c_reference_rms_norm},
+    {"normalise", "F", ATTN2C_F32, attn2c_reference_normalise},
+    {"patches", "F", ATTN2C_F32, attn2c_reference_patches},
+    {"join", "Ff", ATTN2C_F32, attn2c_reference_join},
+    {"swap", "F", ATTN2C_F32, attn2c_reference_swap},
+    {"rotate", "FFF", ATTN2C_F32, attn2c_reference_rotate},
+    {"additive_scores", "FFFi", ATTN2C_F32, attn2c_reference_additive_scores},
+    {"add_relative", "FFF", ATTN2C_F32, attn2c_reference_add_relative},
+    {"add_distance", "FF", ATTN2C_F32, attn2c_reference_add_distance},
+    {"bucket_table", "FF", ATTN2C_F32, attn2c_reference_bucket_table},
+    {"add_array", "FF", ATTN2C_F32, attn2c_reference_add_array},
+    {"block_array", "FI", ATTN2C_F32, attn2c_reference_block_array},
+    {"add_length", "FI", ATTN2C_F32, attn2c_reference_add_length},
+    {"weigh", "F", ATTN2C_F32, attn2c_reference_weigh},
+    {"head_scale", "FF", ATTN2C_F32, attn2c_reference_head_scale},
+    {"mean_heads", "F", ATTN2C_F32, attn2c_reference_mean_heads},
 };
 
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
@@ -39,6 +57,12 @@ int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule) 
   attn2c_say(call->message, "%s, which makes %s: %s", call->op->op, attn2c_reference_result(call)->name,
              rule);
   return ATTN2C_USAGE;
+}
+
+int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise) {
+  double number = attn2c_number(call->op, name, (double)otherwise);
+  return number >= 0 && number <= (double)INT32_MAX && number == (double)(int64_t)number ? (int64_t)number
+                                                                                         : -1;
 }
 
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,

@@ -1,6 +1,7 @@
 /* reference.h - the generic reference: it interprets the descriptor's graph ops with run-time shapes and
  * plain loops. It knows no tile, no packing and no kernel library, and so it can judge all of them. The
- * ops themselves are in reference_rows.c, reference_reduce.c and reference_attention.c. */
+ * ops themselves are in reference_rows.c, reference_reduce.c, reference_moves.c, reference_attention.c,
+ * reference_positions.c and reference_masks.c. */
 #ifndef ATTN2C_REFERENCE_H
 #define ATTN2C_REFERENCE_H
 
@@ -13,8 +14,9 @@
 int attn2c_reference_knows(const char *op);
 
 /* Runs one op: reads tensors[] of its operands, writes tensors[op->result]. magnitude may be NULL; else it
- * has as many floats as the result, and linear, scores, context and the mean of pool write there what their
- * rounding error is proportional to: the sum of the absolute values of the terms. Other ops leave it alone.
+ * has as many floats as the result, and linear, scores, additive_scores, add_relative, context, rotate,
+ * mean_heads and the mean of pool write there what their rounding error is proportional to: the sum of the
+ * absolute values of the terms. Other ops leave it alone.
  * ATTN2C_OK; _USAGE: an unknown op or attribute, or shapes that do not fit; _FORMAT: a token id or length out
  * of range. Each gives one line of message that names the op and the tensor. */
 int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,

@@ -25,8 +25,26 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call);
 int attn2c_reference_pool(const attn2c_reference_call *call);
 int attn2c_reference_argmax(const attn2c_reference_call *call);
 int attn2c_reference_scores(const attn2c_reference_call *call);
+int attn2c_reference_additive_scores(const attn2c_reference_call *call);
 int attn2c_reference_softmax(const attn2c_reference_call *call);
 int attn2c_reference_context(const attn2c_reference_call *call);
+int attn2c_reference_multiply(const attn2c_reference_call *call);
+int attn2c_reference_scale(const attn2c_reference_call *call);
+int attn2c_reference_rms_norm(const attn2c_reference_call *call);
+int attn2c_reference_normalise(const attn2c_reference_call *call);
+int attn2c_reference_patches(const attn2c_reference_call *call);
+int attn2c_reference_join(const attn2c_reference_call *call);
+int attn2c_reference_swap(const attn2c_reference_call *call);
+int attn2c_reference_rotate(const attn2c_reference_call *call);
+int attn2c_reference_add_relative(const attn2c_reference_call *call);
+int attn2c_reference_add_distance(const attn2c_reference_call *call);
+int attn2c_reference_bucket_table(const attn2c_reference_call *call);
+int attn2c_reference_add_array(const attn2c_reference_call *call);
+int attn2c_reference_block_array(const attn2c_reference_call *call);
+int attn2c_reference_add_length(const attn2c_reference_call *call);
+int attn2c_reference_weigh(const attn2c_reference_call *call);
+int attn2c_reference_head_scale(const attn2c_reference_call *call);
+int attn2c_reference_mean_heads(const attn2c_reference_call *call);
 
 /* The operand at a position of the op table's order, or NULL when it is not given. */
 static inline const attn2c_tensor *attn2c_reference_operand(const attn2c_reference_call *call, int position) {
@@ -71,22 +89,37 @@ int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule);
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
                              int64_t limit);
 
-/* The part of a mask that is known when the model is made. */
+/* An attribute that counts something: `otherwise` where the op does not have it, and -1 where it is not a
+ * whole number from 0 to 2^31 - 1. */
+int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise);
+
+/* The part of a mask that is known when the model is made. Query i stands at position offset + i of the keys.
+ * Neither the keys before `prefix` nor the last `extra` ones are ever masked by it. */
 typedef struct {
   int causal;
   int64_t left, right; /* -1: unbounded */
+  int64_t prefix, offset, extra;
 } attn2c_reference_mask;
 
 static inline attn2c_reference_mask attn2c_reference_mask_of(const attn2c_op *op) {
-  attn2c_reference_mask mask = {attn2c_number(op, "causal", 0) != 0, (int64_t)attn2c_number(op, "left", -1),
-                                (int64_t)attn2c_number(op, "right", -1)};
+  attn2c_reference_mask mask = {
+      attn2c_number(op, "causal", 0) != 0,     (int64_t)attn2c_number(op, "left", -1),
+      (int64_t)attn2c_number(op, "right", -1), (int64_t)attn2c_number(op, "prefix", 0),
+      (int64_t)attn2c_number(op, "offset", 0), (int64_t)attn2c_number(op, "extra", 0)};
   return mask;
 }
 
-/* 1 when query i does not see key j. */
-static inline int attn2c_reference_masked(attn2c_reference_mask mask, int64_t i, int64_t j) {
-  return (mask.causal && j > i) || (mask.left >= 0 && j < i - mask.left) ||
-         (mask.right >= 0 && j > i + mask.right);
+/* 1 when it may mask anything at all. */
+static inline int attn2c_reference_masks(attn2c_reference_mask mask) {
+  return mask.causal || mask.left >= 0 || mask.right >= 0;
+}
+
+/* 1 when query i does not see key j of `keys`. */
+static inline int attn2c_reference_masked(attn2c_reference_mask mask, int64_t keys, int64_t i, int64_t j) {
+  if (j < mask.prefix || j >= keys - mask.extra) return 0;
+  int64_t position = i + mask.offset;
+  return (mask.causal && j > position) || (mask.left >= 0 && j < position - mask.left) ||
+         (mask.right >= 0 && j > position + mask.right);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* reference_reduce.c - the reference of the ops that take something from a whole row or sequence: layer_norm,
- * pool and argmax. */
+ * rms_norm, normalise, pool and argmax. */
 #include "reference_ops.h"
 
 #include <float.h>
@@ -31,6 +31,48 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
     variance /= (double)width;
     for (int64_t i = 0; i < width; i++)
       y[i] = (float)((x[i] - mean) / sqrt(variance + eps) * (gain ? gain[i] : 1) + (bias ? bias[i] : 0));
+  }
+  return ATTN2C_OK;
+}
+
+/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension */
+int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *gain_shape = attn2c_reference_operand(call, 1);
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  if (gain_shape && (gain_shape->rank != 1 || gain_shape->shape[0] != width))
+    return attn2c_reference_fault(call, "the gain must be [last dimension of the operand]");
+  double eps = attn2c_number(call->op, "eps", -1);
+  if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
+  const float *gain = attn2c_reference_values(call, 1);
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *y = (float *)call->tensors[call->op->result] + r * width;
+    double squares = 0;
+    for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
+    double divisor = sqrt(squares / (double)width + eps);
+    for (int64_t i = 0; i < width; i++) y[i] = (float)(x[i] / divisor * (gain ? gain[i] : 1));
+  }
+  return ATTN2C_OK;
+}
+
+/* y = x / max(sqrt(sum of x^2), eps), over the last dimension; a NaN makes the whole row NaN */
+int attn2c_reference_normalise(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  double eps = attn2c_number(call->op, "eps", -1);
+  if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be given, and be positive");
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *y = (float *)call->tensors[call->op->result] + r * width;
+    double squares = 0;
+    for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
+    double norm = sqrt(squares);
+    for (int64_t i = 0; i < width; i++) y[i] = (float)(x[i] / (norm < eps ? eps : norm));
   }
   return ATTN2C_OK;
 }

@@ -1,5 +1,5 @@
 /* reference_rows.c - the reference of the ops that treat each row, or each element, on its own: linear,
- * embed, add, copy and activate. */
+ * embed, add, multiply, scale, copy and activate. */
 #include "reference_ops.h"
 
 #include <float.h>
@@ -103,6 +103,37 @@ int attn2c_reference_add(const attn2c_reference_call *call) {
   for (int64_t repeat = 0; repeat < repeats; repeat++)
     for (int64_t i = 0; i < period; i++)
       y[repeat * period + i] = (float)((double)a[repeat * period + i] + (double)b[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = a[i] b[i] */
+int attn2c_reference_multiply(const attn2c_reference_call *call) {
+  const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
+                      *b_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  if (a_shape->rank != y_shape->rank || b_shape->rank != y_shape->rank ||
+      !attn2c_reference_same(a_shape, y_shape, y_shape->rank) ||
+      !attn2c_reference_same(b_shape, y_shape, y_shape->rank))
+    return attn2c_reference_fault(call, "operands and result must have the same shape");
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(y_shape);
+  for (int64_t i = 0; i < count; i++) y[i] = (float)((double)a[i] * (double)b[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = factor x[i], and -inf where x[i] is: a masked score stays masked, whatever the factor. factor is the
+ * emitted code's constant, a float. */
+int attn2c_reference_scale(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  double factor = (float)attn2c_number(call->op, "factor", NAN);
+  if (!isfinite(factor)) return attn2c_reference_fault(call, "factor must be given, and be a finite number");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(x_shape);
+  for (int64_t i = 0; i < count; i++) y[i] = x[i] == -INFINITY ? x[i] : (float)(factor * (double)x[i]);
   return ATTN2C_OK;
 }
 

@@ -71,7 +71,7 @@ static void streams_describe(const job *job, stream *streams, const int *tensors
     streams[i].tensor = tensor;
     streams[i].path = paths[i];
     streams[i].leading = tensor->rank > 0 ? tensor->shape[0] : 1;
-    streams[i].batched = tensor->rank > 0 && tensor->shape[0] == job->batch;
+    streams[i].batched = attn2c_has_batch(job->model, job->entry, tensors[i]);
     streams[i].slice = attn2c_tensor_bytes(tensor, 1);
   }
 }

@@ -44,6 +44,48 @@ static int context(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
 
+/* Scores and one product of length D more: a score is one more term of the sum. */
+static int add_relative(const op_result *result) {
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 2)));
+}
+
+/* What each emitted tanh may be off by, relative to itself. */
+#define TANH_ERROR 4e-5
+
+/* sum of v tanh(x), x = q + k, of length D, all relative to the sum of |v tanh(x)|:
+ * - TANH_ERROR, for each tanh;
+ * - u, for the rounding of x: it makes an error of u |x| (1 - tanh(x)^2) of tanh(x), which is at most
+ *   u |tanh(x)|, for 2x <= sinh(2x);
+ * - 4 sqrt(D) u, as of every product. */
+static int additive_scores(const op_result *result) {
+  double length = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 2));
+  double factor = TANH_ERROR + (1 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+/* x1 cos - x2 sin: each product is off by u of itself at most, their sum by u of |x1 cos| + |x2 sin|, and the
+ * reference's own rounding by as much again: 3 u of that. A fused multiply-add has one rounding less. What is
+ * not rotated is moved, and its magnitude is 0. */
+static int rotate(const op_result *result) {
+  int64_t heads = attn2c_reference_count(result->call, "heads", 1), width = result->width / heads;
+  int64_t rotated = 2 * attn2c_reference_width(attn2c_reference_operand(result->call, 1));
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = i % result->width % width < rotated
+                             ? (float)(3 * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST)
+                             : 0;
+  return ATTN2C_OK;
+}
+
+/* y = x r g: 5e-7 of |y| for the roundings of r and of each step, as layer_norm has them; and as nothing is
+ * subtracted, there is nothing else. */
+static int norm_without_mean(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(5e-7 * fabs((double)result->want[i]) + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
 /* Relative errors, over the whole range: x/2 (1 + f(x)) with f near -1 too, where the emitted functions are
  * written so that nothing cancels. Of x f(x) with f below the smallest normal number f may be zero; the error
  * is then |x| times that. */
@@ -53,8 +95,8 @@ static int activate(const op_result *result) {
     double relative;
     int times_x;
   } rules[] = {
-      {"relu", 0, 0},    {"gelu", 4e-6, 1},    {"gelu_tanh", 4e-5, 1}, {"quick_gelu", 4e-6, 1},
-      {"silu", 4e-6, 1}, {"sigmoid", 4e-6, 0}, {"tanh", 4e-5, 0},
+      {"relu", 0, 0},    {"gelu", 4e-6, 1},    {"gelu_tanh", 4e-5, 1},  {"quick_gelu", 4e-6, 1},
+      {"silu", 4e-6, 1}, {"sigmoid", 4e-6, 0}, {"tanh", TANH_ERROR, 0},
   };
   const float *x = attn2c_reference_values(result->call, 0);
   const char *name = attn2c_text(result->call->op, "function");
@@ -119,27 +161,59 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* The mean of n: n eps of the mean of |x|, n - 1 additions and a division, each at most u; the others are
- * exact. */
-static int pool(const op_result *result) {
-  const char *function = attn2c_text(result->call->op, "function");
-  if (!function || strcmp(function, "mean") != 0) return exact(result);
-  /* The magnitude is n times the mean of |x| already. */
+/* The mean of n: n eps of the mean of |x|, n - 1 additions and a division, each at most u. The magnitude is n
+ * times the mean of |x| already. */
+static int mean(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++)
     result->allowed[i] = (float)(ATTN2C_EPSILON * result->allowed[i] + ATTN2C_SMALLEST);
   return ATTN2C_OK;
 }
 
-/* embed and copy move, an addition rounds once and correctly, and argmax sees the very numbers that it is
- * judged by.
- */
+/* All but the mean are exact. */
+static int pool(const op_result *result) {
+  const char *function = attn2c_text(result->call->op, "function");
+  return function && strcmp(function, "mean") == 0 ? mean(result) : exact(result);
+}
+
+/* Of the exact ones,
+ * - embed, copy, swap, join, patches and bucket_table move; block_array moves or adds;
+ * - add, add_distance, add_array and add_length round one addition, and correctly;
+ * - multiply, scale, head_scale and weigh round one product: that of two floats is exact in double, so that
+ *   the reference rounds once, too; and relu takes the rounded one or 0;
+ * - argmax sees the very numbers that it is judged by. */
 static const struct {
   const char *name;
   int (*function)(const op_result *result);
 } table[] = {
-    {"linear", linear},     {"embed", exact},           {"add", exact},     {"copy", exact},
-    {"activate", activate}, {"layer_norm", layer_norm}, {"scores", scores}, {"softmax", softmax},
-    {"pool", pool},         {"context", context},       {"argmax", exact},
+    {"linear", linear},
+    {"embed", exact},
+    {"add", exact},
+    {"copy", exact},
+    {"activate", activate},
+    {"layer_norm", layer_norm},
+    {"scores", scores},
+    {"softmax", softmax},
+    {"pool", pool},
+    {"context", context},
+    {"argmax", exact},
+    {"multiply", exact},
+    {"scale", exact},
+    {"rms_norm", norm_without_mean},
+    {"normalise", norm_without_mean},
+    {"patches", exact},
+    {"join", exact},
+    {"swap", exact},
+    {"rotate", rotate},
+    {"additive_scores", additive_scores},
+    {"add_relative", add_relative},
+    {"add_distance", exact},
+    {"bucket_table", exact},
+    {"add_array", exact},
+    {"block_array", exact},
+    {"add_length", exact},
+    {"weigh", exact},
+    {"head_scale", exact},
+    {"mean_heads", mean},
 };
 
 int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,

@@ -3,11 +3,11 @@
  * with everything that is wrong with it, and reading meets only faults of the machine. */
 #define _DEFAULT_SOURCE
 #include "weights.h"
+#include "constants.h"
 #include "random.h"
 #include "safetensors.h"
 #include "shape.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,33 +23,15 @@ struct attn2c_source {
 
 /* Constants. */
 
-/* P[s][2i] = sin(s / 10000^(2i/d)), P[s][2i+1] = cos(s / 10000^(2i/d))   (Vaswani et al. 2017, section 3.5)
- * Shape [s][d]; with an odd d the last column is a sine. */
-static void fill_sinusoidal(const attn2c_tensor *tensor, float *values) {
-  int64_t width = tensor->shape[tensor->rank - 1], rows = attn2c_elements(tensor) / width;
-  for (int64_t column = 0; column < width; column++) {
-    double wavelength = pow(10000.0, (double)(column - column % 2) / (double)width);
-    for (int64_t s = 0; s < rows; s++) {
-      double angle = (double)s / wavelength;
-      values[s * width + column] = (float)(column % 2 ? cos(angle) : sin(angle));
-    }
-  }
-}
-
-static const struct {
-  const char *name;
-  void (*fill)(const attn2c_tensor *tensor, float *values);
-} formulas[] = {{"sinusoidal", fill_sinusoidal}};
-
-/* The index of a weight's formula, or -1 and a line. */
-static int find_formula(const attn2c_descriptor *model, const attn2c_weight *weight,
-                        attn2c_message *message) {
-  const char *name = weight->formula ? weight->formula : "none";
-  for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
-    if (strcmp(formulas[i].name, name) == 0) return (int)i;
-  attn2c_say(message, "%s: formula %s, but sinusoidal is expected", model->tensors[weight->tensor].name,
-             name);
-  return -1;
+/* Fills the constant, or, where values is NULL, sees whether that can be done; a line where it cannot. */
+static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *weight, float *values,
+                         attn2c_message *message) {
+  const attn2c_tensor *tensor = &model->tensors[weight->tensor];
+  const char *formula = weight->formula ? weight->formula : "none";
+  if (attn2c_constant_fill(formula, tensor, values)) return ATTN2C_OK;
+  attn2c_say(message, "%s: formula %.100s, but %s, with the numbers of its shape, is expected", tensor->name,
+             formula, attn2c_constant_names);
+  return ATTN2C_FORMAT;
 }
 
 /* Verifying. */
@@ -121,7 +103,7 @@ static int check_weights(attn2c_source *source, int *faulty, attn2c_message *mes
     const attn2c_weight *weight = &source->model->weights[i];
     source->found[i] = -1;
     if (is_constant(weight)) {
-      faults += find_formula(source->model, weight, message) < 0;
+      faults += fill_constant(source->model, weight, NULL, message) != ATTN2C_OK;
       continue;
     }
     if (!source->file) continue;
@@ -229,12 +211,7 @@ int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_m
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
   int64_t count = attn2c_elements(tensor);
-  if (is_constant(weight)) {
-    int formula = find_formula(source->model, weight, message);
-    if (formula < 0) return ATTN2C_FORMAT;
-    formulas[formula].fill(tensor, values);
-    return ATTN2C_OK;
-  }
+  if (is_constant(weight)) return fill_constant(source->model, weight, values, message);
   if (!source->file) {
     attn2c_random_fill(source->seed, tensor->name, values, count, weight->random_mean,
                        weight->random_deviation);

@@ -304,9 +304,9 @@ Test(check, json) {
 }
 
 Test(check, what_cannot_be_judged_is_refused) {
-  ops[1].op = "rotate";
+  ops[1].op = "convolve";
   cr_assert_eq(check(RIGHT, 0), ATTN2C_USAGE);
-  cr_assert(strstr(text, "rotate") && strstr(text, "op 1"), "%s", text);
+  cr_assert(strstr(text, "convolve") && strstr(text, "op 1"), "%s", text);
   cr_assert_str_eq(line("12 passed"), "");
   ops[1].op = "scores";
   lengths[0] = 5;

@@ -1,52 +1,6 @@
 /* test_reference.c - the generic reference, op by op, against numbers worked out by hand: values, masks, what
  * becomes of NaN and infinities, and the refusal of what does not fit. */
-#include "reference.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
-
-/* A model of one op: the operands, then the result. */
-#define MOST 5
-
-static attn2c_tensor tensors[MOST];
-static void *values[MOST];
-static attn2c_attribute attributes[6];
-static attn2c_op op;
-static attn2c_descriptor model;
-static char text[256];
-static attn2c_message message;
-
-static void start(const char *name) {
-  memset(tensors, 0, sizeof tensors);
-  memset(attributes, 0, sizeof attributes);
-  op = (attn2c_op){.op = name, .operands = {-1, -1, -1, -1, -1, -1}, .attributes = attributes};
-  model = (attn2c_descriptor){.name = "one", .tensors = tensors, .tensor_count = 0};
-  message = attn2c_message_make(text, sizeof text);
-}
-
-/* Adds a tensor with up to four dimensions (0 ends them) and returns its index. */
-static int tensor(const char *name, attn2c_type type, void *data, int64_t d0, int64_t d1, int64_t d2,
-                  int64_t d3) {
-  int64_t shape[] = {d0, d1, d2, d3};
-  attn2c_tensor *added = &tensors[model.tensor_count];
-  added->name = name, added->type = type;
-  while (added->rank < 4 && shape[added->rank]) added->shape[added->rank] = shape[added->rank], added->rank++;
-  values[model.tensor_count] = data;
-  return model.tensor_count++;
-}
-
-static void attribute(int place, const char *name, double number, const char *function) {
-  attributes[place] = (attn2c_attribute){name, number, function};
-}
-
-static int run(float *magnitude) { return attn2c_reference_op(&model, &op, values, magnitude, &message); }
-
-static void assert_near(const float *got, const double *want, int count, double tolerance) {
-  for (int i = 0; i < count; i++)
-    cr_assert(isnan(want[i]) ? isnan(got[i]) : got[i] == want[i] || fabs(got[i] - want[i]) <= tolerance,
-              "element %d: expected %.9g, got %.9g", i, want[i], got[i]);
-}
+#include "one_op.h"
 
 Test(linear, product_and_bias) {
   float x[] = {1, 2, 3, -1, 0, 2}, weight[] = {1, 0, 1, 2, -1, 0.5f}, bias[] = {10, 20}, y[4], magnitude[4];
@@ -359,12 +313,12 @@ Test(argmax, first_largest_and_nan) {
 
 Test(reference, refuses_an_unknown_op) {
   float x[1] = {0}, y[1];
-  start("rotate");
+  start("convolve");
   op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 0, 0, 0);
   op.result = tensor("l0.q", ATTN2C_F32, y, 1, 0, 0, 0);
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
-  cr_assert(strstr(text, "rotate") && strstr(text, "l0.q"), "%s", text);
-  cr_assert_not(attn2c_reference_knows("rotate"));
+  cr_assert(strstr(text, "convolve") && strstr(text, "l0.q"), "%s", text);
+  cr_assert_not(attn2c_reference_knows("convolve"));
   cr_assert(attn2c_reference_knows("layer_norm"));
 }
 

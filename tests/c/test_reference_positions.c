@@ -1,0 +1,157 @@
+/* test_reference_positions.c - the reference of rotated rows and of scores that depend on distances, by hand
+ * and against their definitions in loops. */
+#include "one_op.h"
+
+/* cos and sin of 90, 180 degrees as exact numbers, so that rotations are exact. */
+Test(rotate, halves_and_pairs) {
+  /* one sequence of two rows, two heads of width 5, of which 4 are rotated: row 0 by 90 and 180 degrees, row
+   * 1 by 0 and 90 */
+  float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+  float cosines[] = {0, -1, 1, 0}, sines[] = {1, 0, 0, 1}, y[20], magnitude[20];
+  start("rotate");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 2, 10, 0);
+  op.operands[1] = tensor("cos", ATTN2C_F32, cosines, 2, 2, 0, 0);
+  op.operands[2] = tensor("sin", ATTN2C_F32, sines, 2, 2, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 10, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without heads");
+  attribute(0, "heads", 2, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){-3, -2, 1, -4, 5, -8, -7, 6, -9, 10, 11, -14, 13, 12, 15, 16, -19, 18, 17, 20},
+              20, 0);
+  for (int i = 0; i < 20; i++) cr_assert_eq(magnitude[i], i % 5 == 4 ? 0 : fabsf(y[i]), "%d", i);
+  attribute(1, "pairs", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){-2, 1, -3, -4, 5, -7, 6, -8, -9, 10, 11, 12, -14, 13, 15, 16, 17, -19, 18, 20},
+              20, 0);
+}
+
+Test(rotate, keeps_lengths_and_takes_the_sequences_row) {
+  /* two sequences of three rows, one head of width 2: row s turned by angle s */
+  float x[12], cosines[3], sines[3], y[12], magnitude[12];
+  for (int s = 0; s < 3; s++) cosines[s] = (float)cos(s), sines[s] = (float)sin(s);
+  for (int i = 0; i < 12; i++) x[i] = i % 2 ? 0 : 2;
+  start("rotate");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+  op.operands[1] = tensor("cos", ATTN2C_F32, cosines, 3, 1, 0, 0);
+  op.operands[2] = tensor("sin", ATTN2C_F32, sines, 3, 1, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 2, 0);
+  attribute(0, "heads", 1, NULL);
+  attribute(1, "pairs", 0, NULL);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 12; i++)
+    cr_assert_float_eq(y[i], 2 * (i % 2 ? sin(i / 2 % 3) : cos(i / 2 % 3)), 1e-6, "%d", i);
+  x[1] = 3; /* |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin| of row 1 */
+  x[3] = 3;
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  cr_assert_float_eq(magnitude[2], 2 * cos(1) + 3 * sin(1), 1e-5);
+  cr_assert_float_eq(magnitude[3], 3 * cos(1) + 2 * sin(1), 1e-5);
+  tensors[1].shape[0] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  tensors[1].shape[0] = 3, tensors[1].shape[1] = tensors[2].shape[1] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "more than the head has");
+}
+
+enum { B = 2, H = 4, K = 2, S = 3, T = 6, D = 3, M = 7, OFFSET = 2, EXTRA = 1 };
+
+static void fill(float *x, int count, double step) {
+  for (int i = 0; i < count; i++) x[i] = (float)sin(step * (i + 1));
+}
+
+/* Scores of which every fifth is masked. */
+static void fill_scores(float *s) {
+  fill(s, B * H * S * T, 0.7);
+  for (int i = 0; i < B * H * S * T; i += 5) s[i] = -INFINITY;
+}
+
+/* Of the queries with a head each, then of the keys with a head for two heads of queries. */
+Test(add_relative, of_queries_and_of_keys) {
+  static float s[B * H * S * T], x[B * T * H * D], table[(2 * M - 1) * D], y[B * H * S * T],
+      magnitude[B * H * S * T];
+  fill_scores(s), fill(x, B * T * H * D, 1.3), fill(table, (2 * M - 1) * D, 2.1);
+  for (int of_keys = 0; of_keys < 2; of_keys++) {
+    int heads = of_keys ? K : H, rows = of_keys ? T : S, element = 0;
+    start("add_relative");
+    op.operands[0] = tensor("s", ATTN2C_F32, s, B, H, S, T);
+    op.operands[1] = tensor("x", ATTN2C_F32, x, B, rows, heads * D, 0);
+    op.operands[2] = tensor("table", ATTN2C_F32, table, 2 * M - 1, D, 0, 0);
+    op.result = tensor("y", ATTN2C_F32, y, B, H, S, T);
+    attribute(0, "keys", of_keys, NULL);
+    attribute(1, "offset", OFFSET, NULL);
+    attribute(2, "extra", EXTRA, NULL);
+    cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+    for (int b = 0; b < B; b++)
+      for (int h = 0; h < H; h++)
+        for (int i = 0; i < S; i++)
+          for (int j = 0; j < T; j++, element++) {
+            double want = s[element], size = fabs(want);
+            for (int d = 0; d < D && j < T - EXTRA; d++) {
+              double term =
+                  (double)
+                      x[(b * rows + (of_keys ? j : i)) * heads * D + (of_keys ? h / (H / K) : h) * D + d] *
+                  table[(i + OFFSET - j + M - 1) * D + d];
+              want += term, size += fabs(term);
+            }
+            cr_assert_eq(y[element], (float)want, "keys %d: %d %d %d %d", of_keys, b, h, i, j);
+            if (isfinite(want) && j < T - EXTRA)
+              cr_assert_float_eq(magnitude[element], size, 1e-6 * size, "%d %d %d %d", b, h, i, j);
+          }
+  }
+}
+
+Test(add_relative, the_table_must_reach) {
+  static float s[B * H * S * T], x[B * S * H * D], table[(2 * M - 1) * D], y[B * H * S * T];
+  start("add_relative");
+  op.operands[0] = tensor("s", ATTN2C_F32, s, B, H, S, T);
+  op.operands[1] = tensor("x", ATTN2C_F32, x, B, S, H * D, 0);
+  op.operands[2] = tensor("table", ATTN2C_F32, table, 2 * 6 - 1, D, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, B, H, S, T);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "distances -5 to 2, M = 6: %s", text);
+  tensors[2].shape[0] = 2 * 5 - 1;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  attribute(0, "extra", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  attribute(1, "offset", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "distance 5");
+  tensors[2].shape[0] = 10;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "an even number of rows");
+}
+
+Test(add_distance, by_key_minus_query) {
+  static float s[B * H * S * T], table[H * (S + T - 1)], y[B * H * S * T];
+  fill_scores(s), fill(table, H * (S + T - 1), 0.9);
+  s[7] = NAN;
+  for (int extra = 0; extra < 3; extra++) {
+    start("add_distance");
+    op.operands[0] = tensor("s", ATTN2C_F32, s, B, H, S, T);
+    op.operands[1] = tensor("table", ATTN2C_F32, table, H, S + T - 1, 0, 0);
+    op.result = tensor("y", ATTN2C_F32, y, B, H, S, T);
+    attribute(0, "extra", extra, NULL);
+    cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+    for (int e = 0; e < B * H * S * T; e++) {
+      int j = e % T, i = e / T % S, h = e / (T * S) % H;
+      float want = j < T - extra ? s[e] + table[h * (S + T - 1) + j - i + S - 1] : s[e];
+      cr_assert(isnan(want) ? isnan(y[e]) : y[e] == want, "extra %d, element %d", extra, e);
+    }
+  }
+  table[S - 1] = INFINITY; /* distance 0 of head 0; s[0] is masked */
+  attribute(0, "extra", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  cr_assert_eq(y[0], -INFINITY);
+  tensors[1].shape[1] = S + T - 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+Test(bucket_table, heads_in_rows) {
+  float table[] = {1, 2, 3, 4, 5, 6}, index[] = {2, 0, 0, 1}, y[8];
+  start("bucket_table");
+  op.operands[0] = tensor("table", ATTN2C_F32, table, 3, 2, 0, 0);
+  op.operands[1] = tensor("index", ATTN2C_F32, index, 4, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 4, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){5, 1, 1, 3, 6, 2, 2, 4}, 8, 0);
+  const float wrong[] = {3, -1, 0.5f, NAN};
+  for (int i = 0; i < 4; i++) {
+    index[1] = wrong[i];
+    cr_assert_eq(run(NULL), ATTN2C_FORMAT, "bucket %g", wrong[i]);
+  }
+}

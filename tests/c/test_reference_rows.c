@@ -1,0 +1,137 @@
+/* test_reference_rows.c - the reference of products, norms and moves of rows, against numbers worked out by
+ * hand: multiply, scale, rms_norm, normalise, patches, join and swap. */
+#include "one_op.h"
+
+Test(multiply, rounds_once) {
+  float a[] = {3, -0.1f, NAN, 1e30f, 1e-30f}, b[] = {2, 0.3f, 0, 1e30f, 1e-30f}, y[5];
+  start("multiply");
+  op.operands[0] = tensor("a", ATTN2C_F32, a, 5, 0, 0, 0);
+  op.operands[1] = tensor("b", ATTN2C_F32, b, 5, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 5, 0, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){6, -0.1f * 0.3f, NAN, INFINITY, 0}, 5, 0);
+  tensors[1].shape[0] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+Test(scale, leaves_what_is_masked) {
+  float x[] = {4, -INFINITY, INFINITY, NAN, 0.3f}, y[5];
+  start("scale");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 5, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 5, 0, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a factor");
+  attribute(0, "factor", 0.1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0.1f * 4, -INFINITY, INFINITY, NAN, 0.1f * 0.3f}, 5, 0);
+  attribute(0, "factor", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  assert_near(y, (double[]){0, -INFINITY, NAN, NAN, 0}, 5, 0);
+  attribute(0, "factor", -2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  assert_near(y, (double[]){-8, -INFINITY, -INFINITY, NAN, -0.6f}, 5, 0);
+}
+
+Test(rms_norm, mean_of_squares_and_gain) {
+  /* squares: 1 + 9 + 25 + 1 = 36, mean 9, and 7 of eps: divisor 4 */
+  float x[] = {1, -3, 5, 1, 0, 0, 0, 0, 2, NAN, 2, 2}, gain[] = {1, 2, 4, -8}, y[12];
+  start("rms_norm");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 3, 4, 0);
+  op.operands[1] = tensor("gain", ATTN2C_F32, gain, 4, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 3, 4, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without eps");
+  attribute(0, "eps", 7, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0.25, -1.5, 5, -2, 0, 0, 0, 0, NAN, NAN, NAN, NAN}, 12, 0);
+  op.operands[1] = -1;
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  assert_near(y, (double[]){0.25, -0.75, 1.25, 0.25, 0, 0, 0, 0, NAN, NAN, NAN, NAN}, 12, 0);
+  op.operands[1] = 1, tensors[1].shape[0] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+Test(normalise, length_one_but_for_next_to_nothing) {
+  float x[] = {3, -4, 0, 0.25f, 0, 0, 0, 0, 0, INFINITY, 1, 0, 1, NAN, 0}, y[15];
+  start("normalise");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 5, 3, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 5, 3, 0, 0);
+  attribute(0, "eps", 0.5, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0.6, -0.8, 0, 0.5, 0, 0, 0, 0, 0, NAN, 0, 0, NAN, NAN, NAN}, 15, 1e-7);
+  attribute(0, "eps", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "zeros would be divided by 0");
+}
+
+Test(patches, row_major_over_the_image) {
+  /* two channels of 4 x 6, in patches of 2: element value = channel * 100 + row * 10 + column */
+  float x[48], y[48];
+  for (int c = 0; c < 2; c++)
+    for (int r = 0; r < 4; r++)
+      for (int e = 0; e < 6; e++) x[(c * 4 + r) * 6 + e] = (float)(c * 100 + r * 10 + e);
+  start("patches");
+  op.operands[0] = tensor("image", ATTN2C_F32, x, 1, 2, 4, 6);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 6, 8, 0);
+  attribute(0, "patch", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){0,  1,  10, 11, 100, 101, 110, 111, 2,  3,  12, 13, 102, 103, 112, 113,
+                            4,  5,  14, 15, 104, 105, 114, 115, 20, 21, 30, 31, 120, 121, 130, 131,
+                            22, 23, 32, 33, 122, 123, 132, 133, 24, 25, 34, 35, 124, 125, 134, 135},
+              48, 0);
+  attribute(0, "patch", 4, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "6 is no multiple of 4");
+  attribute(0, "patch", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "other sizes of the result");
+}
+
+Test(patches, images_one_behind_the_other) {
+  float x[2 * 3 * 9], y[2 * 3 * 9];
+  for (int i = 0; i < 54; i++) x[i] = (float)i;
+  start("patches");
+  op.operands[0] = tensor("image", ATTN2C_F32, x, 2, 3, 3, 3);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 1, 27, 0);
+  attribute(0, "patch", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 54; i++) cr_assert_eq(y[i], x[i], "one patch is the image itself");
+}
+
+Test(join, rows_and_zeros) {
+  float a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8, 9, 10, 11, 12}, y[20];
+  start("join");
+  op.operands[0] = tensor("a", ATTN2C_F32, a, 2, 1, 2, 0);
+  op.operands[1] = tensor("b", ATTN2C_F32, b, 2, 2, 2, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 2, 0);
+  attribute(0, "zeros", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 5, 6, 7, 8, 3, 4, 9, 10, 11, 12}, 12, 0);
+  tensors[2].shape[1] = 5, attribute(0, "zeros", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 5, 6, 7, 8, 0, 0, 0, 0, 3, 4, 9, 10, 11, 12, 0, 0, 0, 0}, 20, 0);
+  tensors[2].shape[1] = 4;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
+Test(join, repeats_what_has_no_batch) {
+  float a[] = {1, 2}, b[] = {5, 6, 7, 8}, y[12];
+  start("join");
+  op.operands[0] = tensor("class", ATTN2C_F32, a, 1, 2, 0, 0);
+  op.operands[1] = tensor("b", ATTN2C_F32, b, 2, 1, 2, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 2, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 5, 6, 1, 2, 7, 8}, 8, 0);
+  op.operands[0] = 1, op.operands[1] = 0;
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){5, 6, 1, 2, 7, 8, 1, 2}, 8, 0);
+  op.operands[1] = -1, attribute(0, "zeros", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){5, 6, 0, 0, 7, 8, 0, 0}, 8, 0);
+}
+
+Test(swap, the_first_two_axes) {
+  float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, NAN}, y[12];
+  start("swap");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 3, 2, 2, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 7, 8, 3, 4, 9, 10, 5, 6, 11, NAN}, 12, 0);
+  tensors[1].shape[0] = 2, tensors[1].shape[1] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
