@@ -193,7 +193,6 @@ local function memory(self)
   if m.encoder then
     local encoder = self:part(m.encoder, "encoder.", "source_", "encoder ")
     self.memory = { states = stack(encoder), lengths = encoder.lengths, key_padding = encoder.masks.key_padding }
-    self:take(encoder)
     return
   end
   self.section = "input"

@@ -24,7 +24,24 @@ end
 -- Keys of a self-attention, without the rows that bias_kv and zero_attn put behind them.
 local function own_keys(spec) return spec.past + (spec.input.stage == "qkv" and spec.key_seq or spec.seq) end
 
---- The inputs that all layers' attentions share: arrays of masks, factors of heads.
+-- A table of what is added at each distance, [heads][queries + keys - 1], or nil. The first column is of the key that
+-- lies farthest before the query.
+local function distances(self)
+  local spec = self.spec
+  if spec.positions ~= "alibi" and spec.positions ~= "t5" then return nil end
+  local first = -(spec.seq - 1) - spec.past
+  local count = spec.seq + own_keys(spec) - 1
+  local path = self.prefix .. "positions"
+  if spec.positions == "alibi" then
+    return self:constant(path .. ".alibi", { spec.heads, count }, "alibi " .. first)
+  end
+  local index = self:constant(path .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,
+    spec.t5_distance, spec.mask.causal and 0 or 1, first))
+  local weight = self:weight(path .. ".bias.weight", { spec.t5_buckets, spec.heads }, 0, 0.5)
+  return self:op("bucket_table", path .. ".table", { table = weight, index = index })
+end
+
+--- The tensors that all layers' attentions share: arrays of masks, factors of heads, a table of distances.
 function attention.inputs(self)
   local spec = self.spec
   for _, array in ipairs(arrays) do
@@ -37,6 +54,7 @@ function attention.inputs(self)
   if spec.head_mask.kind == "input" then
     self.factors = self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true)
   end
+  self.distances = distances(self)
 end
 
 -- Rotary positions of queries or keys [B][rows][heads head_dim].
@@ -67,31 +85,10 @@ local function relative(self, a, scores)
   return scores
 end
 
--- A table of what is added at each distance, [heads][queries + keys - 1], or nil. The first column is of the key that
--- lies farthest before the query.
-local function distances(self, a)
-  local spec = self.spec
-  if not a.positions or (spec.positions ~= "alibi" and spec.positions ~= "t5") then return nil end
-  local queries, keys = spec.seq, own_keys(spec)
-  local first = -(queries - 1) - (a.mask.offset or 0)
-  local count = queries + keys - 1
-  local path = self.prefix .. "positions"
-  if spec.positions == "alibi" then
-    return self:constant(path .. ".alibi", { spec.heads, count }, "alibi " .. first)
-  end
-  if not self.distance_table then
-    local index = self:constant(path .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,
-      spec.t5_distance, spec.mask.causal and 0 or 1, first))
-    local weight = self:weight(path .. ".bias.weight", { spec.t5_buckets, spec.heads }, 0, 0.5)
-    self.distance_table = self:op("bucket_table", path .. ".table", { table = weight, index = index })
-  end
-  return self.distance_table
-end
-
 -- Scores with all that is added to them, and what the softmax still has to multiply them with.
 local function added(self, a, scores)
   local spec, value = self.spec, self.spec.mask_value
-  local table_ = distances(self, a)
+  local table_ = a.positions and self.distances or nil
   local scale = spec.scale
   local adds = table_ or (a.lengths and value) or (a.key_padding and value)
   for _, array in ipairs(arrays) do adds = adds or (a.masks[array.word] and array.op == "add_array") end
@@ -109,7 +106,7 @@ local function added(self, a, scores)
     local operand = a.masks[array.word]
     if operand then
       op(array.op, array.word, { array = operand },
-        { form = array.form, value = array.word == "key_padding" and value or nil })
+        { shape = array.form, value = array.word == "key_padding" and value or nil })
     end
   end
   if a.lengths and value then

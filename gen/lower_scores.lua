@@ -31,7 +31,7 @@ end
 -- Where row `first` and column `first_key` of an array lie, and how far apart its rows are. form: 0 [B][T], 1 [S][T],
 -- 2 [B][H][S][T].
 local function array_at(self, at, op, span)
-  local array, form = op.operands.array, op.attributes.form
+  local array, form = op.operands.array, op.attributes.shape
   local width = array.shape[#array.shape]
   local row = form == 0 and 0 or (form == 2 and at.head * at.queries or 0) + at.block.first
   local place = array.type == "i32" and self:at(array, row * width + span.first_key, 0, at.place)

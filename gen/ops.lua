@@ -139,11 +139,11 @@ ops.table = {
     equation = "scores + table[head][distance]",
   },
   add_array = {
-    operands = { "scores", "array" }, attributes = { "form" }, shape = same,
+    operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
     equation = "scores + array",
   },
   block_array = {
-    operands = { "scores", "array" }, attributes = { "form" }, shape = same,
+    operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
     equation = "-inf (or scores + value) where the array is not 0, else scores",
   },
   add_length = {

@@ -66,6 +66,13 @@ typedef struct {
   int64_t panel, panel_count, tail[2];
 } attn2c_weight;
 
+/* A run of a checkpoint's rows (axis 0) or columns (axis 1) that a weight takes; a weight with selections
+ * takes its runs one behind the other, and nothing else: the heads that a constant head mask leaves. */
+typedef struct {
+  int weight, axis; /* weight: index into weights */
+  int64_t first, count;
+} attn2c_selection;
+
 /* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the
  * offsets of the batch's blocks are in bytes. libxsmm's batch-reduce by offsets, for every provider. */
 typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const unsigned long long *count,
@@ -100,6 +107,8 @@ typedef struct attn2c_descriptor {
   const attn2c_tensor *tensors;
   const attn2c_weight *weights;
   const attn2c_kernel_shape *kernels;
+  const attn2c_selection *selections; /* in the order of their weights */
+  int selection_count;
   int entry_count, tensor_count, weight_count, kernel_count;
   int layers, threads;   /* threads 0: code for 1, 2, 4 and 8 */
   int64_t parameters;    /* elements of all weights */

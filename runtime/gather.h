@@ -1,5 +1,6 @@
-/* gather.h - rows moved, added and reduced: copy, add, embedding, pooling over tokens and
- * the index of the largest. All tensors row-major, leading dimensions in floats. */
+/* gather.h - rows moved, added and reduced: copy, fill, add, embedding, patches, pooling over
+ * tokens, the mean over heads and the index of the largest. All tensors row-major, leading dimensions in
+ * floats. */
 #ifndef ATTN2C_GATHER_H
 #define ATTN2C_GATHER_H
 
@@ -9,6 +10,15 @@
 ATTN2C_INLINE void attn2c_copy(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
   for (int i = 0; i < rows; i++)
     memcpy(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, (size_t)cols * sizeof *x);
+}
+
+/* y[rows][cols] = value. */
+ATTN2C_INLINE void attn2c_fill(float *y, int rows, int cols, int ldy, float value) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) out[j] = value;
+  }
 }
 
 /* y[rows][cols] = a + b; y may be a or b. */
@@ -28,6 +38,43 @@ ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids
                                 int ldy) {
   for (int i = 0; i < rows; i++)
     memcpy(y + (ptrdiff_t)i * ldy, table + (ptrdiff_t)ids[i] * cols, (size_t)cols * sizeof *y);
+}
+
+/* y[rows][channels * patch * patch]: row i is patch number first + i, counted along the rows of patches, of
+ * the image x[channels][height][width], which is packed: of each channel its patch rows, one behind the
+ * other. patch divides height and width. */
+ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int height, int width, int patch,
+                                  int first, int rows, int ldy) {
+  const int across = width / patch;
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const int top = (first + i) / across * patch, left = (first + i) % across * patch;
+    for (int c = 0; c < channels; c++)
+      for (int row = 0; row < patch; row++, out += patch)
+        memcpy(out, x + ((ptrdiff_t)c * height + top + row) * width + left, (size_t)patch * sizeof *out);
+  }
+}
+
+/* y[rows][cols] = the mean over h < heads of x[h][rows][cols], heads `stride` floats apart. */
+ATTN2C_INLINE void attn2c_mean_heads(float *y, const float *x, int heads, int rows, int cols, int stride,
+                                     int ldx, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    const float *in = x + (ptrdiff_t)i * ldx;
+    float *out = y + (ptrdiff_t)i * ldy;
+    int j = 0;
+    /* A last vector that overlaps the others takes the remainder. */
+    for (; cols >= ATTN2C_LANES && j < cols; j += ATTN2C_LANES) {
+      const int at = j + ATTN2C_LANES <= cols ? j : cols - ATTN2C_LANES;
+      attn2c_vector sum = attn2c_load(in + at);
+      for (int h = 1; h < heads; h++) sum += attn2c_load(in + (ptrdiff_t)h * stride + at);
+      attn2c_store(out + at, sum / attn2c_splat((float)heads));
+    }
+    for (; j < cols; j++) {
+      float sum = in[j];
+      for (int h = 1; h < heads; h++) sum += in[(ptrdiff_t)h * stride + j];
+      out[j] = sum / (float)heads;
+    }
+  }
 }
 
 /* y[cols] = the mean over the rows of x[rows][cols]; rows is known at run time only; of no rows: 0.

@@ -30,6 +30,30 @@ ATTN2C_INLINE void attn2c_mask_band(float *s, int rows, int cols, int ld, int lo
   }
 }
 
+/* As attn2c_mask_columns, but columns j < keep are kept, too. */
+ATTN2C_INLINE void attn2c_mask_columns_behind(float *row, int cols, int from, int to, int first, int last,
+                                              int keep) {
+  int j = from;
+  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) {
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_LANES; i++)
+      row[j + i] = (((j + i >= first) & (j + i < last)) | (j + i < keep)) ? row[j + i] : -__builtin_inff();
+  }
+  for (; j < to; j++) row[j] = (j >= first && j < last) || j < keep ? row[j] : -__builtin_inff();
+}
+
+/* As attn2c_mask_band, but all rows keep the columns j < keep, too, which may be <= 0 or >= cols. */
+ATTN2C_INLINE void attn2c_mask_band_prefix(float *s, int rows, int cols, int ld, int lo, int hi, int keep) {
+  const int kept = attn2c_between(keep, 0, cols);
+  for (int r = 0; r < rows; r++) {
+    float *row = s + (ptrdiff_t)r * ld;
+    const int first = attn2c_between(lo + r, 0, cols), last = attn2c_between(hi + r, 0, cols);
+    const int behind = last > kept ? last : kept;
+    attn2c_mask_columns_behind(row, cols, kept - kept % ATTN2C_LANES, first, first, last, kept);
+    attn2c_mask_columns_behind(row, cols, behind - behind % ATTN2C_LANES, cols, first, last, kept);
+  }
+}
+
 /* s[rows][cols], rows ld floats apart: the columns j >= valid become -inf. valid, known at run time only, may
  * be <= 0 or >= cols. */
 ATTN2C_INLINE void attn2c_mask_length(float *s, int rows, int cols, int ld, int valid) {
@@ -64,6 +88,25 @@ ATTN2C_INLINE void attn2c_context_repair(float *c, const float *p, const float *
     for (int j = first; j < last; j++) {
       const float weight = p[(ptrdiff_t)r * ldp + j];
       const float *value = v + (ptrdiff_t)j * ldv;
+#pragma omp simd
+      for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
+    }
+  }
+}
+
+/* The same for keys that are masked by their weight alone: each row r of c that holds an infinity or NaN is
+ * computed again over the keys 0 <= j < cols whose p[r][j] is not 0. A NaN is not 0. */
+ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const float *v, int rows, int cols,
+                                                 int head_dim, int ldc, int ldp, int ldv) {
+  for (int r = 0; r < rows; r++) {
+    float *row = c + (ptrdiff_t)r * ldc;
+    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
+#pragma omp simd
+    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
+    for (int j = 0; j < cols; j++) {
+      const float weight = p[(ptrdiff_t)r * ldp + j];
+      const float *value = v + (ptrdiff_t)j * ldv;
+      if (weight == 0.0f) continue;
 #pragma omp simd
       for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
     }

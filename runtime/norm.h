@@ -1,5 +1,5 @@
-/* norm.h - the layer norm of rows: two passes over a row in cache, and robust where the
- * mean is large against the deviation. */
+/* norm.h - norms of rows: the layer norm, in two passes over a row in cache and robust where the
+ * mean is large against the deviation; the norm by the root of the mean square; length one. */
 #ifndef ATTN2C_NORM_H
 #define ATTN2C_NORM_H
 
@@ -73,6 +73,70 @@ ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain
           v = v + bias[j];
         out[j] = v;
       }
+    }
+  }
+}
+
+/* The sum of x[j]^2 over one row x[cols]. */
+ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
+  const int whole = cols - cols % ATTN2C_LANES, rest = cols - whole;
+  attn2c_vector square0 = {0.0f}, square1 = {0.0f};
+  int j = 0;
+  for (; j + 2 * ATTN2C_LANES <= cols; j += 2 * ATTN2C_LANES) {
+    const attn2c_vector x0 = attn2c_load(x + j), x1 = attn2c_load(x + j + ATTN2C_LANES);
+    square0 = attn2c_vector_fma(x0, x0, square0);
+    square1 = attn2c_vector_fma(x1, x1, square1);
+  }
+  if (j < whole) {
+    const attn2c_vector x0 = attn2c_load(x + j);
+    square0 = attn2c_vector_fma(x0, x0, square0);
+  }
+  float last[ATTN2C_LANES];
+#pragma omp simd
+  for (int k = 0; k < rest; k++) last[k] = x[whole + k] * x[whole + k];
+  return attn2c_vector_sum(square0 + square1, last, rest);
+}
+
+/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
+ * y = x / sqrt(mean of x^2 + eps) * gain. gain[cols] may be NULL. */
+ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, int rows, int cols, int ldx,
+                                   int ldy, float eps) {
+  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
+    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
+    float square[ATTN2C_NORM_ROWS] = {0.0f}, scale[ATTN2C_NORM_ROWS];
+    for (int i = 0; i < count; i++) square[i] = attn2c_square_sum(x + (ptrdiff_t)(begin + i) * ldx, cols);
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_NORM_ROWS; i++)
+      scale[i] = 1.0f / __builtin_sqrtf(square[i] * (1.0f / (float)cols) + eps);
+    for (int i = 0; i < count; i++) {
+      const float *in = x + (ptrdiff_t)(begin + i) * ldx;
+      float *out = y + (ptrdiff_t)(begin + i) * ldy;
+      const float factor = scale[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) out[j] = gain ? in[j] * factor * gain[j] : in[j] * factor;
+    }
+  }
+}
+
+/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
+ * y = x / max(sqrt(sum of x^2), eps). A NaN makes its whole row NaN. */
+ATTN2C_INLINE void attn2c_normalise(float *y, const float *x, int rows, int cols, int ldx, int ldy,
+                                    float eps) {
+  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
+    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
+    float square[ATTN2C_NORM_ROWS] = {0.0f}, scale[ATTN2C_NORM_ROWS];
+    for (int i = 0; i < count; i++) square[i] = attn2c_square_sum(x + (ptrdiff_t)(begin + i) * ldx, cols);
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_NORM_ROWS; i++) {
+      const float norm = __builtin_sqrtf(square[i]);
+      scale[i] = 1.0f / (norm < eps ? eps : norm);
+    }
+    for (int i = 0; i < count; i++) {
+      const float *in = x + (ptrdiff_t)(begin + i) * ldx;
+      float *out = y + (ptrdiff_t)(begin + i) * ldy;
+      const float factor = scale[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) out[j] = in[j] * factor;
     }
   }
 }

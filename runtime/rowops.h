@@ -4,11 +4,14 @@
 #ifndef ATTN2C_ROWOPS_H
 #define ATTN2C_ROWOPS_H
 
+#include "additive.h"
 #include "elementary.h"
 #include "gather.h"
 #include "mask.h"
 #include "norm.h"
+#include "positions.h"
 #include "softmax.h"
+#include "spans.h"
 #include "transpose.h"
 #include "vector.h"
 

@@ -207,6 +207,34 @@ const char *attn2c_source_unused_name(const attn2c_source *source, int index) {
 
 /* Reading. */
 
+/* The runs of rows or columns that weight `index` takes of its tensor, whose rows have `row` elements and of
+ * which the weight, were it whole, would have `rows` from its first one on. */
+static int read_selections(const attn2c_source *source, int index, int64_t rows, int64_t row, float *values,
+                           attn2c_message *message) {
+  const attn2c_descriptor *model = source->model;
+  const int64_t start = model->weights[index].source_row * row;
+  int status = ATTN2C_OK;
+  for (int64_t r = 0; r < rows && status == ATTN2C_OK; r++)
+    for (int s = 0; s < model->selection_count && status == ATTN2C_OK; s++) {
+      const attn2c_selection *run = &model->selections[s];
+      if (run->weight != index) continue;
+      const int whole_rows = run->axis == 0;
+      const int64_t first = whole_rows ? run->first * row : r * row + run->first;
+      const int64_t count = whole_rows ? run->count * row : run->count;
+      if (whole_rows && r > 0) return ATTN2C_OK; /* all of them were read with the first */
+      status =
+          attn2c_safetensors_read(source->file, source->found[index], start + first, count, values, message);
+      values += count;
+    }
+  return status;
+}
+
+static int has_selections(const attn2c_descriptor *model, int index) {
+  for (int s = 0; s < model->selection_count; s++)
+    if (model->selections[s].weight == index) return 1;
+  return 0;
+}
+
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
@@ -220,6 +248,8 @@ int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_m
   /* A row is all of the file's tensor but its first axis, however the model's weight divides it. */
   int64_t row = 1;
   for (int d = 1; d < weight->source_rank; d++) row *= weight->source_shape[d];
+  if (has_selections(source->model, index))
+    return read_selections(source, index, tensor->shape[0], row, values, message);
   return attn2c_safetensors_read(source->file, source->found[index], weight->source_row * row, count, values,
                                  message);
 }
