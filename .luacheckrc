@@ -4,9 +4,10 @@ std = "lua54"
 max_line_length = 120
 local constructors = {
   "linear", "tokens", "hidden", "norm", "pool", "argmax", "relu", "gelu", "gelu_tanh", "quick_gelu", "silu", "sigmoid",
-  "tanh", "huge", "pi",
+  "tanh", "huge", "pi", "qkv", "image", "encoder", "normalise", "vocabulary",
 }
 files["tests"] = { std = "lua54+busted" }
 files["tests/golden"] = { read_globals = constructors }
+files["tests/torch"] = { read_globals = constructors }
 files["models"] = { read_globals = constructors }
 exclude_files = { "out" }

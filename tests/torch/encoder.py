@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the goldens of tests/torch/goldens from PyTorch's own TransformerEncoder.
+"""Makes goldens of tests/torch/goldens from PyTorch's own TransformerEncoder.
 
-Each case is one directory: a description for attn2c, a checkpoint with
+Each case is one directory (goldens.py writes it): a description for attn2c, a checkpoint with
 PyTorch's tensor names, inputs, and the output that PyTorch computes from them:
 
     description.lua       the same model, as attn2c is told it
@@ -20,22 +20,14 @@ and ones would hide a norm or a bias that is left out.
 Run with Python 3.11, torch 2.15.0, numpy 2.4.6, safetensors 0.8.0.
 """
 
-import argparse
-import io
 import sys
-import zlib
-from pathlib import Path
 
 import numpy as np
-import safetensors.numpy
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-GOLDENS = Path(__file__).resolve().parent / "goldens"
-
-# PyTorch's last bits depend on the processor; stored outputs may differ by this.
-TOLERANCE = 1e-5
+from goldens import Table, main
 
 ACTIVATIONS = {
     "relu": F.relu,
@@ -49,62 +41,99 @@ ACTIVATIONS = {
 CASES = {
     "torch_odd17": {
         "about": "post-norm, sizes that no tile divides",
+        "expect": "encoder",
         "description": {
             "batch": 2, "seq": 17, "d_model": 60, "heads": 3, "layers": 2, "d_ff": 45,
             "activation": "relu", "norm": "post", "final_norm": False,
+            "names": "torch",
         },
     },
     "torch_prenorm9": {
         "about": "pre-norm with a norm after the stack, heads three wide, a large eps",
+        "expect": "encoder",
         "description": {
             "batch": 2, "seq": 9, "d_model": 33, "heads": 11, "layers": 3, "d_ff": 47,
             "activation": "gelu", "norm": "pre", "eps": 1e-3, "final_norm": True,
+            "names": "torch",
         },
     },
     "torch_causal70": {
         "about": "causal, longer than one block of 64",
+        "expect": "encoder",
         "description": {
             "batch": 1, "seq": 70, "d_model": 80, "heads": 4, "layers": 1, "d_ff": 48,
             "activation": "relu", "norm": "post", "final_norm": False, "mask": "causal",
+            "names": "torch",
         },
     },
     "torch_window33": {
         "about": "each position sees 3 before it, itself and 5 after it",
+        "expect": "encoder",
         "description": {
             "batch": 2, "seq": 33, "d_model": 48, "heads": 4, "layers": 2, "d_ff": 50,
             "activation": "gelu_tanh", "norm": "post", "final_norm": False,
-            "mask": {"window": (3, 5)},
+            "mask": Table(window=(3, 5)),
+            "names": "torch",
         },
     },
     "torch_causal_window29": {
         "about": "causal and no further back than 6",
+        "expect": "encoder",
         "description": {
             "batch": 1, "seq": 29, "d_model": 36, "heads": 2, "layers": 2, "d_ff": 52,
             "activation": "relu", "norm": "pre", "final_norm": True,
-            "mask": {"causal": True, "window": (6, 0)},
+            "mask": Table("causal", window=(6, 0)),
+            "names": "torch",
         },
     },
     "torch_padding21": {
         "about": "sequences of different lengths; padded rows are computed too",
+        "expect": "encoder",
         "description": {
             "batch": 3, "seq": 21, "d_model": 40, "heads": 2, "layers": 2, "d_ff": 72,
             "activation": "gelu", "norm": "post", "final_norm": False, "mask": "padding",
+            "names": "torch",
         },
         "lengths": [21, 5, 1],
     },
     "torch_nobias5": {
         "about": "no bias anywhere, one head",
+        "expect": "encoder",
         "description": {
             "batch": 2, "seq": 5, "d_model": 20, "heads": 1, "layers": 2, "d_ff": 31,
             "activation": "silu", "norm": "pre", "bias": False, "final_norm": False,
+            "names": "torch",
         },
     },
     "torch_single1": {
         "about": "one layer, one position",
+        "expect": "encoder",
         "description": {
             "batch": 2, "seq": 1, "d_model": 16, "heads": 2, "layers": 1, "d_ff": 24,
             "activation": "relu", "norm": "post", "final_norm": False,
+            "names": "torch",
         },
+    },
+    "torch_window150": {
+        "about": "a window to both sides of a sequence of three blocks",
+        "expect": "encoder",
+        "description": {
+            "batch": 1, "seq": 150, "d_model": 44, "heads": 2, "layers": 2, "d_ff": 50,
+            "activation": "gelu", "norm": "pre", "dropout": 0.1, "final_norm": True,
+            "mask": Table(window=(16, 9)),
+            "names": "torch",
+        },
+    },
+    "torch_seq_first": {
+        "about": "sequence before batch, as PyTorch has it without batch_first",
+        "expect": "encoder",
+        "description": {
+            "batch": 3, "seq": 17, "d_model": 36, "heads": 3, "layers": 2, "d_ff": 40,
+            "activation": "relu", "norm": "post", "final_norm": False, "layout": "seq_first",
+            "mask": "padding",
+            "names": "torch",
+        },
+        "lengths": [9, 17, 4],
     },
 }
 
@@ -116,29 +145,9 @@ def make_encoder(description):
     layer = nn.TransformerEncoderLayer(
         d["d_model"], d["heads"], d["d_ff"], dropout=0.0,
         activation=ACTIVATIONS[d["activation"]], layer_norm_eps=eps,
-        batch_first=True, norm_first=d["norm"] == "pre", bias=bias)
+        batch_first=d.get("layout") != "seq_first", norm_first=d["norm"] == "pre", bias=bias)
     norm = nn.LayerNorm(d["d_model"], eps, bias=bias) if d["final_norm"] else None
-    encoder = nn.TransformerEncoder(layer, d["layers"], norm, enable_nested_tensor=False)
-    return encoder.eval()
-
-
-def randomise(encoder, rng):
-    """Gives each weight random values; sharper queries and keys make masks show."""
-    weights = {}
-    for name, tensor in encoder.state_dict().items():
-        shape = tuple(tensor.shape)
-        values = rng.standard_normal(shape)
-        if len(shape) == 2:
-            values /= np.sqrt(shape[1])
-            if name.endswith("in_proj_weight"):
-                values[: 2 * shape[1]] *= 1.5
-        else:
-            values *= 0.3
-            if "norm" in name and name.endswith("weight"):
-                values += 1.0
-        weights[name] = values.astype(np.float32)
-    encoder.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
-    return weights
+    return nn.TransformerEncoder(layer, d["layers"], norm, enable_nested_tensor=False)
 
 
 def blocked(description):
@@ -152,114 +161,22 @@ def blocked(description):
         return key > query
     left, right = mask["window"]
     outside = (key < query - left) | (key > query + right)
-    return outside | (key > query) if mask.get("causal") else outside
+    return outside | (key > query) if "causal" in mask else outside
 
 
-def lua(value):
-    """A value of a description as Lua source."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, dict):     # a mask
-        causal = '"causal", ' if value.get("causal") else ""
-        left, right = value["window"]
-        return f"{{ {causal}window = {{ {left}, {right} }} }}"
-    return repr(value)
-
-
-def describe(name, case):
-    """The text of description.lua."""
-    keys = {"name": name, **case["description"], "names": "torch"}
-    lines = [f"  {key} = {lua(value)}," for key, value in keys.items()]
-    return "\n".join([
-        f"-- A golden made by tests/torch/encoder.py: {case['about']}.",
-        "return {", *lines, "}", ""])
-
-
-def npy(array):
-    """The bytes of an array as a .npy file."""
-    file = io.BytesIO()
-    np.save(file, np.ascontiguousarray(array))
-    return file.getvalue()
-
-
-def make(name, case):
-    """All files of a case, as {file name: bytes}."""
+def encoder(case, golden):
+    """The output of a case's encoder, computed in float32 as PyTorch does it."""
     description = case["description"]
-    rng = np.random.default_rng(zlib.crc32(name.encode()))
-    encoder = make_encoder(description)
-    weights = randomise(encoder, rng)
-    shape = tuple(description[key] for key in ("batch", "seq", "d_model"))
-    hidden = rng.standard_normal(shape).astype(np.float32)
-    files = {
-        "description.lua": describe(name, case).encode(),
-        "model.safetensors": safetensors.numpy.save(weights),
-        "hidden.npy": npy(hidden),
-    }
-
+    module = golden.load(make_encoder(description)).float()
+    order = ("seq", "batch") if description.get("layout") == "seq_first" else ("batch", "seq")
+    shape = tuple(description[key] for key in (*order, "d_model"))
+    hidden = golden.input("hidden", golden.rng.standard_normal(shape)).float()
     padding = None
     if "lengths" in case:
-        lengths = np.array(case["lengths"], np.int32)
-        files["lengths.npy"] = npy(lengths)
-        padding = torch.arange(shape[1])[None, :] >= torch.from_numpy(lengths)[:, None]
-
-    with torch.no_grad():
-        output = encoder(torch.from_numpy(hidden), mask=blocked(description),
-                         src_key_padding_mask=padding)
-    assert output.shape == shape and torch.isfinite(output).all()
-    files["expected_hidden.npy"] = npy(output.numpy())
-    return files
-
-
-def compare(path, made):
-    """None if the stored file is what would be written, or what is wrong with it."""
-    if not path.is_file():
-        return "missing"
-    stored = path.read_bytes()
-    if stored == made:
-        return None
-    if not path.name.startswith("expected_"):
-        return "differs"
-    a, b = np.load(io.BytesIO(stored)), np.load(io.BytesIO(made))
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return "differs in shape or type"
-    error = float(np.abs(a - b).max())
-    return None if error <= TOLERANCE else f"differs by {error:.3g}"
-
-
-def main():
-    parser = argparse.ArgumentParser(description="goldens from torch.nn.TransformerEncoder")
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all of " + ", ".join(CASES))
-    parser.add_argument("--check", action="store_true", help="compare with the stored files")
-    parser.add_argument("--out", type=Path, default=GOLDENS, help="default: goldens beside this file")
-    options = parser.parse_args()
-    unknown = [name for name in options.cases if name not in CASES]
-    if unknown:
-        parser.error("no such case: " + ", ".join(unknown))
-
-    # PyTorch's fast path is another program with other rounding.
-    torch.backends.mha.set_fastpath_enabled(False)
-    torch.set_num_threads(1)
-
-    wrong = 0
-    for name in options.cases or CASES:
-        files = make(name, CASES[name])
-        folder = options.out / name
-        if options.check:
-            faults = {file: compare(folder / file, made) for file, made in files.items()}
-            faults = {file: fault for file, fault in faults.items() if fault}
-            for file, fault in faults.items():
-                print(f"{folder / file}: {fault}", file=sys.stderr)
-            wrong += len(faults)
-            print(f"{name:24} {'differs' if faults else 'same'}")
-        else:
-            folder.mkdir(parents=True, exist_ok=True)
-            for file, made in files.items():
-                (folder / file).write_bytes(made)
-            print(f"{name:24} {sum(map(len, files.values())):7} bytes")
-    return 1 if wrong else 0
+        lengths = golden.input("lengths", np.array(case["lengths"]))
+        padding = torch.arange(description["seq"])[None, :] >= lengths[:, None]
+    return {"hidden": module(hidden, mask=blocked(description), src_key_padding_mask=padding)}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("encoder.py", CASES, globals()))
