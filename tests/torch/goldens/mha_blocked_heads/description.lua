@@ -1,0 +1,16 @@
+-- A golden made by tests/torch/attention.py: a 3-D bool mask: one for each sequence and head.
+return {
+  name = "mha_blocked_heads",
+  batch = 2,
+  seq = 17,
+  key_seq = 70,
+  d_model = 36,
+  heads = 3,
+  mask = "blocked_heads",
+  layers = 1,
+  d_ff = 0,
+  norm = "none",
+  residual = false,
+  input = qkv(),
+  names = "torch",
+}

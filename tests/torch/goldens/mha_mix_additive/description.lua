@@ -1,0 +1,21 @@
+-- A golden made by tests/torch/attention.py: causal, ignored keys, a float mask, two more keys, kdim, sequence first.
+return {
+  name = "mha_mix_additive",
+  batch = 2,
+  seq = 13,
+  key_seq = 19,
+  d_model = 36,
+  heads = 2,
+  kdim = 28,
+  bias_kv = true,
+  zero_attn = true,
+  layout = "seq_first",
+  mask = { "causal", "key_padding", "additive" },
+  attention_output = "mean",
+  layers = 1,
+  d_ff = 0,
+  norm = "none",
+  residual = false,
+  input = qkv(),
+  names = "torch",
+}
