@@ -1,0 +1,25 @@
+-- A golden made by tests/torch/decoder.py: a translator: two tables, sinusoidal positions, a linear head.
+return {
+  name = "transformer_translate",
+  batch = 3,
+  seq = 13,
+  d_model = 20,
+  heads = 2,
+  layers = 2,
+  d_ff = 28,
+  activation = "relu",
+  norm = "post",
+  final_norm = true,
+  mask = "causal",
+  input = tokens { vocab = 37 },
+  positions = "sinusoidal",
+  memory = encoder {
+    input = tokens { vocab = 41 },
+    positions = "sinusoidal",
+    seq = 21,
+    layers = 2,
+    mask = "padding",
+  },
+  output = { linear { to = 37, name = "logits" } },
+  names = "torch",
+}
