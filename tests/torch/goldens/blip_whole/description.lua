@@ -1,0 +1,32 @@
+-- A golden made by tests/torch/models.py: the same with the image's encoder in front.
+return {
+  name = "blip_whole",
+  batch = 2,
+  seq = 9,
+  input = tokens { vocab = 50, norm = true },
+  d_model = 30,
+  heads = 3,
+  layers = 1,
+  d_ff = 28,
+  activation = "gelu",
+  norm = "post",
+  eps = 1e-12,
+  mask = "causal",
+  memory = encoder {
+    input = image { channels = 3, height = 12, width = 20, patch = 4 },
+    positions = "learned",
+    mask = "none",
+    d_model = 28,
+    heads = 2,
+    layers = 2,
+    d_ff = 24,
+    norm = "pre",
+    final_norm = true,
+    eps = 1e-06,
+  },
+  output = {
+    linear { to = 30, activation = "gelu" },
+    norm(),
+    vocabulary { tied = true, name = "logits" },
+  },
+}

@@ -1,0 +1,23 @@
+-- A golden made by tests/torch/models.py: rms norm, gated silu, two key heads for six, a head_dim of its own, rope.
+return {
+  name = "llama",
+  batch = 1,
+  seq = 70,
+  input = tokens { vocab = 50 },
+  d_model = 44,
+  heads = 6,
+  kv_heads = 2,
+  head_dim = 10,
+  layers = 2,
+  d_ff = 36,
+  activation = "silu",
+  gated = true,
+  norm = "pre",
+  norm_kind = "rms",
+  eps = 1e-06,
+  final_norm = true,
+  bias = false,
+  positions = "rope",
+  mask = "causal",
+  output = { vocabulary { tied = true, name = "logits" } },
+}
