@@ -1,0 +1,21 @@
+-- A golden made by tests/torch/variants.py: T5's buckets of a causal stack, few and near.
+return {
+  name = "t5_causal",
+  batch = 1,
+  seq = 70,
+  d_model = 30,
+  heads = 3,
+  layers = 1,
+  d_ff = 20,
+  activation = "relu",
+  norm = "pre",
+  norm_kind = "rms",
+  eps = 1e-06,
+  final_norm = true,
+  bias = false,
+  scale = false,
+  positions = "t5",
+  t5_buckets = 10,
+  t5_distance = 20,
+  mask = "causal",
+}
