@@ -100,10 +100,7 @@ local function lines_of(list, place, profile)
   return table.concat(lines, "\n"), last - 1
 end
 
-local function section_function(name)
-  local number = name:match("^layer (%d+)$")
-  return number and "layer_" .. number or name
-end
+local function section_function(name) return (name:gsub(" ", "_")) end
 
 -- A list of steps as { name, title, formal, call, lines, last_op }.
 local function function_of(state, program, name, title, list, place, profile)

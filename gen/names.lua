@@ -24,8 +24,10 @@ local function is_apart(spec)
   return (spec.kdim ~= nil and spec.kdim ~= spec.d_model) or (spec.vdim ~= nil and spec.vdim ~= spec.d_model)
 end
 
--- One attention with inputs of its own, which a checkpoint may hold without any layer around it.
-local function is_alone(spec) return spec.input ~= nil and spec.input.stage == "qkv" end
+-- One attention and nothing else, which a checkpoint may hold without any layer around it.
+local function is_alone(spec)
+  return spec.input ~= nil and (spec.input.stage == "qkv" or (spec.layers == 1 and spec.d_ff == 0))
+end
 
 -- A rule of an attention, as a member of a layer: in self_attn, multihead_attn, or, of the first layer, by itself.
 local function attention(path, module, bare)

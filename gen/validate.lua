@@ -242,7 +242,7 @@ end
 -- An encoder's keys are the model's where it does not give its own; masks, positions and outputs it has to give.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "positions", "max_position", "input", "seq",
-    "attention_output", "head_mask", "final_norm", "head_dim", "d_ff", "scale" }
+    "attention_output", "head_mask", "head_dim", "d_ff", "scale" }
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_stack) do
     known[field.key], names[i] = true, field.key
