@@ -17,7 +17,7 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
   for (int begin = 0; begin < rows; begin += ATTN2C_SOFTMAX_ROWS) {
     const int count = rows - begin < ATTN2C_SOFTMAX_ROWS ? rows - begin : ATTN2C_SOFTMAX_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
-    float max[ATTN2C_SOFTMAX_ROWS], inverse[ATTN2C_SOFTMAX_ROWS];
+    float max[ATTN2C_SOFTMAX_ROWS] = {0.0f}, inverse[ATTN2C_SOFTMAX_ROWS];
     /* From the lowest finite float on, so that a row of -inf has -inf - max = -inf and the powers 0, not NaN.
      * A NaN that max passes over is in its own power. */
     for (int i = 0; i < count; i++) max[i] = attn2c_largest(block + (ptrdiff_t)i * ld, cols);

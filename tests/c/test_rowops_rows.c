@@ -1,0 +1,235 @@
+/* test_rowops_rows.c - norms without a mean, fills, patches and means over heads of runtime/rowops.h against
+ * plain loops in double, at odd sizes known to the compiler, with padded rows, NaN and infinity, and a page
+ * without access right behind every buffer. */
+#define _DEFAULT_SOURCE
+#include "../../runtime/rowops.h"
+#include "guarded.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#define NOINLINE    static __attribute__((noinline))
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+
+static const int row_counts[] = {1, 3, 8, 17};
+static const int paddings[] = {0, 3, 16};
+
+/* One function a size, as the wrappers of emitted code. */
+#define COLUMNS(each)                                                                                        \
+  each(1) each(2) each(15) each(16) each(17) each(40) each(63) each(65) each(127) each(768)
+
+#define SIZED(cols)                                                                                          \
+  NOINLINE void rms_##cols(float *y, const float *x, const float *gain, int rows, int ldx, int ldy,          \
+                           float eps) {                                                                      \
+    if (gain)                                                                                                \
+      attn2c_rms_norm(y, x, gain, rows, cols, ldx, ldy, eps);                                                \
+    else                                                                                                     \
+      attn2c_rms_norm(y, x, NULL, rows, cols, ldx, ldy, eps);                                                \
+  }                                                                                                          \
+  NOINLINE void normalise_##cols(float *y, const float *x, int rows, int ldx, int ldy, float eps) {          \
+    attn2c_normalise(y, x, rows, cols, ldx, ldy, eps);                                                       \
+  }                                                                                                          \
+  NOINLINE void fill_##cols(float *y, int rows, int ldy, float value) {                                      \
+    attn2c_fill(y, rows, cols, ldy, value);                                                                  \
+  }                                                                                                          \
+  NOINLINE void mean_##cols(float *y, const float *x, int heads, int rows, int stride, int ldx, int ldy) {   \
+    attn2c_mean_heads(y, x, heads, rows, cols, stride, ldx, ldy);                                            \
+  }
+COLUMNS(SIZED)
+
+static const struct {
+  int cols;
+  void (*rms)(float *, const float *, const float *, int, int, int, float);
+  void (*normalise)(float *, const float *, int, int, int, float);
+  void (*fill)(float *, int, int, float);
+  void (*mean)(float *, const float *, int, int, int, int, int);
+} sized[] = {
+#define ENTRY(cols) {cols, rms_##cols, normalise_##cols, fill_##cols, mean_##cols},
+    COLUMNS(ENTRY)};
+
+#define EACH_SHAPE                                                                                           \
+  for (size_t s = 0; s < COUNT_OF(sized); s++)                                                               \
+    for (size_t row_index = 0; row_index < COUNT_OF(row_counts); row_index++)                                \
+      for (size_t padding = 0; padding < COUNT_OF(paddings); padding++)
+
+#define SHAPE                                                                                                \
+  const int rows = row_counts[row_index], cols = sized[s].cols, ld = cols + paddings[padding];               \
+  const uint32_t seed = (uint32_t)(s * 100 + row_index * 10 + padding + 1);
+
+static int same(float a, float b) { return attn2c_bits(a) == attn2c_bits(b) || (isnan(a) && isnan(b)); }
+
+/* y = x / divisor * gain, where every result has the same small relative error. */
+static void expect_divided(const float *y, const float *x, const float *gain, int cols, double divisor) {
+  for (int j = 0; j < cols; j++) {
+    const double expected = x[j] / divisor * (gain ? gain[j] : 1);
+    if (isnan(expected))
+      cr_assert(isnan(y[j]), "%d of %d: expected NaN, got %g", j, cols, y[j]);
+    else
+      cr_assert(fabs(y[j] - expected) <= 5e-7 * fabs(expected), "%d of %d: expected %.9g, got %.9g", j, cols,
+                expected, y[j]);
+  }
+}
+
+static double square_sum(const float *x, int cols) {
+  double squares = 0;
+  for (int j = 0; j < cols; j++) squares += (double)x[j] * x[j];
+  return squares;
+}
+
+static void expect_rms(const float *y, const float *x, const float *gain, int cols, double eps) {
+  expect_divided(y, x, gain, cols, sqrt(square_sum(x, cols) / cols + eps));
+}
+
+static void expect_length_one(const float *y, const float *x, int cols, double eps) {
+  const double norm = sqrt(square_sum(x, cols));
+  expect_divided(y, x, NULL, cols, norm < eps ? eps : norm);
+}
+
+Test(rms_norm, against_double) {
+  static const struct {
+    float mean, scale, eps;
+  } cases[] = {{0.0f, 1.0f, 1e-6f}, {100.0f, 1.04f, 1e-5f}, {0.0f, 1e-3f, 1e-5f}, {0.0f, 1e4f, 1e-12f}};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(cases); k++) for (int form = 0; form < 2; form++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, cases[k].mean, cases[k].scale);
+    float *y = guarded_matrix(rows, cols, ld + 1, seed, 0.0f, 1.0f);
+    float *gain = guarded_matrix(1, cols, cols, seed + 1, 1.0f, 0.5f);
+    const float *g = form ? gain : NULL;
+    sized[s].rms(y, x, g, rows, ld, ld + 1, cases[k].eps);
+    for (int i = 0; i < rows; i++) expect_rms(y + i * (ld + 1), x + i * ld, g, cols, cases[k].eps);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
+    sized[s].rms(x, x, g, rows, ld, ld, cases[k].eps); /* in place: the same bits */
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(x[i * ld + j], y[i * (ld + 1) + j]));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld + 1);
+    guarded_matrix_free(gain, 1, cols, cols);
+  }
+}
+
+Test(normalise, against_double) {
+  static const struct {
+    float mean, scale, eps;
+  } cases[] = {{0.0f, 1.0f, 1e-12f},
+               {5.0f, 0.1f, 1e-12f},
+               {0.0f, 1e-13f, 1e-12f},
+               {0.0f, 0.0f, 1e-12f},
+               {0.0f, 1e6f, 1e-3f}};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(cases); k++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, cases[k].mean, cases[k].scale);
+    float *y = guarded_matrix(rows, cols, ld + 1, seed, 0.0f, 1.0f);
+    sized[s].normalise(y, x, rows, ld, ld + 1, cases[k].eps);
+    for (int i = 0; i < rows; i++) expect_length_one(y + i * (ld + 1), x + i * ld, cols, cases[k].eps);
+    cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
+    sized[s].normalise(x, x, rows, ld, ld, cases[k].eps);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(x[i * ld + j], y[i * (ld + 1) + j]));
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld + 1);
+  }
+}
+
+Test(norms, special_values_stay_in_their_row) {
+  static const float values[] = {NAN, INFINITY, -INFINITY};
+  for (size_t s = 0; s < COUNT_OF(sized); s++)
+    for (size_t v = 0; v < COUNT_OF(values); v++)
+      for (int at = 0; at < sized[s].cols; at++) {
+        const int cols = sized[s].cols;
+        float *x = guarded_matrix(3, cols, cols, 9, 0.0f, 1.0f),
+              *y = guarded_matrix(3, cols, cols, 9, 0.0f, 1.0f);
+        x[cols + at] = values[v];
+        sized[s].rms(y, x, NULL, 3, cols, cols, 1e-5f);
+        for (int i = 0; i < 3; i++) expect_rms(y + i * cols, x + i * cols, NULL, cols, 1e-5);
+        sized[s].normalise(y, x, 3, cols, cols, 1e-12f);
+        for (int i = 0; i < 3; i++) expect_length_one(y + i * cols, x + i * cols, cols, 1e-12);
+        guarded_matrix_free(x, 3, cols, cols);
+        guarded_matrix_free(y, 3, cols, cols);
+      }
+}
+
+Test(gather, fill) {
+  static const float values[] = {0.0f, -INFINITY, NAN, 1.5f};
+  EACH_SHAPE for (size_t v = 0; v < COUNT_OF(values); v++) {
+    SHAPE
+    float *y = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f);
+    sized[s].fill(y, rows, ld, values[v]);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(y[i * ld + j], values[v]));
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_matrix_free(y, rows, cols, ld);
+  }
+}
+
+/* Heads whose rows are padded, and which lie further apart than their rows. */
+Test(gather, mean_over_heads) {
+  static const int head_counts[] = {1, 2, 3, 12};
+  EACH_SHAPE for (size_t k = 0; k < COUNT_OF(head_counts); k++) {
+    SHAPE
+    const int heads = head_counts[k], height = rows + 2, stride = height * ld;
+    float *x = guarded_matrix(heads * height, cols, ld, seed, 0.2f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld + 1, seed + 1, 0.0f, 1.0f);
+    x[cols / 2] = NAN;
+    sized[s].mean(y, x, heads, rows, stride, ld, ld + 1);
+    for (int r = 0; r < rows; r++)
+      for (int j = 0; j < cols; j++) {
+        double sum = 0, size = 0;
+        for (int h = 0; h < heads; h++) {
+          sum += x[h * stride + r * ld + j];
+          size += fabs(x[h * stride + r * ld + j]);
+        }
+        const float got = y[r * (ld + 1) + j];
+        if (r == 0 && j == cols / 2)
+          cr_assert(isnan(got));
+        else
+          cr_assert(fabs(got - sum / heads) <= 0x1p-23 * size, "%d heads, [%d][%d] of %d", heads, r, j, cols);
+      }
+    cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
+    guarded_matrix_free(x, heads * height, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld + 1);
+  }
+}
+
+/* ---- patches ---- */
+
+#define IMAGES(each)                                                                                         \
+  each(3, 8, 12, 4) each(1, 3, 3, 1) each(2, 32, 16, 16) each(3, 15, 10, 5) each(1, 7, 7, 7)
+
+#define PATCHES(channels, height, width, patch)                                                              \
+  NOINLINE void patches_##channels##_##height##_##width(float *y, const float *x, int first, int rows,       \
+                                                        int ldy) {                                           \
+    attn2c_patches(y, x, channels, height, width, patch, first, rows, ldy);                                  \
+  }
+IMAGES(PATCHES)
+
+static const struct {
+  int channels, height, width, patch;
+  void (*run)(float *, const float *, int, int, int);
+} images[] = {
+#define IMAGE(channels, height, width, patch)                                                                \
+  {channels, height, width, patch, patches_##channels##_##height##_##width},
+    IMAGES(IMAGE)};
+
+Test(gather, patches_of_an_image) {
+  for (size_t s = 0; s < COUNT_OF(images); s++) {
+    const int channels = images[s].channels, height = images[s].height, width = images[s].width;
+    const int p = images[s].patch, across = width / p, all = height / p * across, cols = channels * p * p;
+    float *x = guarded_matrix(channels * height, width, width, 3, 0.0f, 1.0f);
+    for (int first = 0; first < all; first++)
+      for (int rows = 1; first + rows <= all; rows += 2) {
+        float *y = guarded_matrix(rows, cols, cols + 5, 4, 0.0f, 1.0f);
+        images[s].run(y, x, first, rows, cols + 5);
+        for (int c = 0; c < channels; c++)
+          for (int r = 0; r < height; r++)
+            for (int e = 0; e < width; e++) {
+              const int row = r / p * across + e / p - first, column = c * p * p + r % p * p + e % p;
+              if (row < 0 || row >= rows) continue;
+              cr_assert_eq(y[row * (cols + 5) + column], x[(c * height + r) * width + e],
+                           "channel %d, pixel %d %d", c, r, e);
+            }
+        cr_assert(guarded_padding_kept(y, rows, cols, cols + 5));
+        guarded_matrix_free(y, rows, cols, cols + 5);
+      }
+    guarded_matrix_free(x, channels * height, width, width);
+  }
+}
