@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { TOKENS = FAKE_BATCH * FAKE_ROWS, PANEL = 16, BIAS = FAKE_IN * PANEL, WEIGHT_FLOATS = BIAS + PANEL };
-enum { X, LENGTHS, WEIGHT, BIAS_TENSOR, LINEAR, Y, POOLED, RELU_ONLY, GAIN, TOTAL, TENSORS };
+enum { X, LENGTHS, WEIGHT, BIAS_TENSOR, LINEAR, Y, POOLED, RELU_ONLY, GAIN, TOTAL, PAIR, WHOLE, TENSORS };
 
 static const attn2c_tensor tensors[TENSORS] = {
     [X] = {"x", ATTN2C_INPUT, ATTN2C_F32, 3, {FAKE_BATCH, FAKE_ROWS, FAKE_IN}, 0, 0, -1, 0},
@@ -20,6 +20,8 @@ static const attn2c_tensor tensors[TENSORS] = {
     [POOLED] = {"pooled", ATTN2C_OUTPUT, ATTN2C_F32, 2, {FAKE_BATCH, FAKE_OUT}, 0, 0, -1, 0},
     [RELU_ONLY] = {"relu", ATTN2C_OUTPUT, ATTN2C_F32, 3, {FAKE_BATCH, FAKE_ROWS, FAKE_IN}, 0, 0, -1, 0},
     [GAIN] = {"gain", ATTN2C_INPUT, ATTN2C_F32, 1, {FAKE_OUT}, 0, 0, -1, 0},
+    [PAIR] = {"pair", ATTN2C_SHARED_INPUT, ATTN2C_F32, 1, {FAKE_BATCH}, 0, 0, -1, 0},
+    [WHOLE] = {"x", ATTN2C_SHARED_INPUT, ATTN2C_F32, 3, {FAKE_BATCH, FAKE_ROWS, FAKE_IN}, 0, 0, -1, 0},
     [TOTAL] = {"total", ATTN2C_OUTPUT, ATTN2C_F32, 1, {FAKE_OUT}, 0, 0, -1, 0},
 };
 
@@ -93,7 +95,7 @@ static double nanoseconds_now(void) {
 static int steps(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
                  void *const *out, double *nanoseconds, int is_trace) {
   const unsigned long long count = 1, zero = 0;
-  const float *x = in[0];
+  const float *x = in[selected == FAKE_PAIR];
   float *y = out[0];
   float unwanted[TOKENS * FAKE_OUT];
   if (selected == FAKE_FAILING) return ATTN2C_FORMAT;
@@ -117,6 +119,7 @@ static int steps(const attn2c_kernel *kernel, const float *packed, float *arena,
     const float v = arena[i / FAKE_OUT * PANEL + i % FAKE_OUT];
     y[i] = v < 0.0f ? 0.0f : v;
   }
+  for (int i = 0; selected == FAKE_PAIR && i <= last; i++) y[i] *= ((const float *)in[0])[1];
   calls++;
   if (selected == FAKE_NOT_FINITE) y[7] = NAN;
   if (selected == FAKE_UNSTEADY) y[7] = (float)calls;
@@ -180,6 +183,10 @@ static const attn2c_entry no_weights = {"forward", relu_ops, 1, x_and_lengths, r
 
 static const attn2c_entry shared = {"forward", ops, 2, x_and_gain, y_and_total, 2, 2, LINEAR_FLOPS, run};
 
+static const int pair_and_x[] = {PAIR, X}, whole_x[] = {WHOLE};
+static const attn2c_entry with_pair = {"forward", ops, 2, pair_and_x, y_and_pooled, 2, 1, LINEAR_FLOPS, run};
+static const attn2c_entry whole = {"forward", ops, 2, whole_x, y_and_pooled, 1, 1, LINEAR_FLOPS, run};
+
 static attn2c_descriptor model = {
     .name = "fake",
     .generator = "by hand",
@@ -230,9 +237,16 @@ void fake_select(fake_form form) {
   case FAKE_SHARED:
     model.entries = &shared;
     break;
+  case FAKE_PAIR:
+    model.entries = &with_pair;
+    break;
+  case FAKE_WHOLE:
+    model.entries = &whole;
+    break;
   default:
     model.entries = &one_input;
     break;
   }
+  model.batch = form == FAKE_WHOLE ? FAKE_BATCH : 0;
   model.weight_count = form == FAKE_NO_WEIGHTS ? 0 : 2;
 }

@@ -13,6 +13,8 @@ typedef enum {
   FAKE_ONE_INPUT,  /* x -> y */
   FAKE_NO_WEIGHTS, /* x [2][3][8] -> relu [2][3][8] */
   FAKE_SHARED, /* x, gain [6] for all sequences -> y = gain relu(..), total [6]: y summed over everything */
+  FAKE_PAIR,   /* pair [2], whose kind says that it is for all sequences, and x -> y = pair[1] relu(..) */
+  FAKE_WHOLE,  /* x, of that kind, too -> y: exactly one batch */
   FAKE_NOT_FINITE, /* the rest: as FAKE_ONE_INPUT; an element of y is NaN in both variants */
   FAKE_UNSTEADY,   /* y differs from call to call */
   FAKE_UNLIKE,     /* y differs between the model and its trace variant */

@@ -285,6 +285,47 @@ Test(program, shares_an_input_among_all_batches) {
   attn2c_npy_free(&array);
 }
 
+/* The kind decides, and not the leading dimension, which is the batch's by chance. */
+Test(program, shares_an_input_whose_kind_says_so) {
+  const int64_t shape[] = {FAKE_BATCH}, longer[] = {4};
+  const float pair[4] = {0.0f, 1.0f, 0.0f, 0.0f};
+  fake_select(FAKE_PAIR);
+  put_array(lengths_path, ATTN2C_F32, 1, shape, pair);
+  for (int sequences = 1; sequences <= 5; sequences++) {
+    put_x(sequences);
+    cr_expect_eq(programf("run --weights %s --input pair=%s --input x=%s --output %s", weights_path,
+                          lengths_path, x_path, y_path),
+                 0, "%s", err);
+    expect_y(sequences);
+  }
+  put_array(lengths_path, ATTN2C_F32, 1, longer, pair);
+  cr_expect_eq(programf("run --weights %s --input pair=%s --input x=%s --output %s", weights_path,
+                        lengths_path, x_path, y_path),
+               3);
+  cr_expect_not_null(strstr(err, "pair: float32 [2] expected"), "%s", err);
+  cr_expect_eq(program("info"), 0);
+  cr_expect_not_null(strstr(out, "pair: float32 [2], one for all sequences\n"), "%s", out);
+  cr_expect_eq(program("info --json"), 0);
+  json_t *info = json_loads(out, 0, NULL);
+  const json_t *in = json_object_get(json_array_get(json_object_get(info, "entries"), 0), "inputs");
+  cr_expect(json_is_true(json_object_get(json_array_get(in, 0), "shared")));
+  cr_expect_null(json_object_get(json_array_get(in, 1), "shared"));
+  json_decref(info);
+}
+
+Test(program, takes_exactly_one_batch_where_no_input_has_one_in_front) {
+  fake_select(FAKE_WHOLE);
+  put_x(2);
+  cr_expect_eq(programf("run --weights %s --input %s --output %s", weights_path, x_path, y_path), 0, "%s",
+               err);
+  expect_y(2);
+  for (int sequences = 1; sequences <= 4; sequences += 3) {
+    put_x(sequences);
+    cr_expect_eq(programf("run --weights %s --input %s --output %s", weights_path, x_path, y_path), 3);
+    cr_expect_not_null(strstr(err, "x: float32 [2, 3, 8] expected"), "%s", err);
+  }
+}
+
 Test(program, runs_without_weights_where_there_are_none) {
   fake_select(FAKE_NO_WEIGHTS);
   cr_expect_eq(programf("run --input x=%s --output relu=%s", x_path, y_path), 0, "%s", err);

@@ -1,0 +1,224 @@
+/* test_tolerance.c - the tolerances of the ops beyond the plain layer: what float arithmetic makes of each
+ * passes, and a small fault fails. */
+#include "one_op.h"
+#include "tolerance.h"
+
+#include <float.h>
+
+enum { B = 2, H = 2, S = 3, T = 5, D = 24, SCORES = B * H * S * T, ROWS = B * S * H * D };
+
+static float a[B * T * H * D], b[B * T * H * D], c[B * T * H * D], want[B * T * H * D], got[B * T * H * D],
+    allowed[B * T * H * D];
+
+static void fill(float *x, int count, double step, double size) {
+  for (int i = 0; i < count; i++) x[i] = (float)(size * sin(step * (i + 1)));
+}
+
+static attn2c_comparison judge(void) {
+  attn2c_comparison found;
+  const attn2c_tensor *shape = &tensors[op.result];
+  attn2c_tolerance tolerance = {.allowed = allowed, .relative_l2 = -1};
+  cr_assert_eq(run(allowed), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_tolerance_op(&model, &op, values, allowed, &message), ATTN2C_OK, "%s", text);
+  attn2c_compare(shape, want, got, shape->shape[shape->rank - 1], &tolerance, &found);
+  return found;
+}
+
+/* got[] is right; and wrong once its element `at` is off by a share, or, where nothing may be, by one bit. */
+static void right_until_changed(int at, double share) {
+  attn2c_comparison found = judge();
+  cr_assert(found.passed, "%s: %s: expected %.9g, got %.9g, allowed %g", op.op, found.why, found.expected,
+            found.got, found.allowed);
+  float right = got[at];
+  got[at] = share ? (float)(right * (1 + share)) : nextafterf(right, 1000);
+  cr_assert_neq(got[at], right);
+  cr_assert_not(judge().passed, "%s: %g for %g, allowed %g", op.op, got[at], right, allowed[at]);
+  got[at] = right;
+}
+
+static void same_shapes(const char *name, int operands) {
+  float *from[] = {a, b};
+  start(name);
+  for (int i = 0; i < operands; i++) op.operands[i] = tensor("x", ATTN2C_F32, from[i], B, H, S, T);
+  op.result = tensor("y", ATTN2C_F32, want, B, H, S, T);
+}
+
+Test(tolerance, one_rounding_is_exact) {
+  fill(a, SCORES, 0.7, 3), fill(b, SCORES, 1.9, 1e3);
+  a[5] = FLT_MIN / 3; /* of a product that is rounded to a denormal number */
+  same_shapes("multiply", 2);
+  for (int i = 0; i < SCORES; i++) got[i] = a[i] * b[i];
+  right_until_changed(7, 0);
+  same_shapes("scale", 1);
+  attribute(0, "factor", 0.1, NULL);
+  for (int i = 0; i < SCORES; i++) got[i] = 0.1f * a[i];
+  right_until_changed(7, 0);
+  for (int relu = 0; relu < 2; relu++) {
+    same_shapes("weigh", 1);
+    attribute(0, "scale", 0.1, NULL);
+    attribute(1, "relu", relu, NULL);
+    for (int i = 0; i < SCORES; i++) got[i] = relu && a[i] < 0 ? 0 : 0.1f * a[i];
+    right_until_changed(2, 0);
+  }
+  same_shapes("add_array", 2);
+  attribute(0, "shape", 2, NULL);
+  for (int i = 0; i < SCORES; i++) got[i] = a[i] + b[i];
+  right_until_changed(7, 0);
+}
+
+Test(tolerance, one_rounding_in_a_table) {
+  static int32_t lengths[B] = {2, 4};
+  fill(a, SCORES, 0.7, 3), fill(b, H * (S + T - 1), 1.9, 1e3);
+  start("add_distance");
+  op.operands[0] = tensor("s", ATTN2C_F32, a, B, H, S, T);
+  op.operands[1] = tensor("table", ATTN2C_F32, b, H, S + T - 1, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, H, S, T);
+  for (int i = 0; i < SCORES; i++)
+    got[i] = a[i] + b[i / (S * T) % H * (S + T - 1) + i % T - i / T % S + S - 1];
+  right_until_changed(9, 0);
+  start("add_length");
+  op.operands[0] = tensor("s", ATTN2C_F32, a, B, H, S, T);
+  op.operands[1] = tensor("lengths", ATTN2C_I32, lengths, B, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, H, S, T);
+  attribute(0, "value", -10000, NULL);
+  for (int i = 0; i < SCORES; i++) got[i] = i % T >= lengths[i / (H * S * T)] ? a[i] + -10000.0f : a[i];
+  right_until_changed(4, 0);
+  start("head_scale");
+  op.operands[0] = tensor("w", ATTN2C_F32, a, B, H, S, T);
+  op.operands[1] = tensor("mask", ATTN2C_F32, b, 2, H, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, H, S, T);
+  attribute(0, "layer", 1, NULL);
+  for (int i = 0; i < SCORES; i++) got[i] = a[i] * b[H + i / (S * T) % H];
+  right_until_changed(9, 0);
+}
+
+Test(tolerance, moves_are_exact) {
+  fill(a, 60, 0.7, 1);
+  start("swap");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, 3, 4, 5, 0);
+  op.result = tensor("y", ATTN2C_F32, want, 4, 3, 5, 0);
+  for (int i = 0; i < 60; i++) got[i] = a[(i / 5 % 3 * 4 + i / 15) * 5 + i % 5];
+  right_until_changed(11, 0);
+  start("join");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, 1, 4, 5, 0);
+  op.result = tensor("y", ATTN2C_F32, want, 1, 5, 5, 0);
+  attribute(0, "zeros", 1, NULL);
+  for (int i = 0; i < 25; i++) got[i] = i < 20 ? a[i] : 0;
+  right_until_changed(22, 0);
+  start("patches");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, 1, 1, 2, 2);
+  op.result = tensor("y", ATTN2C_F32, want, 1, 4, 1, 0);
+  attribute(0, "patch", 1, NULL);
+  for (int i = 0; i < 4; i++) got[i] = a[i];
+  right_until_changed(2, 0);
+  float index[] = {0};
+  start("bucket_table");
+  op.operands[0] = tensor("table", ATTN2C_F32, a, 1, 4, 0, 0);
+  op.operands[1] = tensor("index", ATTN2C_F32, index, 1, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, 4, 1, 0, 0);
+  right_until_changed(2, 0);
+}
+
+Test(tolerance, norms_without_a_mean) {
+  fill(a, 4 * D, 0.7, 1), fill(b, D, 1.1, 2);
+  for (int form = 0; form < 2; form++) {
+    start(form ? "normalise" : "rms_norm");
+    op.operands[0] = tensor("x", ATTN2C_F32, a, 4, D, 0, 0);
+    if (!form) op.operands[1] = tensor("gain", ATTN2C_F32, b, D, 0, 0, 0);
+    op.result = tensor("y", ATTN2C_F32, want, 4, D, 0, 0);
+    attribute(0, "eps", form ? 1e-12 : 1e-5, NULL);
+    for (int r = 0; r < 4; r++) {
+      float squares = 0;
+      for (int i = 0; i < D; i++) squares += a[r * D + i] * a[r * D + i];
+      float factor = 1 / sqrtf(form ? squares : squares / D + 1e-5f);
+      for (int i = 0; i < D; i++) got[r * D + i] = a[r * D + i] * factor * (form ? 1 : b[i]);
+    }
+    right_until_changed(D + 3, 1e-6);
+  }
+}
+
+/* 3 u of |x1 cos| + |x2 sin|, and what stays is exact. */
+Test(tolerance, rotate) {
+  const int half = D / 4;
+  fill(a, ROWS, 0.7, 1), fill(b, S * half, 1.1, 1), fill(c, S * half, 2.3, 1);
+  start("rotate");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, B, S, H * D, 0);
+  op.operands[1] = tensor("cos", ATTN2C_F32, b, S, half, 0, 0);
+  op.operands[2] = tensor("sin", ATTN2C_F32, c, S, half, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, S, H * D, 0);
+  attribute(0, "heads", H, NULL);
+  for (int i = 0; i < ROWS; i++) {
+    int row = i / (H * D) % S, d = i % D;
+    got[i] = a[i];
+    if (d < half) got[i] = a[i] * b[row * half + d] - a[i + half] * c[row * half + d];
+    if (d >= half && d < 2 * half)
+      got[i] = a[i] * b[row * half + d - half] + a[i - half] * c[row * half + d - half];
+  }
+  right_until_changed(1, 3e-6);
+  double size = fabs((double)a[1] * b[1]) + fabs((double)a[1 + half] * c[1]);
+  cr_assert_float_eq(allowed[1] / (3 * ATTN2C_ROUNDOFF * size), 1, 1e-6);
+  right_until_changed(2 * half, 0);
+}
+
+Test(tolerance, additive_scores) {
+  fill(a, ROWS, 0.7, 1), fill(b, B * T * H * D, 1.1, 1), fill(c, H * D, 2.3, 1);
+  start("additive_scores");
+  op.operands[0] = tensor("q", ATTN2C_F32, a, B, S, H * D, 0);
+  op.operands[1] = tensor("k", ATTN2C_F32, b, B, T, H * D, 0);
+  op.operands[2] = tensor("v", ATTN2C_F32, c, H, D, 0, 0);
+  op.result = tensor("s", ATTN2C_F32, want, B, H, S, T);
+  attribute(0, "heads", H, NULL);
+  double size_at_7 = 0;
+  for (int e = 0; e < SCORES; e++) {
+    int j = e % T, i = e / T % S, h = e / (T * S) % H, n = e / (T * S * H);
+    float sum = 0;
+    for (int d = 0; d < D; d++) {
+      float term = c[h * D + d] * tanhf(a[((n * S + i) * H + h) * D + d] + b[((n * T + j) * H + h) * D + d]);
+      sum += term * (1 + 3e-5f); /* as far off as each tanh may be */
+      if (e == 7) size_at_7 += fabs((double)term);
+    }
+    got[e] = sum;
+  }
+  attn2c_comparison found = judge();
+  cr_assert(found.passed, "%s: expected %.9g, got %.9g", found.why, found.expected, found.got);
+  cr_assert_float_eq(allowed[7] / ((4e-5 + (1 + 4 * sqrt(D)) * 0x1p-24) * size_at_7), 1, 1e-5);
+  got[7] += (float)(1e-4 * size_at_7);
+  cr_assert_not(judge().passed);
+}
+
+Test(tolerance, add_relative) {
+  enum { M = 6 };
+  fill(a, SCORES, 0.7, 3), fill(b, ROWS, 1.1, 1), fill(c, (2 * M - 1) * D, 2.3, 1);
+  a[4] = -INFINITY;
+  start("add_relative");
+  op.operands[0] = tensor("s", ATTN2C_F32, a, B, H, S, T);
+  op.operands[1] = tensor("q", ATTN2C_F32, b, B, S, H * D, 0);
+  op.operands[2] = tensor("table", ATTN2C_F32, c, 2 * M - 1, D, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, want, B, H, S, T);
+  double size_at_7 = fabs((double)a[7]);
+  for (int e = 0; e < SCORES; e++) {
+    int j = e % T, i = e / T % S, h = e / (T * S) % H, n = e / (T * S * H);
+    float sum = 0;
+    for (int d = 0; d < D; d++) {
+      float term = b[((n * S + i) * H + h) * D + d] * c[(i - j + M - 1) * D + d];
+      sum += term;
+      if (e == 7) size_at_7 += fabs((double)term);
+    }
+    got[e] = a[e] + sum;
+  }
+  attn2c_comparison found = judge();
+  cr_assert(found.passed, "%s: expected %.9g, got %.9g", found.why, found.expected, found.got);
+  cr_assert_float_eq(allowed[7] / (4 * sqrt(D) * 0x1p-24 * size_at_7), 1, 1e-5);
+  got[7] += (float)(1e-5 * size_at_7);
+  cr_assert_not(judge().passed);
+}
+
+Test(tolerance, mean_heads) {
+  fill(a, SCORES, 0.7, 3);
+  start("mean_heads");
+  op.operands[0] = tensor("w", ATTN2C_F32, a, B, H, S, T);
+  op.result = tensor("y", ATTN2C_F32, want, B, S, T, 0);
+  for (int e = 0; e < B * S * T; e++)
+    got[e] = (a[e / (S * T) * H * S * T + e % (S * T)] + a[(e / (S * T) * H + 1) * S * T + e % (S * T)]) / H;
+  right_until_changed(3, 1e-5);
+}
