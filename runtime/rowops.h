@@ -12,6 +12,7 @@
 #include "positions.h"
 #include "softmax.h"
 #include "spans.h"
+#include "spans.h"
 #include "transpose.h"
 #include "vector.h"
 
