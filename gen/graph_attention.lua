@@ -133,16 +133,17 @@ local function weighted(self, a, scores, scale)
   return weights
 end
 
--- The weights as an output, where the description asks for this layer's.
-local function show(self, a, weights)
+-- The weights, and the scores that they are made of, as outputs, where the description asks for this layer's.
+local function show(self, a, scores, weights)
   local wanted = self.spec.attention_output
-  if wanted.kind == "none" or (wanted.layers and not wanted.layers[a.layer]) then return end
-  local member = self.input_prefix .. a.output .. "_" .. a.layer
+  if wanted.layers and not wanted.layers[a.layer] then return end
+  local function member(what) return ("%s%s%s_%d"):format(self.input_prefix, a.output, what, a.layer) end
   if wanted.kind == "heads" then
-    self:expose_later(weights, member)
-  else
-    self:expose_later(self:op("mean_heads", a.path .. ".mean", { weights = weights }), member)
+    self:expose_later(weights, member("attention"))
+  elseif wanted.kind == "mean" then
+    self:expose_later(self:op("mean_heads", a.path .. ".mean", { weights = weights }), member("attention"))
   end
+  if wanted.scores then self:expose_later(scores, member("scores")) end
 end
 
 -- Scores, weights and context of queries a.q, keys a.k and values a.v.
@@ -165,14 +166,15 @@ local function attend(self, a)
   if not plain then of_context.nonzero = true end
   if spec.fully_masked == "nan" then of_context.fully_masked_nan = true end
   local result = self:op("context", a.path .. ".context", { weights = weights, v = a.v, lengths = lengths }, of_context)
-  show(self, a, weights)
+  show(self, a, scores, weights)
   return result
 end
 
 -- Heads of a layer whose constant factor is 0 are left out of the model: kept, their numbers from 0, or nil for all.
 local function kept_heads(spec, layer)
   local factors = spec.head_mask.layers and spec.head_mask.layers[layer + 1]
-  if not factors or spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" then return nil end
+  if not factors or spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none"
+    or spec.attention_output.scores then return nil end
   local kept = {}
   for head, factor in ipairs(factors) do if factor ~= 0 then kept[#kept + 1] = head - 1 end end
   return #kept < spec.heads and #kept > 0 and kept or nil
@@ -249,7 +251,7 @@ end
 function attention.self(self, path, layer, x)
   local spec = self.spec
   local extra = (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
-  local a = { path = path .. ".attn", layer = layer, output = "attention", positions = true, heads = spec.heads,
+  local a = { path = path .. ".attn", layer = layer, output = "", positions = true, heads = spec.heads,
     kv_heads = spec.kv_heads, masks = self.masks, lengths = self.lengths }
   local from = self.keys_from or { key = x, value = x }
   projections(self, a, x, from.key, from.value)
@@ -272,7 +274,7 @@ end
 --- A layer's cross-attention from x to the memory; it has the memory's padding and no other mask.
 function attention.cross(self, path, layer, x)
   local spec, memory = self.spec, self.memory
-  local a = { path = path .. ".cross", layer = layer, output = "cross_attention", heads = spec.heads,
+  local a = { path = path .. ".cross", layer = layer, output = "cross_", heads = spec.heads,
     kv_heads = spec.kv_heads, lengths = memory.lengths, key_padding = memory.key_padding,
     masks = { key_padding = memory.key_padding } }
   projections(self, a, x, memory.states, memory.states)

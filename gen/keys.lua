@@ -67,7 +67,8 @@ keys.list = {
   { key = "zero_attn", type = "boolean", stack = true, default = false,
     meaning = "a key and value of zeros behind those, seen by all" },
   { key = "attention_output", type = "attention_output", stack = true, default = "none",
-    meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 } }" },
+    meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, " ..
+      "scores = true }: of some layers, and the scores behind them" },
   { key = "head_mask", type = "head_mask", stack = true, default = "none",
     meaning = "factors of each layer's heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; heads of factor 0 cost "
       .. "nothing" },

@@ -137,15 +137,15 @@ local function tap(self, at, op)
   end
 end
 
--- The weights where something else than the context wants them too: the block's from the tile, 0 where a mask left
--- no block.
-local function store_weights(self, at)
-  local result, form = at.region.weights.result, self.storage[at.region.weights.result.name].form
-  if form == "fused" then return tap(self, at, at.region.weights) end
+-- What the tile holds, scores or weights, where something else than the next op wants it too: the block's from the
+-- tile, and where a mask left no block what masked places hold. What nobody else wants is shown to a trace alone.
+local function store(self, at, op, masked)
+  local result = op.result
+  if self.storage[result.name].form == "fused" then return tap(self, at, op) end
   local row, done = at.head * at.queries + at.block.first, 0
   local function fill(stop)
     if stop <= done then return end
-    self:row("fill", { rows = at.block.count, cols = stop - done, ldy = self:ld(result), value = 0.0 },
+    self:row("fill", { rows = at.block.count, cols = stop - done, ldy = self:ld(result), value = masked },
       { y = self:at(result, row, done, at.place) })
   end
   for _, span in ipairs(at.block.spans) do
@@ -163,8 +163,7 @@ local function block_steps(self, at)
   self:unit()
   self.op_index = self.index_of[region.scores]
   scoring[region.scores.op](self, at)
-  score_ops.lower(self, at, function() mask(self, at) end, function(op) tap(self, at, op) end)
-  store_weights(self, at)
+  score_ops.lower(self, at, function() mask(self, at) end, function(op, masked) store(self, at, op, masked) end)
   self.op_index = self.index_of[region.context]
   context(self, at)
 end

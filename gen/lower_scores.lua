@@ -169,25 +169,24 @@ local function add_part(self, at, op, pending)
   pending[#pending + 1] = { part = part, operand = operand, type = type_ }
 end
 
---- The steps between a block's scores and its weights. mask() masks the tile; tap(op) shows it to a trace. What is
---- added may bring NaN to masked places, so that masks come last; a trace also masks before each of its taps.
-function scores.lower(self, at, mask, tap)
+local weightings = words.set { "softmax", "weigh" }
+
+--- The steps between a block's scores and its weights. mask() masks the tile; store(op, masked) keeps what it holds
+--- where that is wanted elsewhere. What is added may bring NaN to masked places, so that masks come last; a trace, which
+--- keeps all, masks each time.
+function scores.lower(self, at, mask, store)
   local region, trace = at.region, self.variant == "trace"
-  local pending, weighted = {}, false
+  local pending, masked = {}, -math.huge
   local function settle(op)
+    if not trace and op ~= region.last_scores and op ~= region.weights then return end
     flush(self, at, pending)
-    if not trace then return end
-    self.op_index = self.index_of[op]
-    if not weighted then mask() end
-    if op ~= region.weights then tap(op) end
+    if trace then self.op_index = self.index_of[op] end
+    if masked < 0 then mask() end
+    store(op, masked)
   end
   settle(region.scores)
   for _, op in ipairs(region.chain) do
-    if op.op == "softmax" or op.op == "weigh" then
-      flush(self, at, pending)
-      if not trace then mask() end
-      weighted = true
-    end
+    if weightings[op.op] then masked = 0.0 end
     self.op_index = self.index_of[op]
     if steps[op.op] then
       flush(self, at, pending)
@@ -195,9 +194,8 @@ function scores.lower(self, at, mask, tap)
     else
       add_part(self, at, op, pending)
     end
-    if trace then settle(op) end
+    settle(op)
   end
-  flush(self, at, pending)
 end
 
 --- "softmax(q · kᵀ)" with what is added, as the line above an attention says it.

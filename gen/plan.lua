@@ -72,6 +72,7 @@ local row_heads = words.set { "linear", "embed", "layer_norm", "rms_norm", "norm
 local rides = words.set { "activate", "add", "multiply" }
 local carriers = words.set { "linear", "embed", "layer_norm", "rms_norm", "activate", "add", "multiply" }
 local attention_heads = words.set { "scores", "additive_scores" }
+local weightings = words.set { "softmax", "weigh" }
 
 -- The width of the panels that a table of relative positions is packed in.
 local TABLE_PANEL = 64
@@ -138,12 +139,13 @@ local function row_shape(tensor)
 end
 
 -- The ops of an attention, from its scores to its context: scores, chain (what is done to them, the softmax and what
--- follows it), weights (the last of these), context.
+-- follows it), last_scores (what the softmax reads), weights (the last of the chain), context.
 local function attention_region(state, region, list, at)
   region.scores, region.chain, region.ops = list[at], {}, { list[at] }
   local i = at + 1
   while list[i].op ~= "context" do
     region.chain[#region.chain + 1] = list[i]
+    if weightings[list[i].op] then region.last_scores = list[i - 1] end
     region.ops[#region.ops + 1] = list[i]
     local table_ = list[i].op == "add_relative" and list[i].operands.table
     if table_ then

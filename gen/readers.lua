@@ -174,9 +174,12 @@ function read.attention_output(say, field, value)
   if type(value) ~= "table" then return { kind = read.word(say, { key = field.key, words = kinds }, value) } end
   local result = { kind = read.word(say, { key = field.key .. ".kind", words = kinds }, value.kind or "heads") }
   for _, key in ipairs(words.sorted_keys(value)) do
-    if key ~= "kind" and key ~= "layers" then
-      say(field.key, show(key) .. " is not part of { kind =, layers = }")
+    if key ~= "kind" and key ~= "layers" and key ~= "scores" then
+      say(field.key, show(key) .. " is not part of { kind =, layers =, scores = }")
     end
+  end
+  if value.scores ~= nil then
+    result.scores = read.boolean(say, { key = field.key .. ".scores" }, value.scores)
   end
   if value.layers == nil then return result end
   if type(value.layers) ~= "table" then

@@ -165,6 +165,7 @@ function steps.fill(text, values)
   return (text:gsub("%${([%w_]+)}", function(name)
     local value = values[name]
     assert(value ~= nil, name)
+    if value == math.huge or value == -math.huge then return (value < 0 and "-" or "") .. "__builtin_inff()" end
     if math.type(value) == "float" then
       local digits = ("%.9g"):format(value)
       return digits:find("[%.e]") and digits .. "f" or digits .. ".0f"

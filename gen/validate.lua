@@ -16,7 +16,8 @@ local quote, show = faults.quote, readers.show
 local MOST_LINES = 100
 
 -- Inputs, and outputs that attention makes, have names of their own.
-local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^keys_%d+$", "^values_%d+$" }
+local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^scores_%d+$", "^cross_scores_%d+$", "^keys_%d+$",
+  "^values_%d+$" }
 
 -- Which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
