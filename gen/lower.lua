@@ -560,7 +560,9 @@ function lower.run(state)
   state.programs = {}
   for _, variant in ipairs(lower.variants) do
     for i = 1, #state.plan.entries do
-      state.programs[#state.programs + 1] = lower_entry(state, i, variant)
+      local program = lower_entry(state, i, variant)
+      state.programs[#state.programs + 1] = program
+      if variant == "ship" then state.plan.entries[i].lines = program.lines end
     end
   end
 end

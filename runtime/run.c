@@ -10,6 +10,7 @@
 #include "inputs.h"
 #include "model.h"
 #include "npy.h"
+#include "shape.h"
 
 /* One array that goes through the model slice by slice. */
 typedef struct {
@@ -76,6 +77,9 @@ static void streams_describe(const job *job, stream *streams, const int *tensors
   }
 }
 
+/* "-" for a path: the array as text on standard output, its name and shape, then a line a row. */
+static int is_text(const char *path) { return strcmp(path, "-") == 0; }
+
 /* Which file is which array; all faults of usage at once. */
 static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_entry *entry = job->entry;
@@ -109,7 +113,7 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   for (int i = 0; i < entry->output_count; i++) {
     for (int j = 0; j < i; j++) {
       if (output_paths[i] == NULL || output_paths[j] == NULL) continue;
-      if (strcmp(output_paths[i], output_paths[j]) != 0) continue;
+      if (strcmp(output_paths[i], output_paths[j]) != 0 || is_text(output_paths[i])) continue;
       attn2c_say(message, "--output %s: %s is written there already", output_paths[i],
                  job->model->tensors[entry->outputs[j]].name);
       status = ATTN2C_USAGE;
@@ -231,6 +235,25 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
   return status;
 }
 
+/* main reports where standard output fails. */
+static void print_array(const stream *output, const int64_t *shape) {
+  const attn2c_tensor *tensor = output->tensor;
+  const int64_t width = tensor->rank > 0 ? shape[tensor->rank - 1] : 1;
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < tensor->rank; axis++) rows *= shape[axis];
+  printf("%s %s\n", tensor->name, attn2c_shape_write(tensor->rank, shape).text);
+  for (int64_t r = 0; r < rows; r++) {
+    for (int64_t i = r * width; i < (r + 1) * width; i++) {
+      const char *space = i > r * width ? " " : "";
+      if (tensor->type == ATTN2C_F32)
+        printf("%s%11.6g", space, (double)((const float *)output->values)[i]);
+      else
+        printf("%s%6" PRId32, space, ((const int32_t *)output->values)[i]);
+    }
+    putchar('\n');
+  }
+}
+
 static int job_write(const job *job, attn2c_message *message) {
   int status = ATTN2C_OK;
   for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
@@ -239,6 +262,10 @@ static int job_write(const job *job, attn2c_message *message) {
     int64_t shape[ATTN2C_MAX_RANK];
     memcpy(shape, output->tensor->shape, sizeof shape);
     if (output->tensor->rank > 0) shape[0] = output->leading;
+    if (is_text(output->path)) {
+      print_array(output, shape);
+      continue;
+    }
     status = attn2c_npy_write(output->path, output->tensor->type, output->tensor->rank, shape, output->values,
                               message);
   }

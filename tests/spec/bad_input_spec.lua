@@ -209,23 +209,6 @@ describe("a description's keys:", function()
       { "output.1: 5", "output.2: a table", 'output.3: no stage "x?"' })
   end)
 
-  it("what a later version will take is refused by name", function()
-    for _, key in ipairs { "kv_heads", "kdim", "vdim", "memory", "key_seq", "norm_kind", "gated", "dropout",
-      "drop_path",
-      "scoring", "weighting", "head_mask", "attention_output", "bias_kv", "zero_attn", "fully_masked", "rope_theta" } do
-      refused_keys(key .. " = 1", { key .. ": " })
-      assert.is_truthy(get(scratch .. "/stderr"):find(": not there yet", 1, true))
-    end
-    for _, word in ipairs { "rope", "alibi", "relative_key", "relative_key_query", "t5" } do
-      refused_keys("positions = '" .. word .. "'", { "positions: " .. word .. " is not there yet; now: none" })
-    end
-    for _, word in ipairs { "prefix", "key_padding", "additive" } do
-      refused_keys("mask = '" .. word .. "'", { "mask: " .. word .. " is not there yet; now: none" })
-    end
-    refused_keys("output = { normalise() }", { "output.1: normalise is not there yet" })
-    refused_keys("input = image {}", { "input: image is not there yet" })
-  end)
-
   it("all faults are listed at once", function()
     local all_wrong = "nme = 'x', heads = 0, d_model = -1, seq = 1e9, layers = 10 ^ 9, mask = 'foo', eps = -1, norm = 3"
     refused("return { " .. all_wrong .. " }", {

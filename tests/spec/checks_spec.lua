@@ -74,20 +74,6 @@ describe("the checker after plan", function()
   end)
 end)
 
-describe("the checker after lower", function()
-  it("finds a step too many or too few", function()
-    assert.matches("20 steps, but the plan counted 21", broken("lower", {}, function(state)
-      local steps = state.programs[1].segments[1].sections[1].steps
-      for i, each in ipairs(steps) do
-        if each.form == "product" then
-          table.remove(steps, i)
-          break
-        end
-      end
-    end))
-  end)
-end)
-
 describe("the checker after schedule", function()
   it("finds a buffer that is read before it is written", function()
     assert.matches("layer 0 reads l0.ff.act before it is written", broken("schedule", {}, function(state)

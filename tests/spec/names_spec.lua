@@ -35,14 +35,41 @@ describe("names", function()
     end
   end)
 
+  it("of what PyTorch has no module for are the graph's paths", function()
+    assert.same({ "l0.attn.score.weight", part = 1, parts = 1 }, names.find("torch", "l0.attn.score.weight"))
+  end)
+
+  it("of a decoder's layers are those of TransformerDecoder, and of nn.Transformer where there is an encoder", function()
+    local alone, within = { memory = { seq = 3 } }, { memory = { encoder = {} } }
+    for path, name in pairs { ["l1.cross.q.weight"] = "layers.1.multihead_attn.in_proj_weight",
+      ["l1.norm_cross.bias"] = "layers.1.norm2.bias", ["l1.norm2.bias"] = "layers.1.norm3.bias",
+      ["l1.norm1.bias"] = "layers.1.norm1.bias", ["l1.ff.up.weight"] = "layers.1.linear1.weight" } do
+      assert.equal("encoder." .. name, names.find("torch", path, alone)[1])
+      assert.equal(name, names.find("torch", path, alone)[2])
+      assert.equal("decoder." .. name, names.find("torch", path, within)[1])
+    end
+    assert.equal("encoder.layers.1.linear1.weight", names.find("torch", "encoder.l1.ff.up.weight", within)[1])
+    assert.equal("decoder.norm.weight", names.find("torch", "final_norm.weight", within)[1])
+  end)
+
+  it("of an attention by itself are those of MultiheadAttention", function()
+    local spec = { input = { stage = "qkv" }, d_model = 8, kdim = 8, vdim = 8 }
+    assert.same({ "in_proj_weight", 3, 3 }, (function(f) return { f[1], f.part, f.parts } end)(names.find("torch",
+      "l0.attn.v.weight", spec)))
+    spec.vdim = 5
+    assert.same({ "v_proj_weight", 1, 1 }, (function(f) return { f[1], f.part, f.parts } end)(names.find("torch",
+      "l0.attn.v.weight", spec)))
+    assert.equal("in_proj_bias", names.find("torch", "l0.attn.v.bias", spec)[1])
+    assert.equal("bias_k", names.find("torch", "l0.attn.bias_k", spec)[3])
+  end)
+
   it("count torch's output stages from 0", function()
     assert.equal("output.0.weight", names.find("torch", "output.1.norm.weight")[1])
     assert.equal("output.3.weight", names.find("torch", "output.4.linear.weight")[1])
     assert.equal("output.9.bias", names.find("torch", "output.10.linear.bias")[1])
   end)
 
-  it("stop the compiler at a path or scheme that they do not know", function()
-    assert.matches("no name for l0.rope.weight in scheme torch", helper.defect(names.find, "torch", "l0.rope.weight"))
+  it("stop the compiler at a scheme that they do not know", function()
     assert.matches("nobody", helper.defect(names.find, "nobody", "l0.norm1.weight"))
   end)
 

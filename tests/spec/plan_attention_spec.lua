@@ -9,12 +9,14 @@ local function region(queries, keys, mask, parameters)
   for name, value in pairs(targets.by_name.avx512.rule) do p[name] = value end
   for name, value in pairs(parameters or {}) do p[name] = value end
   local result = { scores = { result = { shape = { 1, 1, queries, keys } },
-    attributes = { heads = 1, causal = mask.causal or false, left = mask.left or -1, right = mask.right or -1 } } }
+    attributes = { heads = 1, causal = mask.causal or false, left = mask.left or -1, right = mask.right or -1,
+      prefix = mask.prefix, offset = mask.offset, extra = mask.extra } } }
   attention.plan(result, p)
   return result, p
 end
 
 local function visible(mask, i, j)
+  if mask.prefix and j < mask.prefix then return true end
   return not (mask.causal and j > i) and not (mask.left and j < i - mask.left)
     and not (mask.right and j > i + mask.right)
 end
@@ -27,15 +29,18 @@ local function verify(size, mask, parameters)
     local what = ("%d queries from %d"):format(block.count, block.first)
     assert(block.first == next_query, what)
     assert(block.count >= 1 and block.count <= p.query_block, what)
-    assert(block.first_key >= 0 and block.first_key + block.keys <= size and block.keys <= r.tile_columns, what)
+    local span = block.spans[1]
+    assert(#block.spans == 1 and span.column == 0 and span.keys == block.keys, what)
+    assert(span.first_key >= 0 and span.first_key + span.keys <= size and span.keys <= r.tile_columns, what)
     next_query = next_query + block.count
     local seen, cut_away = 0, 0
     for row = 0, block.count - 1 do
       local i = block.first + row
       for j = 0, size - 1 do
-        local column = j - block.first_key
-        local inside = column >= 0 and column < block.keys
-        local kept = inside and (not block.cut or (block.cut.lo + row <= column and column < block.cut.hi + row))
+        local column = j - span.first_key
+        local inside = column >= 0 and column < span.keys
+        local kept = inside and (not span.cut or (span.cut.lo + row <= column and column < span.cut.hi + row)
+          or (span.cut.keep ~= nil and column < span.cut.keep))
         if kept ~= visible(mask, i, j) then
           error(("query %d, key %d: kept %s, visible %s"):format(i, j, tostring(kept), tostring(visible(mask, i, j))))
         end
@@ -45,10 +50,10 @@ local function verify(size, mask, parameters)
       end
     end
     assert(seen > 0, what .. " see nothing")
-    assert((cut_away > 0) == (block.cut ~= nil), what .. ": a cut where nothing is cut")
+    assert((cut_away > 0) == (span.cut ~= nil), what .. ": a cut where nothing is cut")
     -- The parts cover the block's keys in order, none beyond its panel, none that is masked whole.
-    local key = block.first_key
-    for _, part in ipairs(block.parts) do
+    local key = span.first_key
+    for _, part in ipairs(span.parts) do
       assert(part.first == key and part.panel == key // p.key_block, what)
       assert(part.count >= 1 and (part.first + part.count - 1) // p.key_block == part.panel, what)
       if p.key_align == 16 then
@@ -60,7 +65,7 @@ local function verify(size, mask, parameters)
       end
       key = key + part.count
     end
-    assert(key == block.first_key + block.keys, what)
+    assert(key == span.first_key + span.keys, what)
   end
   assert(next_query == size)
 end
@@ -70,7 +75,7 @@ describe("attention's blocks", function()
 
   it("keep all without a mask, and have no cut", function()
     for _, size in ipairs(sizes) do verify(size, {}) end
-    for _, block in ipairs(region(129, 129, {}).blocks) do assert.is_nil(block.cut) end
+    for _, block in ipairs(region(129, 129, {}).blocks) do assert.is_nil(block.spans[1].cut) end
   end)
 
   it("keep exactly what a causal mask leaves", function()
@@ -103,19 +108,34 @@ describe("attention's blocks", function()
     end
   end)
 
+  it("keep a prefix too, wherever it ends", function()
+    for _, size in ipairs(sizes) do
+      for _, prefix in ipairs { 1, 15, 16, 40, 200 } do verify(size, { causal = true, prefix = prefix }) end
+    end
+  end)
+
+  it("know where the first query stands, and set apart keys that all see", function()
+    local blocks = region(32, 52, { causal = true, offset = 18, extra = 2 }).blocks
+    assert.equal(1, #blocks)
+    assert.same({ lo = -32, hi = 19 }, blocks[1].spans[1].cut) -- row 0 is position 18
+    assert.same({ 50, 2, 50 }, { blocks[1].spans[2].first_key, blocks[1].spans[2].keys, blocks[1].spans[2].column })
+    assert.is_nil(blocks[1].spans[2].cut)
+    assert.equal(52, blocks[1].keys)
+  end)
+
   it("of a causal mask of 128 by 64 leave a quarter out", function()
     local blocks = region(128, 128, { causal = true }).blocks
-    assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].first_key, blocks[1].keys },
-      { blocks[2].first_key, blocks[2].keys } })
-    assert.same({ lo = -128, hi = 1 }, blocks[1].cut) -- row 0 sees key 0
-    assert.same({ lo = -128, hi = 65 }, blocks[2].cut) -- row 0 is query 64
+    assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].spans[1].first_key, blocks[1].keys },
+      { blocks[2].spans[1].first_key, blocks[2].keys } })
+    assert.same({ lo = -128, hi = 1 }, blocks[1].spans[1].cut) -- row 0 sees key 0
+    assert.same({ lo = -128, hi = 65 }, blocks[2].spans[1].cut) -- row 0 is query 64
   end)
 
   it("of a narrow window are small and begin on the alignment", function()
     local blocks = region(128, 128, { left = 8, right = 8 }).blocks
     assert.equal(4, #blocks) -- window_block is 32
     -- Queries 32 to 63 see keys 24 to 71: from 16, which the alignment allows, 56 keys, rounded up to 64.
-    assert.same({ 32, 32, 16, 64 }, { blocks[2].first, blocks[2].count, blocks[2].first_key, blocks[2].keys })
+    assert.same({ 32, 32, 16, 64 }, { blocks[2].first, blocks[2].count, blocks[2].spans[1].first_key, blocks[2].keys })
   end)
 
   it("never cost more than the square", function()

@@ -336,20 +336,6 @@ describe("keys that contradict one another", function()
 end)
 
 describe("what is not there", function()
-  it("is refused by name where the design lists it", function()
-    for key, meaning in pairs(keys.later) do
-      assert.equal(("%s: %s: not there yet"):format(key, meaning), refusal({ [key] = 2 }))
-    end
-    for _, word in ipairs(keys.later_words.positions) do
-      assert.equal(("positions: %s is not there yet; now: none, learned or sinusoidal"):format(word),
-        refusal({ positions = word }))
-    end
-    for _, word in ipairs(keys.later_words.mask) do
-      assert.equal(("mask: %s is not there yet; now: none, causal, window or padding"):format(word),
-        refusal({ mask = word }))
-    end
-  end)
-
   it("is refused with the nearest key otherwise", function()
     assert.equal("head: no such key (did you mean heads?)", refusal({ head = 2 }))
     assert.equal("dmodel: no such key (did you mean d_model?)", refusal({ dmodel = 2 }))
