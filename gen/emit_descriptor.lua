@@ -12,9 +12,11 @@ local kinds = {
 }
 local types = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
 
--- An input without a batch is told apart, so that `run` hands it to every call as it is.
-local function kind_of(tensor)
-  return tensor.kind == "input" and tensor.shared and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
+-- An input without a batch in front is told apart, so that `run` hands it to every call as it is; where sequences come
+-- as columns none has one.
+local function kind_of(state, tensor)
+  local shared = tensor.shared or state.spec.layout == "seq_first"
+  return tensor.kind == "input" and shared and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
 end
 
 local function braces(shape) return "{ " .. table.concat(shape, ", ") .. " }" end
@@ -34,7 +36,7 @@ local function tensor_rows(state, trace, index_of)
       end
     end
     rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
-      kind_of(tensor), types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0, tensor.limit
+      kind_of(state, tensor), types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0, tensor.limit
         or 0,
       offset, ld)
   end
@@ -141,9 +143,12 @@ function emit_descriptor.values(state, trace)
   local inputs, outputs = {}, {}
   for i, name in ipairs(entry.inputs) do inputs[i] = index_of[name] end
   for i, name in ipairs(entry.outputs) do outputs[i] = index_of[name] end
+  local shared = false
+  for _, row in ipairs(tensors) do shared = shared or row:find("ATTN2C_SHARED_INPUT", 1, true) ~= nil end
   return { tensor_rows = tensors, op_rows = ops_text, attribute_lists = attributes, weight_rows = weights,
-    weight_names = weight_names, selection_rows = selections, input_list = table.concat(inputs, ", "), output_list = table.concat(outputs, ", "),
-    flops_literal = c.double(entry.flops) }
+    weight_names = weight_names, selection_rows = selections,
+    input_list = table.concat(inputs, ", "), output_list = table.concat(outputs, ", "),
+    has_shared = shared, flops_literal = c.double(entry.flops) }
 end
 
 return emit_descriptor

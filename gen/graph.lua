@@ -37,13 +37,15 @@ end
 local function layer(self, index, x)
   local path = self.prefix .. "l" .. index
   self.section = self.stack_name .. "layer " .. index
-  x = residual(self, x, path .. ".norm1", path .. ".attn.sum", function(y) return attention.self(self, path, index, y) end)
+  x = residual(self, x, path .. ".norm1", path .. ".attn.sum",
+    function(y) return attention.self(self, path, index, y) end)
   if self.memory then
     x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
       function(y) return attention.cross(self, path, index, y) end)
   end
   if self.spec.d_ff == 0 then return x end
-  return residual(self, x, path .. ".norm2", path .. ".ff.sum", function(y) return feed_forward(self, path .. ".ff", y) end)
+  return residual(self, x, path .. ".norm2", path .. ".ff.sum",
+    function(y) return feed_forward(self, path .. ".ff", y) end)
 end
 
 local input_stages = {}

@@ -153,7 +153,8 @@ local function attend(self, a)
   local scores
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
-    scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths }, mask)
+    scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },
+      mask)
   else
     scores = self:op("scores", a.path .. ".scores", { q = a.q, k = a.k, lengths = lengths }, mask)
   end

@@ -6,7 +6,7 @@ local ops = require("ops")
 local Builder = {}
 Builder.__index = Builder
 
---- A builder for a model's spec. prefix stands before paths of an encoder within a model, input_prefix before its inputs.
+--- A builder for a model's spec.
 function Builder.new(spec)
   return setmetatable({
     spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
@@ -17,7 +17,8 @@ function Builder.new(spec)
   }, Builder)
 end
 
---- A builder of a part of the same graph: another stack's spec and names.
+--- A builder of a part of the same graph: another stack's spec. prefix stands before its paths, input_prefix before its
+--- inputs, stack_name before its sections.
 function Builder:part(spec, prefix, input_prefix, stack_name)
   return setmetatable({
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
@@ -53,8 +54,8 @@ end
 
 --- A weight; mean and deviation are those of its random values. source: { rows, first }, where the checkpoint's tensor
 --- has more rows than are used; or { like = path }, where it is another weight's tensor; or { shape }, where the
---- checkpoint's has other dimensions of as many elements; or { heads, axis }, where some heads' rows or columns are left
---- out.
+--- checkpoint's has other dimensions of as many elements; or { heads, all, axis }, where of all heads' rows (axis 1) or
+--- columns (2) only some are taken.
 function Builder:weight(path, shape, mean, deviation, source)
   source = source or {}
   local found = names.find(self.model.names, source.like or path, self.model)
@@ -64,7 +65,8 @@ function Builder:weight(path, shape, mean, deviation, source)
   return tensor
 end
 
---- A constant, made by a formula (runtime/weights.c) when a model is opened. values: its numbers, where steps need them.
+--- A constant, made by a formula (runtime/constants.c) when a model is opened. values: its numbers, where the compiler
+--- needs them.
 function Builder:constant(path, shape, formula, values)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local tensor = self:tensor { name = path, kind = "constant", type = "f32", shape = shape, formula = formula,
@@ -89,7 +91,8 @@ function Builder:linear(path, x, width, bias, gain, source)
   return self:op("linear", path, {
     x = x,
     weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source),
-    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, source and source.axis == 1 and source or nil) or nil,
+    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, source and source.axis == 1 and source or nil)
+      or nil,
   })
 end
 

@@ -43,7 +43,8 @@ keys.list = {
     meaning = "layer norm, or RMS norm, which takes no mean off and has no bias" },
   { key = "eps", type = "number", stack = true, default = 1e-5, min = 1e-30, max = 1,
     meaning = "added to the variance (or mean square) in norms" },
-  { key = "final_norm", type = "boolean", stack = true, default = false, meaning = "one more norm after the last layer" },
+  { key = "final_norm", type = "boolean", stack = true, default = false,
+    meaning = "one more norm after the last layer" },
   { key = "residual", type = "boolean", stack = true, default = true,
     meaning = "whether a part's input is added to its result" },
   { key = "dropout", type = "number", stack = true, default = 0.0, min = 0, max = 1,
@@ -67,8 +68,8 @@ keys.list = {
   { key = "zero_attn", type = "boolean", stack = true, default = false,
     meaning = "a key and value of zeros behind those, seen by all" },
   { key = "attention_output", type = "attention_output", stack = true, default = "none",
-    meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, " ..
-      "scores = true }: of some layers, and the scores behind them" },
+    meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, "
+      .. "scores = true }: of some layers, and the scores behind them" },
   { key = "head_mask", type = "head_mask", stack = true, default = "none",
     meaning = "factors of each layer's heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; heads of factor 0 cost "
       .. "nothing" },

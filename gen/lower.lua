@@ -9,9 +9,9 @@
 -- A step names its operands as { buffer, offset, terms }: a float offset in the buffer, plus for each
 -- term its stride times a symbol: `s` the first sequence of the group, `b` the sequence within it.
 local attention = require("lower_attention")
-local faults = require("faults")
+local budget = require("budget")
 local plan = require("plan")
-local sequences = require("lower_sequence")
+local sequence = require("lower_sequence")
 local words = require("words")
 
 local lower = {}
@@ -43,16 +43,14 @@ function Lowering:emit(step)
   end
 end
 
--- How many steps a model over its budget has is told from the ops that have been lowered: layers are alike.
+-- How many steps a model has that is over its budget is told from the ops that have been lowered: layers are alike.
 function Lowering:over_budget()
-  local done = 0
-  for i = 1, (self.op_index or 1) - 1 do done = done + 1 + self.entry.ops[i].flops end
-  local all = 0
-  for _, op in ipairs(self.entry.ops) do all = all + 1 + op.flops end
-  local guess = done > 0 and math.floor(self.lines * all / done) or self.lines
-  faults.raise("usage", ("%s: max_lines: the model unrolls to some %s steps, and the budget is %s; " ..
-    "raise max_lines, or take fewer layers, a shorter seq or a smaller d_model"):format(self.file,
-    words.thousands(math.max(guess, self.lines)), words.thousands(self.budget)))
+  local done, all = 0, 0
+  for i, op in ipairs(self.entry.ops) do
+    all = all + 1 + op.flops
+    if i < (self.op_index or 1) then done = all end
+  end
+  budget.hold(self.state, math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
 end
 
 --- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its group writes.
@@ -234,16 +232,16 @@ function Lowering:padded(tensor, column, width)
 end
 
 --- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
-function Lowering:transposed_at(keys, sequence, key, column, place)
+function Lowering.transposed_at(_, keys, number, key, column, place)
   local block = keys.key_block
   local operand = { buffer = keys.buffer, class = "arena",
-    offset = sequence * transposed_floats(keys) + (key // block * keys.width + column) * block + key % block }
+    offset = number * transposed_floats(keys) + (key // block * keys.width + column) * block + key % block }
   if place.loop then operand.terms = { b = transposed_floats(keys) } end
   return operand
 end
 
---- Where output `row` of a packed weight [out][in] lies: its panel's leading dimension, the operand, and the outputs from
---- there to the panel's end.
+--- Where output `row` of a packed weight [out][in] lies: its panel's leading dimension, the operand, and the outputs
+--- from there to the panel's end.
 function Lowering:panel_at(weight, row)
   local column, at = 0, 0
   for _, width in ipairs(self.layouts[weight.name].widths) do
@@ -261,10 +259,10 @@ function Lowering:turn(tensor, place, block, column, width)
   local storage = self.storage[tensor.name]
   local row, stop = block.first, block.first + block.count
   while row < stop do
-    local sequence, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
+    local number, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
     local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
     self:row("transpose", { rows = count, cols = width, ldx = storage.leading_dimension, ldy = storage.key_block },
-      { y = self:transposed_at(storage, sequence, key, column, place), x = self:at(tensor, row, column, place) })
+      { y = self:transposed_at(storage, number, key, column, place), x = self:at(tensor, row, column, place) })
     row = row + count
   end
 end
@@ -476,8 +474,8 @@ end
 function Lowering:sequence_region(region)
   local op = region.op
   self.op_index = self.index_of[op]
-  self:note(sequences.describe(op))
-  sequences.lower(self, op)
+  self:note(sequence.describe(op))
+  sequence.lower(self, op)
 end
 
 local function sequences_of(group_of, name, batch) return group_of[name] or batch end
@@ -532,7 +530,7 @@ end
 local function lower_entry(state, index, variant)
   local planned, entry = state.plan.entries[index], state.graph.entries[index]
   local self = setmetatable({ storage = state.plan.storage, layouts = state.plan.layouts, entry = entry,
-    variant = variant, whole = variant == "trace", file = state.file:gsub("%c", "?"), lines = 0,
+    variant = variant, whole = variant == "trace", state = state, lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
     pad = state.plan.parameters.pad, row_block = state.plan.parameters.row_block, unit_number = 0, index_of = {},
     tiles = {} }, Lowering)

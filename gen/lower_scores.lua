@@ -172,8 +172,8 @@ end
 local weightings = words.set { "softmax", "weigh" }
 
 --- The steps between a block's scores and its weights. mask() masks the tile; store(op, masked) keeps what it holds
---- where that is wanted elsewhere. What is added may bring NaN to masked places, so that masks come last; a trace, which
---- keeps all, masks each time.
+--- where that is wanted elsewhere. What is added may bring NaN to masked places, so that masks come last; a trace,
+--- which keeps all, masks each time.
 function scores.lower(self, at, mask, store)
   local region, trace = at.region, self.variant == "trace"
   local pending, masked = {}, -math.huge

@@ -95,7 +95,8 @@ function ops.bucket_table(self, op, place)
   self:unit()
   self:row("bucket_table", { buckets = o.table.shape[1], rows = op.result.shape[1], cols = op.result.shape[2],
     ldy = self:ld(op.result) },
-    { y = self:at(op.result, 0, 0, place), table = self:at(o.table, 0, 0, place), index = self:at(o.index, 0, 0, place) })
+    { y = self:at(op.result, 0, 0, place), table = self:at(o.table, 0, 0, place),
+      index = self:at(o.index, 0, 0, place) })
 end
 
 --- The line above an op's steps.

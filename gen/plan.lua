@@ -111,7 +111,7 @@ local function group_of(state, head, riders, rows)
     local weight, layouts = head.operands.weight, state.plan.layouts
     group.key = tuning.key(head, riders, rows)
     local own = state.plan.parameters_of(group.key, weight)
-    layouts[weight.name] = layouts[weight.name] or plan.panels(weight.shape[1], own.panel)
+    layouts[weight.name] = layouts[weight.name] or state.plan.alike("panels", plan.panels, weight.shape[1], own.panel)
     group.panels = layouts[weight.name]
     group.k_blocks = plan.k_blocks(weight.shape[2], own.k_block)
     group.k_order, group.token_block = own.k_order, own.token_block
@@ -150,13 +150,17 @@ local function attention_region(state, region, list, at)
     local table_ = list[i].op == "add_relative" and list[i].operands.table
     if table_ then
       state.plan.layouts[table_.name] = state.plan.layouts[table_.name]
-        or plan.panels(table_.shape[1], TABLE_PANEL)
+        or state.plan.alike("panels", plan.panels, table_.shape[1], TABLE_PANEL)
     end
     i = i + 1
   end
   region.weights, region.context = list[i - 1], list[i]
   region.ops[#region.ops + 1] = list[i]
-  attention.plan(region, state.plan.parameters)
+  local shape, a = region.scores.result.shape, region.scores.attributes
+  local function make() return attention.blocks(region.scores, state.plan.parameters) end
+  local blocks = state.plan.alike("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
+    a.extra)
+  for key, value in pairs(blocks) do region[key] = value end
   return i
 end
 
@@ -384,8 +388,21 @@ local function partition(state, segments)
   end
 end
 
+-- Layers are alike: what is planned for one stands for all. Returns a function that calls make(...) once for each name
+-- and list of arguments.
+local function once_for_each()
+  local made = {}
+  return function(name, make, ...)
+    local key = { name }
+    for i = 1, select("#", ...) do key[i + 1] = tostring((select(i, ...))) end
+    key = table.concat(key, " ")
+    made[key] = made[key] or make(...)
+    return made[key]
+  end
+end
+
 function plan.run(state)
-  state.plan = { storage = {}, layouts = {}, entries = {} }
+  state.plan = { storage = {}, layouts = {}, entries = {}, alike = once_for_each() }
   tuning.prepare(state)
   for i, entry in ipairs(state.graph.entries) do
     local segments = segments_of(state, entry)

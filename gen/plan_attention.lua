@@ -34,10 +34,10 @@ local function span_of(first_key, keys, column, p)
 end
 
 -- The keys that a static mask leaves to the rows [first, first + count): all of the queries' own.
-local function band_span(region, p, first, count, own)
-  local a = region.scores.attributes
+local function band_span(scores, p, first, count, own)
+  local a = scores.attributes
   local left, right = attention.band(a)
-  local queries, prefix = region.scores.result.shape[3], math.min(a.prefix or 0, own)
+  local queries, prefix = scores.result.shape[3], math.min(a.prefix or 0, own)
   local position = first + (a.offset or 0)
   local first_key = left >= 0 and math.min(own - 1, math.max(0, position - left)) // p.key_align * p.key_align or 0
   local last_key = right >= 0 and math.min(own, math.max(position + count + right, prefix)) or own
@@ -51,30 +51,31 @@ local function band_span(region, p, first, count, own)
   return span
 end
 
---- Fills region.blocks = { { first, count, keys, spans } }, region.tile_columns, most_rows, key_block. A span is a
---- stretch of keys [first_key, first_key + keys), whose scores lie from column `column` of the tile on; parts are its
---- stretches within one transposed panel. cut: { lo, hi, keep }, row r of the block sees columns lo + r <= j < hi + r of
---- the span, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn) are a span of their own.
-function attention.plan(region, p)
-  local queries, keys = region.scores.result.shape[3], region.scores.result.shape[4]
-  local extra = region.scores.attributes.extra or 0
-  local left, right = attention.band(region.scores.attributes)
+--- The blocks of an attention with these scores: { blocks = { { first, count, keys, spans } }, tile_columns, most_rows,
+--- key_block }. A span is a stretch of keys [first_key, first_key + keys), whose scores lie from column `column` of the
+--- tile on; parts are its stretches within one transposed panel. cut: { lo, hi, keep }, row r of the block sees columns
+--- lo + r <= j < hi + r of the span, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn)
+--- are a span of their own.
+function attention.blocks(scores, p)
+  local queries, keys = scores.result.shape[3], scores.result.shape[4]
+  local extra = scores.attributes.extra or 0
+  local left, right = attention.band(scores.attributes)
   local own = keys - extra
   local narrow = left >= 0 and right >= 0 and left + right + 1 < own // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
   local columns = narrow and left + right + 1 + most + extra or keys
   most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // (4 * columns))))
-  region.blocks, region.tile_columns, region.most_rows = {}, 0, 0
-  region.key_block = p.key_block
+  local result = { blocks = {}, tile_columns = 0, most_rows = 0, key_block = p.key_block }
   for first = 0, queries - 1, most do
     local count = math.min(most, queries - first)
-    local block = { first = first, count = count, spans = { band_span(region, p, first, count, own) } }
+    local block = { first = first, count = count, spans = { band_span(scores, p, first, count, own) } }
     block.keys = block.spans[1].keys + extra
     if extra > 0 then block.spans[2] = span_of(own, extra, block.spans[1].keys, p) end
-    region.blocks[#region.blocks + 1] = block
-    region.tile_columns = math.max(region.tile_columns, block.keys)
-    region.most_rows = math.max(region.most_rows, count)
+    result.blocks[#result.blocks + 1] = block
+    result.tile_columns = math.max(result.tile_columns, block.keys)
+    result.most_rows = math.max(result.most_rows, count)
   end
+  return result
 end
 
 --- One line a block.

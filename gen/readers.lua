@@ -255,7 +255,8 @@ function read.plan(say, field, value)
   for _, name in ipairs(words.sorted_keys(value)) do
     local parameter, key = targets.parameters[name], field.key .. "." .. tostring(name):gsub("%c", "?")
     if not parameter then
-      say(field.key, ("no parameter %s; there are %s%s"):format(show(name), one_of(names), suggestion(say, name, names)))
+      say(field.key, ("no parameter %s; there are %s%s"):format(show(name), one_of(names),
+        suggestion(say, name, names)))
     elseif parameter.words then
       plan[name] = read.word(say, { key = key, words = parameter.words }, value[name])
     else

@@ -61,7 +61,7 @@ stages.constructors = {
   },
   encoder = {
     place = "memory",
-    meaning = "a stack of its own, whose result the cross-attention reads; keys as of the model, which has the defaults",
+    meaning = "a stack of its own, whose result the cross-attention reads; its keys default to the model's",
     fields = {},
   },
   hidden = {

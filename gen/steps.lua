@@ -58,7 +58,8 @@ steps.rows = {
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "cols" },
     arguments = { { "y", "w" }, { "x", "r" }, { "cosines", "r" }, { "sines", "r" } },
-    body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, ${ldy})",
+    body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, "
+      .. "${ldy})",
     equation = "y[i] = x[i] with its pairs of dimensions turned by the angles of row i",
   },
   patches = {

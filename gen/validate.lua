@@ -98,8 +98,8 @@ local function is_relative(spec) return spec.positions == "relative_key" or spec
 local function image_rows(say, input)
   if not (input.height and input.width and input.patch) then return nil end
   if input.height % input.patch ~= 0 or input.width % input.patch ~= 0 then
-    return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch, input.height,
-      input.width))
+    return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
+      input.height, input.width))
   end
   return input.height // input.patch * (input.width // input.patch) + (input.class_token and 1 or 0)
 end

@@ -39,7 +39,7 @@ describe("names", function()
     assert.same({ "l0.attn.score.weight", part = 1, parts = 1 }, names.find("torch", "l0.attn.score.weight"))
   end)
 
-  it("of a decoder's layers are those of TransformerDecoder, and of nn.Transformer where there is an encoder", function()
+  it("of a decoder are those of TransformerDecoder, with an encoder those of nn.Transformer", function()
     local alone, within = { memory = { seq = 3 } }, { memory = { encoder = {} } }
     for path, name in pairs { ["l1.cross.q.weight"] = "layers.1.multihead_attn.in_proj_weight",
       ["l1.norm_cross.bias"] = "layers.1.norm2.bias", ["l1.norm2.bias"] = "layers.1.norm3.bias",
