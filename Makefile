@@ -49,14 +49,16 @@ format: test-packages ## apply clang-format
 
 golden: packages ## write the goldens of stage dumps anew (look at the difference before you commit it)
 	$(LUA) tests/golden/regenerate.lua
+	$(LUA) tests/golden/plain.lua
 
 N    ?= 200
 SEED ?= 1
 fuzz: packages ## check N random descriptions (make fuzz N=1000 SEED=7)
 	$(LUA) tests/fuzz/fuzz.lua $(N) $(SEED)
 
-bench: packages ## time the models of the README against the roof of this machine
+bench: packages ## time the models of the README against the roof of this machine, then every form of attention
 	@bash tests/bench/models.sh
+	@bash tests/bench/options.sh
 
 bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (takes a while; installs them under out/)
 	@bash tests/bench/peers/run.sh $(RACE)

@@ -41,7 +41,7 @@ steps.rows = {
   context_repair_nonzero = {
     constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "spans", "count", "cols" },
     arguments = { { "c", "rw" }, { "p", "r" }, { "v", "r" } },
-    body = "attn2c_context_repair_spans(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
+    body = "attn2c_context_repair_nonzero(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
       .. "(const int[][3]){${spans}}, ${count})",
     equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
   },

@@ -94,23 +94,4 @@ ATTN2C_INLINE void attn2c_context_repair(float *c, const float *p, const float *
   }
 }
 
-/* The same for keys that are masked by their weight alone: each row r of c that holds an infinity or NaN is
- * computed again over the keys 0 <= j < cols whose p[r][j] is not 0. A NaN is not 0. */
-ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const float *v, int rows, int cols,
-                                                 int head_dim, int ldc, int ldp, int ldv) {
-  for (int r = 0; r < rows; r++) {
-    float *row = c + (ptrdiff_t)r * ldc;
-    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
-#pragma omp simd
-    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
-    for (int j = 0; j < cols; j++) {
-      const float weight = p[(ptrdiff_t)r * ldp + j];
-      const float *value = v + (ptrdiff_t)j * ldv;
-      if (weight == 0.0f) continue;
-#pragma omp simd
-      for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
-    }
-  }
-}
-
 #endif

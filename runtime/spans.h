@@ -20,9 +20,9 @@ ATTN2C_INLINE void attn2c_add_length(float *s, int rows, int cols, int ld, float
 /* c[rows][head_dim] = p . v has been computed, with leading dimensions ldc, ldp, ldv. Columns spans[i][0] to
  * spans[i][0] + spans[i][2] - 1 of p weigh the rows of v from spans[i][1] on. Each row of c that holds an
  * infinity or NaN is computed again over the keys whose weight is not 0. */
-ATTN2C_INLINE void attn2c_context_repair_spans(float *c, const float *p, const float *v, int rows,
-                                               int head_dim, int ldc, int ldp, int ldv, const int (*spans)[3],
-                                               int count) {
+ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const float *v, int rows,
+                                                 int head_dim, int ldc, int ldp, int ldv,
+                                                 const int (*spans)[3], int count) {
   for (int r = 0; r < rows; r++) {
     float *row = c + (ptrdiff_t)r * ldc;
     if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;

@@ -15,8 +15,13 @@ describe("goldens", function()
     end)
   end
 
+  it("of models that use no option of attention are byte for byte what they were before there were any", function()
+    local plain = dofile(helper.root .. "/tests/golden/plain.lua")
+    helper.same_text(files.read(plain.file), plain.make(), "tests/golden/plain.txt")
+  end)
+
   it("are small, and none is left over", function()
-    local expected, bytes = {}, 0
+    local expected, bytes = { ["plain.txt"] = true }, 0
     for _, model in ipairs(golden.models) do
       for _, each in ipairs(golden.make(model)) do expected[each.name] = true end
     end
