@@ -1,6 +1,8 @@
 -- draw.lua: random descriptions, valid ones only, from all keys together. Sizes lie where
--- tiles and vectors end: around multiples of 16, primes, ones; their product is bounded, so
--- that a case takes about a second.
+-- tiles and vectors end (sizes.lua); their product is bounded, so that a case takes about a
+-- second. draw_attention.lua draws what attentions can be told.
+local attention = require("draw_attention")
+local sizes = require("sizes")
 local stages = require("stages")
 local targets = require("targets")
 local words = require("words")
@@ -9,21 +11,7 @@ local draw = {}
 
 local random = math.random
 
-local function pick(list) return list[random(#list)] end
-local function chance(percent) return random(100) <= percent end
-
-local primes = { 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 53, 61, 67, 83, 97, 101, 127, 131, 191, 193, 251, 257 }
-
--- An integer from 1 to `most`: a small one, a prime, one around a multiple of 16, or any.
-local function size(most)
-  local way = random(5)
-  local n
-  if way == 1 then n = random(8)
-  elseif way == 2 then n = pick(primes)
-  elseif way <= 4 then n = 16 * random(math.max(1, most // 16)) + random(-1, 1)
-  else n = random(most) end
-  return math.max(1, math.min(most, n))
-end
+local pick, chance, size, NARROW = sizes.pick, sizes.chance, sizes.size, sizes.NARROW
 
 local function divisors(n, most)
   local list = {}
@@ -53,53 +41,55 @@ local function draw_bias()
   return bias
 end
 
-local function draw_window(seq)
-  local function bound() return chance(90) and random(0, seq + 3) or pick { 0, 1, 16, 4096 } end
-  return { bound(), bound() }
+local function draw_image(d)
+  local patch = pick { 1, 2, 3, 4, 5, 8 }
+  local input = { stage = "image", patch = patch, height = patch * random(7), width = patch * random(7) }
+  if chance(60) then input.channels = random(4) end
+  if chance(50) then input.class_token = chance(50) end
+  d.input = input
 end
 
-local function draw_mask(d)
-  local way = random(10)
-  if way <= 2 then return end
-  if way == 3 then d.mask = "none"
-  elseif way == 4 then d.mask = "causal"
-  elseif way == 5 then d.mask = "padding"
-  elseif way == 6 then d.mask, d.window = "window", draw_window(d.seq)
-  else
-    local mask = {}
-    for _, word in ipairs { "causal", "padding" } do if chance(50) then mask[#mask + 1] = word end end
-    if chance(60) then
-      if chance(70) then mask.window = draw_window(d.seq)
-      else mask[#mask + 1], d.window = "window", draw_window(d.seq) end
-    end
-    d.mask = mask
-  end
+-- Rows of a description's sequence, which an image sets.
+local function rows_of(d)
+  local input = d.input
+  if not input or input.stage ~= "image" then return d.seq end
+  return input.height // input.patch * (input.width // input.patch) + (input.class_token == false and 0 or 1)
 end
 
+-- What comes into a stack of layers.
 local function draw_input(d)
-  local way = random(4)
+  local way = random(6)
   if way == 1 then d.input = { stage = "hidden" }
   elseif way == 2 then
     d.input = { stage = "linear", from = size(150) }
     if chance(40) then d.input.bias = chance(50) end
-  elseif way == 3 then d.input = { stage = "tokens", vocab = chance(20) and 1 or size(400) } end
-  if chance(50) then d.positions = pick { "none", "learned", "sinusoidal" } end
+  elseif way <= 4 then
+    d.input = { stage = "tokens", vocab = chance(20) and 1 or size(400) }
+    if chance(30) then d.input.types = random(0, 5) end
+    if chance(30) then d.input.norm = chance(70) end
+  elseif way == 5 then
+    draw_image(d)
+    d.seq = rows_of(d)
+  end
 end
 
 -- Names that emitted C uses itself are among them, and names of inputs.
 local output_names = {
   "logits", "label", "hidden", "lengths", "ids", "features", "a", "b", "i", "k", "s", "w", "out", "all", "wanted", "to",
-  "from", "x",
+  "from", "x", "key", "query", "memory", "head_mask", "keys", "attention",
 }
 
--- The norm of a narrow row whose values are nearly equal multiplies any rounding, and no two computations of such a
--- model agree: below this width eps is large.
-local NARROW = 8
+-- The unit vector of a narrow row is as sensitive as its norm, and has no eps to help.
+local NARROW_UNIT = 16
 
--- pooled: whether rows were pooled before; width: of what comes in.
-local function draw_stage(pooled, width)
+-- d: the description; pooled: whether rows were pooled before; width: of what comes in.
+local function draw_stage(d, pooled, width)
   local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", pick(activations), pick(activations) }
   if not pooled then kinds[#kinds + 1], kinds[#kinds + 2] = "pool", "pool" end
+  if width >= NARROW_UNIT then kinds[#kinds + 1] = "normalise" end
+  if d.input and d.input.stage == "tokens" and (width == d.d_model or chance(30)) then
+    kinds[#kinds + 1], kinds[#kinds + 2] = "vocabulary", "vocabulary"
+  end
   local stage = { stage = pick(kinds) }
   if stage.stage == "linear" then
     stage.to = size(150)
@@ -107,18 +97,23 @@ local function draw_stage(pooled, width)
     if chance(40) then stage.activation = pick(activations) end
   elseif stage.stage == "pool" then
     stage.over = pick(pools)
+  elseif stage.stage == "vocabulary" then
+    if width ~= d.d_model or chance(40) then stage.tied = false end
+    if chance(40) then stage.bias = chance(70) end
   elseif stage.stage == "norm" and (chance(40) or width < NARROW) then
     stage.eps = width < NARROW and 0.5 or pick { 1e-12, 1e-5, 0.5 }
   end
   return stage
 end
 
-local function draw_output(d)
-  if chance(35) then return end
-  local output, names, pooled, width = {}, {}, false, d.d_model
+-- width: of the states. Of a row of NaN there is no largest.
+local function draw_output(d, width)
+  if chance(35) or d.fully_masked == "nan" then return end
+  local output, names, pooled = {}, {}, false
   for i = 1, random(0, 6) do
-    local stage = draw_stage(pooled, width)
-    pooled, width = pooled or stage.stage == "pool", stage.to or width
+    local stage = draw_stage(d, pooled, width)
+    pooled = pooled or stage.stage == "pool"
+    width = stage.to or (stage.stage == "vocabulary" and d.input.vocab) or width
     local name = pick(output_names)
     if chance(35) and not names[name] then stage.name, names[name] = name, true end
     output[i] = stage
@@ -161,49 +156,113 @@ local function draw_plan(d)
   d.plan = plan
 end
 
--- Multiply-adds of a call, roughly.
-local function cost(d)
+-- Multiply-adds of a sequence's layers, roughly. keys: rows that the attention's keys have.
+local function stack_cost(d, rows, keys)
   local width = d.heads * (d.head_dim or d.d_model // d.heads)
-  local rows = (d.batch or 1) * d.seq
-  local layer = 4 * d.d_model * width + 2 * d.d_model * (d.d_ff or 4 * d.d_model) + 2 * d.seq * width
+  local d_ff = d.d_ff or 4 * d.d_model
+  -- A tanh takes as long as twenty multiply-adds, and twice: in the model and in the reference.
+  local pair = d.scoring == "additive" and 40 or 2
+  local layer = 4 * d.d_model * width + 3 * d.d_model * d_ff + pair * keys * width
   return rows * (d.layers * layer + 150 * (d.d_model + 150))
 end
 
+-- Multiply-adds of a call, roughly.
+local function cost(d)
+  return (d.batch or 1) * stack_cost(d, d.seq, d.seq)
+end
+
 local MOST_COST = 2.5e7
+
+local function lower_rows(d)
+  local input = d.input
+  if not input or input.stage ~= "image" then
+    d.seq = math.max(1, d.seq * 2 // 3)
+  else
+    local side = input.height > input.width and "height" or "width"
+    input[side] = math.max(1, input[side] // input.patch * 2 // 3) * input.patch
+    d.seq = rows_of(d)
+  end
+end
 
 -- Lowers what is largest until a check of it is quick.
 local function bound_cost(d)
   while cost(d) > MOST_COST do
     if (d.batch or 1) > 4 then d.batch = d.batch // 2
     elseif d.layers > 1 then d.layers = d.layers - 1
-    elseif d.seq > 40 then d.seq = d.seq * 2 // 3
+    elseif d.seq > 40 then lower_rows(d)
     elseif (d.batch or 1) > 1 then d.batch = d.batch - 1
     elseif (d.d_ff or 4 * d.d_model) > 60 then d.d_ff = (d.d_ff or 4 * d.d_model) * 2 // 3
     elseif d.heads > 1 and d.head_dim then d.heads = d.heads // 2
-    else d.seq = math.max(1, d.seq // 2) end
+    else lower_rows(d) end
   end
+end
+
+-- Sizes of a stack, and what the cost depends on.
+local function draw_sizes(d)
+  if chance(60) then d.batch = chance(80) and random(6) or size(40) end
+  d.seq, d.d_model, d.layers = size(chance(85) and 100 or 300), size(chance(85) and 130 or 400),
+    pick { 0, 1, 1, 1, 2, 2, 3 }
+  draw_heads(d)
+  if chance(70) then d.d_ff = chance(85) and size(250) or 0 end
+  if chance(25) then d.gated = chance(80) end
+end
+
+local function draw_norms(d)
+  if chance(60) then d.norm = pick { "post", "pre", "none" } end
+  if d.input and d.input.stage == "qkv" and d.norm == "pre" then d.norm = "none" end
+  -- Without norms weights that are no softmax would grow from layer to layer.
+  if (d.weighting or "softmax") ~= "softmax" and d.layers > 1 and d.norm == "none" then d.norm = "post" end
+  if chance(40) then d.final_norm = d.norm ~= "none" and chance(70) end
+  if chance(35) then d.norm_kind = pick { "layer", "rms" } end
+  if d.d_model < NARROW then d.eps = pick { 0.1, 1 }
+  elseif chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
+end
+
+-- Attention by itself, or a stack of layers, with what it reads beside its own states. Returns the states' width.
+local function draw_model(d)
+  local qkv = chance(15)
+  if qkv then d.input = { stage = "qkv" } else draw_input(d) end
+  attention.draw_kind(d, qkv)
+  if d.projections == false then
+    local fitting = divisors(d.d_model, 16)
+    if #fitting > 0 then d.head_dim, d.heads = nil, pick(fitting) else d.projections = nil end
+  end
+  draw_norms(d)
+  bound_cost(d)
+  local keys
+  if qkv then
+    keys = d.seq
+    if chance(70) then
+      keys = size(100)
+      d.key_seq = keys
+    end
+  elseif d.projections ~= false and chance(15) then
+    d.past = size(60)
+  end
+  attention.draw_stack(d, keys)
+  local width = qkv and attention.draw_qkv(d) or d.d_model
+  if width < NARROW then d.eps = d.eps and d.eps >= 0.1 and d.eps or 0.5 end
+  if not qkv and chance(25) then attention.draw_memory(d, draw_input) end
+  attention.draw_mask_value(d)
+  if d.d_ff ~= 0 then width = d.d_model end
+  return width
 end
 
 --- A description as a plain table; the same for the same seed and number, on every machine.
 function draw.description(seed, number)
   math.randomseed(seed, number)
   local d = { name = pick { "fuzzed", "w", "x9", "a_b", "k", "a_model_of_precisely_forty_letters_is_ok" } }
-  if chance(60) then d.batch = chance(80) and random(6) or size(40) end
-  d.seq, d.d_model, d.layers = size(chance(85) and 100 or 300), size(chance(85) and 130 or 400),
-    pick { 0, 1, 1, 1, 2, 2, 3 }
-  draw_heads(d)
-  if chance(70) then d.d_ff = size(250) end
+  draw_sizes(d)
   if chance(60) then d.activation = pick(activations) end
-  if chance(60) then d.norm = pick { "post", "pre", "none" } end
-  if chance(40) then d.final_norm = d.norm ~= "none" and chance(70) end
-  if d.d_model < NARROW then d.eps = pick { 0.1, 1 }
-  elseif chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
   d.bias = draw_bias()
   if chance(30) then d.scale = pick { false, 1, 0.25, 0.05 } end
-  bound_cost(d)
-  draw_mask(d)
-  draw_input(d)
-  draw_output(d)
+  local width = draw_model(d)
+  draw_output(d, width)
+  if chance(10) then d.dropout = pick { 0, 0.1, 1 } end
+  if chance(10) then d.drop_path = pick { 0, 0.1, 1 } end
+  local stage = d.input and d.input.stage
+  if chance(20) and stage ~= "tokens" and stage ~= "image" then d.layout = pick { "batch_first", "seq_first" } end
+  if stage == "image" and chance(50) then d.seq = nil end
   if chance(40) then d.names = pick { "attn2c", "torch" } end
   if chance(40) then d.target = pick { "host", "avx2", "x86_64" } end
   if chance(20) then d.kernels = pick { "libxsmm", "portable" } end

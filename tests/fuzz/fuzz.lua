@@ -39,7 +39,7 @@ local function drawn(seed, number, folder)
     files.write_all(folder, { { name = "drawn.lua", text = text.description(description) } })
     local state = case.compile(path)
     os.remove(path)
-    if not state or state.plan.entries[1].lines <= MOST_LINES then return description end
+    if not state or state.programs[1].lines <= MOST_LINES then return description end
   end
   error(("case %d: no description of at most %d steps"):format(number, MOST_LINES))
 end

@@ -1,0 +1,191 @@
+-- draw_attention.lua: random options of attention: heads, scoring, masks, positions, what
+-- stands before and behind the keys, memories and encoders. Valid ones only, and such that
+-- a model's numbers neither explode nor vanish.
+local sizes = require("sizes")
+
+local attention = {}
+
+local random = math.random
+local pick, chance, size = sizes.pick, sizes.chance, sizes.size
+
+-- A divisor of n.
+local function divisor(n)
+  local list = {}
+  for d = 1, n do if n % d == 0 then list[#list + 1] = d end end
+  return pick(list)
+end
+
+local function head_dim_of(d) return d.head_dim or d.d_model // d.heads end
+
+--- Options that bound the cost of a call, or what the sizes can be. qkv: whether they come in one by one.
+function attention.draw_kind(d, qkv)
+  if (qkv and chance(60)) or chance(15) then d.residual = chance(40) end
+  if chance(15) then d.weighting = pick { "softmax", "relu", "none" } end
+  if chance(15) then d.scoring = pick { "dot", "additive", "additive" } end
+  if chance(10) then d.projections = chance(20) end
+  if qkv then d.layers = 1 end
+end
+
+local function draw_window(seq)
+  local function bound() return chance(90) and random(0, seq + 3) or pick { 0, 1, 16, 4096 } end
+  return { bound(), bound() }
+end
+
+local array_masks = { "key_padding", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" }
+
+-- keys: rows that the attention's keys have.
+local function draw_mask(d, keys)
+  local way = random(12)
+  if way <= 2 then return end
+  if way == 3 then d.mask = pick { "none", "causal", "padding" }
+  elseif way == 4 then d.mask, d.window = "window", draw_window(keys)
+  elseif way == 5 then d.mask, d.prefix = "prefix", random(keys + 1)
+  elseif way == 6 then d.mask = pick(array_masks)
+  else
+    local mask = {}
+    for _, word in ipairs { "causal", "padding" } do if chance(40) then mask[#mask + 1] = word end end
+    for _, word in ipairs(array_masks) do if chance(12) then mask[#mask + 1] = word end end
+    local bound = random(6)
+    if bound == 1 then mask.window = draw_window(keys)
+    elseif bound == 2 then mask[#mask + 1], d.window = "window", draw_window(keys)
+    elseif bound == 3 then mask.prefix = random(keys + 1)
+    elseif bound == 4 then mask[#mask + 1], d.prefix = "prefix", random(keys + 1) end
+    d.mask = mask
+  end
+end
+
+--- Whether a description's mask says a word.
+function attention.has_mask(d, word)
+  if d.mask == word then return true end
+  if type(d.mask) ~= "table" then return false end
+  for _, each in ipairs(d.mask) do if each == word then return true end end
+  return d.mask[word] ~= nil
+end
+
+-- A large value eats up the digits of scores: where a row sees only keys that have it, no two computations agree. Only
+-- the first key, which every length leaves, is seen for sure, and not under every mask.
+local function draw_mask_value(d)
+  local padding, arrays = attention.has_mask(d, "padding"), false
+  if not (padding or attention.has_mask(d, "key_padding")) or chance(70) then return end
+  for _, word in ipairs { "window", table.unpack(array_masks) } do arrays = arrays or attention.has_mask(d, word) end
+  local mild = arrays or (d.weighting or "softmax") ~= "softmax"
+    or (d.memory and (d.memory.mask == "key_padding" or d.memory.stage == "encoder"))
+  d.mask_value = mild and pick { 0, -0.5, -4 } or pick { -0.5, -4, -10000, -1e9 }
+end
+
+local function draw_positions(d, keys)
+  if chance(40) then return end
+  local kinds = { "none", "learned", "sinusoidal", "alibi", "relative_key", "relative_key_query", "t5" }
+  if head_dim_of(d) >= 2 then kinds[#kinds + 1], kinds[#kinds + 2] = "rope", "rope" end
+  d.positions = pick(kinds)
+  -- Weights that are no softmax grow with what is added to scores.
+  if d.positions == "alibi" and (d.weighting or "softmax") ~= "softmax" then d.positions = "t5" end
+  local needed = math.max(d.seq + (d.past or 0), keys)
+  if chance(40) then d.max_position = needed + (chance(50) and 0 or size(100)) end
+  if d.positions == "rope" then
+    d.rope_dim = 2 * random(head_dim_of(d) // 2)
+    if head_dim_of(d) % 2 == 0 and chance(40) then d.rope_dim = head_dim_of(d) end
+    if chance(50) then d.rope_style = pick { "halves", "pairs" } end
+    if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
+  elseif d.positions == "t5" then
+    if chance(60) then d.t5_buckets = random(4, 70) end
+    local sided = d.t5_buckets or 32
+    if chance(50) then d.t5_distance = sided // 2 + size(150) end
+  end
+end
+
+local function draw_factors(d)
+  local list = {}
+  for layer = 1, d.layers do
+    local empty, ones = chance(10), chance(15)
+    list[layer] = {}
+    for head = 1, d.heads do
+      list[layer][head] = empty and 0 or ones and 1 or pick { 0, 0, 1, 1, 0.5, -1.25 }
+    end
+  end
+  return list
+end
+
+local function draw_attention_output(d)
+  if chance(70) then return end
+  d.attention_output = pick { "none", "heads", "mean" }
+  if chance(70) then return end
+  local layers = {}
+  for layer = 0, d.layers - 1 do if chance(50) then layers[#layers + 1] = layer end end
+  d.attention_output = { kind = pick { "heads", "mean" }, layers = chance(80) and layers or nil }
+end
+
+--- Everything about the attentions of a stack whose sizes are final. keys: of qkv(), the rows of key and value.
+function attention.draw_stack(d, keys)
+  local own = (d.past or 0) + (keys or d.seq)
+  draw_mask(d, own)
+  draw_positions(d, own)
+  if d.projections == false and not keys then d.kv_heads = nil
+  elseif chance(35) then d.kv_heads = divisor(d.heads) end
+  if chance(15) and d.projections ~= false then d.bias_kv = chance(80) end
+  if chance(15) then d.zero_attn = chance(80) end
+  if chance(4) and (d.weighting or "softmax") == "softmax" and d.layers <= 2 then d.fully_masked = "nan"
+  elseif chance(10) then d.fully_masked = "zero" end
+  draw_attention_output(d)
+  if chance(20) then
+    d.head_mask = d.projections ~= false and chance(60) and draw_factors(d) or pick { "none", "input" }
+  end
+end
+
+--- Widths of the inputs of qkv(); returns the width of the states behind the attention.
+function attention.draw_qkv(d)
+  local heads, head_dim = d.kv_heads or d.heads, head_dim_of(d)
+  if d.projections ~= false then
+    if chance(50) then d.kdim = size(120) end
+    if chance(50) then d.vdim = size(120) end
+    return d.d_model
+  end
+  if heads * head_dim ~= d.d_model or chance(50) then d.kdim = heads * head_dim end
+  local value = d.residual == false and size(60) or head_dim
+  if heads * value ~= d.d_model or chance(50) then d.vdim = heads * value end
+  return d.heads * value
+end
+
+local sizes_of_stack = { "d_model", "heads", "head_dim", "d_ff" }
+
+-- An encoder with all that it needs; then it leaves to the model what the model says alike.
+local function draw_encoder(d, draw_input)
+  local e = { stage = "encoder", seq = size(60) }
+  for _, key in ipairs { "layers", "eps", "projections", "weighting", "scoring", table.unpack(sizes_of_stack) } do
+    e[key] = d[key]
+  end
+  if chance(40) then e.layers = random(0, 2) end
+  if chance(30) and d.projections ~= false then
+    e.heads, e.head_dim = random(4), nil
+    e.d_model, e.d_ff = e.heads * size(30), chance(80) and size(100) or 0
+    if e.d_model < sizes.NARROW then e.eps = 0.5 end
+  end
+  if chance(20) then e.norm_kind = pick { "layer", "rms" } end
+  if chance(20) then e.gated = chance(50) end
+  draw_input(e)
+  attention.draw_stack(e)
+  if d.kv_heads then e.kv_heads = e.kv_heads or e.heads end
+  if e.positions == "t5" then e.t5_buckets, e.t5_distance = e.t5_buckets or 32, e.t5_distance or 128 end
+  draw_mask_value(e)
+  local alike = true
+  for _, key in ipairs(sizes_of_stack) do alike = alike and e[key] == d[key] end
+  for _, key in ipairs(sizes_of_stack) do if alike then e[key] = nil end end
+  for _, key in ipairs { "layers", "eps", "projections", "weighting", "scoring" } do
+    if e[key] == d[key] then e[key] = nil end
+  end
+  return e
+end
+
+--- A memory of a model that can have one. draw_input(d): what comes into an encoder.
+function attention.draw_memory(d, draw_input)
+  if chance(50) then d.memory = draw_encoder(d, draw_input)
+  else
+    d.memory = { seq = size(80) }
+    if d.projections ~= false and chance(50) then d.memory.width = size(100) end
+    if chance(60) then d.memory.mask = pick { "none", "padding", "key_padding" } end
+  end
+end
+
+attention.draw_mask_value = draw_mask_value
+
+return attention
