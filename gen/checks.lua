@@ -104,9 +104,34 @@ local function rectangle(step, operand)
   return { row = operand.offset // ld, column = operand.offset % ld, rows = rows, columns = columns, ld = ld }
 end
 
+-- The rectangle of a buffer that an operand reads row by row, or nil where it is not one.
+local function read_rectangle(step, operand)
+  local c = step.constants
+  local rows, columns, ld
+  if step.form == "product" and operand == step.b then
+    rows, columns, ld = step.kernel.n, step.kernel.k + (step.batch.count - 1) * step.batch.b // 4, step.kernel.ldb
+  elseif step.form == "map" then
+    for _, part in ipairs(step.parts) do
+      for _, argument in ipairs(step.arguments) do
+        if argument[2] == operand and argument[1] == part.argument then ld = part.ld end
+      end
+    end
+    rows, columns = c.rows, c.cols
+  elseif step.form == "row" and operand == step.arguments.x then
+    rows, columns, ld = c.rows, c.cols, c.ldx
+  end
+  if not rows or (ld or 0) == 0 then return nil end
+  return { row = operand.offset // ld, column = operand.offset % ld, rows = rows, columns = columns, ld = ld }
+end
+
 local function disjoint(a, b)
-  return a.ld == b.ld and (a.row + a.rows <= b.row or b.row + b.rows <= a.row or a.column + a.columns <= b.column
+  return a and b and a.ld == b.ld and (a.row + a.rows <= b.row or b.row + b.rows <= a.row or a.column + a.columns <= b.column
     or b.column + b.columns <= a.column)
+end
+
+local function append(lists, key, value)
+  lists[key] = lists[key] or {}
+  table.insert(lists[key], value)
 end
 
 --- Every buffer is written before it is read; what one worker of a phase writes, no other touches.
@@ -117,34 +142,28 @@ function checks.schedule(state)
     schedule.each(program, function(step, section, _, worker, phase)
       if phase == 0 or phase ~= phase_before then writes, reads = {}, {} end
       phase_before = phase
+      local function apart_from(others, box, what, buffer)
+        for _, other in ipairs(others or {}) do
+          expect(other.worker == worker or disjoint(box, other.box), "schedule", what, section.name, buffer)
+        end
+      end
       operands.each(step, function(operand, access)
         if operand.class ~= "arena" or access == "w" then return end
-        local by = writes[operand.buffer]
         expect(written[operand.buffer], "schedule", "%s reads %s before it is written", section.name, operand.buffer)
-        if access == "r" then
-          for _, other in ipairs(by or {}) do
-            expect(other.worker == worker, "schedule", "%s: %s is read and written in one phase", section.name,
-              operand.buffer)
-          end
-          reads[operand.buffer] = reads[operand.buffer] or {}
-          reads[operand.buffer][worker] = true
+        if access == "r" and phase > 0 then
+          local box = read_rectangle(step, operand)
+          apart_from(writes[operand.buffer], box, "%s: %s is read and written in one phase", operand.buffer)
+          append(reads, operand.buffer, { worker = worker, box = box })
         end
       end)
       operands.each(step, function(operand, access)
         if not operand.buffer or (access ~= "w" and access ~= "rw") then return end
         written[operand.buffer] = true
         if phase == 0 then return end
-        for other in pairs(reads[operand.buffer] or {}) do
-          expect(other == worker, "schedule", "%s: %s is read and written in one phase", section.name, operand.buffer)
-        end
-        local list = writes[operand.buffer] or {}
-        writes[operand.buffer] = list
         local box = rectangle(step, operand)
-        for _, other in ipairs(list) do
-          expect(other.worker == worker or (box and other.box and disjoint(box, other.box)), "schedule",
-            "%s: two workers write to one place of %s", section.name, operand.buffer)
-        end
-        list[#list + 1] = { worker = worker, box = box }
+        apart_from(reads[operand.buffer], box, "%s: %s is read and written in one phase", operand.buffer)
+        apart_from(writes[operand.buffer], box, "%s: two workers write to one place of %s", operand.buffer)
+        append(writes, operand.buffer, { worker = worker, box = box })
       end)
     end)
   end

@@ -120,7 +120,7 @@ end
 -- A tied head is a second weight that reads the token table's tensor: one is looked up by rows, the other multiplied.
 function output_stages.vocabulary(self, x, stage, path)
   path = path .. ".vocabulary"
-  local vocab, from = self.spec.input.vocab, self.spec.d_model
+  local vocab, from = self.spec.input.vocab, x.shape[#x.shape]
   return self:op("linear", path, {
     x = x,
     weight = self:weight(path .. ".weight", { vocab, from }, 0, 1 / math.sqrt(from),

@@ -362,10 +362,11 @@ end
 function heads.normalise(self, group, place, block)
   local op = group.head
   local x = op.operands.x
+  local cols = x.shape[#x.shape]
   self:row("normalise",
-    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(group.result),
-      eps = op.attributes.eps },
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
     { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+  self:epilogue(group, place, block.first, block.count, 0, cols)
 end
 
 -- The tables of angles begin anew with each sequence.

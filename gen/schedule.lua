@@ -125,7 +125,9 @@ local function privatise(step, worker, private)
     copy.a, copy.b, copy.c = turn(step.a), turn(step.b), turn(step.c)
   elseif step.form == "map" then
     copy.arguments = {}
-    for i, argument in ipairs(step.arguments) do copy.arguments[i] = { argument[1], turn(argument[2]), argument[3] } end
+    for i, argument in ipairs(step.arguments) do
+      copy.arguments[i] = { argument[1], turn(argument[2]), argument[3], argument[4] }
+    end
   else
     copy.arguments = {}
     for name, operand in pairs(step.arguments) do copy.arguments[name] = turn(operand) end

@@ -16,13 +16,13 @@ local quote, show = faults.quote, readers.show
 local MOST_LINES = 100
 
 -- Inputs, and outputs that attention makes, have names of their own.
-local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^scores_%d+$", "^cross_scores_%d+$", "^keys_%d+$",
-  "^values_%d+$" }
+local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
+  "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
 
 -- Which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
   local pooled, ended = false, nil
-  local names = {}
+  local names, width = {}, spec.d_model
   for i, stage in ipairs(spec.output) do
     local key = "output." .. i
     if ended then say(key, ("nothing can follow %s, which gives integers"):format(ended)) end
@@ -33,7 +33,10 @@ local function check_output(say, spec)
       ended = "argmax"
     elseif stage.stage == "vocabulary" and spec.input.stage ~= "tokens" then
       say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
+    elseif stage.stage == "vocabulary" and stage.tied and width ~= spec.d_model then
+      say(key, ("tied to a table of width %d, but the rows are %d wide; give tied = false"):format(spec.d_model, width))
     end
+    width = stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
     if stage.name then
       if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
       names[stage.name] = true
