@@ -125,8 +125,8 @@ local function read_rectangle(step, operand)
 end
 
 local function disjoint(a, b)
-  return a and b and a.ld == b.ld and (a.row + a.rows <= b.row or b.row + b.rows <= a.row or a.column + a.columns <= b.column
-    or b.column + b.columns <= a.column)
+  return a and b and a.ld == b.ld and (a.row + a.rows <= b.row or b.row + b.rows <= a.row
+    or a.column + a.columns <= b.column or b.column + b.columns <= a.column)
 end
 
 local function append(lists, key, value)

@@ -78,7 +78,7 @@ local function relative(self, a, scores)
   local weight = self:weight(path .. ".weight", { rows, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
   local function add(name, x, keys)
     return self:op("add_relative", path .. "." .. name, { scores = scores, x = x, table = weight },
-      { heads = spec.heads, keys = keys, offset = a.mask.offset, extra = a.mask.extra })
+      { heads = a.heads, keys = keys, offset = a.mask.offset, extra = a.mask.extra })
   end
   scores = add("query", a.q, false)
   if spec.positions == "relative_key_query" then scores = add("key", a.k, true) end
@@ -171,11 +171,19 @@ local function attend(self, a)
   return result
 end
 
--- Heads of a layer whose constant factor is 0 are left out of the model: kept, their numbers from 0, or nil for all.
+-- Whether something beside the projections goes by the number of a head, or by the width of all.
+local function counts_heads(spec)
+  return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
+    or spec.scoring == "additive"
+    or spec.positions == "alibi" or spec.positions == "t5" or spec.mask.additive_heads or spec.mask.blocked_heads
+    or spec.bias_kv or spec.past > 0
+end
+
+-- Heads of a layer whose constant factor is 0 are left out of its self-attention: kept, their numbers from 0, or nil for
+-- all.
 local function kept_heads(spec, layer)
   local factors = spec.head_mask.layers and spec.head_mask.layers[layer + 1]
-  if not factors or spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none"
-    or spec.attention_output.scores then return nil end
+  if not factors or counts_heads(spec) then return nil end
   local kept = {}
   for head, factor in ipairs(factors) do if factor ~= 0 then kept[#kept + 1] = head - 1 end end
   return #kept < spec.heads and #kept > 0 and kept or nil
@@ -220,10 +228,7 @@ local function projections(self, a, query, key, value)
     a.q, a.k, a.v = query, key, value
     return
   end
-  local kept = kept_heads(spec, a.layer)
-  a.heads = kept and #kept or spec.heads
-  a.kv_heads = kept and #kept or spec.kv_heads
-  a.kept = kept
+  local kept = a.kept
   local function project(name, x, heads)
     return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias.qkv, 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
@@ -252,8 +257,10 @@ end
 function attention.self(self, path, layer, x)
   local spec = self.spec
   local extra = (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
-  local a = { path = path .. ".attn", layer = layer, output = "", positions = true, heads = spec.heads,
-    kv_heads = spec.kv_heads, masks = self.masks, lengths = self.lengths }
+  local kept = kept_heads(spec, layer)
+  local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
+    heads = kept and #kept or spec.heads, kv_heads = kept and #kept or spec.kv_heads, masks = self.masks,
+    lengths = self.lengths }
   local from = self.keys_from or { key = x, value = x }
   projections(self, a, x, from.key, from.value)
   a.mask = { heads = a.heads, causal = spec.mask.causal or spec.mask.prefix ~= nil,
@@ -268,7 +275,7 @@ function attention.self(self, path, layer, x)
     a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v)
   end
   a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
-  a.factors = factors_of(self, a, a.kept)
+  a.factors = factors_of(self, a, kept)
   return close(self, a, attend(self, a))
 end
 

@@ -71,8 +71,8 @@ keys.list = {
     meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, "
       .. "scores = true }: of some layers, and the scores behind them" },
   { key = "head_mask", type = "head_mask", stack = true, default = "none",
-    meaning = "factors of each layer's heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; heads of factor 0 cost "
-      .. "nothing" },
+    meaning = "factors of each layer's self-attention heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; where "
+      .. "nothing else goes by heads, those of factor 0 cost nothing" },
   { key = "past", type = "integer", default = 0, min = 0, max = 4096,
     meaning = "keys and values before the first token: inputs past_keys_0, ..., outputs keys_0, ..." },
   { key = "mask", type = "mask", stack = true, default_text = "none",
