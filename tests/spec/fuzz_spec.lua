@@ -53,6 +53,13 @@ describe("a draw", function()
       end
       for _, stage in ipairs(d.output or {}) do see("output", stage.stage) end
       if d.input then see("input", d.input.stage) end
+      if d.memory then see("memory", d.memory.stage or d.memory.mask) end
+      for key in pairs(d.memory and d.memory.stage and d.memory or {}) do see("encoder", key) end
+      for key, word in pairs(type(d.mask) == "table" and d.mask or {}) do
+        see("masks", type(key) == "string" and key or word)
+      end
+      if type(d.attention_output) == "table" then see("attention_output", d.attention_output.kind) end
+      if type(d.head_mask) == "table" then see("head_mask", "constant") end
       for name in pairs(d.plan or {}) do see("plan", name) end
     end
     local by_intent = words.set { "key max_lines", "target avx512" } -- bounds no model; host says it
@@ -64,11 +71,19 @@ describe("a draw", function()
     for _, activation in ipairs(words.sorted_keys(stages.activations)) do expect("activation " .. activation) end
     for _, name in ipairs(words.sorted_keys(stages.constructors)) do
       local place = stages.constructors[name].place
-      if place ~= "input" then expect("output " .. name) end
-      if place ~= "output" then expect("input " .. name) end
+      for _, each in ipairs(place == "both" and { "input", "output" } or { place }) do expect(each .. " " .. name) end
     end
     for _, name in ipairs(words.sorted_keys(targets.parameters)) do expect("plan " .. name) end
-    for _, word in ipairs { "none", "causal", "window", "padding" } do expect("mask " .. word) end
+    for _, word in ipairs { "causal", "window", "prefix", "padding", "key_padding", "key_bias", "additive",
+      "additive_heads", "blocked", "blocked_heads" } do
+      expect("mask " .. word)
+      expect("masks " .. word)
+    end
+    for _, word in ipairs { "mask none", "memory none", "memory padding", "memory key_padding", "head_mask none",
+      "head_mask input", "head_mask constant", "attention_output none", "attention_output heads",
+      "attention_output mean" } do expect(word) end
+    for _, key in ipairs { "positions", "kv_heads", "head_mask", "attention_output", "mask_value", "layers", "heads",
+      "norm_kind", "gated", "bias_kv", "zero_attn" } do expect("encoder " .. key) end
   end)
 end)
 
@@ -109,6 +124,23 @@ describe("shrinking", function()
     assert.same({ name = "x", seq = 5, d_model = 1, heads = 1, layers = 0, plan = { k_block = 16 },
       output = { { stage = "linear", to = 1 } } }, found)
     assert.is_true(asked <= 200)
+  end)
+
+  it("goes into lists and nested tables, and keeps what goes by heads and layers in step", function()
+    local found = shrink.run({
+      name = "x", seq = 9, d_model = 24, heads = 4, layers = 2, kv_heads = 2, input = { stage = "tokens", vocab = 7 },
+      head_mask = { { 1, 0, 0.5, 1 }, { 1, 1, 1, 0 } }, attention_output = { kind = "mean", layers = { 0, 1 } },
+      memory = { stage = "encoder", seq = 11, layers = 2, mask = { "causal", "key_padding", prefix = 4 } },
+    }, function(d)
+      local masks = {}
+      for _, word in ipairs(type(d.memory) == "table" and type(d.memory.mask) == "table" and d.memory.mask or {}) do
+        masks[word] = true
+      end
+      return masks.key_padding and type(d.head_mask) == "table" and #d.head_mask == d.layers and d.layers > 0
+        and #d.head_mask[1] == d.heads
+    end, 400)
+    assert.same({ name = "x", seq = 1, d_model = 1, heads = 1, layers = 1, head_mask = { { 1 } },
+      memory = { stage = "encoder", seq = 1, mask = { "key_padding" } } }, found)
   end)
 
   it("gives back what it got where nothing simpler fails", function()
