@@ -51,7 +51,7 @@ function attention.inputs(self)
       self.masks[array.word] = self:input(array.member, array.type, shape, 0, limit, array.form == 1)
     end
   end
-  if spec.head_mask.kind == "input" then
+  if spec.head_mask.kind == "input" and spec.layers > 0 then
     self.factors = self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true)
   end
   self.distances = distances(self)
