@@ -20,7 +20,10 @@ local function head_dim_of(d) return d.head_dim or d.d_model // d.heads end
 --- Options that bound the cost of a call, or what the sizes can be. qkv: whether they come in one by one.
 function attention.draw_kind(d, qkv)
   if (qkv and chance(60)) or chance(15) then d.residual = chance(40) end
-  if chance(15) then d.weighting = pick { "softmax", "relu", "none" } end
+  if chance(15) then
+    d.weighting = pick { "softmax", "relu", "none" }
+    if d.weighting ~= "softmax" and d.scale ~= nil then d.scale = pick { 0.01, 0.05 } end
+  end
   if chance(15) then d.scoring = pick { "dot", "additive", "additive" } end
   if chance(10) then d.projections = chance(20) end
   if qkv then d.layers = 1 end
