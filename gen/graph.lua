@@ -130,7 +130,8 @@ function output_stages.vocabulary(self, x, stage, path)
 end
 
 function output_stages.pool(self, x, stage, path)
-  return self:op("pool", path .. ".pool", { x = x, lengths = self.lengths }, { ["function"] = stage.over })
+  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or nil -- of qkv() they are of the keys
+  return self:op("pool", path .. ".pool", { x = x, lengths = lengths }, { ["function"] = stage.over })
 end
 
 function output_stages.linear(self, x, stage, path)
@@ -177,7 +178,6 @@ local function stack(self)
   local spec = self.spec
   self.section = self.stack_name .. "input"
   local x = input_stages[spec.input.stage](self, spec, spec.input)
-  if spec.mask.padding then self.lengths = self:input("lengths", "i32", { self.batch }, 1, spec.seq + 1) end
   attention.inputs(self)
   x = positions(self, x)
   for i = 0, spec.layers - 1 do x = layer(self, i, x) end
@@ -198,7 +198,7 @@ local function memory(self)
     return
   end
   self.section = "input"
-  self.memory = { states = self:input("memory", "f32", { self.batch, m.seq, m.width }) }
+  self.memory = { states = self:rows_input("memory", m.seq, m.width) }
   if m.mask == "padding" then
     self.memory.lengths = self:input("memory_lengths", "i32", { self.batch }, 1, m.seq + 1)
   elseif m.mask == "key_padding" then

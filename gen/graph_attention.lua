@@ -21,8 +21,10 @@ local function array_shape(self, form, keys)
   return { self.batch, spec.heads, spec.seq, keys }
 end
 
--- Keys of a self-attention, without the rows that bias_kv and zero_attn put behind them.
-local function own_keys(spec) return spec.past + (spec.input.stage == "qkv" and spec.key_seq or spec.seq) end
+-- Rows that are projected to keys; keys of a self-attention, without those that bias_kv and zero_attn put behind them.
+local function new_keys(spec) return spec.input.stage == "qkv" and spec.key_seq or spec.seq end
+
+local function own_keys(spec) return spec.past + new_keys(spec) end
 
 -- A table of what is added at each distance, [heads][queries + keys - 1], or nil. The first column is of the key that
 -- lies farthest before the query.
@@ -44,6 +46,7 @@ end
 --- The tensors that all layers' attentions share: arrays of masks, factors of heads, a table of distances.
 function attention.inputs(self)
   local spec = self.spec
+  if spec.mask.padding then self.lengths = self:input("lengths", "i32", { self.batch }, 1, new_keys(spec) + 1) end
   for _, array in ipairs(arrays) do
     if spec.mask[array.word] then
       local shape = array_shape(self, array.form, own_keys(spec))
@@ -110,7 +113,7 @@ local function added(self, a, scores)
     end
   end
   if a.lengths and value then
-    op("add_length", "padded", { lengths = a.lengths }, { value = value, extra = extra })
+    op("add_length", "padded", { lengths = a.lengths }, { value = value, offset = a.mask.offset, extra = extra })
   end
   return scores, scale
 end
@@ -279,7 +282,7 @@ function attention.self(self, path, layer, x)
   return close(self, a, attend(self, a))
 end
 
---- A layer's cross-attention from x to the memory; it has the memory's padding and no other mask.
+--- A layer's cross-attention from x to the memory; it has the memory's padding and no other mask, and all heads.
 function attention.cross(self, path, layer, x)
   local spec, memory = self.spec, self.memory
   local a = { path = path .. ".cross", layer = layer, output = "cross_", heads = spec.heads,

@@ -30,7 +30,7 @@ local function mask(self, at)
     end
     if lengths and span == block.spans[1] then
       self:row("mask_length", { rows = block.count, cols = span.keys, ld = at.tile_ld },
-        { s = tile, valid = self:value(lengths, -span.first_key, at.place) })
+        { s = tile, valid = self:value(lengths, (region.scores.attributes.offset or 0) - span.first_key, at.place) })
     end
   end
 end

@@ -68,7 +68,7 @@ local steps = {}
 function steps.add_length(self, at, op)
   local span = at.block.spans[1]
   self:row("add_length", { rows = at.block.count, cols = span.keys, ld = at.tile_ld, value = op.attributes.value },
-    { s = shifted(at.tile, span.column), valid = self:value(op.operands.lengths, -span.first_key, at.place) })
+    { s = shifted(at.tile, span.column), valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - span.first_key, at.place) })
 end
 
 function steps.softmax(self, at, op)

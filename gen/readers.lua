@@ -169,10 +169,23 @@ function read.mask(say, field, value)
   return mask
 end
 
+-- Whether a table is a list without holes; says what is wrong with it otherwise.
+local function is_list(say, key, value, what)
+  local count, first, last = 0, 1, 0
+  for each in pairs(value) do
+    if math.type(each) ~= "integer" then return say(key, ("a list of %s has no key %s"):format(what, show(each))) end
+    count, first, last = count + 1, math.min(first, each), math.max(last, each)
+  end
+  if first ~= 1 or last ~= count then return say(key, ("the list of %s has holes"):format(what)) end
+  return true
+end
+
 function read.attention_output(say, field, value)
   local kinds = { "none", "heads", "mean" }
   if type(value) ~= "table" then return { kind = read.word(say, { key = field.key, words = kinds }, value) } end
-  local result = { kind = read.word(say, { key = field.key .. ".kind", words = kinds }, value.kind or "heads") }
+  local kind = value.kind
+  if kind == nil then kind = "heads" end
+  local result = { kind = read.word(say, { key = field.key .. ".kind", words = kinds }, kind) }
   for _, key in ipairs(words.sorted_keys(value)) do
     if key ~= "kind" and key ~= "layers" and key ~= "scores" then
       say(field.key, show(key) .. " is not part of { kind =, layers =, scores = }")
@@ -185,6 +198,7 @@ function read.attention_output(say, field, value)
   if type(value.layers) ~= "table" then
     return say(field.key .. ".layers", show(value.layers) .. ", but a list of layers, counted from 0, is allowed")
   end
+  if not is_list(say, field.key .. ".layers", value.layers, "layers") then return nil end
   result.layers = {}
   for i, layer in ipairs(value.layers) do
     local n = read.integer(say, { key = ("%s.layers.%d"):format(field.key, i), min = 0, max = 999 }, layer)
@@ -199,18 +213,21 @@ function read.head_mask(say, field, value)
   if type(value) ~= "table" then
     return say(field.key, show(value) .. ", but none, input or a list of a list of factors a layer is allowed")
   end
-  local result = { kind = "constant", layers = {} }
+  if not is_list(say, field.key, value, "layers") then return nil end
+  local result, fine = { kind = "constant", layers = {} }, true
   for layer, list in ipairs(value) do
+    local key = ("%s.%d"):format(field.key, layer)
     if type(list) ~= "table" then
-      return say(("%s.%d"):format(field.key, layer), show(list) .. ", but a list of factors, one a head, is allowed")
+      return say(key, show(list) .. ", but a list of factors, one a head, is allowed")
     end
+    if not is_list(say, key, list, "factors") then return nil end
     result.layers[layer] = {}
     for head, factor in ipairs(list) do
-      result.layers[layer][head] = read.number(say,
-        { key = ("%s.%d.%d"):format(field.key, layer, head), min = -1e6, max = 1e6 }, factor)
+      local number = read.number(say, { key = ("%s.%d"):format(key, head), min = -1e6, max = 1e6 }, factor)
+      result.layers[layer][head], fine = number, fine and number ~= nil
     end
   end
-  return result
+  return fine and result or nil
 end
 
 --- { encoder = fields } or { seq, width, mask }.
@@ -317,13 +334,9 @@ function read.input(say, field, value) return read_stage(say, field.key, value, 
 function read.output(say, field, value)
   if type(value) == "table" and value.stage then value = { value } end
   if type(value) ~= "table" then return say(field.key, show(value) .. ", but a list of stages is allowed") end
-  local list, count = {}, 0
-  for key in pairs(value) do
-    count = count + 1
-    if math.type(key) ~= "integer" then return say(field.key, "a list of stages has no key " .. show(key)) end
-  end
-  if count ~= #value then return say(field.key, "the list of stages has holes") end
-  if count > 64 then return say(field.key, ("%d stages, but at most 64 are allowed"):format(count)) end
+  if not is_list(say, field.key, value, "stages") then return nil end
+  if #value > 64 then return say(field.key, ("%d stages, but at most 64 are allowed"):format(#value)) end
+  local list = {}
   for i, stage in ipairs(value) do
     list[i] = read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
   end

@@ -88,7 +88,12 @@ local function resolve_mask(say, spec, given)
     mask[wants], spec[bound] = nil, nil
   end
   if mask.prefix and mask.window then say("mask", "prefix does not go with window") end
-  if spec.mask_value and not (mask.padding or mask.key_padding) then
+end
+
+-- mask_value is of the stack's own padding, and of its memory's.
+local function check_mask_value(say, spec)
+  local memory = spec.memory and spec.memory.mask or "none"
+  if spec.mask_value and spec.mask and not (spec.mask.padding or spec.mask.key_padding or memory ~= "none") then
     say("mask_value", "goes with mask = \"padding\" or \"key_padding\"")
   end
 end
@@ -103,6 +108,10 @@ local function image_rows(say, input)
   if input.height % input.patch ~= 0 or input.width % input.patch ~= 0 then
     return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
       input.height, input.width))
+  end
+  local values = (input.channels or 1) * input.patch * input.patch
+  if values > 65536 then
+    return say("input.patch", ("a patch has %d values, but at most 65536 are allowed"):format(values))
   end
   return input.height // input.patch * (input.width // input.patch) + (input.class_token and 1 or 0)
 end
@@ -129,7 +138,8 @@ local function resolve_positions(say, spec, given)
     spec.positions = (stage == "tokens" or stage == "image") and "learned" or "none"
   end
   if not (spec.seq and spec.head_dim) then return end
-  local needed = math.max(spec.seq + (spec.past or 0), spec.key_seq or 0)
+  local needed = spec.seq + (spec.past or 0)
+  if spec.key_seq and spec.positions ~= "learned" then needed = math.max(needed, spec.key_seq) end
   if not spec.max_position and given.max_position == nil then spec.max_position = needed end
   if (spec.positions == "learned" or is_relative(spec)) and spec.max_position and spec.max_position < needed then
     say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
@@ -140,9 +150,11 @@ local function resolve_positions(say, spec, given)
   end
   if spec.positions == "t5" and spec.t5_buckets and spec.mask then
     local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
-    if one_side // 2 < 1 or (spec.t5_distance and spec.t5_distance <= one_side // 2) then
-      say("t5_distance", ("%d with %d buckets, but more than half the buckets of a side is needed"):format(
-        spec.t5_distance or 0, spec.t5_buckets))
+    if one_side // 2 < 1 then
+      say("t5_buckets", ("%d, but at least 4 are needed where queries see both sides"):format(spec.t5_buckets))
+    elseif spec.t5_distance and spec.t5_distance <= one_side // 2 then
+      say("t5_distance", ("%d, but with %d buckets it must be above %d"):format(spec.t5_distance, spec.t5_buckets,
+        one_side // 2))
     end
   end
 end
@@ -171,7 +183,7 @@ local function check_attention(say, spec)
   local list = spec.attention_output and spec.attention_output.layers
   for _, layer in ipairs(list and words.sorted_keys(list) or {}) do
     if spec.layers and layer >= spec.layers then
-      say("attention_output.layers", ("%d, but layers are numbered from 0 to %d"):format(layer, spec.layers - 1))
+      say("attention_output.layers", ("%d, but there are %d layers, numbered from 0"):format(layer, spec.layers))
     end
   end
   local factors = spec.head_mask and spec.head_mask.layers
@@ -201,15 +213,21 @@ local function check_qkv(say, spec, given)
   if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): the norm would be of the query alone") end
   spec.key_seq = spec.key_seq or spec.seq
   spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
-  if spec.projections == false and spec.kv_heads and spec.head_dim and spec.kdim and spec.vdim then
-    if spec.kdim ~= spec.kv_heads * spec.head_dim then
-      say("kdim", ("without projections it must be kv_heads x head_dim, %d"):format(spec.kv_heads * spec.head_dim))
-    end
-    if spec.vdim % spec.kv_heads ~= 0 then
-      say("vdim", ("%d is not divisible by kv_heads %d"):format(spec.vdim, spec.kv_heads))
-    elseif spec.residual and spec.vdim // spec.kv_heads * spec.heads ~= spec.d_model then
-      say("vdim", "with a residual sum the result must be as wide as d_model")
-    end
+end
+
+-- Keys and values that nothing projects: once the heads are known, their widths must be those of heads.
+local function check_widths(say, spec)
+  if spec.input.stage ~= "qkv" or spec.projections ~= false then return end
+  if not (spec.kv_heads and spec.head_dim and spec.kdim and spec.vdim) then return end
+  if spec.kdim ~= spec.kv_heads * spec.head_dim then
+    say("kdim", ("%d, but without projections it must be kv_heads x head_dim, %d"):format(spec.kdim,
+      spec.kv_heads * spec.head_dim))
+  end
+  if spec.vdim % spec.kv_heads ~= 0 then
+    say("vdim", ("%d is not divisible by kv_heads %d"):format(spec.vdim, spec.kv_heads))
+  elseif spec.residual and spec.vdim // spec.kv_heads * spec.heads ~= spec.d_model then
+    say("vdim", ("%d, but with a residual sum the result must be as wide as d_model %d"):format(spec.vdim,
+      spec.d_model or 0))
   end
 end
 
@@ -266,9 +284,15 @@ local function resolve_encoder(say, description, fields)
       say("memory", ("an encoder has no key %s%s"):format(show(key), readers.suggestion(say, key, names)))
     end
   end
+  -- What is wrong with an inherited key was said of the model.
+  local function say_own(key, message)
+    if key ~= nil and fields[key:match("^[^.]+")] == nil then return nil end
+    return say_encoder(key, message)
+  end
   local spec = { past = 0 }
-  read_fields(say_encoder, keys.of_stack, merged, spec)
+  read_fields(say_own, keys.of_stack, merged, spec)
   resolve_stack(say_encoder, spec, merged)
+  check_mask_value(say_encoder, spec)
   if spec.input.stage == "qkv" then say_encoder("input", "qkv does not go with an encoder") end
   return spec
 end
@@ -293,8 +317,10 @@ local function resolve(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
   check_qkv(say, spec, given)
   resolve_stack(say, spec, given)
+  check_widths(say, spec)
   if spec.input.stage == "qkv" then spec.key_seq = spec.key_seq or spec.seq end
   resolve_memory(say, spec, given)
+  check_mask_value(say, spec)
   spec.output = spec.output or { { stage = "hidden" } }
   if #spec.output == 0 then spec.output = { { stage = "hidden" } } end
   check_output(say, spec)

@@ -10,12 +10,12 @@
 typedef struct {
   int64_t batch, heads, key_heads, queries, keys, head_width;
   attn2c_reference_mask mask;
-  const int32_t *lengths; /* of the keys that are not extra; or NULL */
+  const int32_t *lengths; /* of the keys from mask.offset on that are not extra; or NULL */
 } sizes;
 
 /* 1 when query i of sequence b does not see key j. */
 static int is_masked(const sizes *size, int64_t b, int64_t i, int64_t j) {
-  return (size->lengths && j >= size->lengths[b] && j < size->keys - size->mask.extra) ||
+  return (size->lengths && j >= size->mask.offset + size->lengths[b] && j < size->keys - size->mask.extra) ||
          attn2c_reference_masked(size->mask, size->keys, i, j);
 }
 
@@ -55,7 +55,8 @@ static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *sq
   const attn2c_tensor *lengths = attn2c_reference_operand(call, position);
   if (lengths && (lengths->rank != 1 || lengths->shape[0] != size->batch))
     return attn2c_reference_fault(call, "the lengths must be [batch]");
-  return attn2c_reference_lengths(call, position, size->batch, 0, size->keys - size->mask.extra)
+  return attn2c_reference_lengths(call, position, size->batch, 0,
+                                  size->keys - size->mask.extra - size->mask.offset)
              ? ATTN2C_OK
              : ATTN2C_FORMAT;
 }
@@ -74,7 +75,7 @@ static double score(const float *q, const float *k, const float *v, int64_t widt
 
 /* Each pair's score, and -inf where key j is masked for query i, which stands at offset + i:
  * causal: j > offset + i;  left: j < offset + i - left;  right: j > offset + i + right;  lengths: j >=
- * lengths[b]; of these only lengths mask keys j < prefix, and nothing masks the last `extra` keys.
+ * offset + lengths[b]; of these only lengths mask keys j < prefix, and nothing masks the last `extra` keys.
  * v [heads][width] of additive scores, else NULL. */
 static int fill_scores(const attn2c_reference_call *call, const sizes *size, const float *v) {
   const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);

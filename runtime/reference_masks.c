@@ -84,7 +84,8 @@ int attn2c_reference_block_array(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = s + value where lengths[b] <= j < keys - extra. value is the emitted code's constant, a float. */
+/* y = s + value where offset + lengths[b] <= j < keys - extra. value is the emitted code's constant, a float.
+ */
 int attn2c_reference_add_length(const attn2c_reference_call *call) {
   const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
   const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
@@ -92,19 +93,21 @@ int attn2c_reference_add_length(const attn2c_reference_call *call) {
     return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
   int64_t batch = s_shape->shape[0], keys = s_shape->shape[3], rows = attn2c_reference_rows(s_shape);
   int64_t extra = attn2c_reference_count(call, "extra", 0);
+  int64_t offset = attn2c_reference_count(call, "offset", 0);
   if (lengths_shape->rank != 1 || lengths_shape->shape[0] != batch)
     return attn2c_reference_fault(call, "the lengths must be [batch]");
-  if (extra < 0 || extra > keys) return attn2c_reference_fault(call, "extra must be a number of keys");
+  if (extra < 0 || extra > keys || offset < 0)
+    return attn2c_reference_fault(call, "offset must be a count, and extra a number of keys");
   double value = (float)attn2c_number(call->op, "value", NAN);
   if (isnan(value)) return attn2c_reference_fault(call, "value must be given");
-  if (!attn2c_reference_lengths(call, 1, batch, 0, keys - extra)) return ATTN2C_FORMAT;
+  if (!attn2c_reference_lengths(call, 1, batch, 0, keys - extra - offset)) return ATTN2C_FORMAT;
   const float *s = attn2c_reference_values(call, 0);
   const int32_t *lengths = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < keys; j++) {
       float from = s[r * keys + j];
-      int adds = j >= lengths[r / (rows / batch)] && j < keys - extra && from != -INFINITY;
+      int adds = j >= offset + lengths[r / (rows / batch)] && j < keys - extra && from != -INFINITY;
       y[r * keys + j] = adds ? (float)((double)from + value) : from;
     }
   return ATTN2C_OK;

@@ -95,7 +95,10 @@ describe("the command", function()
       assert.matches("\n" .. field.key .. " +" .. field.type .. " +default ", "\n" .. output)
       assert.matches(field.meaning, output, 1, true)
     end
-    assert.matches("seq +integer +default required +1 to 4096\n", output)
+    assert.matches("\nd_model +integer +default required +1 to 8192\n", output)
+    assert.matches("\nseq +integer +default of an image: its patches +1 to 4096\n", output)
+    assert.matches("\nlayers +integer +default required +0 to 1000\n", output)
+    assert.matches("\nmask_value +number +default exclusion +%-1e%+30 to 0\n", output)
   end)
 
   it("works through a link and from any folder", function()

@@ -20,16 +20,21 @@ describe("a spec", function()
     local s = helper.state({ name = "a", seq = 8, d_model = 24, heads = 3, layers = 2, target = "avx2" },
       "validate").spec
     assert.same({
-      name = "a", batch = 1, seq = 8, d_model = 24, heads = 3, head_dim = 8, layers = 2, d_ff = 96, activation = "gelu",
-      norm = "post", eps = 1e-5, final_norm = false, bias = { qkv = true, out = true, ff = true, norm = true },
-      scale = 1 / math.sqrt(8), mask = { causal = false, padding = false }, positions = "none",
+      name = "a", batch = 1, seq = 8, d_model = 24, heads = 3, kv_heads = 3, head_dim = 8, layers = 2, d_ff = 96,
+      gated = false, activation = "gelu", norm = "post", norm_kind = "layer", eps = 1e-5, final_norm = false,
+      residual = true, dropout = 0.0, drop_path = 0.0, bias = { qkv = true, out = true, ff = true, norm = true },
+      projections = true, scale = 1 / math.sqrt(8), scoring = "dot", weighting = "softmax", fully_masked = "zero",
+      bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
+      mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
+      rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, layout = "batch_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
       kernels = "libxsmm", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {},
     }, s)
   end)
 
-  it("has learned positions after tokens, unless told", function()
+  it("has learned positions after tokens and an image, unless told", function()
     assert.equal("learned", spec({ input = { stage = "tokens", vocab = 9 } }).positions)
+    assert.equal("learned", spec({ seq = 5, input = { stage = "image", height = 4, width = 4, patch = 2 } }).positions)
     assert.equal("none", spec({ input = { stage = "tokens", vocab = 9 }, positions = "none" }).positions)
     assert.equal("sinusoidal", spec({ positions = "sinusoidal" }).positions)
   end)
@@ -83,16 +88,21 @@ describe("a spec", function()
 
   it("is dumped sorted", function()
     local text = require("validate").dump(helper.tiny({}, "validate"))
-    assert.matches('^activation = "gelu"\nbatch = 1\nbias.ff = true\n', text)
+    assert.matches('^activation = "gelu"\nattention_output.kind = "none"\nbatch = 1\nbias.ff = true\n', text)
     assert.matches('\noutput.1.stage = "hidden"\n', text)
   end)
 end)
 
 describe("every integer key", function()
   -- Keys that go with others are given company.
+  local qkv = { input = { stage = "qkv" } }
   local company = {
-    d_model = { heads = 1, head_dim = 1 }, heads = { head_dim = 1 }, head_dim = {}, seq = {}, layers = {},
+    d_model = { heads = 1, head_dim = 1 }, heads = { head_dim = 1 }, kv_heads = { heads = 128, head_dim = 1 },
+    past = { seq = 1 }, prefix = { mask = "prefix" }, key_seq = qkv, kdim = qkv, vdim = qkv,
   }
+  -- How large each may be in company, where that is less than by itself; and what it is called in the spec.
+  local most = { past = 4095 }
+  local function value_of(s, key) if key == "prefix" then return s.mask.prefix end return s[key] end
   for _, field in ipairs(keys.list) do
     if field.type == "integer" then
       it(field.key .. " takes both ends of its range and nothing beyond", function()
@@ -102,9 +112,9 @@ describe("every integer key", function()
           more[field.key] = value
           return more
         end
-        for _, inside in ipairs { field.min, field.max } do
+        for _, inside in ipairs { field.min, most[field.key] or field.max } do
           assert.same({}, refusals(with(inside)))
-          assert.equal(inside, spec(with(inside))[field.key])
+          assert.equal(inside, value_of(spec(with(inside)), field.key))
         end
         local allowed = ("but an integer from %d to %d is allowed"):format(field.min, field.max)
         for _, outside in ipairs { field.min - 1, field.max + 1, math.maxinteger, math.mininteger } do
@@ -229,7 +239,8 @@ describe("other keys' ranges", function()
   end)
 
   it("masks", function()
-    local allowed = "but none, causal, window or padding is allowed"
+    local allowed = "but none, causal, window, prefix, padding, key_padding, key_bias, additive, additive_heads, blocked "
+      .. "or blocked_heads is allowed"
     assert.equal(('mask: "casual", %s (did you mean causal?)'):format(allowed), refusal({ mask = "casual" }))
     assert.equal("mask: true, " .. allowed, refusal({ mask = true }))
     assert.equal("mask: 5, " .. allowed, refusal({ mask = { "causal", 5 } }))
@@ -260,7 +271,9 @@ describe("stages", function()
     assert.equal('input: linear has no field "form" (did you mean from?)',
       refusal({ input = { stage = "linear", from = 4, form = 5 } }))
     assert.equal("input: 5, but a stage such as linear { from = 40 } is allowed", refusal({ input = 5 }))
-    assert.equal("input: image is not there yet", refusal({ input = { stage = "image" } }))
+    assert.same({ "input.height: missing: rows of pixels", "input.patch: missing: edge of a patch, in pixels",
+      "input.width: missing: columns of pixels" }, refusals({ input = { stage = "image" } }))
+    assert.equal("input: encoder stands only in the memory", refusal({ input = { stage = "encoder" } }))
     assert.equal('input: no stage "nonsense"', refusal({ input = { stage = "nonsense" } }))
   end)
 
@@ -360,7 +373,7 @@ describe("all faults", function()
       "tiny.lua: layerz: no such key (did you mean layers?)",
       "tiny.lua: name: missing: the model's name: of its folder, files and C symbols",
       "tiny.lua: batch: 0, but an integer from 1 to 256 is allowed",
-      "tiny.lua: layers: missing: encoder layers",
+      "tiny.lua: layers: missing: how many of them follow one another",
       'tiny.lua: norm: "x", but post, pre or none is allowed',
       "tiny.lua: output.1.to: missing: width of the result",
       "tiny.lua: output.2.over: missing: mean, max, first or last",
@@ -373,7 +386,8 @@ describe("all faults", function()
     local lines = helper.refusals({})
     local got = {}
     for i, line in ipairs(lines) do got[i] = line:match("^([%w_]+): missing: ") end
-    assert.same({ "name", "seq", "d_model", "heads", "layers" }, got)
+    assert.same({ "name", "d_model", "heads", "layers", "seq" }, got)
+    assert.equal("seq: missing: tokens (frames) a sequence", lines[5])
   end)
 
   it("are bounded where a description is nothing but faults", function()
