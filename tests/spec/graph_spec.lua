@@ -4,18 +4,7 @@ local helper = require("tests.spec.helper")
 
 local function graph(more) return helper.tiny(more, "graph") end
 
--- "result = op(operands)" of each op, in order.
-local function equations(state)
-  local ops, list = require("ops"), {}
-  for _, op in ipairs(state.graph.entries[1].ops) do
-    local operands = {}
-    for _, name in ipairs(ops.table[op.op].operands) do
-      if op.operands[name] then operands[#operands + 1] = op.operands[name].name end
-    end
-    list[#list + 1] = ("%s = %s(%s)"):format(op.result.name, op.op, table.concat(operands, ", "))
-  end
-  return list
-end
+local equations = helper.equations
 
 local function weights(state)
   local list = {}

@@ -127,6 +127,21 @@ function helper.op(state, name)
   return nil
 end
 
+--- "result = op(operands)" of each op, in order; of those only whose results' names a pattern matches.
+function helper.equations(state, pattern)
+  local ops, list = require("ops"), {}
+  for _, op in ipairs(state.graph.entries[1].ops) do
+    local operands = {}
+    for _, name in ipairs(ops.table[op.op].operands) do
+      if op.operands[name] then operands[#operands + 1] = op.operands[name].name end
+    end
+    if not pattern or op.result.name:find(pattern) then
+      list[#list + 1] = ("%s = %s(%s)"):format(op.result.name, op.op, table.concat(operands, ", "))
+    end
+  end
+  return list
+end
+
 --- All steps of a program, in order.
 function helper.steps(program)
   local list = {}

@@ -4,16 +4,21 @@ local ops = require("ops")
 
 local function tensor(...) return { shape = { ... }, type = "f32" } end
 
--- Pairs (i, j) that the mask's words allow, one by one.
+-- Whether a query sees key j: by the mask's words where the query stands at position i, or as one of the keys that
+-- all see.
+local function is_seen(attributes, i, j, keys)
+  if j >= keys - (attributes.extra or 0) or j < (attributes.prefix or 0) then return true end
+  if attributes.causal and j > i then return false end
+  if attributes.left >= 0 and j < i - attributes.left then return false end
+  return attributes.right < 0 or j <= i + attributes.right
+end
+
+-- Pairs that a mask allows, one by one.
 local function brute_force(attributes, queries, keys)
   local n = 0
-  for i = 0, queries - 1 do
+  for query = 0, queries - 1 do
     for j = 0, keys - 1 do
-      local seen = true
-      if attributes.causal and j > i then seen = false end
-      if attributes.left >= 0 and j < i - attributes.left then seen = false end
-      if attributes.right >= 0 and j > i + attributes.right then seen = false end
-      if seen then n = n + 1 end
+      if is_seen(attributes, (attributes.offset or 0) + query, j, keys) then n = n + 1 end
     end
   end
   return n
@@ -27,6 +32,26 @@ describe("ops.visible_pairs", function()
           for _, causal in ipairs { true, false } do
             local attributes = { causal = causal, left = left, right = right }
             assert.equal(brute_force(attributes, size, size), ops.visible_pairs(attributes, size, size))
+          end
+        end
+      end
+    end
+  end)
+
+  it("counts those of a prefix, behind a past, and keys that all see", function()
+    for _, sizes in ipairs { { 1, 1 }, { 1, 9 }, { 5, 3 }, { 4, 12 }, { 9, 9 } } do
+      for _, window in ipairs { { -1, -1 }, { 0, 0 }, { 2, 1 }, { 5, -1 }, { -1, 3 }, { 40, 40 } } do
+        for _, prefix in ipairs { false, 1, 3, 9, 50 } do
+          for _, offset in ipairs { false, 1, 7, 20 } do
+            for _, extra in ipairs { false, 1, 2 } do
+              for _, causal in ipairs { true, false } do
+                local attributes = { causal = causal, left = window[1], right = window[2], prefix = prefix or nil,
+                  offset = offset or nil, extra = extra or nil }
+                local queries, keys = sizes[1], sizes[2] + (extra or 0)
+                assert.equal(brute_force(attributes, queries, keys), ops.visible_pairs(attributes, queries, keys),
+                  require("dump").table(attributes) .. queries .. " x " .. keys)
+              end
+            end
           end
         end
       end
@@ -64,9 +89,54 @@ describe("ops.make", function()
     assert.equal(2 * 3 * 10 * 4 * 6, op.flops)
   end)
 
+  it("counts of shared keys a product a query head, and behind a past and before extra keys what is seen", function()
+    local options = { heads = 4, causal = true, left = -1, right = -1, offset = 3, extra = 1 }
+    local scores = ops.make("scores", "layer 0", { q = tensor(2, 5, 12), k = tensor(2, 9, 6) }, options)
+    assert.same({ 2, 4, 5, 9 }, scores.shape)
+    local pairs_seen = 4 + 5 + 6 + 7 + 8 + 5
+    assert.equal(2 * 2 * 12 * pairs_seen, scores.flops)
+    options.kv_heads = 2
+    local context = ops.make("context", "layer 0", { weights = tensor(2, 4, 5, 9), v = tensor(2, 9, 14) }, options)
+    assert.same({ 2, 5, 28 }, context.shape)
+    assert.equal(2 * 2 * 28 * pairs_seen, context.flops)
+  end)
+
+  it("counts what relative positions multiply, without the keys that have none", function()
+    local relative = ops.make("add_relative", "layer 0",
+      { scores = tensor(2, 3, 4, 7), x = tensor(2, 4, 15), table = tensor(19, 5) }, { keys = false, extra = 2 })
+    assert.same({ 2, 3, 4, 7 }, relative.shape)
+    assert.equal(2 * 2 * 3 * 4 * 5 * 5, relative.flops)
+  end)
+
+  it("joins rows of each sequence, and rows that all sequences share", function()
+    local function shape(a, b, zeros) return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape end
+    assert.same({ 2, 7, 5 }, shape(tensor(2, 3, 5), tensor(2, 4, 5), 0))
+    assert.same({ 2, 4, 5 }, shape(tensor(2, 3, 5), tensor(1, 5), 0))
+    assert.same({ 2, 4, 5 }, shape(tensor(1, 5), tensor(2, 3, 5), 0))
+    assert.same({ 2, 5, 5 }, shape(tensor(2, 3, 5), tensor(1, 5), 1))
+    assert.same({ 2, 4, 5 }, shape(tensor(2, 3, 5), nil, 1))
+  end)
+
   it("knows the shapes of all others and counts no flops there", function()
-    local x = tensor(2, 3, 5)
+    local x, square = tensor(2, 3, 5), tensor(2, 4, 3, 6)
+    local additive = { heads = 4, causal = false, left = -1, right = -1 }
     local cases = {
+      { "multiply", { a = x, b = x }, {}, { 2, 3, 5 } },
+      { "scale", { x = x }, { factor = 2.0 }, { 2, 3, 5 } },
+      { "swap", { x = x }, {}, { 3, 2, 5 } },
+      { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
+      { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
+      { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
+      { "rotate", { x = x, cosines = tensor(3, 1), sines = tensor(3, 1) }, { heads = 1, pairs = true }, { 2, 3, 5 } },
+      { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive, { 2, 4, 3, 6 } },
+      { "add_distance", { scores = square, table = tensor(4, 8) }, {}, { 2, 4, 3, 6 } },
+      { "add_array", { scores = square, array = tensor(3, 6) }, { shape = 1 }, { 2, 4, 3, 6 } },
+      { "block_array", { scores = square, array = tensor(2, 6) }, { shape = 0 }, { 2, 4, 3, 6 } },
+      { "add_length", { scores = square, lengths = tensor(2) }, { value = -1.0 }, { 2, 4, 3, 6 } },
+      { "bucket_table", { table = tensor(32, 4), index = tensor(8) }, {}, { 4, 8 } },
+      { "weigh", { scores = square }, { relu = true, scale = 1.0 }, { 2, 4, 3, 6 } },
+      { "head_scale", { weights = square, factors = tensor(1, 4) }, { layer = 0 }, { 2, 4, 3, 6 } },
+      { "mean_heads", { weights = square }, {}, { 2, 3, 6 } },
       { "embed", { ids = tensor(2, 3), table = tensor(50, 5) }, {}, { 2, 3, 5 } },
       { "add", { a = x, b = tensor(3, 5) }, {}, { 2, 3, 5 } },
       { "copy", { x = x }, {}, { 2, 3, 5 } },
@@ -76,6 +146,9 @@ describe("ops.make", function()
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
       { "argmax", { x = x }, {}, { 2, 3 } },
     }
+    local counted, known = { linear = true, scores = true, context = true, add_relative = true, join = true }, {}
+    for _, case in ipairs(cases) do known[case[1]] = true end
+    for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do
       local op = ops.make(case[1], "input", case[2], case[3])
       assert.same(case[4], op.shape, case[1])
