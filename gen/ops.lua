@@ -22,12 +22,13 @@ end
 function ops.visible_pairs(attributes, queries, keys)
   local extra, prefix = attributes.extra or 0, attributes.prefix or 0
   local pairs_left, own = 0, keys - extra
+  prefix = math.min(prefix, own)
   for i = attributes.offset or 0, (attributes.offset or 0) + queries - 1 do
     local first = attributes.left >= 0 and math.max(0, i - attributes.left) or 0
     local last = attributes.right >= 0 and math.min(own - 1, i + attributes.right) or own - 1
     if attributes.causal then last = math.min(last, i) end
     local seen = math.max(0, last - first + 1)
-    local before = math.max(0, math.min(prefix, own) - (seen > 0 and math.max(0, last + 1) or 0))
+    local before = prefix - math.max(0, math.min(prefix - 1, last) - first + 1)
     pairs_left = pairs_left + seen + before + extra
   end
   return pairs_left

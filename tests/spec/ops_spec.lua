@@ -109,7 +109,9 @@ describe("ops.make", function()
   end)
 
   it("joins rows of each sequence, and rows that all sequences share", function()
-    local function shape(a, b, zeros) return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape end
+    local function shape(a, b, zeros)
+      return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape
+    end
     assert.same({ 2, 7, 5 }, shape(tensor(2, 3, 5), tensor(2, 4, 5), 0))
     assert.same({ 2, 4, 5 }, shape(tensor(2, 3, 5), tensor(1, 5), 0))
     assert.same({ 2, 4, 5 }, shape(tensor(1, 5), tensor(2, 3, 5), 0))
@@ -128,7 +130,8 @@ describe("ops.make", function()
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
       { "rotate", { x = x, cosines = tensor(3, 1), sines = tensor(3, 1) }, { heads = 1, pairs = true }, { 2, 3, 5 } },
-      { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive, { 2, 4, 3, 6 } },
+      { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive,
+        { 2, 4, 3, 6 } },
       { "add_distance", { scores = square, table = tensor(4, 8) }, {}, { 2, 4, 3, 6 } },
       { "add_array", { scores = square, array = tensor(3, 6) }, { shape = 1 }, { 2, 4, 3, 6 } },
       { "block_array", { scores = square, array = tensor(2, 6) }, { shape = 0 }, { 2, 4, 3, 6 } },
