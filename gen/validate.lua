@@ -33,7 +33,7 @@ local function check_output(say, spec)
       ended = "argmax"
     elseif stage.stage == "vocabulary" and spec.input.stage ~= "tokens" then
       say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
-    elseif stage.stage == "vocabulary" and stage.tied and width ~= spec.d_model then
+    elseif stage.stage == "vocabulary" and stage.tied and spec.d_model and width ~= spec.d_model then
       say(key, ("tied to a table of width %d, but the rows are %d wide; give tied = false"):format(spec.d_model, width))
     end
     width = stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width

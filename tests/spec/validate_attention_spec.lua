@@ -321,6 +321,8 @@ describe("a vocabulary", function()
       refusal({ input = tokens, output = { linear, vocabulary } }))
     assert.same({}, refusals({ input = tokens, output = { linear, { stage = "vocabulary", tied = false } } }))
     assert.same({}, refusals({ input = tokens, output = { linear, { stage = "linear", to = 16 }, vocabulary } }))
+    assert.equal('d_model: "x", but an integer from 1 to 8192 is allowed',
+      refusal({ d_model = "x", input = tokens, output = { linear, vocabulary } }))
     assert.equal("output.2: tied to a table of width 16, but the rows are 9 wide; give tied = false",
       refusal({ input = tokens, output = { vocabulary, vocabulary } }))
   end)
