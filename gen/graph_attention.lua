@@ -14,6 +14,10 @@ local arrays = {
   { word = "blocked_heads", member = "head_blocked", type = "i32", form = 2, op = "block_array" },
 }
 
+-- The float nearest to a number: an exact op's factor must be the same in the emitted C, which prints nine digits, and
+-- in the reference. Nine digits of a double may be nearer to another float than the double is; those of a float are not.
+local function to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
+
 local function array_shape(self, form, keys)
   local spec = self.spec
   if form == 0 then return { self.batch, keys } end
@@ -90,7 +94,8 @@ end
 
 -- Scores with all that is added to them, and what the softmax still has to multiply them with.
 local function added(self, a, scores)
-  local spec, value = self.spec, self.spec.mask_value
+  local spec = self.spec
+  local value = spec.mask_value and to_float(spec.mask_value)
   local table_ = a.positions and self.distances or nil
   local scale = spec.scale
   local adds = table_ or (a.lengths and value) or (a.key_padding and value)
@@ -100,7 +105,7 @@ local function added(self, a, scores)
     scores = self:op(name, a.path .. "." .. what, operands, attributes)
   end
   if adds and scale ~= 1.0 then
-    scores = self:op("scale", a.path .. ".scaled", { x = scores }, { factor = scale })
+    scores = self:op("scale", a.path .. ".scaled", { x = scores }, { factor = to_float(scale) })
     scale = 1.0
   end
   local extra = a.mask.extra
@@ -127,7 +132,7 @@ local function weighted(self, a, scores, scale)
       { scale = scale, fully_masked_nan = spec.fully_masked == "nan" and true or nil })
   else
     weights = self:op("weigh", a.path .. ".weights", { scores = scores },
-      { relu = spec.weighting == "relu", scale = scale })
+      { relu = spec.weighting == "relu", scale = to_float(scale) })
   end
   if a.factors then
     weights = self:op("head_scale", a.path .. ".masked", { weights = weights, factors = a.factors },
@@ -202,7 +207,7 @@ local function factors_of(self, a, kept)
     local is_kept = kept == nil
     for _, each in ipairs(kept or {}) do is_kept = is_kept or each == head - 1 end
     if is_kept then
-      local factor = given.layers[a.layer + 1][head]
+      local factor = to_float(given.layers[a.layer + 1][head])
       values[#values + 1] = factor
       all_one = all_one and factor == 1
     end

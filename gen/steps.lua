@@ -161,24 +161,16 @@ steps.parts = {
   weigh_relu = { code = "v = attn2c_relu(v * ${factor});", equation = "max(${factor} v, 0)" },
 }
 
-local function nearest_float(value) return (string.unpack("<f", string.pack("<f", value))) end
-
--- A number as a C float. Nine digits of a double may be nearer to another float than the double is; nine of its float
--- are not.
-local function float_text(value)
-  local digits = ("%.9g"):format(value)
-  local float = nearest_float(value)
-  if nearest_float(tonumber(digits) + 0.0) ~= float then digits = ("%.9g"):format(float) end
-  return digits:find("[%.e]") and digits .. "f" or digits .. ".0f"
-end
-
 --- Fills ${name} from a table; every name must be there. Floats print as C floats that read back exactly.
 function steps.fill(text, values)
   return (text:gsub("%${([%w_]+)}", function(name)
     local value = values[name]
     assert(value ~= nil, name)
     if value == math.huge or value == -math.huge then return (value < 0 and "-" or "") .. "__builtin_inff()" end
-    if math.type(value) == "float" then return float_text(value) end
+    if math.type(value) == "float" then
+      local digits = ("%.9g"):format(value)
+      return digits:find("[%.e]") and digits .. "f" or digits .. ".0f"
+    end
     return tostring(value)
   end))
 end
