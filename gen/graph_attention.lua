@@ -14,8 +14,8 @@ local arrays = {
   { word = "blocked_heads", member = "head_blocked", type = "i32", form = 2, op = "block_array" },
 }
 
--- The float nearest to a number: an exact op's factor must be the same in the emitted C, which prints nine digits, and
--- in the reference. Nine digits of a double may be nearer to another float than the double is; those of a float are not.
+-- The float nearest to a number: an op's factor must be the same in the emitted C, which prints nine digits, and in
+-- the reference. Nine digits of a double may be nearer to another float than the double is; those of a float are not.
 local function to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
 
 local function array_shape(self, form, keys)
@@ -98,7 +98,7 @@ local function added(self, a, scores)
   local value = spec.mask_value and to_float(spec.mask_value)
   local table_ = a.positions and self.distances or nil
   local scale = spec.scale
-  local adds = table_ or (a.lengths and value) or (a.key_padding and value)
+  local adds = spec.softcap or table_ or (a.lengths and value) or (a.key_padding and value)
   for _, array in ipairs(arrays) do adds = adds or (a.masks[array.word] and array.op == "add_array") end
   local function op(name, what, operands, attributes)
     operands.scores = scores
@@ -109,6 +109,7 @@ local function added(self, a, scores)
     scale = 1.0
   end
   local extra = a.mask.extra
+  if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end
   if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
   for _, array in ipairs(arrays) do
     local operand = a.masks[array.word]
@@ -187,8 +188,8 @@ local function counts_heads(spec)
     or spec.bias_kv or spec.past > 0
 end
 
--- Heads of a layer whose constant factor is 0 are left out of its self-attention: kept, their numbers from 0, or nil for
--- all.
+-- Heads of a layer whose constant factor is 0 are left out of its self-attention: kept, their numbers from 0, or nil
+-- for all.
 local function kept_heads(spec, layer)
   local factors = spec.head_mask.layers and spec.head_mask.layers[layer + 1]
   if not factors or counts_heads(spec) then return nil end

@@ -58,6 +58,8 @@ keys.list = {
     meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv())" },
   { key = "scale", type = "scale", stack = true, default_text = "1 / sqrt(head_dim)",
     meaning = "what scores are multiplied with before the softmax; false: nothing" },
+  { key = "softcap", type = "number", stack = true, min = 1e-3, max = 1e6, default_text = "none",
+    meaning = "scaled scores s become c tanh(s / c), with this c" },
   { key = "scoring", type = "word", stack = true, words = { "dot", "additive" }, default = "dot",
     meaning = "query · key, or v · tanh(query + key) with a learned v a head" },
   { key = "weighting", type = "word", stack = true, words = { "softmax", "relu", "none" }, default = "softmax",

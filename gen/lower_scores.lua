@@ -21,6 +21,8 @@ local ops = {}
 
 function ops.scale(_, _, op) return { kind = "scale", factor = op.attributes.factor } end
 
+function ops.softcap(_, _, op) return { kind = "softcap", factor = op.attributes.cap } end
+
 -- Column d of the table is for the distance d - (queries - 1) from query to key.
 function ops.add_distance(self, at, op, span)
   local table_ = op.operands.table
@@ -68,7 +70,8 @@ local steps = {}
 function steps.add_length(self, at, op)
   local span = at.block.spans[1]
   self:row("add_length", { rows = at.block.count, cols = span.keys, ld = at.tile_ld, value = op.attributes.value },
-    { s = shifted(at.tile, span.column), valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - span.first_key, at.place) })
+    { s = shifted(at.tile, span.column),
+      valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - span.first_key, at.place) })
 end
 
 function steps.softmax(self, at, op)
@@ -209,7 +212,8 @@ function scores.describe(region)
     elseif op.op == "weigh" then text = ("%s(%s)"):format(op.attributes.relu and "relu" or "", text)
     elseif op.op == "head_scale" then text = ("%s %s"):format(operand.name, text)
     elseif op.op == "add_relative" then text = ("%s + %s · %sᵀ"):format(text, op.operands.x.name, operand.name)
-    elseif op.op ~= "scale" then text = ("%s + %s"):format(text, operand.name) end
+    elseif operand then text = ("%s + %s"):format(text, operand.name)
+    elseif op.op ~= "scale" then text = ("%s(%s)"):format(op.op, text) end
   end
   return text
 end

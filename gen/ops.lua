@@ -135,6 +135,10 @@ ops.table = {
     end,
     equation = "scores + x · table[distance], x the query or the key",
   },
+  softcap = {
+    operands = { "scores" }, attributes = { "cap" }, shape = same,
+    equation = "cap tanh(scores / cap)",
+  },
   add_distance = {
     operands = { "scores", "table" }, attributes = {}, shape = same,
     equation = "scores + table[head][distance]",

@@ -149,6 +149,7 @@ steps.parts = {
   activate = { code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
   -- of scores and weights
   scale = { code = "v = v * ${factor};", equation = "${factor} v" },
+  softcap = { code = "v = ${factor} * attn2c_tanh(v / ${factor});", equation = "${factor} tanh(v / ${factor})" },
   scale_by = { argument = true, code = "v = v * %s[0];", equation = "%s[0] v" },
   add_band = { argument = true, code = "v = v + %s[(ptrdiff_t)j - (ptrdiff_t)i];", equation = "v + %s[j - i]" },
   add_reversed = { argument = true, code = "v = v + %s[(ptrdiff_t)(i * ${ld}) - (ptrdiff_t)j];",

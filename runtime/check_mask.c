@@ -12,9 +12,11 @@ static role role_of(const attn2c_op *op) {
     const char *name;
     role role;
   } roles[] = {
-      {"scores", MAKES_SCORES},           {"additive_scores", MAKES_SCORES},  {"scale", SCORES_TO_SCORES},
-      {"add_relative", SCORES_TO_SCORES}, {"add_distance", SCORES_TO_SCORES}, {"add_array", SCORES_TO_SCORES},
-      {"block_array", SCORES_TO_SCORES},  {"add_length", SCORES_TO_SCORES},   {"softmax", SCORES_TO_WEIGHTS},
+      {"scores", MAKES_SCORES},           {"additive_scores", MAKES_SCORES},
+      {"scale", SCORES_TO_SCORES},        {"add_relative", SCORES_TO_SCORES},
+      {"add_distance", SCORES_TO_SCORES}, {"add_array", SCORES_TO_SCORES},
+      {"block_array", SCORES_TO_SCORES},  {"add_length", SCORES_TO_SCORES},
+      {"softcap", SCORES_TO_SCORES},      {"softmax", SCORES_TO_WEIGHTS},
       {"weigh", SCORES_TO_WEIGHTS},       {"head_scale", WEIGHTS_TO_WEIGHTS},
   };
   for (size_t row = 0; row < sizeof roles / sizeof roles[0]; row++)

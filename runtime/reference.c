@@ -33,6 +33,7 @@ static const struct {
     {"rotate", "FFF", ATTN2C_F32, attn2c_reference_rotate},
     {"additive_scores", "FFFi", ATTN2C_F32, attn2c_reference_additive_scores},
     {"add_relative", "FFF", ATTN2C_F32, attn2c_reference_add_relative},
+    {"softcap", "F", ATTN2C_F32, attn2c_reference_softcap},
     {"add_distance", "FF", ATTN2C_F32, attn2c_reference_add_distance},
     {"bucket_table", "FF", ATTN2C_F32, attn2c_reference_bucket_table},
     {"add_array", "FF", ATTN2C_F32, attn2c_reference_add_array},

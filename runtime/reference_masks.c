@@ -113,6 +113,20 @@ int attn2c_reference_add_length(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* y = cap tanh(s / cap); -inf, a masked score, stays. cap is the emitted code's constant, a float. */
+int attn2c_reference_softcap(const attn2c_reference_call *call) {
+  if (!are_squares(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  double cap = (float)attn2c_number(call->op, "cap", NAN);
+  if (!(cap > 0)) return attn2c_reference_fault(call, "cap must be positive");
+  const float *s = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(attn2c_reference_result(call));
+  for (int64_t e = 0; e < count; e++)
+    y[e] = s[e] == -INFINITY ? s[e] : (float)(cap * tanh((double)s[e] / cap));
+  return ATTN2C_OK;
+}
+
 /* y = scale s, with relu max(scale s, 0), and 0 where s is -inf. scale is the emitted code's constant, a
  * float. */
 int attn2c_reference_weigh(const attn2c_reference_call *call) {

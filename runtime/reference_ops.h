@@ -37,6 +37,7 @@ int attn2c_reference_join(const attn2c_reference_call *call);
 int attn2c_reference_swap(const attn2c_reference_call *call);
 int attn2c_reference_rotate(const attn2c_reference_call *call);
 int attn2c_reference_add_relative(const attn2c_reference_call *call);
+int attn2c_reference_softcap(const attn2c_reference_call *call);
 int attn2c_reference_add_distance(const attn2c_reference_call *call);
 int attn2c_reference_bucket_table(const attn2c_reference_call *call);
 int attn2c_reference_add_array(const attn2c_reference_call *call);

@@ -161,6 +161,16 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* y = cap tanh(s / cap): 4e-5 for the emitted tanh, u for its argument (x tanh'(x) is never more than
+ * tanh(x)), u for the product. */
+static int softcap(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++) {
+    double size = fabs((double)result->want[i]);
+    result->allowed[i] = isinf(size) ? 0 : (float)((4e-5 + 2 * ATTN2C_ROUNDOFF) * size + ATTN2C_SMALLEST);
+  }
+  return ATTN2C_OK;
+}
+
 /* The mean of n: n eps of the mean of |x|, n - 1 additions and a division, each at most u. The magnitude is n
  * times the mean of |x| already. */
 static int mean(const op_result *result) {
@@ -211,6 +221,7 @@ static const struct {
     {"add_array", exact},
     {"block_array", exact},
     {"add_length", exact},
+    {"softcap", softcap},
     {"weigh", exact},
     {"head_scale", exact},
     {"mean_heads", mean},

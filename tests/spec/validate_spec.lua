@@ -239,8 +239,8 @@ describe("other keys' ranges", function()
   end)
 
   it("masks", function()
-    local allowed = "but none, causal, window, prefix, padding, key_padding, key_bias, additive, additive_heads, blocked "
-      .. "or blocked_heads is allowed"
+    local allowed = "but none, causal, window, prefix, padding, key_padding, key_bias, additive, additive_heads, "
+      .. "blocked or blocked_heads is allowed"
     assert.equal(('mask: "casual", %s (did you mean causal?)'):format(allowed), refusal({ mask = "casual" }))
     assert.equal("mask: true, " .. allowed, refusal({ mask = true }))
     assert.equal("mask: 5, " .. allowed, refusal({ mask = { "causal", 5 } }))

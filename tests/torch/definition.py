@@ -127,7 +127,10 @@ def attention(golden, d, path, x, source=None, value=None, *, blocked=None, bias
         k = torch.cat((split(past[0], kv_heads), k), 2)
         v = torch.cat((split(past[1], kv_heads), v), 2)
     k, v = (y.repeat_interleave(heads // kv_heads, 1) for y in (k, v))
-    s = scale_of(d, width) * scores(q, k) + bias
+    s = scale_of(d, width) * scores(q, k)
+    if "softcap" in d:  # Gemma 2
+        s = d["softcap"] * (s / d["softcap"]).tanh()
+    s = s + bias
     if blocked is not None:
         s = s.masked_fill(blocked, -torch.inf)
     found["weights"] = weigh(s) * factor

@@ -118,6 +118,11 @@ CASES = {
         "expect": "states",
         "description": {**LONG, "heads": 1, "scoring": "additive", "scale": 1.7, "mask": Table(window=(9, 4))},
     },
+    "softcap70": {
+        "about": "scores bent to a cap before a causal mask and a window, as in Gemma 2",
+        "expect": "states",
+        "description": {**LONG, "softcap": 1.5, "mask": Table("causal", window=(20, 9))},
+    },
     "relu_weights": {
         "about": "max(scale s, 0) in place of softmax, causal; the weights too",
         "expect": "states",
