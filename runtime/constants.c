@@ -40,15 +40,16 @@ static int64_t next_integer(words *from) {
 
 static int at_end(const words *from) { return !from->bad && from->rest[strspn(from->rest, " ")] == '\0'; }
 
-/* P[s][2i] = sin(s / 10000^(2i/d)), P[s][2i+1] = cos(s / 10000^(2i/d))   (Vaswani et al. 2017, section 3.5)
- * Shape [s][d]; with an odd d the last column is a sine. */
+/* P[s][2i] = sin(p / 10000^(2i/d)), P[s][2i+1] = cos(p / 10000^(2i/d)), p = first + s, first 0 where it is
+ * not said   (Vaswani et al. 2017, section 3.5). Shape [s][d]; with an odd d the last column is a sine. */
 static int fill_sinusoidal(words *from, const attn2c_tensor *tensor, float *values) {
+  int64_t first = at_end(from) ? 0 : next_integer(from);
   if (!at_end(from) || tensor->rank < 1) return 0;
   int64_t width = tensor->shape[tensor->rank - 1], rows = width > 0 ? attn2c_elements(tensor) / width : 0;
   for (int64_t column = 0; values && column < width; column++) {
     double wavelength = pow(10000.0, (double)(column - column % 2) / (double)width);
     for (int64_t s = 0; s < rows; s++) {
-      double angle = (double)s / wavelength;
+      double angle = (double)(first + s) / wavelength;
       values[s * width + column] = (float)(column % 2 ? cos(angle) : sin(angle));
     }
   }

@@ -12,7 +12,7 @@ extern const char attn2c_constant_names[];
  * is unknown, does not parse or does not fit the tensor's shape. values may be NULL: only to see whether it
  * does.
  *
- *   sinusoidal                     [s][d]: sin and cos of the position s
+ *   sinusoidal [FIRST]             [s][d]: sin and cos of the position FIRST + s
  *   rope_cos THETA FIRST           [s][R/2]: cos((FIRST + s) THETA^(-2d/R))
  *   rope_sin THETA FIRST           the same with sin
  *   alibi FIRST                    [heads][n]: -slope |d + FIRST| of the distance d + FIRST

@@ -7,6 +7,8 @@
 #include "scratch.h"
 #include "weights.h"
 
+#include "constants.h"
+
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -206,6 +208,17 @@ Test(weights, the_sinusoidal_formula) {
   cr_assert_eq(attn2c_source_random(1, &even, &source, NULL), ATTN2C_OK);
   check_sinusoidal(source, 0, 6, 8);
   attn2c_source_close(source);
+}
+
+Test(weights, the_sinusoidal_formula_behind_a_past) {
+  static const attn2c_tensor tensor = {.name = "positions", .rank = 2, .shape = {4, 5}};
+  static const attn2c_tensor later = {.name = "positions", .rank = 2, .shape = {2, 5}};
+  float whole[20], rest[10];
+  cr_assert(attn2c_constant_fill("sinusoidal", &tensor, whole));
+  cr_assert(attn2c_constant_fill("sinusoidal 2", &later, rest));
+  cr_assert_arr_eq(rest, whole + 10, sizeof rest);
+  cr_assert(!attn2c_constant_fill("sinusoidal 2 3", &later, rest));
+  cr_assert(!attn2c_constant_fill("sinusoidal x", &later, rest));
 }
 
 Test(weights, an_unknown_formula) {
