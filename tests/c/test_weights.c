@@ -1,13 +1,12 @@
 /* test_weights.c - the sources of weights: taken from a file by any of their names, whole
  * or by rows, everything that is wrong listed at once; constants by formula; random ones. */
 #define _DEFAULT_SOURCE
+#include "constants.h"
 #include "faults.h"
 #include "random.h"
 #include "safetensors.h"
 #include "scratch.h"
 #include "weights.h"
-
-#include "constants.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -20,41 +20,34 @@ local forms = {
   { "grouped heads, rotary halves, a past, RMS norms and a gate", { kv_heads = 2, positions = "rope", rope_dim = 4,
     past = 5, norm_kind = "rms", gated = true, mask = { "causal", "key_padding" }, batch = 2 } },
   { "rotary pairs behind a window, shared keys for all heads", { kv_heads = 1, positions = "rope", rope_style = "pairs",
-    mask = { window = { 3, 1 } }, batch = 3, norm = "pre" } },
-  { "distances of alibi and every array", { positions = "alibi", batch = 2,
-    mask = { "key_padding", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" },
-    attention_output = "heads" } },
-  { "buckets of t5 and rows behind the keys", { positions = "t5", t5_buckets = 6, t5_distance = 9, bias_kv = true,
-    zero_attn = true, mask = { "causal", "padding" }, attention_output = "mean", batch = 2 } },
-  { "relative positions in small blocks", { positions = "relative_key_query", max_position = 80, seq = 70, zero_attn = true,
-    plan = { query_block = 17, key_block = 16, key_align = 3 } } },
+    mask = { window = { 3, 1 } }, batch = 3, norm = "pre", scoring = "additive" } },
+  { "distances of alibi and every array", { positions = "alibi", batch = 2, attention_output = "heads",
+    mask = { "key_padding", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" } } },
+  { "relative positions in small blocks", { positions = "relative_key_query", max_position = 80, seq = 70,
+    zero_attn = true, plan = { query_block = 17, key_block = 16, key_align = 3 } } },
   { "a prefix, values on padded keys", { mask = { "prefix", "padding" }, prefix = 4, mask_value = -4, batch = 2,
     head_mask = { { 0, 0.5, 1, 0 } } } },
-  { "additive scoring, factors of heads from outside", { scoring = "additive", head_mask = "input", mask = "causal",
-    layers = 2 } },
-  { "no projections, no residual", { projections = false, residual = false, weighting = "relu", scale = 0.1, d_ff = 0 } },
-  { "query, key and value one by one", { input = { stage = "qkv" }, key_seq = 21, kdim = 7, vdim = 9, norm = "none",
-    residual = false, d_ff = 0, bias_kv = true, mask = "blocked", layout = "seq_first", batch = 2,
-    attention_output = "heads" } },
-  { "rows that see no key give NaN", { input = { stage = "qkv" }, d_ff = 0, norm = "none", residual = false, batch = 3,
-    seq = 3, fully_masked = "nan", mask = { "causal", "key_padding" } } },
+  { "no projections, no residual", { projections = false, residual = false, weighting = "relu", scale = 0.1, d_ff = 0,
+    head_mask = "input" } },
+  { "query, key and value one by one, and rows that see no key", { input = { stage = "qkv" }, key_seq = 5, kdim = 7,
+    vdim = 9, norm = "none", residual = false, d_ff = 0, mask = { "causal", "key_padding" }, fully_masked = "nan",
+    layout = "seq_first", batch = 3, attention_output = "heads" } },
   { "an image and its class token", { input = { stage = "image", channels = 2, height = 6, width = 9, patch = 3 },
-    seq = 7, norm = "pre", final_norm = true, output = { { stage = "pool", over = "first" }, { stage = "normalise" } } } },
-  { "a memory with ignored keys", { memory = { seq = 9, width = 5, mask = "key_padding" }, batch = 2, mask = "causal",
-    input = tokens { types = 2, norm = true }, output = { { stage = "vocabulary", bias = true } } } },
+    seq = 7, norm = "pre", final_norm = true,
+    output = { { stage = "pool", over = "first" }, { stage = "normalise" } } } },
   { "an encoder of its own sizes", { memory = { stage = "encoder", seq = 18, d_model = 9, heads = 3, layers = 2,
     mask = { "padding", window = { 2, 2 } }, input = tokens(), positions = "t5", attention_output = "mean" }, batch = 2,
-    input = tokens(), mask = "causal", attention_output = { kind = "heads", layers = { 0 } } } },
+    input = tokens { types = 2, norm = true }, mask = "causal", attention_output = { kind = "heads", layers = { 0 } },
+    output = { { stage = "vocabulary", bias = true } } } },
   -- what failed once
-  { "two workers: a norm that is read again behind a cross-attention", { threads = 2, memory = { seq = 17 }, seq = 21,
-    plan = { least_phase = 0, least_team = 0, token_block = 2 } } },
-  { "two workers: arrays of integers beside a private tile", { threads = 2, mask = { "key_padding", "additive" },
-    plan = { least_phase = 0, least_team = 0, query_block = 5 } } },
+  { "two workers: a norm that is read again behind a cross-attention, arrays of integers beside a private tile",
+    { threads = 2, memory = { seq = 17, width = 5, mask = "key_padding" }, seq = 21,
+      mask = { "key_padding", "additive" }, bias_kv = true, plan = { least_phase = 0, least_team = 0, token_block = 2, query_block = 5 } } },
   { "unit rows between blocks, a vocabulary of another width", { input = tokens(), plan = { token_block = 5 },
     output = { { stage = "normalise" }, { stage = "silu" }, { stage = "linear", to = 13 },
       { stage = "vocabulary", tied = false } } } },
-  { "a scale whose nine digits are nearer to another float", { weighting = "none", d_model = 5, head_dim = 6, heads = 1,
-    eps = 1 } },
+  { "a scale whose nine digits are nearer to another float, sinusoidal positions behind a past", {
+    weighting = "none", d_model = 5, head_dim = 6, heads = 1, eps = 1, past = 3, positions = "sinusoidal" } },
   { "factors from outside for no layers", { memory = { stage = "encoder", seq = 4, layers = 0, head_mask = "input" } } },
 }
 
@@ -72,9 +65,8 @@ end)
 
 describe("heads of factor 0", function()
   local function width(more, weight)
-    local description = { head_mask = { { 1, 0 } } }
-    for key, value in pairs(more) do description[key] = value end
-    return helper.tiny(description, "graph").graph.tensors[weight or "l0.attn.q.weight"].shape[1]
+    more.head_mask = { { 1, 0 } }
+    return helper.tiny(more, "graph").graph.tensors[weight or "l0.attn.q.weight"].shape[1]
   end
 
   it("are left out of self-attention where nothing else goes by heads", function()
