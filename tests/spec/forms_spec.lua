@@ -42,13 +42,15 @@ local forms = {
   -- what failed once
   { "two workers: a norm that is read again behind a cross-attention, arrays of integers beside a private tile",
     { threads = 2, memory = { seq = 17, width = 5, mask = "key_padding" }, seq = 21,
-      mask = { "key_padding", "additive" }, bias_kv = true, plan = { least_phase = 0, least_team = 0, token_block = 2, query_block = 5 } } },
+      mask = { "key_padding", "additive" }, bias_kv = true,
+      plan = { least_phase = 0, least_team = 0, token_block = 2, query_block = 5 } } },
   { "unit rows between blocks, a vocabulary of another width", { input = tokens(), plan = { token_block = 5 },
     output = { { stage = "normalise" }, { stage = "silu" }, { stage = "linear", to = 13 },
       { stage = "vocabulary", tied = false } } } },
   { "a scale whose nine digits are nearer to another float, sinusoidal positions behind a past", {
     weighting = "none", d_model = 5, head_dim = 6, heads = 1, eps = 1, past = 3, positions = "sinusoidal" } },
-  { "factors from outside for no layers", { memory = { stage = "encoder", seq = 4, layers = 0, head_mask = "input" } } },
+  { "factors from outside for no layers", {
+    memory = { stage = "encoder", seq = 4, layers = 0, head_mask = "input" } } },
 }
 
 describe("a small model with", function()
@@ -61,6 +63,14 @@ describe("a small model with", function()
       assert(ok, ("%s: %s"):format(kind, said))
     end)
   end
+end)
+
+describe("a vocabulary", function()
+  it("that is tied is as wide as its table", function()
+    assert.same({ "output.2: tied to a table of width 16, but the rows are 5 wide; give tied = false" },
+      helper.refusals(helper.description { input = tokens(),
+        output = { { stage = "linear", to = 5 }, { stage = "vocabulary", tied = true } } }))
+  end)
 end)
 
 describe("heads of factor 0", function()
