@@ -19,14 +19,14 @@ typedef struct {
 
 static const mask masks[] = {
     {0, -1, -1, 0, 0, 0, {-1, -1}}, {1, -1, -1, 0, 0, 0, {-1, -1}}, {1, -1, -1, 3, 0, 0, {-1, -1}},
-    {1, -1, -1, 0, 3, 0, {-1, -1}}, {1, -1, -1, 0, 2, 1, {5, 0}},   {0, 1, 1, 2, 1, 2, {3, 5}},
-    {0, 0, -1, 0, 3, 0, {7, 1}},    {1, 1, -1, 1, 2, 3, {4, 2}},    {0, -1, -1, 0, 0, 2, {0, 5}},
+    {1, -1, -1, 0, 3, 0, {-1, -1}}, {1, -1, -1, 0, 2, 1, {4, 0}},   {0, 1, 1, 2, 1, 2, {3, 4}},
+    {0, 0, -1, 0, 3, 0, {4, 1}},    {1, 1, -1, 1, 2, 3, {1, 2}},    {0, -1, -1, 0, 0, 2, {0, 5}},
 };
 
 /* As the attributes are defined. */
 static int is_masked(const mask *m, int b, int i, int j) {
   if (j >= T - m->extra) return 0;
-  if (m->lengths[b] >= 0 && j >= m->lengths[b]) return 1;
+  if (m->lengths[b] >= 0 && j >= m->offset + m->lengths[b]) return 1;
   if (j < m->prefix) return 0;
   int p = i + m->offset;
   return (m->causal && j > p) || (m->left >= 0 && j < p - m->left) || (m->right >= 0 && j > p + m->right);
@@ -229,7 +229,8 @@ Test(arrays, lengths_that_add) {
   static float want[MOST_SCORES];
   fill_scores();
   for (int extra = 0; extra < 3; extra++) {
-    lengths[0] = 2, lengths[1] = T - extra;
+    int offset = 2 * extra;
+    lengths[0] = 1, lengths[1] = T - extra - offset;
     start("add_length");
     op.operands[0] = tensor("s", ATTN2C_F32, s, B, H, S, T);
     op.operands[1] = tensor("lengths", ATTN2C_I32, lengths, B, 0, 0, 0);
@@ -237,13 +238,14 @@ Test(arrays, lengths_that_add) {
     attribute(0, "extra", extra, NULL);
     cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a value");
     attribute(1, "value", -0.1, NULL);
+    attribute(2, "offset", offset, NULL);
     cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
     for (int e = 0; e < MOST_SCORES; e++) {
       int j = e % T, b = e / (T * S * H);
-      want[e] = j >= lengths[b] && j < T - extra ? s[e] + -0.1f : s[e];
+      want[e] = j >= offset + lengths[b] && j < T - extra ? s[e] + -0.1f : s[e];
     }
     assert_scores(want, "add_length");
-    lengths[0] = T - extra + 1;
+    lengths[0] = T - extra - offset + 1;
     cr_assert_eq(run(NULL), ATTN2C_FORMAT);
   }
 }
