@@ -175,6 +175,27 @@ describe("a description's keys:", function()
     refused_keys("plan = { panl = 32 }", { "did you mean panel?" })
   end)
 
+  it("what a nested table says is refused by its whole name", function()
+    refused_keys("memory = encoder { seq = 3, memory = encoder { seq = 3 } }",
+      { 'memory: an encoder has no key "memory"' })
+    refused_keys("memory = encoder { seq = 3, input = qkv() }", { "memory.input: qkv does not go with an encoder" })
+    refused_keys("memory = encoder { seq = 3, input = tokens {} }", { "memory.input.vocab: missing" })
+    refused_keys("memory = encoder", { "memory: a function, but { seq =, width =, mask = } or encoder { ... }" })
+    refused_keys("memory = encoder 'x'", { "memory: an encoder has no key 1", "memory.seq: missing" })
+    refused_keys("input = encoder { seq = 3 }", { "input: encoder stands only in the memory" })
+    refused_keys("head_mask = { { 1, nil, 1 } }", { "head_mask.1: the list of factors has holes" })
+    refused_keys("head_mask = { { 1, 0/0 } }", { "head_mask.1.2: " })
+    refused_keys("attention_output = { layers = { 1 << 62 } }", { "output.layers.1: 4611686018427387904, but" })
+    refused_keys("input = image { height = 8, width = 8, patch = 3 }", { "input.patch: 3 does not divide" })
+    refused_keys("input = image { height = huge, width = 8, patch = 4096, channels = 9 }", { "input.height: inf, but" })
+    refused_keys("mask = { prefix = 2, window = { 1, 1 } }", { "mask: prefix does not go with window" })
+    refused_keys("", { "memory.seq: 0, but an integer from 1 to 4096 is allowed" }, { "memory.seq=0" })
+    refused_keys("memory = encoder { seq = 3 }", { 'memory: an encoder has no key "width"' }, { "memory.width=3" })
+    refused_keys("head_mask = { { 1, 0 } }", { "head_mask: 1 lists, but one for each of 2 layers" }, { "layers=2" })
+    refused_keys("input = tokens { vocab = 9 }", { 'input: tokens has no field "height"' }, { "input.height=32" })
+    accepted("memory = encoder { seq = 3, input = tokens { vocab = 9 } }")
+  end)
+
   it("a name cannot carry anything into C or out of the folder", function()
     for value, shown in pairs { ["'a*/b'"] = '"a*/b"', ["'a\"b'"] = '"a"b"', ["'a\\nb'"] = '"a?b"',
       ["'../x'"] = '"../x"',
@@ -283,7 +304,8 @@ describe("a description's code", function()
     refused_keys("output = " .. ("{"):rep(150) .. ("}"):rep(150), { "output.1: a table, but a stage" })
     refused("local t = { " .. base .. " } local o = {} t.output = o for i = 1, 1e5 do o[1] = {} o = o[1] end return t",
       { "output.1: a table, but a stage" })
-    for _, key in ipairs { "output", "plan", "mask", "bias", "window", "input", "t" } do
+    for _, key in ipairs { "output", "plan", "mask", "bias", "window", "input", "memory", "head_mask",
+      "attention_output", "t" } do
       put(scratch .. "/d.lua", ("local t = { %s } t.%s = t return t"):format(base, key))
       local code, stderr = shell(command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch ..
         "/never"))
