@@ -63,8 +63,8 @@ bench: packages ## time the models of the README against the roof of this machin
 bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (takes a while; installs them under out/)
 	@bash tests/bench/peers/run.sh $(RACE)
 
-bench-ops: packages ## cycles an element of exp, erf, tanh, softmax, norms, for each instruction set
-	@bash tests/bench/ops.sh
+bench-ops: packages ## cycles an element of exp, tanh, softmax, norms beside a copy and libmvec (make bench-ops OPS=exp)
+	@bash tests/bench/ops.sh $(OPS)
 
 check-models: packages ## check every model of models/ in full size
 	@for m in models/*.lua; do echo "$$m"; gen/attn2c check $$m | tail -n 1 || exit 1; done
