@@ -28,8 +28,10 @@
 #define ATTN2C_LOG2E_HIGH 1.44269502f
 #define ATTN2C_LOG2E_LOW  1.92596303e-08f
 
-/* 1.5 * 2^23: x + this has round(x) in its lowest bits, for |x| < 2^22, by the addition's own rounding. */
-#define ATTN2C_ROUNDER 12582912.0f
+/* 1.5 * 2^23 + 127: x + this has round(x) + 127, the exponent of 2^round(x), in its lowest bits, for
+ * |x| < 2^22, by the addition's own rounding. The other rounds to even numbers and has half of them there. */
+#define ATTN2C_ROUNDER      12583039.0f
+#define ATTN2C_EVEN_ROUNDER 25166078.0f
 
 ATTN2C_INLINE uint32_t attn2c_bits(float x) {
   uint32_t bits;
@@ -43,11 +45,16 @@ ATTN2C_INLINE float attn2c_from_bits(uint32_t bits) {
   return x;
 }
 
-/* min(|x|, limit), and limit for NaN: an integer minimum, which is one instruction where a float one that a
- * NaN passes is two. The caller brings NaN back in by another operand. */
-ATTN2C_INLINE float attn2c_magnitude(float x, float limit) {
-  int32_t a = (int32_t)(attn2c_bits(x) & 0x7fffffffu), b = (int32_t)attn2c_bits(limit);
+/* min(x, limit) of a positive limit, and perhaps limit for NaN: an integer minimum, which is one instruction
+ * where a float one that a NaN passes is two. The caller brings NaN back in by another operand. */
+ATTN2C_INLINE float attn2c_least(float x, float limit) {
+  int32_t a = (int32_t)attn2c_bits(x), b = (int32_t)attn2c_bits(limit);
   return attn2c_from_bits((uint32_t)(a < b ? a : b));
+}
+
+/* min(|x|, limit), and limit for NaN. */
+ATTN2C_INLINE float attn2c_magnitude(float x, float limit) {
+  return attn2c_least(attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu), limit);
 }
 
 /* magnitude with the sign bit of x; magnitude must have a clear sign bit or be NaN. */
@@ -55,10 +62,8 @@ ATTN2C_INLINE float attn2c_with_sign(float magnitude, float x) {
   return attn2c_from_bits(attn2c_bits(magnitude) | (attn2c_bits(x) & 0x80000000u));
 }
 
-/* 2^n of rounded = n + ATTN2C_ROUNDER, -127 <= n <= 127; n = -127 gives 0. */
-ATTN2C_INLINE float attn2c_power(float rounded) {
-  return attn2c_from_bits((attn2c_bits(rounded) << 23) + 0x3f800000u);
-}
+/* 2^n of rounded = n + ATTN2C_ROUNDER, or of 2n + ATTN2C_EVEN_ROUNDER, -127 <= n <= 127; n = -127 gives 0. */
+ATTN2C_INLINE float attn2c_power(float rounded) { return attn2c_from_bits(attn2c_bits(rounded) << 23); }
 
 /* (2^r - 1) / r for |r| <= 1/2, relative error 2.1e-8: so that 2^r = 1 + r P(r) is exact at 0 and 2^r - 1
  * does not cancel. All polynomials here are relative minimax fits (Remez exchange) by tests/bench/fit.py. */
@@ -71,29 +76,53 @@ ATTN2C_INLINE float attn2c_exp2_slope(float r) {
   return ATTN2C_FMA(p, r, 0.693147182f);
 }
 
+/* 2^r for |r| <= 1/2, exact at 0. Of the two ulp that it may take, the shorter polynomial takes one; without
+ * fused multiply-adds roundings need that, too. */
+ATTN2C_INLINE float attn2c_exp2_reduced(float r) {
+#ifdef __FMA__
+  float p = 0.00131916488f;
+  p = ATTN2C_FMA(p, r, 0.00967152882f);
+  p = ATTN2C_FMA(p, r, 0.0555099435f);
+  p = ATTN2C_FMA(p, r, 0.240222409f);
+  p = ATTN2C_FMA(p, r, 0.693146765f);
+#else
+  const float p = attn2c_exp2_slope(r);
+#endif
+  return ATTN2C_FMA(p, r, 1.0f);
+}
+
 /* 2^(x * (c + c_low)) for x * c <= 0 and 1e-30 <= c <= 1e30; 0 below 2^-126.5; NaN stays NaN, -inf gives 0.
- * x*c = n + r, n whole; the result is 2^n * 2^r. */
+ * x*c = n + r, n whole; the result is 2^n * 2^r. The choice is made of the result, where one side of it is 0:
+ * that is cheaper than a limit for x. */
 ATTN2C_INLINE float attn2c_exp2_nonpositive(float x, float c, float c_low) {
-  float limit = -127.0f / c;
-  x = x < limit ? limit : x;
+  const float limit = -127.0f / c;
   float rounded = ATTN2C_FMA(x, c, ATTN2C_ROUNDER);
   float n = rounded - ATTN2C_ROUNDER;
   float r = ATTN2C_FMA(x, c_low, ATTN2C_FMA_EXACT(x, c, -n));
-  return ATTN2C_FMA(r, attn2c_exp2_slope(r), 1.0f) * attn2c_power(rounded);
+  float result = attn2c_exp2_reduced(r) * attn2c_power(rounded);
+  return x < limit ? 0.0f : result;
 }
 
-/* e^x. At most 2 ulp; overflows to inf, underflows gradually to denormals (1 denormal step) and 0 as IEEE. */
+/* e^x. At most 2 ulp; overflows to inf, underflows gradually to denormals (1 denormal step) and 0 as IEEE.
+ * x log2(e) = 2n + r, |r| <= 1, and 2^2n, wider than a float's exponent, is 2^n twice. */
 ATTN2C_INLINE float attn2c_exp(float x) {
-  x = x < -104.0f ? -104.0f : x;
-  x = x > 89.0f ? 89.0f : x;
-  float rounded = ATTN2C_FMA(x, ATTN2C_LOG2E_HIGH, ATTN2C_ROUNDER);
-  float n = rounded - ATTN2C_ROUNDER;
+  float rounded = ATTN2C_FMA(x, ATTN2C_LOG2E_HIGH, ATTN2C_EVEN_ROUNDER);
+  /* 2n is 130 at most: then r makes the result infinite, or is NaN, which an integer minimum loses */
+  rounded = attn2c_least(rounded, ATTN2C_EVEN_ROUNDER + 130.0f);
+  float n = rounded - ATTN2C_EVEN_ROUNDER;
   float r = ATTN2C_FMA(x, ATTN2C_LOG2E_LOW, ATTN2C_FMA_EXACT(x, ATTN2C_LOG2E_HIGH, -n));
-  float p = ATTN2C_FMA(r, attn2c_exp2_slope(r), 1.0f);
-  /* -150 <= n <= 128 is wider than the exponent: scale by 2^(n+64) and 2^-64, or by 2^(n-1) and 2. */
-  uint32_t bias = x < 0.0f ? (127u + 64u) << 23 : 126u << 23;
-  float rest = x < 0.0f ? 5.42101086e-20f : 2.0f;
-  return p * attn2c_from_bits((attn2c_bits(rounded) << 23) + bias) * rest;
+  /* 2^r, 0.2 ulp */
+  float p = 1.50707638e-05f;
+  p = ATTN2C_FMA(p, r, 0.000156441078f);
+  p = ATTN2C_FMA(p, r, 0.00133393984f);
+  p = ATTN2C_FMA(p, r, 0.00961685367f);
+  p = ATTN2C_FMA(p, r, 0.0555037409f);
+  p = ATTN2C_FMA(p, r, 0.240226686f);
+  p = ATTN2C_FMA(p, r, 0.693147242f);
+  p = ATTN2C_FMA(p, r, 1.0f);
+  float power = attn2c_power(rounded);
+  float result = p * power * power;
+  return x < -104.0f ? 0.0f : result;
 }
 
 /* e^x for x <= 0 (-inf included) or NaN, cheaper. At most 2 ulp for results of 2^-126 and more; what is
@@ -180,13 +209,7 @@ ATTN2C_INLINE float attn2c_gelu(float x) {
   float rounded = ATTN2C_FMA(square, -c, ATTN2C_ROUNDER);
   float n = rounded - ATTN2C_ROUNDER;
   float r = ATTN2C_FMA(square_low, -c, ATTN2C_FMA_EXACT(square, -c, -n));
-  /* 2^r, relative error 1.6e-7 */
-  float p = 0.00132764725f;
-  p = ATTN2C_FMA(p, r, 0.00967554096f);
-  p = ATTN2C_FMA(p, r, 0.0555071309f);
-  p = ATTN2C_FMA(p, r, 0.240221202f);
-  p = ATTN2C_FMA(p, r, 0.693146944f);
-  p = ATTN2C_FMA(p, r, 1.00000012f);
+  const float p = attn2c_exp2_reduced(r);
   /* Q, relative error 8.4e-7 */
   float w = a / (a + 3.75f);
   float q = -0.245325297f;
