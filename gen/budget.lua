@@ -10,18 +10,14 @@ local function calls(group)
   return (group.k_order == "reduce" and 1 or group.k_blocks.count) + (group.k_blocks.tail > 0 and 1 or 0)
 end
 
---- The kernel calls of a planned entry, which most of its steps are.
-function budget.least(planned)
+--- The kernel calls of a section's regions, which most of its steps are.
+function budget.calls(regions)
   local n = 0
-  for _, segment in ipairs(planned.segments) do
-    for _, section in ipairs(segment.sections) do
-      for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          if group.panels then n = n + #region.blocks * #group.panels.widths * calls(group) end
-        end
-        if region.kind == "attention" then n = n + 2 * #region.blocks * region.scores.attributes.heads end
-      end
+  for _, region in ipairs(regions) do
+    for _, group in ipairs(region.groups) do
+      if group.panels then n = n + #region.blocks * #group.panels.widths * calls(group) end
     end
+    if region.kind == "attention" then n = n + 2 * #region.blocks * region.scores.attributes.heads end
   end
   return n
 end

@@ -17,8 +17,8 @@ local row = {
 
 -- An element of an elementwise part.
 local part = {
-  load = 4, bias = 6, add = 8, multiply = 8, scale = 2, scale_by = 2, softcap = 42, add_band = 8, add_reversed = 12, block = 8,
-  add_where = 8, weigh = 4, weigh_relu = 4, relu = 2,
+  load = 4, bias = 6, add = 8, multiply = 8, scale = 2, scale_by = 2, softcap = 42, add_band = 8,
+  add_reversed = 12, block = 8, add_where = 8, weigh = 4, weigh_relu = 4, relu = 2,
   gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38,
 }
 

@@ -9,6 +9,7 @@
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
 --                panels of key_block), fused (never stored)
 --   entries      { name, segments = { { name, group, repeats, sections = { { name, regions } } } } }
+local budget = require("budget")
 local tuning = require("tuning")
 local words = require("words")
 local attention = require("plan_attention")
@@ -232,8 +233,11 @@ local function segments_of(state, entry)
       end
       table.insert(sections[name].ops, op)
     end
-    for _, section in ipairs(segment.sections) do
+    local calls = 0
+    for number, section in ipairs(segment.sections) do
       section.regions = regions_of(state, section.ops, uses, segment.group)
+      calls = calls + budget.calls(section.regions)
+      if calls > spec.max_lines then budget.hold(state, calls * #segment.sections // number) end -- layers are alike
     end
     if #segment.sections > 0 then kept[#kept + 1] = segment end
   end

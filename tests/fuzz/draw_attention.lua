@@ -25,6 +25,7 @@ function attention.draw_kind(d, qkv)
     if d.weighting ~= "softmax" and d.scale ~= nil then d.scale = pick { 0.01, 0.05 } end
   end
   if chance(15) then d.scoring = pick { "dot", "additive", "additive" } end
+  if chance(10) then d.softcap = pick { 0.5, 3, 50.0 } end
   if chance(10) then d.projections = chance(20) end
   if qkv then d.layers = 1 end
 end
