@@ -22,7 +22,7 @@ local function products_of(state)
             if not product then
               product = { name = group.key, outputs = shape[1], inputs = shape[2], tokens = segment.rows, calls = 0,
                 ldb = state.plan.storage[group.head.operands.x.name].leading_dimension,
-                ldc = plan.leading_dimension(shape[1]) }
+                ldc = plan.leading_dimension(shape[1], state.plan.parameters) }
               by_name[group.key] = product
               list[#list + 1] = product
             end

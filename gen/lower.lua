@@ -10,7 +10,6 @@
 -- term its stride times a symbol: `s` the first sequence of the group, `b` the sequence within it.
 local attention = require("lower_attention")
 local budget = require("budget")
-local plan = require("plan")
 local sequence = require("lower_sequence")
 local words = require("words")
 
@@ -462,7 +461,6 @@ function Lowering:each_sequence(body)
   self:emit { form = "finish", symbol = "b" }
 end
 
-Lowering.leading_dimension = plan.leading_dimension
 Lowering.attention_region = attention.lower
 
 --- The run-time integer lengths[sequence] + plus.
@@ -533,7 +531,8 @@ local function lower_entry(state, index, variant)
   local self = setmetatable({ storage = state.plan.storage, layouts = state.plan.layouts, entry = entry,
     variant = variant, whole = variant == "trace", state = state, lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
-    pad = state.plan.parameters.pad, row_block = state.plan.parameters.row_block, unit_number = 0, index_of = {},
+    parameters = state.plan.parameters, pad = state.plan.parameters.pad,
+    row_block = state.plan.parameters.row_block, unit_number = 0, index_of = {},
     tiles = {} }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}

@@ -2,6 +2,7 @@
 -- what is added to them, masks where the block has an edge, weights in place, context.
 -- libxsmm, column-major, calls the transposed keys and the values A, the queries and the
 -- attention weights B, scores and context C.
+local plan = require("plan")
 local score_ops = require("lower_scores")
 local words = require("words")
 
@@ -186,7 +187,7 @@ function attention.lower(self, region)
   local heads = scores.attributes.heads
   local head_dim = q.shape[3] // heads
   local tile = { buffer = scores.result.name .. "@tile", class = "arena", offset = 0 }
-  local tile_ld = self.leading_dimension(region.tile_columns)
+  local tile_ld = plan.leading_dimension(region.tile_columns, self.parameters)
   self:scratch(tile.buffer, region.most_rows * tile_ld)
   local queries = scores.result.shape[3]
   self.op_index = self.index_of[scores]

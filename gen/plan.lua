@@ -58,11 +58,11 @@ function plan.blocks(n, most)
   return list
 end
 
--- The leading dimension of a stored tensor: rows on cache lines; an odd number of lines where rows are long, for
--- else the rows of a tile share a few sets of the first-level cache.
-local function leading_dimension(width)
+--- The leading dimension of a stored tensor: rows on cache lines; an odd number of lines where rows are long (the
+--- parameter odd_lines), for else the rows of a tile share a few sets of the first-level cache.
+local function leading_dimension(width, p)
   local ld = words.round_up(width, 16)
-  if ld >= 256 and ld // 16 % 2 == 0 then ld = ld + 16 end
+  if ld >= p.odd_lines and ld // 16 % 2 == 0 then ld = ld + 16 end
   return ld
 end
 
@@ -309,7 +309,7 @@ local function store(state, entry, segments, uses)
       local form = fused[name] and "fused" or "full"
       if form == "full" and here and written.region.kind == "rows" and #written.region.blocks > 1 then form = "tile" end
       local width, rows = row_shape(tensor)
-      storage[name] = { form = form, width = width, leading_dimension = leading_dimension(width),
+      storage[name] = { form = form, width = width, leading_dimension = leading_dimension(width, state.plan.parameters),
         rows_per_sequence = rows, whole_batch = crossing, shared = tensor.shared,
         tile_rows = form == "tile" and written.region.blocks[1].count or nil }
     end

@@ -12,6 +12,7 @@
 -- key_block       keys of a transposed panel and of a block of the context's batch-reduce
 -- window_block    query rows a block where a window masks most keys
 -- key_align       the first key of a block's range is a multiple of this
+-- odd_lines       rows at least so many floats long take an odd number of cache lines: the layout's stride
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
 -- least_phase     work between two meetings below which one worker does all of a segment, on average; and
 -- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond. On a quiet
@@ -33,7 +34,7 @@ targets.list = {
     cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1, tile_bytes = 262144,
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1, odd_lines = 256, tile_bytes = 262144,
       least_phase = 6000000, least_team = 6000000 },
     deep = { inputs = 256, outputs = 768, multiple = 128, rows = 1, panel = 128, k_order = "outer" },
   },
@@ -42,14 +43,14 @@ targets.list = {
     cflags = "-mavx2 -mfma",
     needs = { "avx2", "fma" },
     rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8, tile_bytes = 262144,
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8, odd_lines = 256, tile_bytes = 262144,
       least_phase = 6000000, least_team = 6000000 },
     deep = { inputs = 256, outputs = 64, multiple = 64, rows = 128, k_block = 96, k_order = "outer" },
   },
   {
     name = "x86_64", vector = 4, cflags = "", needs = {},
     rule = { panel = 32, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4, tile_bytes = 262144,
+      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4, odd_lines = 256, tile_bytes = 262144,
       least_phase = 6000000, least_team = 6000000 },
   },
 }
@@ -65,7 +66,7 @@ targets.parameters = {
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
   key_align = { min = 1, max = 16 },
   pad = { min = 1, max = 16, divides = 16 }, -- rows have room up to a multiple of 16
-  row_block = { min = 1, max = 4096 }, tile_bytes = { min = 64, max = 1 << 30 },
+  odd_lines = { min = 0, max = 1 << 30 }, row_block = { min = 1, max = 4096 }, tile_bytes = { min = 64, max = 1 << 30 },
   least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },
 }
 
