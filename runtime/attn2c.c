@@ -88,12 +88,13 @@ const char *attn2c_strerror(int status) {
 
 #ifdef ATTN2C_GUARD_PAGES
 
+void *attn2c_reserve(size_t bytes) { return attn2c_guard_allocate(bytes); }
 void *attn2c_allocate(size_t bytes) { return attn2c_guard_allocate(bytes); }
 void attn2c_free(void *memory) { attn2c_guard_free(memory); }
 
 #else
 
-void *attn2c_allocate(size_t bytes) {
+void *attn2c_reserve(size_t bytes) {
   size_t alignment = bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, rounded;
   if (bytes == 0) bytes = 1;
   /* The check stands before the rounding: a sum that wrapped would round to something small and pass. */
@@ -105,8 +106,14 @@ void *attn2c_allocate(size_t bytes) {
   /* Advice only, and before the pages are touched, or it would come too late; a kernel without huge pages
    * refuses it, which costs speed and nothing else. */
   if (alignment == HUGE_PAGE) (void)madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
+}
+
+void *attn2c_allocate(size_t bytes) {
+  void *memory = attn2c_reserve(bytes);
+  if (!memory) return NULL;
   size_t used = (bytes + ATTN2C_ALIGNMENT - 1) / ATTN2C_ALIGNMENT * ATTN2C_ALIGNMENT;
-  return memset(memory, 0, used);
+  return memset(memory, 0, used ? used : ATTN2C_ALIGNMENT);
 }
 
 void attn2c_free(void *memory) { free(memory); }

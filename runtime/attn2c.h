@@ -41,6 +41,8 @@ const char *attn2c_strerror(int status);
 /* bytes rounded up to the alignment, zeroed; NULL when there is no memory or the rounding overflows. Compiled
  * with -DATTN2C_GUARD_PAGES: exactly bytes, ending at a page without access (guard.h), for tests. */
 void *attn2c_allocate(size_t bytes);
+/* The same, but of any values: for what is written whole before it is read. */
+void *attn2c_reserve(size_t bytes);
 void attn2c_free(void *memory);
 
 #endif

@@ -1,20 +1,8 @@
 /* model.c - an opened model and a caller's context, for any descriptor. */
 #include "model.h"
-#include "pack.h"
+#include "load.h"
 
 #include <stdlib.h>
-
-/* Largest number of elements of a weight that is packed into panels: one buffer serves them all. The others
- * are read to where they stay. */
-static int64_t largest_panelled(const attn2c_descriptor *descriptor) {
-  int64_t largest = 0;
-  for (int i = 0; i < descriptor->weight_count; i++) {
-    if (descriptor->weights[i].panel == 0) continue;
-    const int64_t elements = attn2c_elements(&descriptor->tensors[descriptor->weights[i].tensor]);
-    if (elements > largest) largest = elements;
-  }
-  return largest;
-}
 
 /* Of threads 0: the largest emitted number (1, 2, 4, 8) that the cores allow. */
 static int workers_for(int threads) {
@@ -23,25 +11,6 @@ static int workers_for(int threads) {
   int workers = 1;
   while (workers < 8 && 2 * workers <= processors) workers *= 2;
   return workers;
-}
-
-static int read_and_pack(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
-  const attn2c_descriptor *descriptor = model->descriptor;
-  float *values = attn2c_allocate((size_t)largest_panelled(descriptor) * sizeof(float));
-  if (!values) {
-    attn2c_say(message, "no memory for reading the weights");
-    return ATTN2C_MEMORY;
-  }
-  int status = ATTN2C_OK;
-  for (int i = 0; i < descriptor->weight_count && status == ATTN2C_OK; i++) {
-    const attn2c_weight *weight = &descriptor->weights[i];
-    const int as_it_is = weight->panel == 0;
-    status = attn2c_source_read(source, i, as_it_is ? model->weights + weight->offset : values, message);
-    if (status == ATTN2C_OK && !as_it_is)
-      attn2c_pack(weight, &descriptor->tensors[weight->tensor], values, model->weights);
-  }
-  attn2c_free(values);
-  return status;
 }
 
 int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
@@ -54,7 +23,7 @@ int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source
     opened->workers = workers_for(descriptor->threads);
     if (opened->workers > 1) attn2c_team_watch();
     opened->kernels = calloc((size_t)descriptor->kernel_count + 1, sizeof *opened->kernels);
-    opened->weights = attn2c_allocate((size_t)descriptor->weight_floats * sizeof(float));
+    opened->weights = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
   }
   if (!opened || !opened->kernels || !opened->weights) {
     attn2c_say(message, "no memory for %lld bytes of packed weights",
@@ -64,7 +33,7 @@ int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source
   }
   opened->provider = attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_count,
                                              descriptor->target, opened->kernels);
-  const int status = read_and_pack(opened, source, message);
+  const int status = attn2c_load(descriptor, source, opened->weights, opened->workers, message);
   if (status != ATTN2C_OK) {
     attn2c_model_close(opened);
     return status;

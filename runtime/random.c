@@ -24,8 +24,8 @@ static int64_t sum_of_quarters(uint64_t bits) {
   return (int64_t)((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
 }
 
-void attn2c_random_fill(uint64_t seed, const char *name, float *values, int64_t count, double mean,
-                        double deviation) {
+void attn2c_random_part(uint64_t seed, const char *name, int64_t first, float *values, int64_t count,
+                        double mean, double deviation) {
   /* Eight uniform integers of 16 bits: mean 8 x 32767.5, variance 8 x (2^32 - 1) / 12. */
   const int64_t centre = 262140;
   const double unit = 1.8688123650118534e-05; /* 1 / sqrt(variance) */
@@ -34,10 +34,15 @@ void attn2c_random_fill(uint64_t seed, const char *name, float *values, int64_t 
   const double step = (float)(deviation * unit);
   const uint64_t key = stream_key(seed, name);
   for (int64_t i = 0; i < count; i++) {
-    uint64_t at = key + 2 * (uint64_t)i * GOLDEN_GAMMA;
+    uint64_t at = key + 2 * (uint64_t)(first + i) * GOLDEN_GAMMA;
     int64_t sum = sum_of_quarters(mix(at)) + sum_of_quarters(mix(at + GOLDEN_GAMMA));
     values[i] = (float)(mean + step * (double)(sum - centre));
   }
+}
+
+void attn2c_random_fill(uint64_t seed, const char *name, float *values, int64_t count, double mean,
+                        double deviation) {
+  attn2c_random_part(seed, name, 0, values, count, mean, deviation);
 }
 
 void attn2c_random_integers(uint64_t seed, const char *name, int32_t *values, int64_t count, int64_t minimum,

@@ -10,6 +10,9 @@
  * deviations. */
 void attn2c_random_fill(uint64_t seed, const char *name, float *values, int64_t count, double mean,
                         double deviation);
+/* The same values from number `first` on. */
+void attn2c_random_part(uint64_t seed, const char *name, int64_t first, float *values, int64_t count,
+                        double mean, double deviation);
 
 /* values[0 .. count): uniform, minimum <= value < limit, both within int32; a range without a member gives
  * minimum. */

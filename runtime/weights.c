@@ -207,25 +207,31 @@ const char *attn2c_source_unused_name(const attn2c_source *source, int index) {
 
 /* Reading. */
 
-/* The runs of rows or columns that weight `index` takes of its tensor, whose rows have `row` elements and of
- * which the weight, were it whole, would have `rows` from its first one on. */
-static int read_selections(const attn2c_source *source, int index, int64_t rows, int64_t row, float *values,
-                           attn2c_message *message) {
+/* Rows [first, first + count) of a weight that takes runs of its tensor's rows or columns. row: elements of
+ * the weight's rows, source_row: of the tensor's. */
+static int read_selections(const attn2c_source *source, int index, int64_t first, int64_t count, int64_t row,
+                           int64_t source_row, float *values, attn2c_message *message) {
   const attn2c_descriptor *model = source->model;
-  const int64_t start = model->weights[index].source_row * row;
+  const int64_t start = model->weights[index].source_row * source_row;
   int status = ATTN2C_OK;
-  for (int64_t r = 0; r < rows && status == ATTN2C_OK; r++)
+  for (int64_t r = first; r < first + count; r++) {
+    int64_t before = 0; /* rows of the runs that have been passed */
     for (int s = 0; s < model->selection_count && status == ATTN2C_OK; s++) {
       const attn2c_selection *run = &model->selections[s];
       if (run->weight != index) continue;
-      const int whole_rows = run->axis == 0;
-      const int64_t first = whole_rows ? run->first * row : r * row + run->first;
-      const int64_t count = whole_rows ? run->count * row : run->count;
-      if (whole_rows && r > 0) return ATTN2C_OK; /* all of them were read with the first */
-      status =
-          attn2c_safetensors_read(source->file, source->found[index], start + first, count, values, message);
-      values += count;
+      if (run->axis == 1) {
+        status = attn2c_safetensors_read(source->file, source->found[index],
+                                         start + r * source_row + run->first, run->count, values, message);
+        values += run->count;
+      } else if (r >= before && r < before + run->count) {
+        status =
+            attn2c_safetensors_read(source->file, source->found[index],
+                                    start + (run->first + r - before) * source_row, row, values, message);
+        values += row;
+      }
+      before += run->axis == 0 ? run->count : 0;
     }
+  }
   return status;
 }
 
@@ -235,21 +241,28 @@ static int has_selections(const attn2c_descriptor *model, int index) {
   return 0;
 }
 
-int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {
+int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                            attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
-  int64_t count = attn2c_elements(tensor);
+  const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
+  /* A constant is made as a whole, and is asked for as a whole. */
   if (is_constant(weight)) return fill_constant(source->model, weight, values, message);
   if (!source->file) {
-    attn2c_random_fill(source->seed, tensor->name, values, count, weight->random_mean,
+    attn2c_random_part(source->seed, tensor->name, first * row, values, count * row, weight->random_mean,
                        weight->random_deviation);
     return ATTN2C_OK;
   }
   /* A row is all of the file's tensor but its first axis, however the model's weight divides it. */
-  int64_t row = 1;
-  for (int d = 1; d < weight->source_rank; d++) row *= weight->source_shape[d];
+  int64_t source_row = 1;
+  for (int d = 1; d < weight->source_rank; d++) source_row *= weight->source_shape[d];
   if (has_selections(source->model, index))
-    return read_selections(source, index, tensor->shape[0], row, values, message);
-  return attn2c_safetensors_read(source->file, source->found[index], weight->source_row * row, count, values,
-                                 message);
+    return read_selections(source, index, first, count, row, source_row, values, message);
+  return attn2c_safetensors_read(source->file, source->found[index],
+                                 weight->source_row * source_row + first * row, count * row, values, message);
+}
+
+int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {
+  const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
+  return attn2c_source_read_rows(source, index, 0, tensor->shape[0], values, message);
 }

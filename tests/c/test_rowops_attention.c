@@ -30,9 +30,9 @@ static const int paddings[] = {0, 3, 16};
   }                                                                                                          \
   NOINLINE void repair_##cols(float *c, const float *p, const float *v, int rows, int keys, int ldc,         \
                               int ldp, int ldv) {                                                            \
-    /* The keys in two stretches, the second of which lies first in p. */                                    \
+    /* The keys in two stretches. */                                                                         \
     const int half = keys / 2;                                                                               \
-    const int spans[2][3] = {{keys - half, 0, half}, {0, half, keys - half}};                                \
+    const int spans[2][3] = {{0, 0, half}, {half, half, keys - half}};                                       \
     attn2c_context_repair_nonzero(c, p, v, rows, cols, ldc, ldp, ldv, spans, 2);                             \
   }                                                                                                          \
   NOINLINE void additive_##cols(float *s, const float *q, const float *keys, const float *v, int rows,       \

@@ -105,6 +105,18 @@ Test(weights, taken_from_a_file_and_from_memory) {
         cr_assert_eq(numbers[i], first[w] + (float)i, "weight %d, element %d", w, i);
       cr_assert_eq(numbers[elements], -1, "weight %d writes beyond its end", w);
     }
+    /* Row by row it is the same, of a class token of another rank in the file, too. */
+    for (int w = 0; w < WEIGHTS; w++) {
+      const int64_t rows = tensors[w].shape[0], elements = attn2c_elements(&tensors[w]);
+      attn2c_message message = attn2c_message_make(text, sizeof text);
+      cr_assert_eq(read_weight(source, w, numbers), ATTN2C_OK, "%s", text);
+      for (int64_t row = rows - 1; row >= 0; row--) {
+        float values[8];
+        cr_assert_eq(attn2c_source_read_rows(source, w, row, 1, values, &message), ATTN2C_OK, "%s", text);
+        cr_assert_arr_eq(values, numbers + row * (elements / rows),
+                         (size_t)(elements / rows) * sizeof *values);
+      }
+    }
     /* The second name was found, and so the third is not used. */
     cr_assert_eq(attn2c_source_unused(source), 2);
     cr_assert_str_eq(attn2c_source_unused_name(source, 0), "norm.gamma");

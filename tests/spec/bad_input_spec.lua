@@ -121,7 +121,7 @@ describe("a description's keys:", function()
     rope_style = "halves or pairs", rope_dim = "an integer from 2 to 256", t5_buckets = "an integer from 2 to 4096",
     t5_distance = "an integer from 2 to 1048576", memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 4096", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
-    layout = "batch_first or seq_first",
+    layout = "batch_first or seq_first", softcap = "a number from 0.001 to 1e+06",
     output = "a list of stages", names = "attn2c or torch", target = "host, avx512, avx2 or x86_64",
     kernels = "libxsmm or portable", threads = "an integer from 0 to 64", reuse = "true or false",
     max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
