@@ -313,6 +313,17 @@ static int bench_entries(const attn2c_program *program, const attn2c_context *co
   return status;
 }
 
+/* The most memory that this process has had at once until now; 0 where the kernel does not say. Not
+ * getrusage's, which begins with that of the program that started this one. */
+static int64_t peak_bytes(void) {
+  char line[256];
+  long long kilobytes = 0;
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file && kilobytes == 0 && fgets(line, sizeof line, file)) sscanf(line, "VmHWM: %lld kB", &kilobytes);
+  if (file) fclose(file);
+  return kilobytes * 1024;
+}
+
 int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message) {
   const attn2c_descriptor *descriptor = program->model;
@@ -337,12 +348,13 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
     if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the arena");
   }
   const double open_ms = (attn2c_now() - start) / NANOSECONDS_IN_MS;
+  const int64_t open_peak = peak_bytes();
   if (status == ATTN2C_OK) {
     attn2c_inputs_of_entries(descriptor, tensors);
     status = attn2c_arrays_allocate(descriptor, tensors, inputs, in, message);
   }
   if (status == ATTN2C_OK) {
-    for (int e = 0; e < entries; e++) results[e].open_ms = open_ms;
+    for (int e = 0; e < entries; e++) results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
     status = bench_entries(program, context, source, in, subjects, results, arguments, message);
   }
   if (status == ATTN2C_OK) {

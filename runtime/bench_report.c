@@ -131,6 +131,8 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
         r->first_ms, 1e-6 * r->entry->flops, bytes_of(r->model->arena_floats),
         bytes_of(r->model->weight_floats), r->model->kernel_count, r->model->kernel_count == 1 ? "" : "s",
         r->provider);
+    if (r->open_peak_bytes > 0)
+      fprintf(out, "at most %" PRId64 " bytes in memory until it was open\n", r->open_peak_bytes);
     if (r->with_bound) md_bound(r, out);
     if (r->op_ms == NULL) continue;
     const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);
@@ -184,14 +186,15 @@ static int json_bound(const attn2c_bench_result *r, json_t *row) {
 
 static int json_row(const attn2c_bench_result *r, json_t **row) {
   const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
-  *row = json_pack("{s:s, s:s, s:i, s:s, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:I, s:I, s:i, s:f, s:f}",
-                   "model", r->model->name, "entry", r->entry->name, "threads", r->model->threads, "target",
-                   r->model->target, "ms_median", r->ms.median, "ms_min", r->ms.minimum, "ms_sd",
-                   r->ms.deviation, "reps", r->repetitions, "flops", json_whole(r->entry->flops), "gflops",
-                   gflops, "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof),
-                   "arena_bytes", (json_int_t)bytes_of(r->model->arena_floats), "weight_bytes",
-                   (json_int_t)bytes_of(r->model->weight_floats), "kernels", r->model->kernel_count,
-                   "open_ms", r->open_ms, "first_ms", r->first_ms);
+  *row = json_pack(
+      "{s:s, s:s, s:i, s:s, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:I, s:I, s:i, s:f, s:f, s:o}", "model",
+      r->model->name, "entry", r->entry->name, "threads", r->model->threads, "target", r->model->target,
+      "ms_median", r->ms.median, "ms_min", r->ms.minimum, "ms_sd", r->ms.deviation, "reps", r->repetitions,
+      "flops", json_whole(r->entry->flops), "gflops", gflops, "roof_gflops", r->roof, "roof_fraction",
+      json_fraction(gflops, r->roof), "arena_bytes", (json_int_t)bytes_of(r->model->arena_floats),
+      "weight_bytes", (json_int_t)bytes_of(r->model->weight_floats), "kernels", r->model->kernel_count,
+      "open_ms", r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
+      r->open_peak_bytes > 0 ? json_integer(r->open_peak_bytes) : json_null());
   if (*row == NULL) return ATTN2C_MEMORY;
   if (r->with_bound && json_bound(r, *row) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (r->op_ms == NULL) return ATTN2C_OK;
@@ -248,7 +251,7 @@ static int csv_group(const attn2c_bench_result *result, attn2c_profile_by by, co
 static int report_csv(const attn2c_bench_result *results, int count, FILE *out) {
   fprintf(out,
           "model,entry,threads,target,ms_median,ms_min,ms_sd,reps,flops,gflops,roof_gflops,roof_fraction,"
-          "arena_bytes,weight_bytes,kernels,open_ms,first_ms\n");
+          "arena_bytes,weight_bytes,kernels,open_ms,first_ms,open_peak_bytes\n");
   int profiled = 0;
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
@@ -261,8 +264,10 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     fprintf(out, ",%.6g,%.6g,%.6g,%d,%.0f,%.6g,%.6g,", r->ms.median, r->ms.minimum, r->ms.deviation,
             r->repetitions, r->entry->flops, gflops, r->roof);
     if (r->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, r->roof));
-    fprintf(out, ",%" PRId64 ",%" PRId64 ",%d,%.6g,%.6g\n", bytes_of(r->model->arena_floats),
+    fprintf(out, ",%" PRId64 ",%" PRId64 ",%d,%.6g,%.6g,", bytes_of(r->model->arena_floats),
             bytes_of(r->model->weight_floats), r->model->kernel_count, r->open_ms, r->first_ms);
+    if (r->open_peak_bytes > 0) fprintf(out, "%" PRId64, r->open_peak_bytes);
+    putc('\n', out);
     profiled |= r->op_ms != NULL;
   }
   if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n");

@@ -3,6 +3,7 @@
 #ifndef ATTN2C_BENCH_REPORT_H
 #define ATTN2C_BENCH_REPORT_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include "arguments.h"
 #include "bound.h"
@@ -16,6 +17,7 @@ typedef struct {
   int repetitions;          /* samples of it */
   int calls;                /* calls in a sample */
   double open_ms, first_ms; /* opening the model; its first call */
+  int64_t open_peak_bytes;  /* the most that the process had in memory until it was open; 0: not available */
   double roof;              /* GFLOP/s; 0: not available */
   double *op_ms;            /* with --profile: of each graph op of the entry, the median; else NULL */
   double *op_least_ms;      /* the same, the least */

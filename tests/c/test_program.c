@@ -450,7 +450,7 @@ Test(program, benches_with_exactly_these_keys) {
   static const char *const keys[] = {
       "model",       "entry",        "threads", "target",  "ms_median",   "ms_min",
       "ms_sd",       "reps",         "flops",   "gflops",  "roof_gflops", "roof_fraction",
-      "arena_bytes", "weight_bytes", "kernels", "open_ms", "first_ms"};
+      "arena_bytes", "weight_bytes", "kernels", "open_ms", "first_ms",    "open_peak_bytes"};
   cr_expect_eq(program("bench -r 3 -o json"), 0, "%s", err);
   json_t *row = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
   cr_assert_not_null(row, "%s", out);
@@ -458,6 +458,7 @@ Test(program, benches_with_exactly_these_keys) {
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) cr_expect_not_null(json_object_get(row, keys[i]));
   cr_expect_eq(json_integer_value(json_object_get(row, "reps")), 3);
   cr_expect_gt(json_real_value(json_object_get(row, "ms_median")), 0.0);
+  cr_expect_gt(json_integer_value(json_object_get(row, "open_peak_bytes")), 100000);
   json_decref(row);
   cr_expect_eq(program("bench -r 3 -o csv"), 0, "%s", err);
   cr_expect_eq(lines_of(out), 2, "%s", out);
