@@ -270,7 +270,8 @@ describe("scores", function()
       equations(state, "scores$")[1])
     assert.equal("[2, 8]", shape(state, "l0.attn.score.weight"))
     assert.equal("l0.attn.weights = weigh(l0.attn.scores)", equations(state, "weights$")[1])
-    assert.same({ relu = true, scale = 1 / math.sqrt(8) }, attributes(state, "l0.attn.weights"))
+    assert.same({ relu = true, scale = string.unpack("<f", string.pack("<f", 1 / math.sqrt(8))) },
+      attributes(state, "l0.attn.weights")) -- a float
     assert.is_false(attributes(graph({ weighting = "none" }), "l0.attn.weights").relu)
   end)
 

@@ -90,6 +90,21 @@ describe("PyTorch's outputs", function()
     end)
   end
 
+  it("are the same where heads of factor 0 are left out of the model", function()
+    local golden = goldens .. "/bert_head_pruned"
+    sh(("ATTN2C_CFLAGS=-O1 %s build %s/description.lua attention_output=none name=pruned -o pruned"):format(
+      shell(root .. "/gen/attn2c"), shell(golden)))
+    assert.is_truthy(files.read(folder .. "/pruned/pruned.c"):find("2 heads of 17 x 17 x 10", 1, true))
+    local words = { "pruned/pruned run --output hidden=pruned/hidden.npy", "--weights",
+      shell(golden .. "/model.safetensors") }
+    for _, input in ipairs(arrays("bert_head_pruned", false)) do
+      words[#words + 1] = ("--input %s=%s/%s.npy"):format(input, shell(golden), input)
+    end
+    sh(table.concat(words, " "))
+    local said = sh(("./npy_difference %s/expected_hidden.npy pruned/hidden.npy"):format(shell(golden)))
+    assert.is_true(tonumber(said:match("^(%S+) at")) <= STACK, said)
+  end)
+
   it("are not taken for equal to others", function()
     local golden = goldens .. "/torch_odd17"
     local said = sh(("./npy_difference %s/hidden.npy %s/expected_hidden.npy"):format(shell(golden), shell(golden)))
