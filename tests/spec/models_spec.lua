@@ -73,6 +73,9 @@ local function smaller(description)
   if spec.attention_output.layers then list[#list + 1] = "'attention_output={ kind = \"heads\", layers = { 1 } }'" end
   if spec.d_model > 128 then
     list[#list + 1] = ("d_model=%d%s"):format(8 * spec.heads, spec.projections and " head_dim=9" or "")
+    for i, stage in ipairs(spec.output) do
+      if stage.to == spec.d_model then list[#list + 1] = ("output.%d.to=%d"):format(i, 8 * spec.heads) end
+    end
   end
   return list
 end
