@@ -17,7 +17,7 @@ local emit = {}
 local function c_shape(tensor)
   local text = ""
   for _, n in ipairs(tensor.shape) do text = text .. "[" .. n .. "]" end
-  return text
+  return tensor.shared and tensor.axes and text .. ", " .. tensor.axes .. ", for all sequences" or text
 end
 
 local c_types = { f32 = "float", i32 = "int32_t" }

@@ -1,6 +1,7 @@
 -- emit_descriptor: the model's description of itself as rows of C initialisers: tensors,
 -- ops with attributes, weights. The structures are those of runtime/descriptor.h.
 local c = require("c")
+local names = require("names")
 local ops = require("ops")
 local words = require("words")
 
@@ -73,18 +74,13 @@ local function op_rows(entry, index_of)
   return rows, lists
 end
 
--- The checkpoint's shape of a weight and the first of its rows that the weight takes. Where heads are left out, a row
--- a run of kept ones is added to `selections`.
-local function source_of(tensor, index, selections)
+-- The first of the checkpoint's rows that a weight takes. Where heads are left out, a row a run of kept ones is added to
+-- `selections`.
+local function first_row(tensor, index, selections)
   local source = tensor.source
-  if source.shape then return source.shape, 0 end
-  local shape = table.move(tensor.shape, 1, #tensor.shape, 1, {})
-  if source.rows then
-    shape[1] = source.rows
-    return shape, source.first
-  end
+  if source.rows then return source.first end
   if source.heads then
-    local width = shape[source.axis] // #source.heads
+    local width = tensor.shape[source.axis] // #source.heads
     local run
     for _, head in ipairs(source.heads) do
       if run and run.first + run.count == head * width then
@@ -95,11 +91,8 @@ local function source_of(tensor, index, selections)
         run.weight, run.axis = index, source.axis - 1
       end
     end
-    shape[source.axis] = source.all * width
   end
-  local rows = shape[1]
-  shape[1] = rows * tensor.parts
-  return shape, (tensor.part - 1) * rows
+  return (tensor.part - 1) * (names.source_shape(tensor)[1] // tensor.parts)
 end
 
 local function weight_rows(state, index_of)
@@ -107,10 +100,9 @@ local function weight_rows(state, index_of)
   for i, path in ipairs(state.graph.weights) do
     local tensor = state.graph.tensors[path]
     local layout = state.plan.layouts[path]
-    local source = table.move(tensor.shape, 1, #tensor.shape, 1, {})
-    local row, names_text, formula = 0, "NULL", "NULL"
+    local source, row, names_text, formula = tensor.shape, 0, "NULL", "NULL"
     if tensor.kind == "weight" then
-      source, row = source_of(tensor, i - 1, selections)
+      source, row = names.source_shape(tensor), first_row(tensor, i - 1, selections)
       local quoted = {}
       for _, name in ipairs(tensor.names) do quoted[#quoted + 1] = c.string(name) end
       quoted[#quoted + 1] = "NULL"
@@ -148,7 +140,7 @@ function emit_descriptor.values(state, trace)
   return { tensor_rows = tensors, op_rows = ops_text, attribute_lists = attributes, weight_rows = weights,
     weight_names = weight_names, selection_rows = selections,
     input_list = table.concat(inputs, ", "), output_list = table.concat(outputs, ", "),
-    has_shared = shared, flops_literal = c.double(entry.flops) }
+    has_shared = shared, seq_first = state.spec.layout == "seq_first", flops_literal = c.double(entry.flops) }
 end
 
 return emit_descriptor

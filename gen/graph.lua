@@ -5,6 +5,7 @@
 -- weights = names, entries = { { name, ops, inputs, outputs, flops } } }.
 local attention = require("graph_attention")
 local Builder = require("graph_builder")
+local names = require("names")
 local ops = require("ops")
 local words = require("words")
 
@@ -229,8 +230,9 @@ function graph.dump(state)
   local g = state.graph
   for _, name in ipairs(g.weights) do
     local t = g.tensors[name]
-    lines[#lines + 1] = ("%s %s %s%s"):format(t.kind, name, words.shape(t.shape),
-      t.names and " from " .. t.names[1] .. (t.parts > 1 and (" part %d of %d"):format(t.part, t.parts) or "") or "")
+    lines[#lines + 1] = ("%s %s %s%s%s"):format(t.kind, name, words.shape(t.shape),
+      t.names and " from " .. t.names[1] .. (t.parts > 1 and (" part %d of %d"):format(t.part, t.parts) or "") or "",
+      t.source and next(t.source) and not t.source.like and " of " .. words.shape(names.source_shape(t)) or "")
   end
   for _, entry in ipairs(g.entries) do
     lines[#lines + 1] = ("entry %s   %d flops"):format(entry.name, entry.flops)

@@ -55,11 +55,13 @@ function attention.inputs(self)
     if spec.mask[array.word] then
       local shape = array_shape(self, array.form, own_keys(spec))
       local limit = array.type == "i32" and 2 or nil
-      self.masks[array.word] = self:input(array.member, array.type, shape, 0, limit, array.form == 1)
+      self.masks[array.word] = self:input(array.member, array.type, shape, 0, limit, array.form == 1,
+        "[seq][keys]")
     end
   end
   if spec.head_mask.kind == "input" and spec.layers > 0 then
-    self.factors = self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true)
+    self.factors = self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true,
+      "[layers][heads]")
   end
   self.distances = distances(self)
 end

@@ -34,11 +34,12 @@ function Builder:tensor(tensor)
   return tensor
 end
 
---- An input of the entry. minimum and limit bound the values of an i32 one. shared: it has no batch.
-function Builder:input(member, type, shape, minimum, limit, shared)
+--- An input of the entry. minimum and limit bound the values of an i32 one. shared: it has no batch; axes says what its
+--- dimensions are instead.
+function Builder:input(member, type, shape, minimum, limit, shared, axes)
   member = self.input_prefix .. member
   local tensor = self:tensor { name = "in." .. member, member = member, kind = "input", type = type, shape = shape,
-    minimum = minimum or 0, limit = limit or 0, shared = shared }
+    minimum = minimum or 0, limit = limit or 0, shared = shared, axes = axes }
   self.entry.inputs[#self.entry.inputs + 1] = tensor.name
   return tensor
 end

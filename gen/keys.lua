@@ -113,7 +113,8 @@ keys.list = {
   { key = "vdim", type = "integer", min = 1, max = 8192, default_text = "d_model",
     meaning = "with input = qkv(): width of value" },
   { key = "layout", type = "word", words = { "batch_first", "seq_first" }, default = "batch_first",
-    meaning = "order of the first two axes of float inputs and outputs" },
+    meaning = "order of the first two axes of hidden states, features, query, key, value and memory; seq_first: a call "
+      .. "takes exactly the batch" },
   { key = "input", type = "input", stack = true, default_text = "hidden()",
     meaning = "hidden(), linear { from = }, tokens { vocab = }, image { ... }, qkv(): what comes in" },
   { key = "output", type = "output", default_text = "{ hidden() }",

@@ -145,7 +145,14 @@ local masks = { "none", "causal", "window", "prefix", "padding", "key_padding", 
 function read.mask(say, field, value)
   local mask = { causal = false, padding = false }
   local none, some = false, false
-  local list = type(value) == "table" and value or { value }
+  local list = {}
+  for key, word in pairs(type(value) == "table" and value or { value }) do -- { { window = { 2, 2 } }, "blocked" } too
+    if math.type(key) == "integer" and type(word) == "table" then
+      for inner, each in pairs(word) do list[type(inner) == "string" and inner or #list + 1000 + key] = each end
+    else
+      list[key] = word
+    end
+  end
   for _, key in ipairs(words.sorted_keys(list)) do
     local word = list[key]
     some = some or word ~= "none"

@@ -28,6 +28,10 @@ local function check_output(say, spec)
     if ended then say(key, ("nothing can follow %s, which gives integers"):format(ended)) end
     if stage.stage == "pool" then
       if pooled then say(key, "the rows were pooled before; one pool is allowed") end
+      local mask = spec.mask or {}
+      if mask.key_padding and not mask.padding and spec.input.stage ~= "qkv" and stage.over ~= "first" then
+        say(key, "key_padding does not say how many rows a sequence has; mask = \"padding\", with lengths, does")
+      end
       pooled = true
     elseif stage.stage == "argmax" then
       ended = "argmax"
@@ -263,7 +267,7 @@ end
 
 -- An encoder's keys are the model's where it does not give its own; masks, positions and outputs it has to give.
 local function resolve_encoder(say, description, fields)
-  local own = words.set { "mask", "window", "prefix", "mask_value", "positions", "max_position", "input", "seq",
+  local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
     "attention_output", "head_mask", "head_dim", "d_ff", "scale" }
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_stack) do

@@ -236,7 +236,8 @@ static const char run_help[] =
     "\n"
     "  --weights F           checkpoint, safetensors\n"
     "  --input [NAME=]X.npy  an input, each given once; NAME= may be left out where there is one\n"
-    "  --output [NAME=]Y.npy an output to write; NAME= may be left out where there is one\n"
+    "  --output [NAME=]Y.npy an output to write; NAME= may be left out where there is one;\n"
+    "                        NAME=- prints it\n"
     "  -v, --verbose         name the tensors of the checkpoint that the model does not use\n"
     "  -h, --help            this text\n"
     "\n"
@@ -244,6 +245,7 @@ static const char run_help[] =
     "hold any number of sequences from 1: where its leading dimension is not the model's batch,\n"
     "it is processed batch by batch, a last partial batch is filled up with its last sequence,\n"
     "and the outputs are written with the leading dimension of the inputs, which must agree.\n"
+    "Of a model with layout = \"seq_first\" a run takes exactly its batch.\n"
     "What stands before the first '=' is taken as NAME unless it holds a '/'.\n";
 
 static const char check_help[] =

@@ -115,6 +115,7 @@ typedef struct attn2c_descriptor {
   int64_t weight_floats; /* of the packed block */
   int64_t arena_floats;
   int64_t lines; /* of emitted steps */
+  int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
 } attn2c_descriptor;
 

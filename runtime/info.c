@@ -22,7 +22,7 @@ static void print_tensors(const attn2c_descriptor *model, const char *label, con
   for (int i = 0; i < count; i++) {
     char text[ATTN2C_TENSOR_TEXT];
     attn2c_tensor_text(&model->tensors[tensors[i]], text, sizeof text);
-    const int shared = model->tensors[tensors[i]].kind == ATTN2C_SHARED_INPUT;
+    const int shared = model->tensors[tensors[i]].kind == ATTN2C_SHARED_INPUT && !model->seq_first;
     fprintf(out, "  %-11s%s: %s%s\n", label, model->tensors[tensors[i]].name, text,
             shared ? ", one for all sequences" : "");
   }

@@ -1,11 +1,14 @@
 /* run.c - the command `run`. The inputs' leading dimension n need not be the model's
  * batch: whole batches are computed in place, and what remains in a copy that is filled
  * up with the last sequence, of whose outputs only the first are kept. */
+#define _XOPEN_SOURCE 700
 #include "run.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "inputs.h"
 #include "model.h"
@@ -80,6 +83,40 @@ static void streams_describe(const job *job, stream *streams, const int *tensors
 /* "-" for a path: the array as text on standard output, its name and shape, then a line a row. */
 static int is_text(const char *path) { return strcmp(path, "-") == 0; }
 
+/* Whether two paths lead to one file: one that is there, or a name in one folder. */
+static int is_same_file(const char *a, const char *b) {
+  struct stat of_a, of_b;
+  if (strcmp(a, b) == 0) return 1;
+  const int there = (stat(a, &of_a) == 0) + (stat(b, &of_b) == 0);
+  if (there == 2) return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+  const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
+  if (there == 1 || strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b) != 0) return 0;
+  char folder_a[PATH_MAX], folder_b[PATH_MAX];
+  const int written_a =
+      snprintf(folder_a, sizeof folder_a, "%.*s/.", name_a ? (int)(name_a - a) : 1, name_a ? a : ".");
+  const int written_b =
+      snprintf(folder_b, sizeof folder_b, "%.*s/.", name_b ? (int)(name_b - b) : 1, name_b ? b : ".");
+  if (written_a >= PATH_MAX || written_b >= PATH_MAX) return 0;
+  return stat(folder_a, &of_a) == 0 && stat(folder_b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+/* 1, and a line, where an output would be written over what the run reads. */
+static int is_read(const job *job, const attn2c_arguments *arguments, const char *const *input_paths,
+                   const char *output, attn2c_message *message) {
+  if (arguments->weights != NULL && is_same_file(arguments->weights, output)) {
+    attn2c_say(message, "--output %s: that is the file of the weights", output);
+    return 1;
+  }
+  for (int i = 0; i < job->entry->input_count; i++) {
+    if (input_paths[i] == NULL || !is_same_file(input_paths[i], output)) continue;
+    attn2c_say(message, "--output %s: %s is read from there", output,
+               job->model->tensors[job->entry->inputs[i]].name);
+    return 1;
+  }
+  return 0;
+}
+
 /* Which file is which array; all faults of usage at once. */
 static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_entry *entry = job->entry;
@@ -111,9 +148,10 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
     status = ATTN2C_USAGE;
   }
   for (int i = 0; i < entry->output_count; i++) {
+    if (output_paths[i] == NULL || is_text(output_paths[i])) continue;
+    if (is_read(job, arguments, input_paths, output_paths[i], message)) status = ATTN2C_USAGE;
     for (int j = 0; j < i; j++) {
-      if (output_paths[i] == NULL || output_paths[j] == NULL) continue;
-      if (strcmp(output_paths[i], output_paths[j]) != 0 || is_text(output_paths[i])) continue;
+      if (output_paths[j] == NULL || !is_same_file(output_paths[i], output_paths[j])) continue;
       attn2c_say(message, "--output %s: %s is written there already", output_paths[i],
                  job->model->tensors[entry->outputs[j]].name);
       status = ATTN2C_USAGE;

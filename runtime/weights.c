@@ -64,6 +64,23 @@ static int is_said(const attn2c_source *source, const int *faulty, int count, co
   return 0;
 }
 
+/* Whether a file's tensor has the elements of a weight in the weight's order: its shape is the weight's, or
+ * differs by axes of one, or it has a row as several axes: a convolution [out][channels][patch][patch] is a
+ * matrix. */
+static int has_shape(const attn2c_safetensor *tensor, const attn2c_weight *weight) {
+  int64_t shape[ATTN2C_SAFETENSORS_MAX_RANK], want[ATTN2C_MAX_RANK], row = 1;
+  int rank = 0, want_rank = 0;
+  for (int d = 0; d < tensor->rank; d++)
+    if (tensor->shape[d] != 1) shape[rank++] = tensor->shape[d];
+  for (int d = 0; d < weight->source_rank; d++)
+    if (weight->source_shape[d] != 1) want[want_rank++] = weight->source_shape[d];
+  if (attn2c_shape_equal(rank, shape, want_rank, want)) return 1;
+  if (want_rank != 2 || rank <= 2 || shape[0] != want[0]) return 0;
+  for (int d = 1; d < rank; d++)
+    if (__builtin_mul_overflow(row, shape[d], &row)) return 0;
+  return row == want[1];
+}
+
 /* The lines on what is wrong with the tensor of one weight. */
 static void say_faults(const attn2c_source *source, const attn2c_weight *weight, int found,
                        attn2c_message *message) {
@@ -75,7 +92,7 @@ static void say_faults(const attn2c_source *source, const attn2c_weight *weight,
   if (!attn2c_dtype_readable(tensor->dtype))
     attn2c_say(message, "%s: type %s, but F32, F64, F16 or BF16 is expected", tensor->name,
                attn2c_dtype_name(tensor->dtype));
-  if (!attn2c_shape_equal(tensor->rank, tensor->shape, weight->source_rank, weight->source_shape))
+  if (!has_shape(tensor, weight))
     attn2c_say(message, "%s: shape %s, but %s is expected", tensor->name,
                attn2c_shape_write(tensor->rank, tensor->shape).text,
                attn2c_shape_write(weight->source_rank, weight->source_shape).text);
@@ -84,8 +101,7 @@ static void say_faults(const attn2c_source *source, const attn2c_weight *weight,
 static int is_fitting(const attn2c_source *source, const attn2c_weight *weight, int found) {
   if (found < 0) return 0;
   const attn2c_safetensor *tensor = attn2c_safetensors_tensor(source->file, found);
-  return attn2c_dtype_readable(tensor->dtype) &&
-         attn2c_shape_equal(tensor->rank, tensor->shape, weight->source_rank, weight->source_shape);
+  return attn2c_dtype_readable(tensor->dtype) && has_shape(tensor, weight);
 }
 
 static int find_tensor(const attn2c_safetensors *file, const attn2c_weight *weight) {
