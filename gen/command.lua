@@ -5,6 +5,7 @@ local faults = require("faults")
 local files = require("files")
 local keys = require("keys")
 local pipeline = require("pipeline")
+local stage_table = require("stages")
 local tune = require("tune")
 local tuning = require("tuning")
 local version = require("version")
@@ -178,6 +179,18 @@ function run.keys()
       or (field.required and "required" or "none")
     print_out(("%-11s %-10s default %-32s %s\n"):format(field.key, field.type, default, range_text(field)))
     print_out(("%-11s %s\n"):format("", field.meaning))
+  end
+  print_out("\nConstructors of input, output and memory, with their fields:\n")
+  for _, name in ipairs(words.sorted_keys(stage_table.constructors)) do
+    local stage = stage_table.constructors[name]
+    print_out(("  %-11s %s\n"):format(name, stage.meaning))
+    for _, key in ipairs(words.sorted_keys(stage.fields)) do
+      local field = stage.fields[key]
+      local default = field.default ~= nil and "default " .. tostring(field.default)
+        or (field.required and "required" or "")
+      print_out(("  %-11s   %-12s %-14s %-18s %s\n"):format("", key .. (field.place == "input" and " (input)" or ""),
+        default, range_text(field), field.meaning))
+    end
   end
   return 0
 end

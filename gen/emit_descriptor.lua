@@ -74,8 +74,8 @@ local function op_rows(entry, index_of)
   return rows, lists
 end
 
--- The first of the checkpoint's rows that a weight takes. Where heads are left out, a row a run of kept ones is added to
--- `selections`.
+-- The first of the checkpoint's rows that a weight takes. Where heads are left out, a row a run of kept ones is added
+-- to `selections`.
 local function first_row(tensor, index, selections)
   local source = tensor.source
   if source.rows then return source.first end

@@ -284,7 +284,7 @@ static void print_array(const stream *output, const int64_t *shape) {
     for (int64_t i = r * width; i < (r + 1) * width; i++) {
       const char *space = i > r * width ? " " : "";
       if (tensor->type == ATTN2C_F32)
-        printf("%s%11.6g", space, (double)((const float *)output->values)[i]);
+        printf("%s%11.5g", space, (double)((const float *)output->values)[i]);
       else
         printf("%s%6" PRId32, space, ((const int32_t *)output->values)[i]);
     }
