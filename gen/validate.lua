@@ -265,7 +265,11 @@ local function read_fields(say, list, description, spec)
   end
 end
 
--- An encoder's keys are the model's where it does not give its own; masks, positions and outputs it has to give.
+-- Positions that belong to the input, not to every attention.
+local of_input = words.set { "learned", "sinusoidal" }
+
+-- An encoder's keys are the model's where it does not give its own; masks, positions of its input and outputs it has to
+-- give.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
     "attention_output", "head_mask", "head_dim", "d_ff", "scale" }
@@ -279,6 +283,7 @@ local function resolve_encoder(say, description, fields)
       merged[field.key] = description[field.key]
     end
   end
+  if fields.positions == nil and of_input[description.positions] then merged.positions = nil end
   local function say_encoder(key, message)
     if key == nil then return say() end
     return say("memory." .. tostring(key), message)

@@ -53,11 +53,11 @@ describe("an encoder", function()
     assert.same({ seq = 5, width = 16, mask = "none", encoder = e }, s.memory)
     assert.same({ "pre", 1e-3, 3, 20, 16, 2, 8 }, { e.norm, e.eps, e.layers, e.d_ff, e.d_model, e.heads, e.head_dim })
     assert.same({ qkv = true, out = true, ff = false, norm = true }, e.bias)
-    assert.same({ { causal = false, padding = false }, "none", { stage = "hidden" }, 5, 0 },
+    assert.same({ { causal = false, padding = false }, "rope", { stage = "hidden" }, 5, 0 },
       { e.mask, e.positions, e.input, e.max_position, e.past })
   end)
 
-  it("has not the model's mask, positions, input, outputs and factors of heads", function()
+  it("has not the model's mask, positions of its input, outputs and factors of heads", function()
     local e = spec({ mask = { "padding", prefix = 2 }, mask_value = -1, positions = "learned", max_position = 9,
       input = { stage = "tokens", vocab = 9 }, attention_output = "heads", head_mask = "input",
       memory = encoder() }).memory.encoder
