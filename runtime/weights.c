@@ -68,7 +68,7 @@ static int is_said(const attn2c_source *source, const int *faulty, int count, co
  * differs by axes of one, or it has a row as several axes: a convolution [out][channels][patch][patch] is a
  * matrix. */
 static int has_shape(const attn2c_safetensor *tensor, const attn2c_weight *weight) {
-  int64_t shape[ATTN2C_SAFETENSORS_MAX_RANK], want[ATTN2C_MAX_RANK], row = 1;
+  int64_t shape[ATTN2C_SAFETENSORS_MAX_RANK] = {0}, want[ATTN2C_MAX_RANK] = {0}, row = 1;
   int rank = 0, want_rank = 0;
   for (int d = 0; d < tensor->rank; d++)
     if (tensor->shape[d] != 1) shape[rank++] = tensor->shape[d];
@@ -262,8 +262,11 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
   const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
-  /* A constant is made as a whole, and is asked for as a whole. */
-  if (is_constant(weight)) return fill_constant(source->model, weight, values, message);
+  if (is_constant(weight)) {
+    if (first == 0 && count == tensor->shape[0]) return fill_constant(source->model, weight, values, message);
+    attn2c_say(message, "%s: a constant is made as a whole", tensor->name);
+    return ATTN2C_USAGE;
+  }
   if (!source->file) {
     attn2c_random_part(source->seed, tensor->name, first * row, values, count * row, weight->random_mean,
                        weight->random_deviation);

@@ -21,7 +21,8 @@ int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_s
 /* Writes weight number `index` of the model, unpacked and row-major, as f32 (f64, f16 and bf16 of a file are
  * converted). `values` holds attn2c_elements() floats. A constant is computed from its formula. */
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message);
-/* The same of `count` of its rows, from row `first` on: a row is all of it but its first axis. */
+/* The same of `count` of its rows, from row `first` on: a row is all of it but its first axis. A constant
+ * gives all of its rows or none. */
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message);
 /* Tensors of the file that the model does not use: their number, and (index < number) their names. */

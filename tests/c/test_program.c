@@ -195,7 +195,7 @@ Test(program, refuses_wrong_usage) {
       {"run --weights w --input x=a --input lengths=b --output z=c", 2, 1, "no such name; known: y, pooled"},
       {"run --weights w --input z=a --input lengths=b --output y=c", 2, 1, "no such name; known: x, lengths"},
       {"run --weights w --input a --input lengths=b --output y=c", 2, 1, "a name is needed, NAME=PATH"},
-      {"run --weights w --input x=a --input lengths=b --input x=c --output y=c", 2, 1,
+      {"run --weights w --input x=a --input lengths=b --input x=c --output y=d", 2, 1,
        "this one is given twice"},
       {"run --weights w --weights v --input x=a --input lengths=b --output y=c", 2, 1,
        "--weights: given twice"},

@@ -108,6 +108,7 @@ Test(weights, taken_from_a_file_and_from_memory) {
     /* Row by row it is the same, of a class token of another rank in the file, too. */
     for (int w = 0; w < WEIGHTS; w++) {
       const int64_t rows = tensors[w].shape[0], elements = attn2c_elements(&tensors[w]);
+      if (weights[w].formula) continue; /* constants are made as a whole */
       attn2c_message message = attn2c_message_make(text, sizeof text);
       cr_assert_eq(read_weight(source, w, numbers), ATTN2C_OK, "%s", text);
       for (int64_t row = rows - 1; row >= 0; row--) {

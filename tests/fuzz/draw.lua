@@ -96,7 +96,8 @@ local function draw_stage(d, pooled, width)
     if chance(40) then stage.bias = chance(50) end
     if chance(40) then stage.activation = pick(activations) end
   elseif stage.stage == "pool" then
-    stage.over = pick(pools)
+    local unknown = attention.has_mask(d, "key_padding") and not attention.has_mask(d, "padding")
+    stage.over = unknown and "first" or pick(pools) -- key_padding does not say how many rows there are
   elseif stage.stage == "vocabulary" then
     if width ~= d.d_model or chance(40) then stage.tied = false end
     if chance(40) then stage.bias = chance(70) end
