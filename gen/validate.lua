@@ -272,14 +272,14 @@ local of_input = words.set { "learned", "sinusoidal" }
 -- give.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
-    "attention_output", "head_mask", "head_dim", "d_ff", "scale" }
+    "attention_output", "head_mask", "head_dim", "rope_dim", "d_ff", "scale" }
+  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_stack) do
     known[field.key], names[i] = true, field.key
     merged[field.key] = fields[field.key]
     if merged[field.key] == nil and (not own[field.key] or
-      (fields.d_model == nil and fields.heads == nil and (field.key == "head_dim" or field.key == "d_ff"
-        or field.key == "scale"))) then
+      (of_width[field.key] and fields.d_model == nil and fields.heads == nil)) then
       merged[field.key] = description[field.key]
     end
   end
