@@ -190,7 +190,10 @@ end
 
 --- A memory of a model that can have one. draw_input(d): what comes into an encoder.
 function attention.draw_memory(d, draw_input)
-  if chance(50) then d.memory = draw_encoder(d, draw_input)
+  if chance(50) then
+    d.memory = draw_encoder(d, draw_input)
+    -- What fits the model's heads and lengths need not fit the encoder's, which would inherit it.
+    d.memory.positions = d.memory.positions or "none"
   else
     d.memory = { seq = size(80) }
     if d.projections ~= false and chance(50) then d.memory.width = size(100) end
