@@ -42,7 +42,7 @@ beside=tests/spec/models_spec.lua
 spec $beside &
 beside_job=$!
 
-make -s --no-print-directory -f tests/c/build.mk || { echo "the C tests do not compile"; echo "0 passed, 1 failed"; exit 1; }
+make -s --no-print-directory -f tests/c/build.mk || { kill $beside_job; echo "the C tests do not compile"; echo "0 passed, 1 failed"; exit 1; }
 for program in out/test/bin/test_*; do
   case $program in *.d | *.o) continue ;; esac
   run "c_$(basename "$program")" "$program" --tap --jobs 2 --color=never
