@@ -1,5 +1,5 @@
--- BERT base with relative positions in every self-attention (position_embedding_type = "relative_key_query"), token types
--- and a pooler.
+-- BERT base with relative positions in every self-attention (position_embedding_type = "relative_key_query"),
+-- token types and a pooler.
 return {
   name = "bert_relative",
   input = tokens { vocab = 30522, types = 2, norm = true },

@@ -1,5 +1,5 @@
--- A text classifier whose self-attention has no parameters: softmax(X · Xᵀ) · X over embedded tokens, three times, then
--- the mean over the text and a linear layer.
+-- A text classifier whose self-attention has no parameters: softmax(X · Xᵀ) · X over embedded tokens, three
+-- times, then the mean over the text and a linear layer.
 return {
   name = "paramfree_classifier",
   input = tokens { vocab = 20000 }, positions = "none",

@@ -1,5 +1,5 @@
--- The Transformer of "Attention is all you need", encoder and decoder in one model: a source of tokens with its lengths,
--- and a causal target that reads the encoder's result.
+-- The Transformer of "Attention is all you need", encoder and decoder in one model: a source of tokens with its
+-- lengths, and a causal target that reads the encoder's result.
 return {
   name = "transformer_seq2seq",
   input = tokens { vocab = 8000 }, positions = "sinusoidal",
