@@ -63,7 +63,8 @@ local function values_of(state)
       arena_bytes = 4 * arena_floats,
     weight_floats = state.weights.floats, weight_bytes = 4 * state.weights.floats, kernel_count = #state.kernels,
     inputs = members_of(state, entry.inputs, ship), outputs = members_of(state, entry.outputs, ship),
-    layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0), threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
+    layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
+    threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     kernels = state.kernels, batches = state.batches, ship = ship,
   }
   values.thousands = words.thousands
