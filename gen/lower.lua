@@ -312,19 +312,21 @@ function heads.embed(self, group, place, block)
   self:epilogue(group, place, block.first, block.count, 0, cols)
 end
 
-function heads.layer_norm(self, group, place, block)
+-- The norms: rows of x to rows of the result, with a gain and a bias where the op has them.
+local function norm(self, group, place, block)
   local op = group.head
-  local x = op.operands.x
+  local o, x = op.operands, op.operands.x
   local cols = x.shape[#x.shape]
-  self:row("layer_norm",
+  self:row(op.op,
     { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
     {
       y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place),
-      gain = op.operands.gain and self:at(op.operands.gain, 0, 0, place),
-      bias = op.operands.bias and self:at(op.operands.bias, 0, 0, place),
+      gain = o.gain and self:at(o.gain, 0, 0, place), bias = o.bias and self:at(o.bias, 0, 0, place),
     })
   self:epilogue(group, place, block.first, block.count, 0, cols)
 end
+
+heads.layer_norm, heads.rms_norm, heads.normalise = norm, norm, norm
 
 -- An elementwise op that no product carries: the first of its parts loads, the others ride.
 local function elementwise(self, group, place, block)
@@ -344,29 +346,6 @@ local function elementwise(self, group, place, block)
 end
 
 heads.activate, heads.add, heads.multiply = elementwise, elementwise, elementwise
-
-function heads.rms_norm(self, group, place, block)
-  local op = group.head
-  local x = op.operands.x
-  local cols = x.shape[#x.shape]
-  self:row("rms_norm",
-    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
-    {
-      y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place),
-      gain = op.operands.gain and self:at(op.operands.gain, 0, 0, place),
-    })
-  self:epilogue(group, place, block.first, block.count, 0, cols)
-end
-
-function heads.normalise(self, group, place, block)
-  local op = group.head
-  local x = op.operands.x
-  local cols = x.shape[#x.shape]
-  self:row("normalise",
-    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
-    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
-  self:epilogue(group, place, block.first, block.count, 0, cols)
-end
 
 -- The tables of angles begin anew with each sequence.
 function heads.rotate(self, group, place, block)
