@@ -289,6 +289,8 @@ describe("weights and scores go out", function()
     assert.same({ "pooled f32 [1, 16]", "attention_0 f32 [1, 2, 8, 9]", "scores_0 f32 [1, 2, 8, 9]",
       "attention_2 f32 [1, 2, 8, 9]", "scores_2 f32 [1, 2, 8, 9]" }, members(state, "outputs"))
     assert.equal("scores_0", state.graph.tensors["l0.attn.additive"].member) -- what the softmax reads
+    state = graph({ attention_output = { kind = "none", scores = true } })
+    assert.equal("scores_0", state.graph.tensors["l0.attn.scaled"].member)
     state = graph({ attention_output = "mean", memory = { seq = 5 } })
     assert.same({ "attention_0 f32 [1, 8, 8]", "cross_attention_0 f32 [1, 8, 5]" },
       table.move(members(state, "outputs"), 2, 3, 1, {}))
