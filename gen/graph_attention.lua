@@ -100,7 +100,8 @@ local function added(self, a, scores)
   local value = spec.mask_value and to_float(spec.mask_value)
   local table_ = a.positions and self.distances or nil
   local scale = spec.scale
-  local adds = spec.softcap or spec.attention_output.scores or table_ or (a.lengths and value) or (a.key_padding and value)
+  local adds = spec.softcap or spec.attention_output.scores or table_ or (a.lengths and value)
+    or (a.key_padding and value)
   for _, array in ipairs(arrays) do adds = adds or (a.masks[array.word] and array.op == "add_array") end
   local function op(name, what, operands, attributes)
     operands.scores = scores
