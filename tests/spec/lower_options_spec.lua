@@ -51,7 +51,7 @@ local options = {
   { { head_mask = "input" }, { ["in.head_mask+0"] = 1, ["in.head_mask+1"] = 1 } },
   { { attention_output = "heads" }, { ["y=l0.attn.weights+0"] = 1, ["y=l0.attn.weights+128"] = 0 } },
   { { attention_output = "mean" }, { ["mean_heads"] = 1 } },
-  { { attention_output = { kind = "none", scores = true } }, { ["y=l0.attn.scores+0"] = 1 } },
+  { { attention_output = { kind = "none", scores = true } }, { ["y=l0.attn.scaled+0"] = 1 } },
   { { memory = { seq = 5 } }, { ["l0.cross.scores@tile"] = 6 } },
   { { norm_kind = "rms" }, { ["rms_norm"] = 2 } },
   { { gated = true }, { ["multiply"] = 1 } },
@@ -147,7 +147,7 @@ describe("weights that go out", function()
     local list = texts({ seq = 64, mask = "causal", plan = { query_block = 16, key_block = 16 },
       attention_output = { scores = true } })
     assert.equal(6, #with(list, "value=0  y=l0.attn.weights")) -- in each head all blocks of queries but the last
-    assert.equal(6, #with(list, "y=l0.attn.scores+") - #with(list, "x=l0.attn.scores@tile+0  y=l0.attn.scores+"))
-    assert.equal(6, #with(list, "value=-inf  y=l0.attn.scores"))
+    assert.equal(6, #with(list, "y=l0.attn.scaled+") - #with(list, "x=l0.attn.scores@tile+0  y=l0.attn.scaled+"))
+    assert.equal(6, #with(list, "value=-inf  y=l0.attn.scaled"))
   end)
 end)
