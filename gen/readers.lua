@@ -39,7 +39,6 @@ local reserved = words.set {
   "catch", "typename", "export", "bool", "true", "false", "and", "or", "not", "xor", "asm", "explicit", "mutable",
 }
 
-
 function read.integer(say, field, value)
   local n = math.type(value) == "float" and math.tointeger(value) or value
   if math.type(n) ~= "integer" or n < field.min or n > field.max then
@@ -141,18 +140,31 @@ local array_masks = words.set { "key_padding", "key_bias", "additive", "additive
 local masks = { "none", "causal", "window", "prefix", "padding", "key_padding", "key_bias", "additive",
   "additive_heads", "blocked", "blocked_heads" }
 
+-- A word, or a list of words and bounds by their keys, as such a list: members that are lists themselves, as
+-- { window = { 2, 2 } } in { { window = { 2, 2 } }, "blocked" }, are taken apart.
+local function flat_list(value)
+  if type(value) ~= "table" then return { value } end
+  local list = {}
+  for _, key in ipairs(words.sorted_keys(value)) do
+    local member = value[key]
+    if math.type(key) ~= "integer" then
+      list[key] = member
+    elseif type(member) ~= "table" then
+      list[#list + 1] = member
+    else
+      for _, inner in ipairs(words.sorted_keys(member)) do
+        if math.type(inner) == "integer" then list[#list + 1] = member[inner] else list[inner] = member[inner] end
+      end
+    end
+  end
+  return list
+end
+
 --- { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: named here, given elsewhere.
 function read.mask(say, field, value)
   local mask = { causal = false, padding = false }
   local none, some = false, false
-  local list = {}
-  for key, word in pairs(type(value) == "table" and value or { value }) do -- { { window = { 2, 2 } }, "blocked" } too
-    if math.type(key) == "integer" and type(word) == "table" then
-      for inner, each in pairs(word) do list[type(inner) == "string" and inner or #list + 1000 + key] = each end
-    else
-      list[key] = word
-    end
-  end
+  local list = flat_list(value)
   for _, key in ipairs(words.sorted_keys(list)) do
     local word = list[key]
     some = some or word ~= "none"

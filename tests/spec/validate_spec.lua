@@ -238,6 +238,12 @@ describe("other keys' ranges", function()
       refusal({ kernels = "libxsm" }))
   end)
 
+  it("masks in a list within the list are taken one by one", function()
+    local inner = helper.tiny({ mask = { { "causal", "padding" }, { window = { 2, 3 }, "blocked" } } }, "validate")
+    assert.same({ causal = true, padding = true, blocked = true, window = { left = 2, right = 3 } },
+      inner.spec.mask)
+  end)
+
   it("masks", function()
     local allowed = "but none, causal, window, prefix, padding, key_padding, key_bias, additive, additive_heads, "
       .. "blocked or blocked_heads is allowed"
