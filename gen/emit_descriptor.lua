@@ -136,7 +136,9 @@ function emit_descriptor.values(state, trace)
   for i, name in ipairs(entry.inputs) do inputs[i] = index_of[name] end
   for i, name in ipairs(entry.outputs) do outputs[i] = index_of[name] end
   local shared = false
-  for _, row in ipairs(tensors) do shared = shared or row:find("ATTN2C_SHARED_INPUT", 1, true) ~= nil end
+  for _, name in ipairs(entry.inputs) do
+    shared = shared or kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT"
+  end
   return { tensor_rows = tensors, op_rows = ops_text, attribute_lists = attributes, weight_rows = weights,
     weight_names = weight_names, selection_rows = selections,
     input_list = table.concat(inputs, ", "), output_list = table.concat(outputs, ", "),

@@ -8,14 +8,12 @@ local words = require("words")
 
 local attention = {}
 
+local shifted = score_ops.shifted
+
 -- The context's batch-reduce over blocks of keys: { size, count } and a tail.
 local function key_blocks(keys, key_block)
   if keys <= 2 * key_block then return { size = keys, count = 1, tail = 0 } end
   return { size = key_block, count = keys // key_block, tail = keys % key_block }
-end
-
-local function shifted(tile, columns)
-  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + columns }
 end
 
 -- The masks of a block, element by element: only where a static mask cuts it or lengths are given.

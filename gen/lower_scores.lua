@@ -11,9 +11,12 @@ function scores.key_head(at, k)
   return at.head // (heads // (k.shape[3] // at.head_dim))
 end
 
-local function shifted(tile, columns)
+--- The operand `columns` columns further right in a tile.
+function scores.shifted(tile, columns)
   return { buffer = tile.buffer, class = tile.class, offset = tile.offset + columns }
 end
+
+local shifted = scores.shifted
 
 -- Entries: op -> { part = function(self, at, op, span) -> part, operand, type: an elementwise part of a map on the
 -- columns of one span (own: only the queries' own keys, not those behind them) } or { steps = function(self, at, op) }.

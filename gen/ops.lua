@@ -156,7 +156,7 @@ ops.table = {
     equation = "scores + value where the key is behind its sequence's length, else scores",
   },
   bucket_table = {
-    operands = { "table", "index" }, attributes = {},
+    operands = { "table", "index" }, attributes = {}, shared = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
     equation = "table[index[distance]][head]",
   },
@@ -223,7 +223,7 @@ function ops.make(name, section, operands, attributes)
   end
   return {
     op = name, section = section, operands = operands, attributes = attributes,
-    shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32",
+    shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32", shared = declared.shared,
     flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
   }
 end
