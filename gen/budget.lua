@@ -5,17 +5,12 @@ local words = require("words")
 
 local budget = {}
 
--- Kernel calls of one tile of a product.
-local function calls(group)
-  return (group.k_order == "reduce" and 1 or group.k_blocks.count) + (group.k_blocks.tail > 0 and 1 or 0)
-end
-
---- The kernel calls of a section's regions, which most of its steps are.
+--- The products of a section's regions, which most of its steps are.
 function budget.calls(regions)
   local n = 0
   for _, region in ipairs(regions) do
     for _, group in ipairs(region.groups) do
-      if group.panels then n = n + #region.blocks * #group.panels.widths * calls(group) end
+      if group.panels then n = n + #region.blocks * #group.panels.widths end
     end
     if region.kind == "attention" then n = n + 2 * #region.blocks * region.scores.attributes.heads end
   end

@@ -42,8 +42,12 @@ end
 --- nothing in registers. Weights of a product count as often as its calls read them.
 function cost.bytes(step)
   if step.form == "product" then
-    local k = step.kernel
-    return 4 * (k.k * step.batch.count * (k.m + k.n) + k.n * k.m * (1 + k.beta))
+    local sum = 0
+    for _, call in ipairs(step.calls or { step }) do
+      local k = call.kernel
+      sum = sum + 4 * (k.k * call.batch.count * (k.m + k.n) + k.n * k.m * (1 + k.beta))
+    end
+    return sum
   elseif step.form == "row" or step.form == "map" then
     local c, touched = step.constants, 0
     local elements = (c.rows or step.at_most or 1) * c.cols

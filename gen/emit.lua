@@ -85,9 +85,28 @@ end
 
 local function with(values, more) return setmetatable(more, { __index = values }) end
 
+-- `pointer + floats`, short where floats is 0.
+local function behind(pointer, floats) return floats == 0 and pointer or ("%s + %d"):format(pointer, floats) end
+
+-- A tile as a C function: a line a kernel call, and one before it where it fetches weights.
+local function tile_of(fn)
+  local step, code = fn.step, {}
+  for _, call in ipairs(step.calls) do
+    if call.fetch then code[#code + 1] = ("attn2c_fetch(a + %d, %d);"):format(call.fetch.from, call.fetch.lines) end
+    code[#code + 1] = ("k[%d](%s, %s, %s, %s);"):format(call.kernel_index, behind("a", call.a), behind("b", call.b),
+      behind("c", call.c), call.batch_name)
+  end
+  local shape, first = step.kernel, step.calls[1]
+  local equation = ("C[%d][%d] = B[%d][%d] A[%d][%d], %d rows and %d inputs a call"):format(shape.n, shape.m, shape.n,
+    shape.k, shape.k, shape.m, first.kernel.n, first.kernel.k * first.batch.count)
+  return { name = fn.name, formal = "const attn2c_kernel *k, const float *a, const float *b, float *c",
+    equation = equation, simple = true, body = table.concat(code, "\n  ") }
+end
+
 -- A row operation as a C function: comment, signature, body.
 local function function_of(fn)
   local step = fn.step
+  if step.form == "product" then return tile_of(fn) end
   local form = step.form == "map" and nil or steps.rows[step.fn]
   if form then
     local formal, names = {}, {}

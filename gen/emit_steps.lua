@@ -22,6 +22,10 @@ end
 function writers.finish() return "}" end
 
 function writers.product(step, place)
+  if step.calls then
+    return ("%s(k, %s, %s, %s);"):format(step.function_name, c.pointer(step.a, place), c.pointer(step.b, place),
+      c.pointer(step.c, place))
+  end
   return ("k[%d](%s, %s, %s, %s);"):format(step.kernel_index, c.pointer(step.a, place), c.pointer(step.b, place),
     c.pointer(step.c, place), step.batch_name)
 end

@@ -1,9 +1,9 @@
--- kernels: the distinct kernel shapes and row operations of all programs, numbered and
+-- kernels: the distinct kernel shapes, tiles and row operations of all programs, numbered and
 -- named in order of first use, and the batches of blocks that products reduce over.
 --
 -- Before: programs with offsets.  After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
--- state.functions = list of { name, form, ... }; each product step has kernel_index and batch_name, each map and row
--- step has function_name.
+-- state.functions = list of { name, step }; each call of a product has kernel_index and batch_name, each tile, map and
+-- row step has function_name.
 local schedule = require("schedule")
 local steps = require("steps")
 local words = require("words")
@@ -14,6 +14,7 @@ local function shape_key(k) return ("%d %d %d %d %d %d %d"):format(k.m, k.n, k.k
 
 -- bias_relu_128x64: what it does and to how much.
 local function base_name(step)
+  if step.form == "product" then return ("product_%dx%dx%d"):format(step.kernel.n, step.kernel.m, step.kernel.k) end
   local parts = {}
   if step.form == "map" then
     for _, part in ipairs(step.parts) do
@@ -29,7 +30,19 @@ local function base_name(step)
   return table.concat(parts, "_") .. "_" .. table.concat(size, "x")
 end
 
+-- What tells a tile from another: its calls, which visit_call has numbered.
+local function tile_key(step)
+  local parts = { "tile" }
+  for _, call in ipairs(step.calls) do
+    local fetch = call.fetch or { from = 0, lines = 0 }
+    parts[#parts + 1] = ("%d %s %d %d %d %d %d"):format(call.kernel_index, call.batch_name, call.a, call.b, call.c,
+      fetch.from, fetch.lines)
+  end
+  return table.concat(parts, ",")
+end
+
 local function function_key(step)
+  if step.form == "product" then return tile_key(step) end
   local parts = { step.form }
   for _, name in ipairs(words.sorted_keys(step.constants)) do
     parts[#parts + 1] = name .. "=" .. tostring(step.constants[name])
@@ -66,23 +79,29 @@ end
 
 local visitors = {}
 
-function visitors.product(step, state, seen)
-  local key = shape_key(step.kernel)
-  if not seen.kernels[key] then
-    state.kernels[#state.kernels + 1] = step.kernel
-    seen.kernels[key] = #state.kernels - 1
-  end
-  step.kernel_index = seen.kernels[key]
-  local batch = step.batch
-  local name, new = seen.batches:name(("%d %d %d"):format(batch.count, batch.a, batch.b), "BATCH_" .. batch.count)
-  if new then state.batches[#state.batches + 1] = { name = name, count = batch.count, a = batch.a, b = batch.b } end
-  step.batch_name = name
-end
-
 local function visit_function(step, state, seen)
   local name, new = seen.functions:name(function_key(step), base_name(step))
   if new then state.functions[#state.functions + 1] = { name = name, step = step } end
   step.function_name = name
+end
+
+local function visit_call(call, state, seen)
+  local key = shape_key(call.kernel)
+  if not seen.kernels[key] then
+    state.kernels[#state.kernels + 1] = call.kernel
+    seen.kernels[key] = #state.kernels - 1
+  end
+  call.kernel_index = seen.kernels[key]
+  local batch = call.batch
+  local name, new = seen.batches:name(("%d %d %d"):format(batch.count, batch.a, batch.b), "BATCH_" .. batch.count)
+  if new then state.batches[#state.batches + 1] = { name = name, count = batch.count, a = batch.a, b = batch.b } end
+  call.batch_name = name
+end
+
+function visitors.product(step, state, seen)
+  if not step.calls then return visit_call(step, state, seen) end
+  for _, call in ipairs(step.calls) do visit_call(call, state, seen) end
+  visit_function(step, state, seen)
 end
 
 visitors.map, visitors.row = visit_function, visit_function

@@ -11,6 +11,7 @@
 local attention = require("lower_attention")
 local budget = require("budget")
 local sequence = require("lower_sequence")
+local tiles = require("tile")
 local words = require("words")
 
 local lower = {}
@@ -121,6 +122,22 @@ function Lowering:product(shape, count, a_stride, b_stride, a, b, c)
   if count == 1 then a_stride, b_stride = 0, 0 end
   self:emit { form = "product", kernel = shape, batch = { count = count, a = 4 * a_stride, b = 4 * b_stride },
     a = a, b = b, c = c }
+end
+
+--- C[n][m] = B[n][k] A[k][m] by the calls of tile.lua: one that fetches nothing is a product, others are a tile, a
+--- product with calls of its own, each with a kernel, a batch, and floats from A, B and C.
+function Lowering:tile(shape, parts, a, b, c)
+  local list = {}
+  for i, call in ipairs(parts) do
+    local kernel = { m = shape.m, n = call.rows, k = call.size, lda = shape.lda, ldb = shape.ldb, ldc = shape.ldc,
+      beta = call.beta }
+    local strides = call.blocks > 1 and 4 * call.size or 0
+    list[i] = { kernel = kernel, batch = { count = call.blocks, a = strides * shape.lda, b = strides },
+      a = call.first * shape.lda, b = call.row * shape.ldb + call.first, c = call.row * shape.ldc, fetch = call.fetch }
+  end
+  local only = #list == 1 and not list[1].fetch and list[1]
+  self:emit { form = "product", kernel = only and only.kernel or shape,
+    batch = only and only.batch or { count = 1, a = 0, b = 0 }, calls = not only and list or nil, a = a, b = b, c = c }
 end
 
 -- Parts of a map that belong to one op, in order: bias to the linear; activate, add to the riders.
@@ -271,32 +288,17 @@ function heads.linear(self, group, place, block)
   local op = group.head
   local x, weight = op.operands.x, op.operands.weight
   local k = weight.shape[2]
-  local blocks = group.k_blocks
   local column, panel_at = 0, 0
   local result = group.result
   for _, width in ipairs(group.panels.widths) do
     self:unit()
     local lda = (width + 15) // 16 * 16
-    local m = self:padded(result, column, width)
-    local function shape(size, beta)
-      return { m = m, n = block.count, k = size, lda = lda, ldb = self:ld(x),
-        ldc = self:ld(result), beta = beta }
-    end
-    local function a(first) return { buffer = weight.name, class = "weight", offset = panel_at + first * lda } end
-    local function b(first) return self:at(x, block.first, first, place) end
+    local shape = { m = self:padded(result, column, width), n = block.count, k = k, lda = lda, ldb = self:ld(x),
+      ldc = self:ld(result), beta = 0 }
     place.column = column
-    local c = self:at(result, block.first, column, place)
-    if group.k_order == "reduce" then
-      self:product(shape(blocks.size, 0), blocks.count, blocks.size * lda, blocks.size, a(0), b(0), c)
-    else
-      for i = 0, blocks.count - 1 do
-        self:product(shape(blocks.size, i == 0 and 0 or 1), 1, 0, 0, a(i * blocks.size), b(i * blocks.size), c)
-      end
-    end
-    if blocks.tail > 0 then
-      local first = k - blocks.tail
-      self:product(shape(blocks.tail, 1), 1, 0, 0, a(first), b(first), c)
-    end
+    self:tile(shape, tiles.calls(block.count, lda, group.k_blocks, group.parameters),
+      { buffer = weight.name, class = "weight", offset = panel_at }, self:at(x, block.first, 0, place),
+      self:at(result, block.first, column, place))
     self:epilogue(group, place, block.first, block.count, column, width)
     if self.storage[result.name].form == "transposed" then self:turn(result, place, block, column, width) end
     column, panel_at = column + width, panel_at + k * lda
@@ -563,9 +565,10 @@ function formats.finish(step) return "end " .. step.symbol end
 
 function formats.product(step)
   local k = step.kernel
-  return ("product m%d n%d k%d lda%d ldb%d ldc%d beta%d x %d (%d, %d)  %s  %s  %s"):format(k.m, k.n, k.k, k.lda, k.ldb,
-    k.ldc, k.beta, step.batch.count, step.batch.a, step.batch.b, lower.operand_text(step.a), lower.operand_text(step.b),
-    lower.operand_text(step.c))
+  local sum = step.calls and ("%d calls"):format(#step.calls)
+    or ("%d (%d, %d)"):format(step.batch.count, step.batch.a, step.batch.b)
+  return ("product m%d n%d k%d lda%d ldb%d ldc%d beta%d x %s  %s  %s  %s"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc,
+    k.beta, sum, lower.operand_text(step.a), lower.operand_text(step.b), lower.operand_text(step.c))
 end
 
 function formats.map(step)

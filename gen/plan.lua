@@ -115,7 +115,7 @@ local function group_of(state, head, riders, rows)
     layouts[weight.name] = layouts[weight.name] or state.plan.alike("panels", plan.panels, weight.shape[1], own.panel)
     group.panels = layouts[weight.name]
     group.k_blocks = plan.k_blocks(weight.shape[2], own.k_block)
-    group.k_order, group.token_block = own.k_order, own.token_block
+    group.parameters = own
   end
   return group
 end
@@ -195,7 +195,7 @@ local function regions_of(state, list, uses, sequences)
   for _, r in ipairs(regions) do
     local leader = r.kind == "rows" and plan.leader(r)
     if r.kind == "rows" then
-      r.blocks = plan.blocks(r.rows, leader and leader.token_block or state.plan.parameters.token_block)
+      r.blocks = plan.blocks(r.rows, leader and leader.parameters.token_block or state.plan.parameters.token_block)
     end
   end
   return regions
@@ -427,9 +427,12 @@ local function group_text(group)
   for _, rider in ipairs(group.riders) do parts[#parts + 1] = rider.op end
   local text = ("%s = %s"):format(group.result.name, table.concat(parts, " + "))
   if group.panels then
-    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(group.panels.widths, " "),
-      group.k_blocks.count,
-      group.k_blocks.size, group.k_blocks.tail > 0 and " + " .. group.k_blocks.tail or "", group.k_order)
+    local k, p = group.k_blocks, group.parameters
+    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(group.panels.widths, " "), k.count, k.size,
+      k.tail > 0 and " + " .. k.tail or "", p.k_order)
+    if p.fetch > 0 then
+      text = text .. (", %d rows a call, %d spans of %d inputs ahead"):format(p.call_rows, p.fetch, p.k_span)
+    end
   end
   return text
 end

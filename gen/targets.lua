@@ -5,7 +5,10 @@
 -- k_block         inputs that one kernel call or one block of a batch-reduce covers
 -- k_order         reduce: one call a panel, batch-reduce over the K blocks;
 --                 outer: one call a K block, each adding to the tile
--- token_block     rows of a product's tile (libxsmm's n), at most
+-- token_block     rows of a product's tile, at most
+-- call_rows       rows of a kernel call (libxsmm's n), at most
+-- k_span          inputs that pass over all rows of a tile before the next ones do
+-- fetch           spans of weights ahead of those in use that calls fetch into the second-level cache; 0: none
 -- group_tokens    sequences are taken together until they have so many tokens
 -- query_block     query rows whose scores are held at a time
 -- tile_bytes      of scores that are held at a time: fewer query rows are taken where their rows are long
@@ -21,39 +24,57 @@
 --                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
 --                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
--- deep: what replaces the rule for a product of at least `inputs` inputs and `outputs` outputs, a `multiple`, and of at
--- least `rows` rows. Its panel is too much for the first-level cache; K outermost keeps a block of it there while all
--- rows pass. Wide panels need many outputs, else too few of them are left to divide among workers. Fractions of the
--- roof, rule against deep: 12 x 768 at seq 128 0.87, 0.93; ViT-B/16's shape 0.86, 0.92; AVX2, 3 x 768 0.91, 0.94; with
--- 128 inputs the rule is ahead (0.89, 0.87), and on AVX2 with 32 rows (by 5%).
+-- deep: what replaces the rule for a product of at least `targets.deep` inputs and outputs, whose weights rarely wait
+-- in a near cache: the first entry whose `rows` the product has. Strips of as many rows as the registers hold of a
+-- panel (9 x 48 floats on AVX-512, 12 x 32 on AVX2) go over K blocks so small that each call has some 12 to 24 lines
+-- to fetch. Fractions of the roof on a two-core Xeon, the rule before against this: 12 x 768 at seq 128 0.74, 0.87; 6
+-- x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x 384 at seq 32 0.61,
+-- 0.87. With fewer rows than a strip nothing is fetched: the product is as fast as its weights come (8 rows: 0.58,
+-- with fetching 0.47). Below 192 inputs or outputs both are within 2%.
 local targets = {}
+
+-- The rule of all targets; `more` is a target's own.
+local function rule(more)
+  local all = {
+    panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_span = 8192, fetch = 0,
+    group_tokens = 128, query_block = 64, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
+    row_block = 16, pad = 1, odd_lines = 256, least_phase = 6000000, least_team = 6000000,
+  }
+  for name, value in pairs(more) do all[name] = value end
+  return all
+end
 
 targets.list = {
   {
     name = "avx512", vector = 16,
     cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
-    rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 1, odd_lines = 256, tile_bytes = 262144,
-      least_phase = 6000000, least_team = 6000000 },
-    deep = { inputs = 256, outputs = 768, multiple = 128, rows = 1, panel = 128, k_order = "outer" },
+    rule = rule {},
+    deep = {
+      { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", call_rows = 9, k_span = 768, fetch = 1 } },
+      { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
+      { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
+      { rows = 2, use = { panel = 48 } },
+    },
   },
   {
     name = "avx2", vector = 8,
     cflags = "-mavx2 -mfma",
     needs = { "avx2", "fma" },
-    rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 8, odd_lines = 256, tile_bytes = 262144,
-      least_phase = 6000000, least_team = 6000000 },
-    deep = { inputs = 256, outputs = 64, multiple = 64, rows = 128, k_block = 96, k_order = "outer" },
+    rule = rule { pad = 8 },
+    deep = {
+      { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", call_rows = 12, k_span = 192, fetch = 3 } },
+      { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
+      { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
+    },
   },
   {
     name = "x86_64", vector = 4, cflags = "", needs = {},
-    rule = { panel = 32, k_block = 64, k_order = "reduce", token_block = 128, group_tokens = 128, query_block = 64,
-      key_block = 64, window_block = 32, key_align = 16, row_block = 16, pad = 4, odd_lines = 256, tile_bytes = 262144,
-      least_phase = 6000000, least_team = 6000000 },
+    rule = rule { panel = 32, pad = 4 },
   },
 }
+
+targets.deep = 192
 
 targets.by_name = {}
 for _, target in ipairs(targets.list) do targets.by_name[target.name] = target end
@@ -62,6 +83,7 @@ for _, target in ipairs(targets.list) do targets.by_name[target.name] = target e
 targets.parameters = {
   panel = { min = 16, max = 256, multiple = 16 }, k_block = { min = 8, max = 8192 },
   k_order = { words = { "reduce", "outer" } }, token_block = { min = 1, max = 4096 },
+  call_rows = { min = 1, max = 4096 }, k_span = { min = 8, max = 8192 }, fetch = { min = 0, max = 8 },
   group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
   key_align = { min = 1, max = 16 },

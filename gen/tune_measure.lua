@@ -34,8 +34,8 @@ function measure.products(state)
           local own = state.plan.parameters_of(group.key, group.head.operands.weight)
           product = { key = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
             leads = {}, heads = {}, leader = leader.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
-            choice = { panel = own.panel, k_block = own.k_block,
-              k_order = own.k_order, token_block = leader.token_block } }
+            choice = own }
+          own.token_block = leader.parameters.token_block
           products[group.key] = product
           order[#order + 1] = product
         end

@@ -1,15 +1,18 @@
 -- tune_search.lua: which tile parameters to try next, for all products at once: each
--- candidate moves every product one step along a list of its own. Rounds change tiles, then
+-- candidate moves every product one step along a list of its own. Rounds change tiles, strips,
 -- K blocks, then token blocks, each from the best so far. It times nothing itself.
 local plan = require("plan")
 
 local search = {}
 
 local LONGEST = 8192 -- a K block of this is all of K
-local PANELS, K_BLOCKS = { 64, 32, 48, 96, 128, 16 }, { 64, 128, 256, 32, LONGEST }
+local PANELS, K_BLOCKS = { 64, 32, 48, 96, 128, 16 }, { 64, 128, 256, 32, 48, 24, LONGEST }
 local TOKEN_BLOCKS = { 64, 128, 256, 96, 192, 32 }
+-- Rows that the registers hold of a panel, and inputs of a span with the spans ahead that are fetched.
+local STRIPS, SPANS = { { 48, 9 }, { 32, 14 }, { 64, 6 }, { 32, 12 }, { 32, 6 } }, { { 768, 1 }, { 192, 3 }, { 96, 4 } }
+local WHOLE = { call_rows = 4096, k_span = LONGEST, fetch = 0 }
 
-search.rounds = { "tiles", "k_blocks", "token_blocks", "tiles", "k_blocks" }
+search.rounds = { "tiles", "strips", "k_blocks", "token_blocks", "tiles", "strips", "k_blocks" }
 
 --- What parameters come to for a product; two that come to the same are one.
 function search.signature(product, choice)
@@ -17,8 +20,10 @@ function search.signature(product, choice)
   local k = plan.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "whole" or choice.k_order
   local blocks = plan.blocks(product.rows, choice.token_block)
-  return ("%s; %d %d %s; %d %d"):format(table.concat(panels.widths, " "), k.size, k.tail, order, #blocks,
-    blocks[1].count)
+  local strip = math.min(choice.call_rows, blocks[1].count)
+  local span = (strip == blocks[1].count and choice.fetch == 0) and "" or math.max(1, choice.k_span // k.size)
+  return ("%s; %d %d %s; %d %d; %d %s %d"):format(table.concat(panels.widths, " "), k.size, k.tail, order, #blocks,
+    blocks[1].count, strip, span, choice.fetch)
 end
 
 local function changed(choice, more)
@@ -30,11 +35,25 @@ end
 
 local moves = {}
 
--- A panel of one vector keeps half of the machine's units waiting.
+-- Tiles of whole calls. A panel of one vector keeps half of the machine's units waiting.
 function moves.tiles(product, choice, list)
   for _, panel in ipairs(PANELS) do
     for _, order in ipairs { "outer", "reduce" } do
-      if panel >= product.least_panel then list[#list + 1] = changed(choice, { panel = panel, k_order = order }) end
+      if panel >= product.least_panel then
+        list[#list + 1] = changed(changed(choice, WHOLE), { panel = panel, k_order = order })
+      end
+    end
+  end
+end
+
+-- Tiles of strips, which fetch weights ahead.
+function moves.strips(product, choice, list)
+  for _, strip in ipairs(STRIPS) do
+    for _, span in ipairs(SPANS) do
+      if strip[1] >= product.least_panel then
+        list[#list + 1] = changed(choice, { panel = strip[1], call_rows = strip[2], k_order = "outer", k_span = span[1],
+          fetch = span[2] })
+      end
     end
   end
 end
@@ -71,8 +90,10 @@ end
 function search.text(product, choice)
   local k = plan.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
-  return ("%d x %d%s, %d"):format(choice.panel, k.size, order,
-    plan.blocks(product.rows, choice.token_block)[1].count)
+  local rows = plan.blocks(product.rows, choice.token_block)[1].count
+  local strip = choice.call_rows < rows and (" by %d"):format(choice.call_rows) or ""
+  local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_span) or ""
+  return ("%d x %d%s, %d%s%s"):format(choice.panel, k.size, order, rows, strip, fetch)
 end
 
 --- Median and spread (deviation of a normal distribution with the same quartiles) of a list; nil of none.

@@ -3,8 +3,9 @@
 --
 -- A product's key is "OUTxIN n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
 -- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:
---   attn2c tuning 1 avx512 AMD-EPYC-9654
---   3072x768 n 128 +bias_gelu: panel 64 k_block 128 k_order outer token_block 128; 231.0 GFLOP/s, rule 215.2
+--   attn2c tuning 2 avx512 AMD-EPYC-9654
+--   3072x768 n 128 +bias_gelu: panel 64 k_block 128 k_order outer token_block 128 call_rows 6 k_span 768 fetch 1;
+--     231.0 GFLOP/s, rule 215.2      (on the same line)
 local faults = require("faults")
 local files = require("files")
 local hash = require("hash")
@@ -13,12 +14,12 @@ local words = require("words")
 
 local tuning = {}
 
-tuning.FORMAT = 1
+tuning.FORMAT = 2
 
 local MOST_BYTES = 1 << 20
 
 --- The parameters that a product may have for itself.
-tuning.names = { "panel", "k_block", "k_order", "token_block" }
+tuning.names = { "panel", "k_block", "k_order", "token_block", "call_rows", "k_span", "fetch" }
 
 --- The key of a product with the ops that ride on it, in a region of so many rows.
 function tuning.key(head, riders, rows)
@@ -168,13 +169,14 @@ local function set_for(state)
   return set
 end
 
--- The parameters of the rule for a product of this key and weight [out][in], where it is a deep one; else nil.
+-- What replaces the rule for a product of this key and weight [out][in], where it is a deep one; else nil.
 local function deep_rule(target, key, weight)
-  local deep, rows = target.deep, tonumber(key:match(" n (%d+) "))
+  local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
-  local fits = deep and inputs >= deep.inputs and outputs >= deep.outputs and outputs % deep.multiple == 0
-    and rows >= deep.rows
-  return fits and deep or nil
+  for _, deep in ipairs(target.deep or {}) do
+    if math.min(inputs, outputs) >= targets.deep and rows >= deep.rows then return deep.use end
+  end
+  return nil
 end
 
 --- Fills state.plan.parameters, those of all products alike, and state.plan.parameters_of(key, weight), those of one. A

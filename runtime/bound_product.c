@@ -5,22 +5,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fetch.h"
 #include "kernels.h"
 
-enum { LINE = 16, KINDS = 3, FIRST = 0, NEXT = 1, TAIL = 2, MOST_BLOCKS = 1024 };
+enum { LINE = 16, MOST_BLOCKS = 1024, ALL = 1 << 20 };
 
 /* K as blocks of one size and a tail. */
 typedef struct {
   int size, count, tail;
 } k_blocks;
 
+/* A kernel call of a tile: where it lies in A, B and C, the blocks that it sums over, and what it fetches. */
+typedef struct {
+  attn2c_kernel kernel;
+  ptrdiff_t a, b, c, fetch; /* floats; fetch counts from the panel's first */
+  unsigned long long blocks;
+  int lines;
+} tile_call;
+
+typedef struct {
+  tile_call *calls;
+  int count;
+} tile_list;
+
 struct attn2c_tiled_product {
   attn2c_part_product product;
   attn2c_tile tile;
   k_blocks k;
-  int blocks; /* of tokens, of two sizes */
-  attn2c_kernel kernels[2][2]
-                       [KINDS]; /* full or last panel; larger or smaller block; first, next, last of K */
+  int blocks;            /* of tokens, of two sizes */
+  tile_list lists[2][2]; /* full or last panel; larger or smaller block */
   unsigned long long a_offsets[2][MOST_BLOCKS], b_offsets[MOST_BLOCKS];
 };
 
@@ -41,20 +54,33 @@ static int same_calls(const attn2c_part_product *product, const attn2c_tile *x, 
   const k_blocks a = divide(product->inputs, x->k_block), b = divide(product->inputs, y->k_block);
   const int whole = a.count == 1 && a.tail == 0;
   return x->panel == y->panel && x->tokens == y->tokens && a.size == b.size && a.tail == b.tail &&
-         (whole || x->outer == y->outer);
+         x->call_rows == y->call_rows && x->fetch == y->fetch && (whole || x->outer == y->outer);
+}
+
+static int add_tile(const attn2c_part_product *product, attn2c_tile *tiles, int count, attn2c_tile tile) {
+  const int widest = round_up(product->outputs, LINE);
+  if (tile.panel > widest) tile.panel = widest;
+  if (tile.tokens > product->tokens) tile.tokens = product->tokens;
+  for (int i = 0; i < count; i++)
+    if (same_calls(product, &tile, &tiles[i])) return count;
+  tiles[count] = tile;
+  return count + 1;
 }
 
 int attn2c_tiles_of(const attn2c_part_product *product, attn2c_tile *tiles) {
   static const int panels[] = {16, 32, 48, 64, 128}, sizes[] = {64, 128, 256}, blocks[] = {256, 128, 64, 32};
-  const int widest = round_up(product->outputs, LINE);
+  static const int strips[][2] = {
+      {32, 14}, {48, 9}, {64, 6}}; /* a panel and the rows that registers hold of it */
+  static const int strip_sizes[] = {32, 64, 96};
   int count = 0;
   for (int i = 0; i < 5 * 3 * 2 * 4; i++) {
-    attn2c_tile tile = {panels[i / 24], sizes[i / 8 % 3], i / 4 % 2, blocks[i % 4]};
-    if (tile.panel > widest) tile.panel = widest;
-    if (tile.tokens > product->tokens) tile.tokens = product->tokens;
-    int known = 0;
-    for (int j = 0; j < count; j++) known |= same_calls(product, &tile, &tiles[j]);
-    if (!known) tiles[count++] = tile;
+    const attn2c_tile tile = {panels[i / 24], sizes[i / 8 % 3], i / 4 % 2, blocks[i % 4], ALL, ALL, 0};
+    count = add_tile(product, tiles, count, tile);
+  }
+  for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
+    const int *strip = strips[i / 12];
+    const attn2c_tile tile = {strip[0], strip_sizes[i / 4 % 3], 1, blocks[i / 2 % 2], strip[1], 768, i % 2};
+    count = add_tile(product, tiles, count, tile);
   }
   return count;
 }
@@ -63,8 +89,12 @@ void attn2c_tile_say(const attn2c_part_product *product, const attn2c_tile *tile
                      char text[ATTN2C_TILE_TEXT]) {
   const k_blocks k = divide(product->inputs, tile->k_block);
   const char *order = k.count == 1 && k.tail == 0 ? "" : tile->outer ? " outer" : " reduce";
-  snprintf(text, ATTN2C_TILE_TEXT, "panel %d, K %d x %d%s, %d tokens", tile->panel, k.count, k.size, order,
-           tile->tokens);
+  const int length = snprintf(text, ATTN2C_TILE_TEXT, "panel %d, K %d x %d%s, %d tokens", tile->panel,
+                              k.count, k.size, order, tile->tokens);
+  if (tile->call_rows < tile->tokens) {
+    snprintf(text + length, ATTN2C_TILE_TEXT - (size_t)length, " by %d%s", tile->call_rows,
+             tile->fetch ? ", fetched ahead" : "");
+  }
 }
 
 /* The larger blocks come first, as many as there are tokens over. */
@@ -72,29 +102,90 @@ static int block_tokens(const attn2c_tiled_product *x, int smaller) {
   return x->product.tokens / x->blocks + (smaller || x->product.tokens % x->blocks == 0 ? 0 : 1);
 }
 
-static int dispatch(attn2c_tiled_product *x, const char *target) {
-  const int tail = x->product.outputs % x->tile.panel;
-  attn2c_kernel_shape shapes[2 * 2 * KINDS];
-  attn2c_kernel made[2 * 2 * KINDS];
-  for (int i = 0; i < 2 * 2 * KINDS; i++) {
-    const int last = i / (2 * KINDS), smaller = i / KINDS % 2, kind = i % KINDS;
-    const int m = last && tail > 0 ? round_up(tail, LINE) : x->tile.panel;
-    shapes[i] = (attn2c_kernel_shape){.m = m,
-                                      .n = block_tokens(x, smaller),
-                                      .k = kind == TAIL && x->k.tail > 0 ? x->k.tail : x->k.size,
-                                      .lda = m,
-                                      .ldb = x->product.ldb,
-                                      .ldc = x->product.ldc,
-                                      .beta = kind != FIRST};
-    for (int j = 0; j < x->k.count; j++) {
-      x->a_offsets[last][j] = sizeof(float) * (unsigned long long)j * (unsigned long long)(x->k.size * m);
-      x->b_offsets[j] = sizeof(float) * (unsigned long long)j * (unsigned long long)x->k.size;
+static int most(int a, int b) { return a > b ? a : b; }
+
+/* The calls of one tile, in gen/tile.lua's order: spans of K blocks, strips of rows, K blocks. shapes gets
+ * each call's kernel. */
+static int list_calls(const attn2c_tiled_product *x, int m, int rows, tile_call *calls,
+                      attn2c_kernel_shape *shapes) {
+  const k_blocks *k = &x->k;
+  const int blocks = k->count + (k->tail > 0), in_span = most(1, x->tile.k_span / k->size);
+  const int spans = (blocks + in_span - 1) / in_span;
+  const int strips = (rows + x->tile.call_rows - 1) / x->tile.call_rows;
+  int count = 0, done = 0;
+  for (int span = 0; span < spans; span++) {
+    const int begin = (int)((int64_t)blocks * span / spans),
+              end = (int)((int64_t)blocks * (span + 1) / spans);
+    const int inputs = (end > k->count ? k->size * k->count + k->tail : end * k->size) - begin * k->size;
+    const int first_call = count;
+    for (int strip = 0; strip < strips; strip++) {
+      const int row = (int)((int64_t)rows * strip / strips),
+                next = (int)((int64_t)rows * (strip + 1) / strips);
+      for (int block = begin, step; block < end; block += step) {
+        const int tail = block == k->count;
+        step = tail || x->tile.outer ? 1 : (end < k->count ? end : k->count) - block;
+        shapes[count] = (attn2c_kernel_shape){.m = m,
+                                              .n = next - row,
+                                              .k = tail ? k->tail : k->size,
+                                              .lda = m,
+                                              .ldb = x->product.ldb,
+                                              .ldc = x->product.ldc,
+                                              .beta = block > 0};
+        calls[count++] = (tile_call){.a = (ptrdiff_t)block * k->size * m,
+                                     .b = (ptrdiff_t)row * x->product.ldb + (ptrdiff_t)block * k->size,
+                                     .c = (ptrdiff_t)row * x->product.ldc,
+                                     .blocks = (unsigned long long)step};
+      }
+    }
+    const int64_t lines = (int64_t)inputs * m / LINE, ahead = (int64_t)x->tile.fetch * inputs * m;
+    done = 0;
+    for (int i = first_call; ahead > 0 && i < count; i++) {
+      const int upto = (int)(lines * (i - first_call + 1) / (count - first_call));
+      calls[i].fetch = (ptrdiff_t)begin * k->size * m + ahead + (ptrdiff_t)LINE * done;
+      calls[i].lines = upto - done;
+      done = upto;
     }
   }
-  attn2c_kernels_dispatch(shapes, 2 * 2 * KINDS, target, made);
-  for (int i = 0; i < 2 * 2 * KINDS; i++) {
-    if (made[i] == NULL) return ATTN2C_MACHINE;
-    x->kernels[i / (2 * KINDS)][i / KINDS % 2][i % KINDS] = made[i];
+  return count;
+}
+
+/* A tile's calls and their kernels. */
+static int make_list(const attn2c_tiled_product *x, int m, int rows, const char *target, tile_list *list) {
+  const size_t room = (size_t)(x->k.count + 1) * (size_t)((rows + x->tile.call_rows - 1) / x->tile.call_rows);
+  attn2c_kernel_shape *shapes = malloc(room * sizeof *shapes);
+  attn2c_kernel *made = malloc(room * sizeof *made);
+  list->calls = malloc(room * sizeof *list->calls);
+  int status = shapes == NULL || made == NULL || list->calls == NULL ? ATTN2C_MEMORY : ATTN2C_OK;
+  if (status == ATTN2C_OK) {
+    list->count = list_calls(x, m, rows, list->calls, shapes);
+    attn2c_kernels_dispatch(shapes, list->count, target, made);
+    for (int i = 0; i < list->count; i++) {
+      list->calls[i].kernel = made[i];
+      if (made[i] == NULL) status = ATTN2C_MACHINE;
+    }
+  }
+  free(shapes);
+  free(made);
+  return status;
+}
+
+/* Outputs of the last panel, or of the others, with room to whole lines. */
+static int panel_width(const attn2c_tiled_product *x, int last) {
+  const int tail = x->product.outputs % x->tile.panel;
+  return last && tail > 0 ? round_up(tail, LINE) : x->tile.panel;
+}
+
+static int prepare(attn2c_tiled_product *x, const char *target) {
+  for (int i = 0; i < x->k.count; i++) {
+    for (int last = 0; last < 2; last++)
+      x->a_offsets[last][i] =
+          sizeof(float) * (unsigned long long)i * (unsigned long long)(x->k.size * panel_width(x, last));
+    x->b_offsets[i] = sizeof(float) * (unsigned long long)i * (unsigned long long)x->k.size;
+  }
+  for (int i = 0; i < 4; i++) {
+    const int status =
+        make_list(x, panel_width(x, i / 2), block_tokens(x, i % 2), target, &x->lists[i / 2][i % 2]);
+    if (status != ATTN2C_OK) return status;
   }
   return ATTN2C_OK;
 }
@@ -110,9 +201,9 @@ int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_t
   x->tile = *tile;
   x->k = k;
   x->blocks = (product->tokens + tile->tokens - 1) / tile->tokens;
-  const int status = dispatch(x, target);
+  const int status = prepare(x, target);
   if (status != ATTN2C_OK) {
-    free(x);
+    attn2c_tiled_product_close(x);
     return status;
   }
   *tiled = x;
@@ -121,22 +212,12 @@ int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_t
 
 static void run_tile(const attn2c_tiled_product *x, int last, int smaller, const float *a, const float *b,
                      float *c) {
-  const attn2c_kernel *kernels = x->kernels[last][smaller];
-  const unsigned long long none = 0, one = 1, count = (unsigned long long)x->k.count;
-  const unsigned long long *offsets = x->a_offsets[last];
-  const int m =
-      (int)(last && x->product.outputs % x->tile.panel ? round_up(x->product.outputs % x->tile.panel, LINE)
-                                                       : x->tile.panel);
-  if (x->tile.outer) {
-    for (int i = 0; i < x->k.count; i++) {
-      const float *block = (const float *)((const char *)a + offsets[i]);
-      kernels[i == 0 ? FIRST : NEXT](block, b + (ptrdiff_t)i * x->k.size, c, &one, &none, &none);
-    }
-  } else {
-    kernels[FIRST](a, b, c, &count, offsets, x->b_offsets);
+  const tile_list *list = &x->lists[last][smaller];
+  for (int i = 0; i < list->count; i++) {
+    const tile_call *call = &list->calls[i];
+    attn2c_fetch(a + call->fetch, call->lines);
+    call->kernel(a + call->a, b + call->b, c + call->c, &call->blocks, x->a_offsets[last], x->b_offsets);
   }
-  const ptrdiff_t done = (ptrdiff_t)x->k.size * x->k.count;
-  if (x->k.tail > 0) kernels[TAIL](a + done * m, b + done, c, &one, &none, &none);
 }
 
 void attn2c_tiled_product_run(const attn2c_tiled_product *x, attn2c_product_setting *setting) {
@@ -151,7 +232,7 @@ void attn2c_tiled_product_run(const attn2c_tiled_product *x, attn2c_product_sett
     at = begin; /* each block walks over the same weights */
     for (int p = 0; p < panels; p++) {
       const int last = p == panels - 1, column = p * x->tile.panel;
-      const int width = last ? round_up(product->outputs - column, LINE) : x->tile.panel;
+      const int width = panel_width(x, last);
       const int64_t floats = (int64_t)width * product->inputs;
       if (at + floats > setting->weight_floats) at = 0;
       run_tile(x, last, smaller, setting->weights + at, setting->b + (ptrdiff_t)token * product->ldb,
@@ -163,4 +244,7 @@ void attn2c_tiled_product_run(const attn2c_tiled_product *x, attn2c_product_sett
   setting->position = at;
 }
 
-void attn2c_tiled_product_close(attn2c_tiled_product *tiled) { free(tiled); }
+void attn2c_tiled_product_close(attn2c_tiled_product *tiled) {
+  for (int i = 0; tiled != NULL && i < 4; i++) free(tiled->lists[i / 2][i % 2].calls);
+  free(tiled);
+}

@@ -6,17 +6,17 @@
 #include "descriptor.h"
 
 #define ATTN2C_MOST_TILES 160
-#define ATTN2C_TILE_TEXT  64
+#define ATTN2C_TILE_TEXT  96
 
 /* panel outputs by tokens rows, K in blocks of k_block: in one call that sums over them, or (outer) one call
- * each that adds to the tile. */
+ * each that adds to the tile. call_rows, k_span and fetch as in gen/tile.lua. */
 typedef struct {
-  int panel, k_block, outer, tokens;
+  int panel, k_block, outer, tokens, call_rows, k_span, fetch;
 } attn2c_tile;
 
 /* Distinct tiles worth trying for a product; the number of them. */
 int attn2c_tiles_of(const attn2c_part_product *product, attn2c_tile *tiles);
-/* "panel 64, K 12 x 64 outer, 128 tokens" */
+/* "panel 64, K 12 x 64 outer, 128 tokens", and how strips of them go, where a tile has some */
 void attn2c_tile_say(const attn2c_part_product *product, const attn2c_tile *tile,
                      char text[ATTN2C_TILE_TEXT]);
 

@@ -6,12 +6,12 @@
 
 #include "additive.h"
 #include "elementary.h"
+#include "fetch.h"
 #include "gather.h"
 #include "mask.h"
 #include "norm.h"
 #include "positions.h"
 #include "softmax.h"
-#include "spans.h"
 #include "spans.h"
 #include "transpose.h"
 #include "vector.h"

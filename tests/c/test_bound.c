@@ -79,7 +79,7 @@ Test(bound, tiled_products_are_the_product) {
 
 Test(bound, a_product_goes_round_in_the_weights) {
   const attn2c_part_product p = {"p", 32, 64, 4, 64, 32, 1.0};
-  const attn2c_tile tile = {32, 64, 0, 4};
+  const attn2c_tile tile = {32, 64, 0, 4, 4, 64, 0};
   attn2c_tiled_product *tiled;
   cr_expect_eq(attn2c_tiled_product_open(&p, &tile, "x86_64", 32 * 64 - 1, &tiled), ATTN2C_MACHINE);
   cr_expect_null(tiled);
@@ -107,8 +107,10 @@ Test(bound, tiles_are_distinct_and_fit) {
     for (int j = 0; j < i; j++) cr_expect_neq(memcmp(&tiles[i], &tiles[j], sizeof tiles[i]), 0);
   }
   char text[ATTN2C_TILE_TEXT];
-  attn2c_tile_say(&p, &(attn2c_tile){48, 64, 1, 50}, text);
+  attn2c_tile_say(&p, &(attn2c_tile){48, 64, 1, 50, 50, 100, 0}, text);
   cr_expect_str_eq(text, "panel 48, K 1 x 100, 50 tokens");
+  attn2c_tile_say(&p, &(attn2c_tile){48, 40, 1, 50, 9, 100, 1}, text);
+  cr_expect_str_eq(text, "panel 48, K 2 x 50 outer, 50 tokens by 9, fetched ahead");
 }
 
 static void add_one(float *scratch) { scratch[0] += 1.0f; }

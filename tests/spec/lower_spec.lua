@@ -1,5 +1,6 @@
 -- lower_spec: the steps of tiny models, in libxsmm's column-major terms, and what a trace adds.
 local helper = require("tests.spec.helper")
+local lower = require("lower")
 
 -- The texts of the shipped (1) or traced (2) steps, without notes.
 local function texts(more, index) return helper.step_texts(helper.tiny(more, "lower").programs[index or 1]) end
@@ -32,20 +33,44 @@ describe("a linear", function()
     }, texts(with { d_model = 80 }))
   end)
 
+  -- The calls of the first tile of `more`, as "rows of K blocks beta, offsets in A, B, C, lines fetched from".
+  local function calls(more)
+    local list, found = {}, nil
+    for _, section in ipairs(helper.tiny(more, "lower").programs[1].segments[1].sections) do
+      for _, step in ipairs(section.steps) do found = found or step.form == "product" and step end
+    end
+    for i, call in ipairs(found.calls) do
+      local k, batch = call.kernel, call.batch
+      list[i] = ("n%d k%d x %d (%d, %d) beta%d  %d %d %d"):format(k.n, k.k, batch.count, batch.a, batch.b, k.beta,
+        call.a, call.b, call.c)
+      if call.fetch then list[i] = ("%s  %d from %d"):format(list[i], call.fetch.lines, call.fetch.from) end
+    end
+    return list, lower.step_text(found)
+  end
+
   it("reduces over K blocks in one call, with the strides in bytes, and adds a tail", function()
-    assert.same({
-      "product m16 n8 k8 lda16 ldb19 ldc16 beta0 x 2 (512, 32)  input.linear.weight+0  in.features+0  input.linear+0",
-      "product m16 n8 k3 lda16 ldb19 ldc16 beta1 x 1 (0, 0)  input.linear.weight+256  in.features+16  input.linear+0",
-    }, texts({ layers = 0, input = { stage = "linear", from = 19, bias = false }, plan = { k_block = 8 } }))
+    local list, text = calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
+      plan = { k_block = 8 } }
+    assert.equal("product m16 n8 k19 lda16 ldb19 ldc16 beta0 x 2 calls  "
+      .. "input.linear.weight+0  in.features+0  input.linear+0", text)
+    assert.same({ "n8 k8 x 2 (512, 32) beta0  0 0 0", "n8 k3 x 1 (0, 0) beta1  256 16 0" }, list)
   end)
 
   it("adds K blocks one by one where K is outermost", function()
-    assert.same({
-      "product m16 n8 k8 lda16 ldb19 ldc16 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+0  input.linear+0",
-      "product m16 n8 k8 lda16 ldb19 ldc16 beta1 x 1 (0, 0)  input.linear.weight+128  in.features+8  input.linear+0",
-      "product m16 n8 k3 lda16 ldb19 ldc16 beta1 x 1 (0, 0)  input.linear.weight+256  in.features+16  input.linear+0",
-    }, texts({ layers = 0, input = { stage = "linear", from = 19, bias = false },
+    assert.same({ "n8 k8 x 1 (0, 0) beta0  0 0 0", "n8 k8 x 1 (0, 0) beta1  128 8 0",
+      "n8 k3 x 1 (0, 0) beta1  256 16 0" }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
       plan = { k_block = 8, k_order = "outer" } }))
+  end)
+
+  it("goes in strips of rows, and each call fetches its share of the next span of weights", function()
+    -- 19 inputs of 16 floats, one line each, in spans of 16 and 3: the first span's four calls fetch the 16 lines
+    -- that lie one span behind them, the last span's two what follows.
+    assert.same({
+      "n4 k8 x 1 (0, 0) beta0  0 0 0  4 from 256", "n4 k8 x 1 (0, 0) beta1  128 8 0  4 from 320",
+      "n4 k8 x 1 (0, 0) beta0  0 76 64  4 from 384", "n4 k8 x 1 (0, 0) beta1  128 84 64  4 from 448",
+      "n4 k3 x 1 (0, 0) beta1  256 16 0  1 from 512", "n4 k3 x 1 (0, 0) beta1  256 92 64  2 from 528",
+    }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
+      plan = { k_block = 8, k_order = "outer", call_rows = 5, k_span = 16, fetch = 1 } }))
   end)
 
   it("runs over blocks of rows", function()

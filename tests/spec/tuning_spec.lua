@@ -7,11 +7,14 @@ local measure = require("tune_measure")
 local search = require("tune_search")
 local tuning = require("tuning")
 
-local FIRST = "attn2c tuning 1 avx512 Some-CPU\n"
-local LINE = "48x16 n 8 +bias: panel 32 k_block 8 k_order outer token_block 4; 20.5 GFLOP/s, rule 10.0\n"
+local FIRST = "attn2c tuning 2 avx512 Some-CPU\n"
+local STRIPS = " call_rows 3 k_span 16 fetch 1"
+local LINE = "48x16 n 8 +bias: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+  .. "; 20.5 GFLOP/s, rule 10.0\n"
 
 local function choice(more)
-  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, gflops = 20.5, rule_gflops = 10 }
+  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3, k_span = 16, fetch = 1,
+    gflops = 20.5, rule_gflops = 10 }
   for key, value in pairs(more or {}) do result[key] = value end
   return result
 end
@@ -63,8 +66,9 @@ describe("a tuning file", function()
     local set = { target = "avx512", machine = "Some-CPU",
       choices = { [QKV] = choice(), [UP] = choice { panel = 64 } } }
     local text = tuning.text(set)
-    assert.equal(FIRST .. QKV .. ": panel 32 k_block 8 k_order outer token_block 4; 20.5 GFLOP/s, rule 10.0\n"
-      .. UP .. ": panel 64 k_block 8 k_order outer token_block 4; 20.5 GFLOP/s, rule 10.0\n", text)
+    assert.equal(FIRST .. QKV .. ": panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+      .. "; 20.5 GFLOP/s, rule 10.0\n" .. UP .. ": panel 64 k_block 8 k_order outer token_block 4" .. STRIPS
+      .. "; 20.5 GFLOP/s, rule 10.0\n", text)
     assert.same(set, tuning.parse(text, "x.tune"))
   end)
 
@@ -82,8 +86,8 @@ describe("a tuning file", function()
   it("is refused with the line and what is allowed", function()
     local form = "\"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected"
     refused("", "x.tune: line 1: \"\", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected")
-    refused("attn2c tuning 2 avx512 X\n", "x.tune: line 1: format 2, but 1 is allowed")
-    refused("attn2c tuning 1 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
+    refused("attn2c tuning 1 avx512 X\n", "x.tune: line 1: format 1, but 2 is allowed")
+    refused("attn2c tuning 2 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
     refused(FIRST .. "\n", "x.tune: line 2: \"\", but " .. form)
     refused(FIRST .. "48x16 n 8: panel 32\n", "x.tune: line 2: \"48x16 n 8: panel 32\", but " .. form)
     refused(FIRST .. LINE .. LINE, "x.tune: line 3: a second line for \"48x16 n 8 +bias\"")
@@ -97,12 +101,12 @@ describe("a tuning file", function()
     refused(with("k_block 8", "k_block 0"), "x.tune: line 2: k_block \"0\", but an integer from 8 to 8192 is allowed")
     refused(with("outer", "inner"), "x.tune: line 2: k_order \"inner\", but reduce or outer is allowed")
     refused(with("panel", "pane"),
-      "x.tune: line 2: no parameter \"pane\"; there are panel, k_block, k_order, token_block")
+      "x.tune: line 2: no parameter \"pane\"; there are " .. table.concat(tuning.names, ", "))
     refused(with("pad", "pad"):gsub("panel 32", "pad 8"),
-      "x.tune: line 2: no parameter \"pad\"; there are panel, k_block, k_order, token_block")
+      "x.tune: line 2: no parameter \"pad\"; there are " .. table.concat(tuning.names, ", "))
     refused(with(" token_block 4", ""), "x.tune: line 2: token_block is missing")
-    refused(with("panel 32 k_block 8", "k_block 8 panel 32"), "x.tune: line 2: "
-      .. "\"k_block 8 panel 32 k_order outer token_block 4\", but each parameter once, in order, is expected")
+    refused(with("panel 32 k_block 8", "k_block 8 panel 32"), "x.tune: line 2: " .. require("faults").quote(
+      "k_block 8 panel 32 k_order outer token_block 4" .. STRIPS) .. ", but each parameter once, in order, is expected")
   end)
 
   it("that is too large is refused, and one that is a folder cannot be read", function()
@@ -137,10 +141,10 @@ describe("the parameters of a product", function()
     local state = tuned({ [UP] = choice() }, {}, "plan")
     local up, region = group(state, UP)
     assert.same({ 32, 32 }, up.panels.widths)
-    assert.equal("outer", up.k_order)
+    assert.equal("outer", up.parameters.k_order)
     assert.same({ { first = 0, count = 4 }, { first = 4, count = 4 } }, region.blocks)
     local down = group(state, DOWN)
-    assert.equal("reduce", down.k_order)
+    assert.equal("reduce", down.parameters.k_order)
     assert.equal("0123", state.plan.tuning_hash)
   end)
 
@@ -148,7 +152,7 @@ describe("the parameters of a product", function()
     local state = tuned({ [UP] = choice() }, { plan = { panel = 16, token_block = 8 } }, "plan")
     local up, region = group(state, UP)
     assert.same({ 16, 16, 16, 16 }, up.panels.widths)
-    assert.equal("outer", up.k_order)
+    assert.equal("outer", up.parameters.k_order)
     assert.equal(1, #region.blocks)
   end)
 
@@ -186,7 +190,8 @@ end)
 
 describe("the search", function()
   local product = { key = "p", leader = "p", least_panel = 32, outputs = 64, inputs = 256, rows = 32 }
-  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128 }
+  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_span = 8192,
+    fetch = 0 }
 
   it("proposes what comes to something new, once", function()
     local seen = { [search.signature(product, rule)] = true }
@@ -219,7 +224,8 @@ describe("the search", function()
 
   it("takes the order for one where K is whole", function()
     local whole = { key = "p", leader = "p", least_panel = 32, outputs = 64, inputs = 64, rows = 32 }
-    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128 }
+    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128, call_rows = 4096, k_span = 8192,
+      fetch = 0 }
     assert.equal(search.signature(whole, rule), search.signature(whole, outer))
     assert.not_equal(search.signature(product, rule), search.signature(product, outer))
   end)
@@ -242,8 +248,8 @@ describe("the command with a tuning file", function()
     if tune then files.write_all(path:match("^(.*)/"), { { name = name or "tiny.tune", text = tune } }) end
     return path
   end
-  local GOOD = "attn2c tuning 1 avx512 %s\n"
-  GOOD = (GOOD .. "%s: panel 32 k_block 8 k_order outer token_block 4; 2.0 GFLOP/s, rule 1.0\n")
+  local GOOD = "attn2c tuning 2 avx512 %s\n"
+  GOOD = (GOOD .. "%s: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS .. "; 2.0 GFLOP/s, rule 1.0\n")
     :format(tuning.machine(), UP)
 
   after_each(helper.clean)
@@ -287,7 +293,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("refuses one that is malformed or missing", function()
-    local path = described("attn2c tuning 1 avx512 X\nnonsense\n")
+    local path = described("attn2c tuning 2 avx512 X\nnonsense\n")
     local code, output, errors = helper.command { "gen", path, "-o", path:match("^(.*)/") .. "/out" }
     assert.equal(3, code)
     assert.equal("", output)
@@ -299,7 +305,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("tunes: writes a file that is read back, and keeps lines of other products", function()
-    local path = described("attn2c tuning 1 x86_64 Old\n" .. LINE)
+    local path = described("attn2c tuning 2 x86_64 Old\n" .. LINE)
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "4" }, helper.folder())
     assert.equal(0, code, errors)
     local text = files.read(tuning.beside(path))
