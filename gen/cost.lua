@@ -9,7 +9,7 @@ local cost = {}
 local row = {
   softmax = 51, mask_band = 6, mask_length = 3, context_repair = 5, transpose = 8, layer_norm = 22, copy = 6, embed = 8,
   pool_mean = 6, pool_max = 6, pool_row = 2, argmax = 16,
-  softmax_nan = 51,
+  softmax_nan = 51, softmax_begin = 48, softmax_more = 48, softmax_add = 8, softmax_end = 6, softmax_of = 48,
   mask_band_prefix = 6, add_length = 3, context_repair_nonzero = 5, fill = 3, rms_norm = 16,
   normalise = 16, rotate = 16, patches = 6, mean_heads = 6, bucket_table = 8,
   additive_scores = 44, -- of each of head_dim terms

@@ -35,20 +35,20 @@ local function mask(self, at)
 end
 
 -- Rows of the context that a masked key's NaN or infinity reached are computed again.
-local function repair(self, at, v, v_column, head_dim, c)
+local function repair(self, at, v, v_column, head_dim, c, ldc)
   local region, block, place = at.region, at.block, at.place
-  local result, lengths = region.context.result, region.scores.operands.lengths
+  local lengths = region.scores.operands.lengths
   local first = block.spans[1]
   if region.context.attributes.nonzero then
     local spans = {}
     for i, span in ipairs(block.spans) do spans[i] = ("{%d, %d, %d}"):format(span.column, span.first_key, span.keys) end
     self:row("context_repair_nonzero",
-      { rows = block.count, head_dim = head_dim, ldc = self:ld(result), ldp = at.tile_ld, ldv = self:ld(v),
+      { rows = block.count, head_dim = head_dim, ldc = ldc, ldp = at.tile_ld, ldv = self:ld(v),
         spans = table.concat(spans, ", "), count = #spans, cols = block.keys },
       { c = c, p = at.tile, v = self:at(v, 0, v_column, place) })
   elseif first.cut or lengths then
     self:row("context_repair",
-      { rows = block.count, cols = first.keys, head_dim = head_dim, ldc = self:ld(result), ldp = at.tile_ld,
+      { rows = block.count, cols = first.keys, head_dim = head_dim, ldc = ldc, ldp = at.tile_ld,
         ldv = self:ld(v), lo = first.cut and first.cut.lo or -block.count,
         hi = first.cut and first.cut.hi or first.keys },
       { c = c, p = at.tile, v = self:at(v, first.first_key, v_column, place),
@@ -56,17 +56,24 @@ local function repair(self, at, v, v_column, head_dim, c)
   end
 end
 
-local function context(self, at)
-  local region, block, place = at.region, at.block, at.place
-  local op = region.context
-  local v, result = op.operands.v, op.result
-  local heads, kv_heads = op.attributes.heads, op.attributes.kv_heads or op.attributes.heads
+-- Where a head's context lies: its width, its first column of the values, the operand.
+local function place_of_context(self, at)
+  local op = at.region.context
+  local v, heads = op.operands.v, op.attributes.heads
+  local kv_heads = op.attributes.kv_heads or heads
   local head_dim = v.shape[3] // kv_heads
-  local v_column = at.head // (heads // kv_heads) * head_dim
-  local c = self:at(result, block.first, at.head * head_dim, place)
+  return head_dim, at.head // (heads // kv_heads) * head_dim,
+    self:at(op.result, at.block.first, at.head * head_dim, at.place)
+end
+
+-- weights · values, into c, whose rows are ldc apart.
+local function context(self, at, c, ldc)
+  local region, block, place = at.region, at.block, at.place
+  local v = region.context.operands.v
+  local head_dim, v_column = place_of_context(self, at)
   local beta = 0
   local function step(size, count, key, column)
-    self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = at.tile_ld, ldc = self:ld(result),
+    self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = at.tile_ld, ldc = ldc,
       beta = beta }, count, size * self:ld(v), size, self:at(v, key, v_column, place), shifted(at.tile, column), c)
     beta = 1
   end
@@ -77,7 +84,7 @@ local function context(self, at)
       step(blocks.tail, 1, span.first_key + span.keys - blocks.tail, span.column + span.keys - blocks.tail)
     end
   end
-  repair(self, at, v, v_column, head_dim, c)
+  repair(self, at, v, v_column, head_dim, c, ldc)
 end
 
 -- A product's m for a part of a block's keys: the last part is padded where its row of the tile and its panel of keys
@@ -156,15 +163,66 @@ local function store(self, at, op, masked)
   fill(result.shape[4])
 end
 
--- One head's block of queries.
-local function block_steps(self, at)
+-- The weights of a block, or of a piece of it, in the tile.
+local function weights(self, at)
   local region = at.region
-  self:unit()
   self.op_index = self.index_of[region.scores]
   scoring[region.scores.op](self, at)
-  score_ops.lower(self, at, function() mask(self, at) end, function(op, masked) store(self, at, op, masked) end)
+  score_ops.lower(self, at, function() mask(self, at) end, function(op, masked)
+    if not (at.state and op == region.weights) then store(self, at, op, masked) end
+  end)
   self.op_index = self.index_of[region.context]
-  context(self, at)
+end
+
+-- In a trace: the weights of a block that came in pieces, from its traced scores.
+local function trace_weights(self, at, pieces)
+  if self.variant ~= "trace" then return end
+  local region = at.region
+  local softmax, row = region.weights, at.head * at.queries + at.block.first
+  local ld = self.storage[softmax.result.name].width
+  self.op_index = self.index_of[softmax]
+  for _, piece in ipairs(pieces) do
+    local first_key = piece.spans[1].first_key
+    self:row("softmax_of", { rows = piece.count, cols = piece.keys, ldx = ld, ldy = ld,
+      scale = softmax.attributes.scale }, { y = self:trace_at(softmax.result, row, first_key, at.place),
+      x = self:trace_at(region.last_scores.result, row, first_key, at.place), state = at.state })
+  end
+end
+
+-- A block whose keys come in pieces: the context of each is added to what those before it left, which shrinks where a
+-- later piece has a larger score.
+local function block_in_pieces(self, at)
+  local region, block = at.region, at.block
+  local name = region.scores.result.name
+  local head_dim, _, c = place_of_context(self, at)
+  local ldc, ld = self:ld(region.context.result), words.round_up(head_dim, 16)
+  at.state = { buffer = name .. "@state", class = "arena", offset = 0 }
+  local part = { buffer = name .. "@part", class = "arena", offset = 0 }
+  self:scratch(at.state.buffer, 3 * region.most_rows)
+  self:scratch(part.buffer, region.most_rows * ld)
+  for i, piece in ipairs(block.pieces) do
+    at.block, at.begins = piece, i == 1
+    weights(self, at)
+    if i == 1 then
+      context(self, at, c, ldc)
+    else
+      context(self, at, part, ld)
+      self:row("softmax_add", { rows = block.count, cols = head_dim, ldy = ldc, ldx = ld },
+        { y = c, x = part, state = at.state })
+    end
+  end
+  at.block = block
+  self:row("softmax_end", { rows = block.count, cols = head_dim, ldy = ldc }, { y = c, state = at.state })
+  trace_weights(self, at, block.pieces)
+end
+
+-- One head's block of queries.
+local function block_steps(self, at)
+  self:unit()
+  if at.block.pieces then return block_in_pieces(self, at) end
+  weights(self, at)
+  local _, _, c = place_of_context(self, at)
+  context(self, at, c, self:ld(at.region.context.result))
 end
 
 -- Keys that do not come turned from their product: a step for each panel.

@@ -78,6 +78,10 @@ function steps.add_length(self, at, op)
 end
 
 function steps.softmax(self, at, op)
+  if at.state then
+    return self:row(at.begins and "softmax_begin" or "softmax_more", { rows = at.block.count, cols = at.block.keys,
+      ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile, state = at.state })
+  end
   self:row(op.attributes.fully_masked_nan and "softmax_nan" or "softmax",
     { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile })
 end

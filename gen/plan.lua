@@ -141,7 +141,7 @@ end
 
 -- The ops of an attention, from its scores to its context: scores, chain (what is done to them, the softmax and what
 -- follows it), last_scores (what the softmax reads), weights (the last of the chain), context.
-local function attention_region(state, region, list, at)
+local function attention_region(state, region, list, at, uses)
   region.scores, region.chain, region.ops = list[at], {}, { list[at] }
   local i = at + 1
   while list[i].op ~= "context" do
@@ -158,9 +158,10 @@ local function attention_region(state, region, list, at)
   region.weights, region.context = list[i - 1], list[i]
   region.ops[#region.ops + 1] = list[i]
   local shape, a = region.scores.result.shape, region.scores.attributes
-  local function make() return attention.blocks(region.scores, state.plan.parameters) end
+  local in_pieces = attention.may_come_in_pieces(region, uses)
+  local function make() return attention.blocks(region.scores, state.plan.parameters, in_pieces) end
   local blocks = state.plan.alike("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
-    a.extra)
+    a.extra, in_pieces)
   for key, value in pairs(blocks) do region[key] = value end
   return i
 end
@@ -185,7 +186,7 @@ local function regions_of(state, list, uses, sequences)
       r.groups[#r.groups + 1] = group_of(state, op, riders, rows)
       i = i + 1 + #riders
     elseif attention_heads[op.op] then
-      i = attention_region(state, region("attention"), list, i) + 1
+      i = attention_region(state, region("attention"), list, i, uses) + 1
     else
       local r = region("sequence")
       r.op, r.ops = op, { op }

@@ -51,12 +51,55 @@ local function band_span(scores, p, first, count, own)
   return span
 end
 
+-- The part of a span from key `first` to `last`, as a span of its own.
+local function piece(span, rows, first, last, p)
+  local skipped = first - span.first_key
+  local part = span_of(first, last - first, 0, p)
+  local cut = span.cut
+  if cut then
+    local keep = cut.keep and cut.keep > skipped and cut.keep - skipped or nil
+    local lo, hi = cut.lo - skipped, cut.hi - skipped
+    if not (lo + rows - 1 <= 0 and (hi >= part.keys or (keep or 0) >= part.keys)) then
+      part.cut = { lo = lo, hi = hi, keep = keep }
+    end
+  end
+  return part
+end
+
+-- The pieces that a block's keys come in where its rows of scores are too long to be kept: blocks of their own, with
+-- the same rows.
+local function pieces_of(block, p)
+  local span, list = block.spans[1], {}
+  local first, stop = span.first_key, span.first_key + span.keys
+  while first < stop do
+    local last = math.min(stop, (first // p.softmax_block + 1) * p.softmax_block)
+    list[#list + 1] = { first = block.first, count = block.count, keys = last - first,
+      spans = { piece(span, block.count, first, last, p) } }
+    first = last
+  end
+  return list
+end
+
+--- Whether the weights of an attention can be made a piece at a time: a softmax that nothing follows, and no score or
+--- weight that anything but the context reads. uses: how often each tensor is read.
+function attention.may_come_in_pieces(region, uses)
+  local weights, a = region.weights, region.scores.attributes
+  if weights.op ~= "softmax" or weights.attributes.fully_masked_nan or (a.extra or 0) > 0 then return false end
+  if region.context.attributes.nonzero then return false end
+  for i = 1, #region.ops - 1 do
+    local result = region.ops[i].result
+    if result.kind ~= "scratch" or uses[result.name] ~= 1 then return false end
+  end
+  return true
+end
+
 --- The blocks of an attention with these scores: { blocks = { { first, count, keys, spans } }, tile_columns, most_rows,
 --- key_block }. A span is a stretch of keys [first_key, first_key + keys), whose scores lie from column `column` of the
 --- tile on; parts are its stretches within one transposed panel. cut: { lo, hi, keep }, row r of the block sees columns
 --- lo + r <= j < hi + r of the span, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn)
---- are a span of their own.
-function attention.blocks(scores, p)
+--- are a span of their own. in_pieces: whether keys may come a piece at a time (softmax_block) where not all rows of
+--- query_block fit tile_bytes; a block then has `pieces`, blocks of the same rows and some of the keys.
+function attention.blocks(scores, p, in_pieces)
   local queries, keys = scores.result.shape[3], scores.result.shape[4]
   local extra = scores.attributes.extra or 0
   local left, right = attention.band(scores.attributes)
@@ -64,6 +107,8 @@ function attention.blocks(scores, p)
   local narrow = left >= 0 and right >= 0 and left + right + 1 < own // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
   local columns = narrow and left + right + 1 + most + extra or keys
+  in_pieces = in_pieces and columns > p.softmax_block and 4 * columns * most > p.tile_bytes
+  if in_pieces then columns = p.softmax_block end
   most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // (4 * columns))))
   local result = { blocks = {}, tile_columns = 0, most_rows = 0, key_block = p.key_block }
   for first = 0, queries - 1, most do
@@ -72,7 +117,10 @@ function attention.blocks(scores, p)
     block.keys = block.spans[1].keys + extra
     if extra > 0 then block.spans[2] = span_of(own, extra, block.spans[1].keys, p) end
     result.blocks[#result.blocks + 1] = block
-    result.tile_columns = math.max(result.tile_columns, block.keys)
+    if in_pieces and block.keys > p.softmax_block then block.pieces = pieces_of(block, p) end
+    for _, each in ipairs(block.pieces or { block }) do
+      result.tile_columns = math.max(result.tile_columns, each.keys)
+    end
     result.most_rows = math.max(result.most_rows, count)
   end
   return result
@@ -90,8 +138,8 @@ function attention.dump(region, lines)
           cut.keep and (" and before %d"):format(cut.keep) or "")
       end
     end
-    lines[#lines + 1] = ("        queries [%d:%d] keys %s"):format(block.first, block.first + block.count,
-      table.concat(texts, " "))
+    lines[#lines + 1] = ("        queries [%d:%d] keys %s%s"):format(block.first, block.first + block.count,
+      table.concat(texts, " "), block.pieces and (" in %d pieces"):format(#block.pieces) or "")
   end
 end
 

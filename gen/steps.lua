@@ -89,6 +89,32 @@ steps.rows = {
     body = "attn2c_mask_length(s, ${rows}, ${cols}, ${ld}, valid)",
     equation = "s[i][j] = -inf where j >= valid",
   },
+  softmax_begin = {
+    constants = { "rows", "cols", "ld", "scale" }, arguments = { { "s", "rw" }, { "state", "w" } },
+    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 1)",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max)); the state keeps max and sum",
+  },
+  softmax_more = {
+    constants = { "rows", "cols", "ld", "scale" }, arguments = { { "s", "rw" }, { "state", "rw" } },
+    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 0)",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max so far)); the state keeps max, sum, and what shrinks older sums",
+  },
+  softmax_add = {
+    constants = { "rows", "cols", "ldy", "ldx" }, arguments = { { "y", "rw" }, { "x", "r" }, { "state", "r" } },
+    body = "attn2c_softmax_add(y, x, state, ${rows}, ${cols}, ${ldy}, ${ldx})",
+    equation = "y[i][j] = factor[i] y[i][j] + x[i][j]",
+  },
+  softmax_end = {
+    constants = { "rows", "cols", "ldy" }, arguments = { { "y", "rw" }, { "state", "r" } },
+    body = "attn2c_softmax_end(y, state, ${rows}, ${cols}, ${ldy})",
+    equation = "y[i][j] = y[i][j] / sum[i]",
+  },
+  softmax_of = { -- in a trace
+    constants = { "rows", "cols", "ldy", "ldx", "scale" },
+    arguments = { { "y", "w" }, { "x", "r" }, { "state", "r" } },
+    body = "attn2c_softmax_of(y, x, state, ${rows}, ${cols}, ${ldy}, ${ldx}, ${scale})",
+    equation = "y[i][j] = exp(${scale} (x[i][j] - max[i])) / sum[i]",
+  },
   context_repair = {
     constants = { "rows", "cols", "head_dim", "ldc", "ldp", "ldv", "lo", "hi" },
     arguments = { { "c", "rw" }, { "p", "r" }, { "v", "r" }, { "valid", "value" } },

@@ -10,6 +10,7 @@
 #include "gather.h"
 #include "mask.h"
 #include "norm.h"
+#include "online.h"
 #include "positions.h"
 #include "softmax.h"
 #include "spans.h"

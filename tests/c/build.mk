@@ -14,7 +14,7 @@ wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 runtime  := $(filter-out runtime/main.c runtime/kernels_%.c,$(wildcard runtime/*.c))
 headers  := $(wildcard runtime/*.h tests/c/*.h)
 helpers  := faults scratch fake_model
-element_tests := elementary rowops rowops_rows rowops_attention product
+element_tests := elementary rowops rowops_rows rowops_attention online product
 jit_tests     := bench bound
 plain_tests   := $(jit_tests) guard
 tests := $(filter-out $(element_tests) $(plain_tests),$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))

@@ -11,7 +11,7 @@ local function region(queries, keys, mask, parameters)
   local scores = { result = { shape = { 1, 1, queries, keys } },
     attributes = { heads = 1, causal = mask.causal or false, left = mask.left or -1, right = mask.right or -1,
       prefix = mask.prefix, offset = mask.offset, extra = mask.extra } }
-  return attention.blocks(scores, p), p
+  return attention.blocks(scores, p, mask.in_pieces), p
 end
 
 local function visible(mask, i, j)
@@ -68,6 +68,47 @@ local function verify(size, mask, parameters)
   end
   assert(next_query == size)
 end
+
+describe("a block's pieces", function()
+  local small = { tile_bytes = 64, query_block = 24, softmax_block = 32, key_block = 16 }
+
+  it("keep what the block keeps, key by key, in stretches of softmax_block", function()
+    for _, mask in ipairs { {}, { causal = true }, { left = 40, right = 50 }, { causal = true, prefix = 40 },
+      { causal = true, left = 70 } } do
+      mask.in_pieces = true
+      local blocks, in_pieces = region(129, 129, mask, small).blocks, 0
+      for _, block in ipairs(blocks) do
+        local key = block.spans[1].first_key
+        if block.pieces then in_pieces = in_pieces + 1 end
+        for _, piece in ipairs(block.pieces or {}) do
+          local span = piece.spans[1]
+          assert.same({ key, 0, block.first, block.count, span.keys },
+            { span.first_key, span.column, piece.first, piece.count, piece.keys })
+          assert.is_true(span.keys <= 32)
+          key = key + span.keys
+          for row = 0, block.count - 1 do
+            for column = 0, span.keys - 1 do
+              local kept = not span.cut or (span.cut.lo + row <= column and column < span.cut.hi + row)
+                or column < (span.cut.keep or 0)
+              assert.equal(visible(mask, block.first + row, span.first_key + column), kept)
+            end
+          end
+        end
+        if block.pieces then assert.equal(block.spans[1].first_key + block.keys, key) end
+      end
+      assert.is_true(in_pieces > 0)
+    end
+  end)
+
+  it("are none where all rows fit, or the keys are few", function()
+    local function pieces(parameters)
+      return region(129, 129, { in_pieces = true }, parameters).blocks[1].pieces
+    end
+    assert.is_nil(pieces {})
+    assert.is_nil(pieces { tile_bytes = 64, softmax_block = 144 })
+    assert.equal(5, #pieces(small))
+  end)
+end)
 
 describe("attention's blocks", function()
   local sizes = { 1, 2, 15, 16, 17, 31, 33, 64, 65, 100, 129 }
