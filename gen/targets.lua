@@ -41,7 +41,7 @@ local function rule(more)
     panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_span = 8192, fetch = 0,
     group_tokens = 128, query_block = 64, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512,
-    row_block = 16, pad = 1, odd_lines = 256, least_phase = 6000000, least_team = 6000000,
+    row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
   }
   for name, value in pairs(more) do all[name] = value end
   return all
@@ -54,6 +54,8 @@ targets.list = {
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = rule {},
     deep = {
+      { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
+        k_span = 768, fetch = 1 } },
       { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", call_rows = 9, k_span = 768, fetch = 1 } },
       { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
       { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
@@ -66,6 +68,8 @@ targets.list = {
     needs = { "avx2", "fma" },
     rule = rule { pad = 8 },
     deep = {
+      { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
+        k_span = 192, fetch = 3 } },
       { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", call_rows = 12, k_span = 192, fetch = 3 } },
       { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
       { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
