@@ -98,7 +98,7 @@ end
 --- tile on; parts are its stretches within one transposed panel. cut: { lo, hi, keep }, row r of the block sees columns
 --- lo + r <= j < hi + r of the span, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn)
 --- are a span of their own. in_pieces: whether keys may come a piece at a time (softmax_block) where not all rows of
---- query_block fit tile_bytes; a block then has `pieces`, blocks of the same rows and some of the keys.
+--- query_block fit tile_bytes; a block, then of piece_rows, has `pieces`, blocks of the same rows and some of the keys.
 function attention.blocks(scores, p, in_pieces)
   local queries, keys = scores.result.shape[3], scores.result.shape[4]
   local extra = scores.attributes.extra or 0
@@ -108,7 +108,7 @@ function attention.blocks(scores, p, in_pieces)
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
   local columns = narrow and left + right + 1 + most + extra or keys
   in_pieces = in_pieces and columns > p.softmax_block and 4 * columns * most > p.tile_bytes
-  if in_pieces then columns = p.softmax_block end
+  if in_pieces then columns, most = p.softmax_block, p.piece_rows end
   most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // (4 * columns))))
   local result = { blocks = {}, tile_columns = 0, most_rows = 0, key_block = p.key_block }
   for first = 0, queries - 1, most do

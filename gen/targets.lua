@@ -14,6 +14,7 @@
 -- tile_bytes      of scores that are held at a time: fewer query rows are taken where their rows are long
 -- softmax_block   keys whose scores are held at a time where rows of all keys do not fit tile_bytes with query_block
 --                 rows: the online softmax's key block
+-- piece_rows      query rows whose keys come so
 -- key_block       keys of a transposed panel and of a block of the context's batch-reduce
 -- window_block    query rows a block where a window masks most keys
 -- key_align       the first key of a block's range is a multiple of this
@@ -38,9 +39,9 @@ local targets = {}
 -- The rule of all targets; `more` is a target's own.
 local function rule(more)
   local all = {
-    panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_span = 8192, fetch = 0,
-    group_tokens = 128, query_block = 64, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
-    softmax_block = 512,
+    panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_span = 8192, fetch = 0,
+    group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
+    softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
   }
   for name, value in pairs(more) do all[name] = value end
@@ -56,8 +57,10 @@ targets.list = {
     deep = {
       { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
         k_span = 768, fetch = 1 } },
-      { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", call_rows = 9, k_span = 768, fetch = 1 } },
-      { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
+      { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_span = 768,
+        fetch = 1 } },
+      { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", token_block = 96, call_rows = 9,
+        k_span = 96, fetch = 4 } },
       { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
       { rows = 2, use = { panel = 48 } },
     },
@@ -70,8 +73,10 @@ targets.list = {
     deep = {
       { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
         k_span = 192, fetch = 3 } },
-      { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", call_rows = 12, k_span = 192, fetch = 3 } },
-      { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
+      { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12, k_span = 192,
+        fetch = 3 } },
+      { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", token_block = 96,
+        call_rows = 12, k_span = 96, fetch = 4 } },
       { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
     },
   },
@@ -93,7 +98,8 @@ targets.parameters = {
   call_rows = { min = 1, max = 4096 }, k_span = { min = 8, max = 8192 }, fetch = { min = 0, max = 8 },
   group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
-  key_align = { min = 1, max = 16 }, softmax_block = { min = 16, max = 8192, multiple = 16 },
+  key_align = { min = 1, max = 16 }, piece_rows = { min = 1, max = 4096 },
+  softmax_block = { min = 16, max = 8192, multiple = 16 },
   pad = { min = 1, max = 16, divides = 16 }, -- rows have room up to a multiple of 16
   odd_lines = { min = 0, max = 1 << 30 }, row_block = { min = 1, max = 4096 }, tile_bytes = { min = 64, max = 1 << 30 },
   least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },

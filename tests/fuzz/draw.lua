@@ -132,6 +132,7 @@ local plan_draws = {
   query_block = function() return size(100) end,
   key_block = function() return 16 * random(8) end,
   window_block = function() return size(64) end,
+  piece_rows = function() return size(100) end,
   softmax_block = function() return 16 * random(5) end,
   tile_bytes = function() return pick { 64, 1024, 16384, 1 << 30 } end,
   call_rows = function() return size(40) end,

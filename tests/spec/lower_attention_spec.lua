@@ -68,7 +68,7 @@ describe("attention", function()
   it("reduces the context over blocks of keys, with a tail", function()
     -- 40 keys in blocks of 16: two in one call, then 8.
     local list = {}
-    for _, text in ipairs(texts({ seq = 40, plan = { key_block = 16 } })) do
+    for _, text in ipairs(texts({ seq = 40, plan = { key_block = 16, query_block = 64 } })) do
       if text:find("l0.attn.context+0", 1, true) and text:match("^product.* l0.attn.v") then list[#list + 1] = text end
     end
     assert.same({

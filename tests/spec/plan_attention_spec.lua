@@ -70,7 +70,7 @@ local function verify(size, mask, parameters)
 end
 
 describe("a block's pieces", function()
-  local small = { tile_bytes = 64, query_block = 24, softmax_block = 32, key_block = 16 }
+  local small = { tile_bytes = 64, query_block = 24, piece_rows = 24, softmax_block = 32, key_block = 16 }
 
   it("keep what the block keeps, key by key, in stretches of softmax_block", function()
     for _, mask in ipairs { {}, { causal = true }, { left = 40, right = 50 }, { causal = true, prefix = 40 },
@@ -164,7 +164,7 @@ describe("attention's blocks", function()
   end)
 
   it("of a causal mask of 128 by 64 leave a quarter out", function()
-    local blocks = region(128, 128, { causal = true }).blocks
+    local blocks = region(128, 128, { causal = true }, { query_block = 64 }).blocks
     assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].spans[1].first_key, blocks[1].keys },
       { blocks[2].spans[1].first_key, blocks[2].keys } })
     assert.same({ lo = -128, hi = 1 }, blocks[1].spans[1].cut) -- row 0 sees key 0
