@@ -28,12 +28,13 @@
 --                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
 -- deep: what replaces the rule for a product of at least `targets.deep` inputs and outputs, whose weights rarely wait
--- in a near cache: the first entry whose `rows` the product has. Strips of as many rows as the registers hold of a
--- panel (9 x 48 floats on AVX-512, 12 x 32 on AVX2) go over K blocks so small that each call has some 12 to 24 lines
--- to fetch. Fractions of the roof on a two-core Xeon, the rule before against this: 12 x 768 at seq 128 0.74, 0.87; 6
--- x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x 384 at seq 32 0.61,
--- 0.87. With fewer rows than a strip nothing is fetched: the product is as fast as its weights come (8 rows: 0.58,
--- with fetching 0.47). Below 192 inputs or outputs both are within 2%.
+-- in a near cache: the first entry that has no more `rows` than the product, and no fewer `inputs` where it says some.
+-- Strips of as many rows as the registers hold of a panel (9 x 48 floats on AVX-512, 12 x 32 on AVX2) go over K blocks
+-- so small that each call has some 12 to 24 lines to fetch. A token block's inputs stay in the second-level cache
+-- beside the weights. Fractions of the roof on a two-core Xeon, the rule before against this: 12 x 768 at seq 128
+-- 0.74, 0.87; 6 x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x 384 at seq
+-- 32 0.61, 0.87. With fewer rows than a strip nothing is fetched: the product is as fast as its weights come (8 rows:
+-- 0.58, with fetching 0.47). Below 192 inputs or outputs both are within 2%.
 local targets = {}
 
 -- The rule of all targets; `more` is a target's own.
@@ -55,6 +56,8 @@ targets.list = {
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = rule {},
     deep = {
+      { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,
+        k_span = 768, fetch = 1 } },
       { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
         k_span = 768, fetch = 1 } },
       { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_span = 768,
@@ -71,6 +74,8 @@ targets.list = {
     needs = { "avx2", "fma" },
     rule = rule { pad = 8 },
     deep = {
+      { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,
+        call_rows = 12, k_span = 192, fetch = 3 } },
       { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
         k_span = 192, fetch = 3 } },
       { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12, k_span = 192,

@@ -174,7 +174,8 @@ local function deep_rule(target, key, weight)
   local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
   for _, deep in ipairs(target.deep or {}) do
-    if math.min(inputs, outputs) >= targets.deep and rows >= deep.rows then return deep.use end
+    local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs)
+    if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
   end
   return nil
 end

@@ -156,6 +156,25 @@ describe("the parameters of a product", function()
     assert.equal(1, #region.blocks)
   end)
 
+  it("are those of a deep product where its weights are many, by its rows", function()
+    local function rule(seq, d_model)
+      local state = helper.tiny({ seq = seq, d_model = d_model, d_ff = d_model, target = "avx512" }, "plan")
+      for _, region in ipairs(state.plan.entries[1].segments[1].sections[1].regions) do
+        for _, each in ipairs(region.groups) do
+          local p = each.parameters
+          if p then return { p.panel, p.k_block, p.k_order, p.call_rows, p.fetch, #region.blocks } end
+        end
+      end
+    end
+    assert.same({ 64, 64, "reduce", 4096, 0, 2 }, rule(128, 176)) -- not deep: two tiles of 64 rows
+    assert.same({ 48, 64, "outer", 9, 1, 1 }, rule(128, 192))
+    assert.same({ 48, 48, "outer", 9, 4, 1 }, rule(64, 192))
+    assert.same({ 48, 24, "outer", 9, 4, 1 }, rule(32, 192))
+    assert.same({ 48, 64, "reduce", 4096, 0, 1 }, rule(8, 192)) -- a single strip: nothing is fetched
+    assert.same({ 48, 96, "outer", 9, 1, 2 }, rule(512, 192))
+    assert.same({ 48, 96, "outer", 9, 1, 3 }, rule(512, 528))
+  end)
+
   it("of a region's largest product decide its token block", function()
     local state = tuned({ [DOWN] = choice { token_block = 2 } }, {}, "plan")
     local _, region = group(state, DOWN)
