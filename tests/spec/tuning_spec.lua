@@ -158,7 +158,7 @@ describe("the parameters of a product", function()
 
   it("are those of a deep product where its weights are many, by its rows", function()
     local function rule(seq, d_model)
-      local state = helper.tiny({ seq = seq, d_model = d_model, d_ff = d_model, target = "avx512" }, "plan")
+      local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512" }, "plan")
       for _, region in ipairs(state.plan.entries[1].segments[1].sections[1].regions) do
         for _, each in ipairs(region.groups) do
           local p = each.parameters
