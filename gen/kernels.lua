@@ -100,15 +100,19 @@ end
 
 function visitors.product(step, state, seen)
   if not step.calls then return visit_call(step, state, seen) end
-  for _, call in ipairs(step.calls) do visit_call(call, state, seen) end
-  visit_function(step, state, seen)
+  if not seen.tiles[step.calls] then
+    for _, call in ipairs(step.calls) do visit_call(call, state, seen) end
+    visit_function(step, state, seen)
+    seen.tiles[step.calls] = step.function_name
+  end
+  step.function_name = seen.tiles[step.calls]
 end
 
 visitors.map, visitors.row = visit_function, visit_function
 
 function kernels.run(state)
   state.kernels, state.batches, state.functions = {}, {}, {}
-  local seen = { kernels = {}, batches = namer(), functions = namer() }
+  local seen = { kernels = {}, tiles = {}, batches = namer(), functions = namer() }
   for _, program in ipairs(state.programs) do
     schedule.each(program, function(step)
       local visit = visitors[step.form]

@@ -124,17 +124,25 @@ function Lowering:product(shape, count, a_stride, b_stride, a, b, c)
     a = a, b = b, c = c }
 end
 
---- C[n][m] = B[n][k] A[k][m] by the calls of tile.lua: one that fetches nothing is a product, others are a tile, a
---- product with calls of its own, each with a kernel, a batch, and floats from A, B and C.
-function Lowering:tile(shape, parts, a, b, c)
+-- The calls of tile.lua with their kernels and batches, and floats from A, B and C.
+local function tile_calls(shape, k_blocks, parameters)
   local list = {}
-  for i, call in ipairs(parts) do
+  for i, call in ipairs(tiles.calls(shape.n, shape.lda, k_blocks, parameters)) do
     local kernel = { m = shape.m, n = call.rows, k = call.size, lda = shape.lda, ldb = shape.ldb, ldc = shape.ldc,
       beta = call.beta }
     local strides = call.blocks > 1 and 4 * call.size or 0
     list[i] = { kernel = kernel, batch = { count = call.blocks, a = strides * shape.lda, b = strides },
       a = call.first * shape.lda, b = call.row * shape.ldb + call.first, c = call.row * shape.ldc, fetch = call.fetch }
   end
+  return list
+end
+
+--- C[n][m] = B[n][k] A[k][m] by the calls of tile.lua: one that fetches nothing is a product, others are a tile, a
+--- product with calls of its own. Tiles that are alike share one list of them.
+function Lowering:tile(shape, group, a, b, c)
+  local k, p = group.k_blocks, group.parameters
+  local list = self.state.plan.alike("tile", function() return tile_calls(shape, k, p) end, shape.m, shape.n, shape.k,
+    shape.lda, shape.ldb, shape.ldc, k.size, p.k_order, p.call_rows, p.k_span, p.fetch)
   local only = #list == 1 and not list[1].fetch and list[1]
   self:emit { form = "product", kernel = only and only.kernel or shape,
     batch = only and only.batch or { count = 1, a = 0, b = 0 }, calls = not only and list or nil, a = a, b = b, c = c }
@@ -296,9 +304,8 @@ function heads.linear(self, group, place, block)
     local shape = { m = self:padded(result, column, width), n = block.count, k = k, lda = lda, ldb = self:ld(x),
       ldc = self:ld(result), beta = 0 }
     place.column = column
-    self:tile(shape, tiles.calls(block.count, lda, group.k_blocks, group.parameters),
-      { buffer = weight.name, class = "weight", offset = panel_at }, self:at(x, block.first, 0, place),
-      self:at(result, block.first, column, place))
+    self:tile(shape, group, { buffer = weight.name, class = "weight", offset = panel_at },
+      self:at(x, block.first, 0, place), self:at(result, block.first, column, place))
     self:epilogue(group, place, block.first, block.count, column, width)
     if self.storage[result.name].form == "transposed" then self:turn(result, place, block, column, width) end
     column, panel_at = column + width, panel_at + k * lda
