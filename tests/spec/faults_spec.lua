@@ -5,6 +5,8 @@ local lfs = require("lfs")
 
 local root = debug.getinfo(1, "S").source:match("^@(.*)/tests/spec/[^/]*$") or "."
 if root:sub(1, 1) ~= "/" then root = lfs.currentdir() .. "/" .. root end
+package.path = root .. "/gen/?.lua;" .. package.path
+local targets = require("targets")
 
 local scratch
 
@@ -469,7 +471,11 @@ describe("NaN and infinity", function()
     for _, row in ipairs { 2, 17, 33, 40 } do
       for _, value in ipairs { nan, infinite } do
         local clean, poison = poisoned("causal", 1, 40, { row }, value)
-        same_rows(clean, poison, 1, row - 1, "causal, token " .. row)
+        -- Rows of the token's own block of queries are computed again, without it; kernels may sum in another order.
+        local block = targets.by_name.avx512.rule.query_block
+        local own = (row - 1) // block * block
+        same_rows(clean, poison, 1, own, "causal, token " .. row)
+        near_rows(clean, poison, own + 1, row - 1, "causal, token " .. row)
         for later = row, 40 do assert.is_true(is_nan(poison[later]), "row " .. later) end
       end
     end
