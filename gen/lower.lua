@@ -39,7 +39,7 @@ function Lowering:emit(step)
   self.steps[#self.steps + 1] = step
   if calls[step.form] then
     self.lines = self.lines + 1
-    if self.lines > self.budget then self:over_budget() end
+    if self.lines + self.tile_lines > self.budget then self:over_budget() end
   end
 end
 
@@ -50,7 +50,7 @@ function Lowering:over_budget()
     all = all + 1 + op.flops
     if i < (self.op_index or 1) then done = all end
   end
-  budget.hold(self.state, math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
+  budget.hold(self.state, self.tile_lines + math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
 end
 
 --- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its group writes.
@@ -124,15 +124,20 @@ function Lowering:product(shape, count, a_stride, b_stride, a, b, c)
     a = a, b = b, c = c }
 end
 
--- The calls of tile.lua with their kernels and batches, and floats from A, B and C.
-local function tile_calls(shape, k_blocks, parameters)
+-- The calls of tile.lua with their kernels and batches, and floats from A, B and C. A distinct tile is emitted once,
+-- and its calls count once for the budget.
+local function tile_calls(self, shape, k_blocks, parameters)
+  local strips = (shape.n + parameters.call_rows - 1) // parameters.call_rows
+  self.tile_lines = self.tile_lines + strips * (k_blocks.count + 1)
+  if self.lines + self.tile_lines > self.budget then self:over_budget() end
   local list = {}
   for i, call in ipairs(tiles.calls(shape.n, shape.lda, k_blocks, parameters)) do
     local kernel = { m = shape.m, n = call.rows, k = call.size, lda = shape.lda, ldb = shape.ldb, ldc = shape.ldc,
       beta = call.beta }
     local strides = call.blocks > 1 and 4 * call.size or 0
     list[i] = { kernel = kernel, batch = { count = call.blocks, a = strides * shape.lda, b = strides },
-      a = call.first * shape.lda, b = call.row * shape.ldb + call.first, c = call.row * shape.ldc, fetch = call.fetch }
+      a = call.first * shape.lda, b = call.row * shape.ldb + call.first, c = call.row * shape.ldc,
+      fetch = call.fetch }
   end
   return list
 end
@@ -141,8 +146,9 @@ end
 --- product with calls of its own. Tiles that are alike share one list of them.
 function Lowering:tile(shape, group, a, b, c)
   local k, p = group.k_blocks, group.parameters
-  local list = self.state.plan.alike("tile", function() return tile_calls(shape, k, p) end, shape.m, shape.n, shape.k,
-    shape.lda, shape.ldb, shape.ldc, k.size, p.k_order, p.call_rows, p.k_span, p.fetch)
+  local function make() return tile_calls(self, shape, k, p) end
+  local list = self.state.plan.alike("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
+    shape.ldc, k.size, p.k_order, p.call_rows, p.k_span, p.fetch)
   local only = #list == 1 and not list[1].fetch and list[1]
   self:emit { form = "product", kernel = only and only.kernel or shape,
     batch = only and only.batch or { count = 1, a = 0, b = 0 }, calls = not only and list or nil, a = a, b = b, c = c }
@@ -517,7 +523,7 @@ end
 local function lower_entry(state, index, variant)
   local planned, entry = state.plan.entries[index], state.graph.entries[index]
   local self = setmetatable({ storage = state.plan.storage, layouts = state.plan.layouts, entry = entry,
-    variant = variant, whole = variant == "trace", state = state, lines = 0,
+    variant = variant, whole = variant == "trace", state = state, lines = 0, tile_lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
     parameters = state.plan.parameters, pad = state.plan.parameters.pad,
     row_block = state.plan.parameters.row_block, unit_number = 0, index_of = {},

@@ -116,7 +116,8 @@ function tuning.parse(text, place)
       local format, target, machine = line:match(first_line)
       if not format then refuse(faults.quote(line) .. ", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected") end
       if format ~= tostring(tuning.FORMAT) then
-        refuse(("format %s, but %d is allowed"):format(format:sub(1, 20), tuning.FORMAT))
+        refuse(("format %s, but %d is allowed: delete the file, and tune again"):format(format:sub(1, 20),
+          tuning.FORMAT))
       end
       if not targets.by_name[target] then refuse("no target " .. faults.quote(target)) end
       set.target, set.machine = target, machine

@@ -54,13 +54,15 @@ static int same_calls(const attn2c_part_product *product, const attn2c_tile *x, 
   const k_blocks a = divide(product->inputs, x->k_block), b = divide(product->inputs, y->k_block);
   const int whole = a.count == 1 && a.tail == 0;
   return x->panel == y->panel && x->tokens == y->tokens && a.size == b.size && a.tail == b.tail &&
-         x->call_rows == y->call_rows && x->fetch == y->fetch && (whole || x->outer == y->outer);
+         x->call_rows == y->call_rows && x->fetch == y->fetch && (x->fetch == 0 || x->k_span == y->k_span) &&
+         (whole || x->outer == y->outer);
 }
 
 static int add_tile(const attn2c_part_product *product, attn2c_tile *tiles, int count, attn2c_tile tile) {
   const int widest = round_up(product->outputs, LINE);
   if (tile.panel > widest) tile.panel = widest;
   if (tile.tokens > product->tokens) tile.tokens = product->tokens;
+  if (tile.call_rows > tile.tokens) tile.call_rows = tile.tokens;
   for (int i = 0; i < count; i++)
     if (same_calls(product, &tile, &tiles[i])) return count;
   tiles[count] = tile;
@@ -69,17 +71,18 @@ static int add_tile(const attn2c_part_product *product, attn2c_tile *tiles, int 
 
 int attn2c_tiles_of(const attn2c_part_product *product, attn2c_tile *tiles) {
   static const int panels[] = {16, 32, 48, 64, 128}, sizes[] = {64, 128, 256}, blocks[] = {256, 128, 64, 32};
-  static const int strips[][2] = {
-      {32, 14}, {48, 9}, {64, 6}}; /* a panel and the rows that registers hold of it */
-  static const int strip_sizes[] = {32, 64, 96};
+  /* A panel and the rows that registers hold of it; inputs of a span and the spans ahead that are fetched. */
+  static const int strips[][2] = {{32, 14}, {48, 9}, {64, 6}, {32, 12}};
+  static const int spans[][2] = {{768, 0}, {768, 1}, {192, 3}, {96, 4}};
+  static const int strip_sizes[] = {24, 48, 64, 96};
   int count = 0;
   for (int i = 0; i < 5 * 3 * 2 * 4; i++) {
     const attn2c_tile tile = {panels[i / 24], sizes[i / 8 % 3], i / 4 % 2, blocks[i % 4], ALL, ALL, 0};
     count = add_tile(product, tiles, count, tile);
   }
-  for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
-    const int *strip = strips[i / 12];
-    const attn2c_tile tile = {strip[0], strip_sizes[i / 4 % 3], 1, blocks[i / 2 % 2], strip[1], 768, i % 2};
+  for (int i = 0; i < 4 * 4 * 4 * 2; i++) {
+    const int *strip = strips[i / 32], *span = spans[i / 2 % 4];
+    const attn2c_tile tile = {strip[0], strip_sizes[i / 8 % 4], 1, blocks[i % 2], strip[1], span[0], span[1]};
     count = add_tile(product, tiles, count, tile);
   }
   return count;
@@ -104,6 +107,12 @@ static int block_tokens(const attn2c_tiled_product *x, int smaller) {
 
 static int most(int a, int b) { return a > b ? a : b; }
 
+/* Where part i of n things in `parts` parts begins, the larger parts first (plan.blocks in gen/plan.lua). */
+static int part_begin(int n, int parts, int i) {
+  const int over = n % parts;
+  return n / parts * i + (i < over ? i : over);
+}
+
 /* The calls of one tile, in gen/tile.lua's order: spans of K blocks, strips of rows, K blocks. shapes gets
  * each call's kernel. */
 static int list_calls(const attn2c_tiled_product *x, int m, int rows, tile_call *calls,
@@ -114,13 +123,11 @@ static int list_calls(const attn2c_tiled_product *x, int m, int rows, tile_call 
   const int strips = (rows + x->tile.call_rows - 1) / x->tile.call_rows;
   int count = 0, done = 0;
   for (int span = 0; span < spans; span++) {
-    const int begin = (int)((int64_t)blocks * span / spans),
-              end = (int)((int64_t)blocks * (span + 1) / spans);
+    const int begin = part_begin(blocks, spans, span), end = part_begin(blocks, spans, span + 1);
     const int inputs = (end > k->count ? k->size * k->count + k->tail : end * k->size) - begin * k->size;
     const int first_call = count;
     for (int strip = 0; strip < strips; strip++) {
-      const int row = (int)((int64_t)rows * strip / strips),
-                next = (int)((int64_t)rows * (strip + 1) / strips);
+      const int row = part_begin(rows, strips, strip), next = part_begin(rows, strips, strip + 1);
       for (int block = begin, step; block < end; block += step) {
         const int tail = block == k->count;
         step = tail || x->tile.outer ? 1 : (end < k->count ? end : k->count) - block;
@@ -215,7 +222,7 @@ static void run_tile(const attn2c_tiled_product *x, int last, int smaller, const
   const tile_list *list = &x->lists[last][smaller];
   for (int i = 0; i < list->count; i++) {
     const tile_call *call = &list->calls[i];
-    attn2c_fetch(a + call->fetch, call->lines);
+    if (call->lines > 0) attn2c_fetch(a + call->fetch, call->lines);
     call->kernel(a + call->a, b + call->b, c + call->c, &call->blocks, x->a_offsets[last], x->b_offsets);
   }
 }

@@ -5,7 +5,7 @@
 
 #include "descriptor.h"
 
-#define ATTN2C_MOST_TILES 160
+#define ATTN2C_MOST_TILES 260
 #define ATTN2C_TILE_TEXT  96
 
 /* panel outputs by tokens rows, K in blocks of k_block: in one call that sums over them, or (outer) one call

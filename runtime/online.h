@@ -13,8 +13,10 @@
 
 /* One block of keys: p[j] = e^(scale (s[j] - max)) in place of s[rows][cols], rows ld floats apart, with the
  * largest score so far; `first` of a row's blocks begins its state. 1e-30 <= scale <= 1e30. A row that is
- * -inf throughout has the sum 0; a NaN, or +inf, makes it NaN. The factor is exact to a float's rounding, so
- * that rows of many blocks lose no more than that a block. */
+ * -inf throughout has the sum 0; a NaN, or +inf, makes it NaN. Each
+ * factor is the exact one rounded once. What is added up is divided by the sum only at the end: values beyond
+ * FLT_MAX divided by the number of keys may become infinite, where the softmax of whole rows would not yet.
+ */
 ATTN2C_INLINE void attn2c_softmax_block(float *s, float *state, int rows, int cols, int ld, float scale,
                                         int first) {
   const double c_double = (double)scale * 1.4426950408889634;
