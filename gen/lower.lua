@@ -128,7 +128,8 @@ end
 -- and its calls count once for the budget.
 local function tile_calls(self, shape, k_blocks, parameters)
   local strips = (shape.n + parameters.call_rows - 1) // parameters.call_rows
-  self.tile_lines = self.tile_lines + strips * (k_blocks.count + 1)
+  local calls_each = (parameters.k_order == "reduce" and 1 or k_blocks.count) + (k_blocks.tail > 0 and 1 or 0)
+  if strips * calls_each > 1 then self.tile_lines = self.tile_lines + strips * calls_each end
   if self.lines + self.tile_lines > self.budget then self:over_budget() end
   local list = {}
   for i, call in ipairs(tiles.calls(shape.n, shape.lda, k_blocks, parameters)) do
