@@ -1,14 +1,17 @@
 # attn2c: `make demo` shows it at work, `make test` proves it, `make help` lists the rest.
 
 # All Debian packages, here and nowhere else: to compile models, and to test the project beside that.
-build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua-filesystem libxsmm-dev libjansson-dev
-test_packages  := $(build_packages) g++ clang libclang-rt-14-dev libomp-dev lua-busted lua-check clang-format libcriterion-dev
+build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua-filesystem lua-dkjson lua-luv \
+  lua-luaossl libxsmm-dev libjansson-dev
+oracle_packages := $(build_packages) python3 python3-numpy
+test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
+  libcriterion-dev libutf8proc-dev libpcre2-dev
 
 LUA := lua5.4
 SHELL := /bin/bash
 c_folders := runtime models tests
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint golden bench bench-peers bench-ops fuzz check-models format clean packages test-packages
+.PHONY: help demo test lint golden bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -56,12 +59,26 @@ SEED ?= 1
 fuzz: packages ## check N random descriptions (make fuzz N=1000 SEED=7)
 	$(LUA) tests/fuzz/fuzz.lua $(N) $(SEED)
 
+PYTHON ?= /usr/bin/python3
+oracle: ## check N random models against the plain definition (make oracle N=50 SEED=7)
+	$(call install,$(oracle_packages))
+	@rm -rf out/oracle
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/oracle/anchor.py
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/oracle/oracle.py --draw $(N) $(SEED) out/oracle/cases
+	@$(LUA) tests/oracle/cases.lua out/oracle/cases out/oracle/models
+
+mutants: test-packages ## small wrong changes, each of which a suite must find (make mutants MUTANT=name)
+	@$(LUA) tests/mutants/run.lua $(MUTANT)
+
 bench: packages ## time the models of the README against the roof of this machine, then every form of attention
 	@bash tests/bench/models.sh
 	@bash tests/bench/options.sh
 
 bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (takes a while; installs them under out/)
 	@bash tests/bench/peers/run.sh $(RACE)
+
+bench-load: packages ## time two threads against one, on a quiet machine and beside six busy processes
+	@bash tests/bench/load.sh
 
 bench-ops: packages ## cycles an element of exp, tanh, softmax, norms beside a copy and libmvec (make bench-ops OPS=exp)
 	@bash tests/bench/ops.sh $(OPS)

@@ -1,7 +1,11 @@
 -- pipeline.lua: the compiler. Each pass is a file with run(state), which leaves what it made
 -- in the state, and dump(state), its stable text; any pass may be the last. After each, a
--- checker (checks.lua) makes sure that what it made is sound.
-local checks = require("checks")
+-- checker (checks.lua) makes sure that what it made is sound. Some passes take the whole model,
+-- others one of its entries at a time, the longest first: its layout of the weights is all the others'.
+local checks = require("passes.checks")
+local targets = require("data.targets")
+local tuning = require("passes.plan.tuning")
+local words = require("common.words")
 
 local pipeline = {}
 
@@ -17,21 +21,57 @@ pipeline.passes = {
   "emit",     -- -> C text
 }
 
+-- Those that take an entry (state.entries, made by validate).
+local takes_entry = words.set { "graph", "plan", "lower", "schedule", "memory" }
+
+-- What a pass has to know of the machine and its files, put into the state before it runs. A pass looks at the state
+-- alone, but for describe, which reads the description, and emit, which reads templates.
+local gather = {}
+
+function gather.validate(state) state.host = targets.host() end
+
+function gather.plan(state)
+  state.machine = tuning.machine()
+  state.tuning = tuning.given(state.tuning)
+end
+
+--- The pass of a name, with its run and dump.
+function pipeline.pass(name) return require("passes." .. name) end
+
+-- Calls visit(state) for what a pass takes: the model, or each of its entries, the longest first.
+local function each(state, name, visit)
+  if not takes_entry[name] then return visit(state) end
+  for i = #state.entries, 1, -1 do visit(state.entries[i]) end
+end
+
+--- Runs one pass, and its checker.
+function pipeline.step(state, name)
+  each(state, name, pipeline.pass(name).run)
+  if checks[name] then each(state, name, checks[name]) end
+end
+
 --- Runs the passes up to `last` (default: all). root: the folder that holds gen/ and templates/; file: the
---- description; overrides: KEY=VALUE strings; tuning: where measured tile parameters come from (tuning.lua; nil:
---- nowhere).
+--- description; overrides: KEY=VALUE strings; measured: where measured tile parameters come from (tuning.given; nil:
+--- nowhere); watch(i): called before the i-th pass.
 --- Returns the state; state.notes: lines for the user. Raises faults (faults.lua) for what the user can mend.
-function pipeline.run(root, file, overrides, last, tuning)
-  local state = { root = root, file = file, overrides = overrides, tuning = tuning, notes = {} }
-  for _, name in ipairs(pipeline.passes) do
-    require(name).run(state)
-    if checks[name] then checks[name](state) end
+function pipeline.run(root, file, overrides, last, measured, watch)
+  local state = { root = root, file = file, overrides = overrides, tuning = measured, notes = {} }
+  for i, name in ipairs(pipeline.passes) do
+    if watch then watch(i) end
+    if gather[name] then gather[name](state) end
+    pipeline.step(state, name)
     if name == last then break end
   end
   return state
 end
 
---- The stable text of what a pass made.
-function pipeline.dump(state, name) return require(name).dump(state) end
+--- The stable text of what a pass made; of each entry, one behind the other.
+function pipeline.dump(state, name)
+  local parts = {}
+  each(state, name == "validate" and "graph" or name, function(of)
+    table.insert(parts, 1, pipeline.pass(name).dump(of))
+  end)
+  return table.concat(parts, "\n")
+end
 
 return pipeline

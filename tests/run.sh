@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs all suites, prints what fails, and ends with one line: N passed, N failed.
-# Each suite writes its results in TAP form to out/test/; a suite that breaks off counts as a failure.
+# Runs all suites, as many at a time as there are processors, prints what fails, and ends with one line:
+# N passed, N failed. Each suite writes its results in TAP form to out/test/; one that breaks off counts as a failure.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p out/test
+export XDG_CACHE_HOME=$PWD/out/test/cache # the compiled runtime of all suites, and not the user's
 rm -f out/test/*.tap out/test/*.end
 broken=0
 
@@ -30,31 +31,46 @@ finish() {
   fi
 }
 
-run() {
-  start "$@"
-  finish "$1"
+# tests/spec/passes/plan/tile_spec.lua is passes_plan_tile
+name_of() { local name=${1#tests/spec/}; name=${name%_spec.lua}; echo "${name//\//_}"; }
+
+width=$(nproc)
+names=()
+
+# Says how those suites ended that have, and forgets them.
+settle() {
+  local name left=()
+  for name in "${names[@]}"; do
+    if [ -e "out/test/$name.end" ]; then finish "$name"; else left+=("$name"); fi
+  done
+  names=("${left[@]}")
 }
 
-spec() { start "$(basename "$1" .lua)" lua5.4 /usr/bin/busted -o TAP "$1"; }
+# beside NAME COMMAND...: starts a suite beside others, once a processor is free
+beside() {
+  while [ "${#names[@]}" -ge "$width" ]; do
+    wait -n
+    settle
+  done
+  start "$@" &
+  names+=("$1")
+}
 
-# The longest goes on beside all others.
-beside=tests/spec/models_spec.lua
-spec $beside &
-beside_job=$!
+make -s --no-print-directory -j"$width" -f tests/c/build.mk || { echo "the C tests do not compile"; echo "0 passed, 1 failed"; exit 1; }
 
-make -s --no-print-directory -f tests/c/build.mk || { kill $beside_job; echo "the C tests do not compile"; echo "0 passed, 1 failed"; exit 1; }
+# Those of the whole first: they take longest.
+for file in $(find tests/spec/whole -name '*_spec.lua' | sort) $(find tests/spec -name '*_spec.lua' ! -path '*/whole/*' | sort); do
+  beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
+done
 for program in out/test/bin/test_*; do
   case $program in *.d | *.o) continue ;; esac
-  run "c_$(basename "$program")" "$program" --tap --jobs 2 --color=never
+  beside "c_$(basename "$program")" "$program" --tap --jobs 1 --color=never
 done
-for file in tests/spec/*_spec.lua; do
-  [ $file = $beside ] && continue
-  spec $file
-  finish "$(basename $file .lua)"
+beside lint tests/lint.sh
+while [ "${#names[@]}" -gt 0 ]; do
+  wait -n
+  settle
 done
-wait $beside_job
-finish "$(basename $beside .lua)"
-run lint tests/lint.sh
 
 passed=$(cat out/test/*.tap | grep -c '^ok ')
 failed=$(cat out/test/*.tap | grep -c '^not ok ')

@@ -3,7 +3,7 @@
  * PyTorch's logits. Usage: demo WEIGHTS SEGMENTS LABELS LOGITS */
 #include "speaker.h"
 
-#include "npy.h"
+#include "formats/npy.h"
 
 #include <math.h>
 #include <stdio.h>

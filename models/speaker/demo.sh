@@ -15,9 +15,10 @@ say "library, program" "out/speaker/libspeaker.so, out/speaker/speaker"
 checked=$(out/speaker/speaker check --weights $weights | tail -n 1) || { echo "$checked"; exit 1; }
 say "against the reference" "$checked (tensor by tensor)"
 
-runtime=$(ls -t out/.runtime/*/libattn2c_libxsmm.a | head -n 1)
-${CC:-cc} -std=c11 -O1 -Iout/speaker -Iruntime -o out/speaker/demo $here/demo.c out/speaker/libspeaker.a "$runtime" \
-  -lxsmm -lxsmmnoblas -lpthread -lrt -ldl -lm
+# The demo reads .npy files as the program does, with the runtime's own sources.
+reading=$(echo runtime/base/*.c runtime/formats/{file,file_write,place,npy,npy_header}.c)
+${CC:-cc} -std=c11 -O1 -Iout/speaker -iquote runtime -o out/speaker/demo $here/demo.c $reading \
+  out/speaker/libspeaker.a -lpthread -lm
 out/speaker/demo $weights $here/segments.npy $here/labels.npy $here/logits.npy
 
 out/speaker/speaker bench --weights $weights -r 100 -o csv | awk -F, '

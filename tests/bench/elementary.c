@@ -1,10 +1,10 @@
-/* elementary.c - a bench of runtime/elementary.h, rowops.h and product.h: core cycles an
+/* elementary.c - a bench of runtime/ops/elementary.h, rowops.h and product.h: core cycles an
  * element on operands in cache, beside a copy of as many elements, an exp of them, and glibc's
  * libmvec where it has the function. All of a line are timed in turn, many rounds; ratios are
  * medians of the rounds' ratios. Compile it with the flags of emitted code; see ops.sh. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../runtime/product.h"
-#include "../../runtime/rowops.h"
+#include "ops/product.h"
+#include "ops/rowops.h"
 
 #include <stdio.h>
 #include <stdlib.h>

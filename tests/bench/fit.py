@@ -1,4 +1,4 @@
-"""Fits the polynomials of runtime/elementary.h: relative minimax by the Remez exchange
+"""Fits the polynomials of runtime/ops/elementary.h: relative minimax by the Remez exchange
 in 40 digits (needs mpmath). Prints each polynomial's coefficients, constant term first,
 as the nearest floats, and its largest relative error before and after that rounding."""
 import struct

@@ -4,15 +4,16 @@ CC ?= gcc
 bin := out/test/bin
 warnings := -std=c11 -Wall -Wextra -Werror
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
-checked  := $(warnings) -O1 -g $(sanitize) -fopenmp-simd -Iruntime -Itests/c
-loops    := $(warnings) -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -Iruntime -Itests/c
+checked  := $(warnings) -O1 -g $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c
+loops    := $(warnings) -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
 
 wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 
-runtime  := $(filter-out runtime/main.c runtime/kernels_%.c,$(wildcard runtime/*.c))
-headers  := $(wildcard runtime/*.h tests/c/*.h)
+runtime  := $(filter-out runtime/program/main.c runtime/model/kernels_%.c,$(wildcard runtime/*/*.c))
+headers  := $(wildcard runtime/*/*.h tests/c/*.h)
+vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model
 element_tests := elementary rowops rowops_rows rowops_attention online product
 jit_tests     := bench bound
@@ -28,27 +29,39 @@ flags_avx512 := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer
 
 element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants),$(bin)/test_$(test)_$(variant)))
 
-.PHONY: all
-all: $(addprefix $(bin)/test_,$(tests) $(plain_tests)) $(element_programs)
+# What the spec of tokenizers runs.
+text_libraries := -lutf8proc -lpcre2-8
+text_programs  := $(bin)/text_cases $(bin)/text_fuzz
+text_objects   := $(patsubst runtime/text/%.c,$(bin)/obj/%.o,$(wildcard runtime/text/*.c)) $(bin)/obj/attn2c.o $(bin)/obj/utf8.o
 
-$(bin)/obj/%.o: runtime/%.c $(headers) | $(bin)/obj
+.PHONY: all
+all: $(addprefix $(bin)/test_,$(tests) $(plain_tests)) $(element_programs) $(text_programs)
+
+$(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
 	$(CC) $(checked) -c $< -o $@
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
 	$(CC) $(checked) -c $< -o $@
 $(bin)/obj:
 	mkdir -p $@
 
-checked_objects := $(patsubst runtime/%.c,$(bin)/obj/%.o,$(runtime)) $(bin)/obj/kernels_portable.o
+checked_objects := $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime))) $(bin)/obj/kernels_portable.o
 helper_objects  := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(checked_objects) $(helper_objects)
-	$(CC) $(sanitize) -o $@ $^ $(wraps) -lcriterion -ljansson -lm -ldl -lpthread
+	$(CC) $(sanitize) -o $@ $^ $(wraps) -lcriterion -ljansson $(text_libraries) -lm -ldl -lpthread
 
-$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: tests/c/test_%.c $(runtime) runtime/kernels_libxsmm.c $(headers) | $(bin)/obj
-	$(CC) $(warnings) -O2 -fopenmp-simd -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion -lxsmm -lxsmmnoblas -ljansson -lpthread -lrt -ldl -lm
+$(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(text_objects)
+	$(CC) $(sanitize) -o $@ $^ $(text_libraries)
 
-$(bin)/test_guard: tests/c/test_guard.c runtime/guard.c $(headers) | $(bin)/obj
-	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -Iruntime -Itests/c -o $@ $(filter %.c,$^) -lcriterion
+$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: tests/c/test_%.c $(runtime) runtime/model/kernels_libxsmm.c $(headers) | $(bin)/obj
+	$(CC) $(warnings) -O2 -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj -o $@ $(filter %.c,$^) -lcriterion -lxsmmgen -ljansson $(text_libraries) -lpthread -lm
+
+$(bin)/obj/bound_candidates.h: tests/c/bound_candidates.lua gen/passes/emit/bound.lua $(wildcard gen/passes/plan/*.lua) | $(bin)/obj
+	lua5.4 $< > $@
+$(bin)/test_bound: $(bin)/obj/bound_candidates.h
+
+$(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
+	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
 
 define element_rule
 $(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj

@@ -32,30 +32,29 @@ static const attn2c_attribute mean[] = {{"function", 0.0, "mean"}, {NULL, 0.0, N
 #define LINEAR_FLOPS (2.0 * TOKENS * FAKE_IN * FAKE_OUT)
 
 static const attn2c_op ops[] = {
-    {"linear", "layer 0", LINEAR, {X, WEIGHT, BIAS_TENSOR, -1, -1, -1}, none, LINEAR_FLOPS},
-    {"activate", "layer 0", Y, {LINEAR, -1, -1, -1, -1, -1}, relu, 0.0},
-    {"pool", "output", POOLED, {Y, LENGTHS, -1, -1, -1, -1}, mean, 0.0},
+    {"linear", "layer 0", LINEAR, {X, WEIGHT, BIAS_TENSOR, -1, -1, -1}, none, LINEAR_FLOPS, ATTN2C_NO_ROLE},
+    {"activate", "layer 0", Y, {LINEAR, -1, -1, -1, -1, -1}, relu, 0.0, ATTN2C_NO_ROLE},
+    {"pool", "output", POOLED, {Y, LENGTHS, -1, -1, -1, -1}, mean, 0.0, ATTN2C_NO_ROLE},
 };
-static const attn2c_op relu_ops[] = {{"activate", "layer 0", RELU_ONLY, {X, -1, -1, -1, -1, -1}, relu, 0.0}};
+static const attn2c_op relu_ops[] = {
+    {"activate", "layer 0", RELU_ONLY, {X, -1, -1, -1, -1, -1}, relu, 0.0, ATTN2C_NO_ROLE}};
 
 static const char *const weight_names[] = {"fc.weight", "linear.weight", NULL};
 static const char *const bias_names[] = {"fc.bias", NULL};
+static const attn2c_stored stored[] = {{.names = weight_names, .rank = 2, .shape = {FAKE_OUT, FAKE_IN}},
+                                       {.names = bias_names, .rank = 1, .shape = {FAKE_OUT}}};
+static const attn2c_view views[] = {
+    {.stored = 0, .rows = FAKE_OUT, .columns = FAKE_IN, .row_step = FAKE_IN, .column_step = 1, .factor = 1},
+    {.stored = 1, .rows = FAKE_OUT, .columns = 1, .row_step = 1, .column_step = 1, .factor = 1}};
 static const attn2c_weight weights[] = {
     {.tensor = WEIGHT,
-     .names = weight_names,
-     .source_rank = 2,
-     .source_shape = {FAKE_OUT, FAKE_IN},
+     .view_count = 1,
      .random_deviation = 0.35,
      .offset = 0,
      .panel = PANEL,
      .panel_count = 0,
      .tail = {FAKE_OUT, 0}},
-    {.tensor = BIAS_TENSOR,
-     .names = bias_names,
-     .source_rank = 1,
-     .source_shape = {FAKE_OUT},
-     .random_deviation = 0.1,
-     .offset = BIAS},
+    {.tensor = BIAS_TENSOR, .first_view = 1, .view_count = 1, .random_deviation = 0.1, .offset = BIAS},
 };
 
 /* C[n][m] = sum over count of B[n][k] . A[k][m] with the one shape below. */
@@ -156,20 +155,20 @@ static int steps(const attn2c_kernel *kernel, const float *packed, float *arena,
 }
 
 static int run(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-               void *const *out, int workers) {
-  (void)workers;
+               void *const *out, attn2c_team *team) {
+  (void)team;
   return steps(kernel, packed, arena, in, out, NULL, 0);
 }
 
 static int trace(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-                 void *const *out, int workers) {
-  (void)workers;
+                 void *const *out, attn2c_team *team) {
+  (void)team;
   return steps(kernel, packed, arena, in, out, NULL, 1);
 }
 
 static int profile(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-                   void *const *out, int workers, double *nanoseconds) {
-  (void)workers;
+                   void *const *out, attn2c_team *team, double *nanoseconds) {
+  (void)team;
   return steps(kernel, packed, arena, in, out, nanoseconds, 0);
 }
 
@@ -196,6 +195,9 @@ static attn2c_descriptor model = {
     .entries = &two_inputs,
     .tensors = tensors,
     .weights = weights,
+    .stored = stored,
+    .views = views,
+    .stored_count = 2,
     .kernels = kernels,
     .entry_count = 1,
     .tensor_count = TENSORS,
@@ -211,12 +213,18 @@ static attn2c_descriptor model = {
 
 static const attn2c_run traces[] = {trace};
 static int (*const profiles[])(const attn2c_kernel *, const float *, float *, const void *const *,
-                               void *const *, int, double *) = {profile};
+                               void *const *, attn2c_team *, double *) = {profile};
 
 static void nothing(float *scratch) { scratch[0] = 0.0f; }
 
+static const attn2c_candidate candidates[] = {{"one panel",
+                                               {{1, FAKE_OUT, FAKE_OUT, PANEL}},
+                                               {{1, TOKENS, {{1, TOKENS}}}},
+                                               {{1, FAKE_IN, {{1, 1, FAKE_IN}}}},
+                                               0}};
 static const attn2c_part_product part_products[] = {
-    {"6x8 n 6 +bias_relu", FAKE_OUT, FAKE_IN, TOKENS, FAKE_IN, PANEL, 1.0}, {NULL, 0, 0, 0, 0, 0, 0.0}};
+    {"6x8 n 6 +bias_relu", FAKE_OUT, FAKE_IN, TOKENS, FAKE_IN, PANEL, 1.0, candidates, 1},
+    {NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0}};
 static const attn2c_part_kernel part_kernels[] = {{NULL, 0, 0, 0, 0, 0.0}};
 static const attn2c_part_row part_rows[] = {{"nothing", 16, nothing, 2.0}, {NULL, 0, NULL, 0.0}};
 static const attn2c_parts parts[] = {{part_products, part_kernels, part_rows}};

@@ -4,7 +4,7 @@
 #ifndef ATTN2C_TEST_FAKE_MODEL_H
 #define ATTN2C_TEST_FAKE_MODEL_H
 
-#include "descriptor.h"
+#include "base/descriptor.h"
 
 enum { FAKE_BATCH = 2, FAKE_ROWS = 3, FAKE_IN = 8, FAKE_OUT = 6 };
 

@@ -1,7 +1,6 @@
 /* host_threads.c - a program around a library with several workers (named `crew`): the caller's
- * environment and OpenMP settings stay as they were, the child of a fork computes the same
- * bits, and so do threads of the caller's own. Usage: host_threads WEIGHTS. Exit code 1: what is printed
- * failed. */
+ * environment stays as it was, the child of a fork computes the same bits, and so do threads of the caller's
+ * own. Usage: host_threads WEIGHTS. Exit code 1: what is printed failed. */
 #define _GNU_SOURCE
 #include "crew.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "npy.h"
+#include "formats/npy.h"
 
 static double value(const attn2c_npy *array, int64_t index) {
   return array->type == ATTN2C_NPY_FLOAT64 ? ((const double *)array->data)[index]

@@ -3,7 +3,7 @@
 #ifndef ATTN2C_TESTS_ONE_OP_H
 #define ATTN2C_TESTS_ONE_OP_H
 
-#include "reference.h"
+#include "check/reference.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_attn2c.c - the statuses, the bounded message and the aligned allocation of
  * attn2c.h, and the helpers of descriptor.h. */
 #define _DEFAULT_SOURCE
-#include "descriptor.h"
+#include "base/descriptor.h"
 #include "faults.h"
 
 #include <criterion/criterion.h>
@@ -56,6 +56,8 @@ Test(message, controls_and_broken_utf8_are_made_visible) {
       {"\x80 \xff", "? ?"},
       {"caf\xc3\xa9", "caf\xc3\xa9"},
       {"\xc0\xaf", "??"},
+      {"\xe0\x80\x80", "???"},
+      {"\xe0\x9f\xbf", "???"},
       {"\xed\xa0\x80", "???"},
       {"\xe2\x82\xac", "\xe2\x82\xac"},
       {"\xf4\x90\x80\x80", "????"},

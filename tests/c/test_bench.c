@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "inputs.h"
-#include "roof.h"
+#include "program/bench.h"
+#include "program/inputs.h"
+#include "measure/peak.h"
+#include "measure/roof.h"
 
 Test(bench, spread_of_odd_and_even_counts) {
   double odd[] = {5.0, 1.0, 3.0}, even[] = {4.0, 1.0, 2.0, 9.0}, one[] = {7.0};
@@ -25,6 +26,21 @@ Test(bench, spread_of_odd_and_even_counts) {
   cr_expect_eq(spread.deviation, 0.0);
   spread = attn2c_spread_of(NULL, 0);
   cr_expect_eq(spread.median, 0.0);
+  cr_expect_eq(spread.p99, 0.0);
+}
+
+Test(bench, percentiles_lie_between_samples) {
+  double samples[101], two[] = {3.0, 1.0};
+  for (int i = 0; i < 101; i++) samples[i] = (double)((i * 37) % 101);
+  const attn2c_spread spread = attn2c_spread_of(samples, 101);
+  cr_expect_float_eq(spread.p95, 95.0, 1e-9);
+  cr_expect_float_eq(spread.p99, 99.0, 1e-9);
+  cr_expect_float_eq(attn2c_spread_of(two, 2).p95, 2.9, 1e-9);
+}
+
+Test(bench, peak_of_the_multipliers) {
+  const double plain = attn2c_peak_rate("x86_64", 2e6);
+  cr_expect(plain > 0.5 && plain < 200.0, "%g GFLOP/s", plain);
 }
 
 Test(bench, repetitions_last_about_a_second) {
@@ -80,10 +96,11 @@ static char *report(double roof, attn2c_report_format format) {
   const attn2c_bench_result result = {.model = &model,
                                       .entry = &entry,
                                       .provider = "portable",
-                                      .ms = {20.0, 19.0, 0.5},
+                                      .ms = {20.0, 19.0, 0.5, 21.0, 22.0},
                                       .repetitions = 9,
                                       .calls = 1,
                                       .roof = roof,
+                                      .peak = 2.0 * roof,
                                       .op_ms = times,
                                       .op_least_ms = least};
   char *text = NULL;
@@ -102,11 +119,11 @@ static void expect_part(double roof, attn2c_report_format format, const char *pa
 }
 
 Test(bench, report_says_the_rate_beside_the_roof) {
-  expect_part(200.0, ATTN2C_FORMAT_MD, "| 20 ± 0.5 | 100.0 | 200.0 | 50.0% |");
+  expect_part(200.0, ATTN2C_FORMAT_MD, "| 20 ± 0.5 | 21 | 22 | 100.0 | 200.0 | 50.0% |");
   expect_part(200.0, ATTN2C_FORMAT_JSON, "\"roof_fraction\": 0.5");
   expect_part(200.0, ATTN2C_FORMAT_JSON, "\"flops\": 2000000000");
   expect_part(200.0, ATTN2C_FORMAT_CSV,
-              "\n\"a,\"\"b\",forward,2,avx2,20,19,0.5,9,2000000000,100,200,0.5,40,0,0,");
+              "\n\"a,\"\"b\",forward,2,avx2,f32,20,19,0.5,21,22,9,2000000000,100,200,0.5,400,40,0,0,");
 }
 
 Test(bench, profile_of_each_result_is_for_machines) {
@@ -117,7 +134,7 @@ Test(bench, profile_of_each_result_is_for_machines) {
 Test(bench, report_without_a_roof) {
   expect_part(0.0, ATTN2C_FORMAT_MD, "| n/a | n/a |");
   expect_part(0.0, ATTN2C_FORMAT_JSON, "\"roof_fraction\": null");
-  expect_part(0.0, ATTN2C_FORMAT_CSV, ",100,0,,40,");
+  expect_part(0.0, ATTN2C_FORMAT_CSV, ",100,0,,,40,");
 }
 
 Test(bench, roof_is_positive_where_there_are_kernels) {
@@ -131,17 +148,13 @@ Test(bench, roof_is_positive_where_there_are_kernels) {
   attn2c_roof_close(roof);
 }
 
-/* Several threads need OpenMP; without it there is no roof, rather than that of one thread. */
+/* The sum of both. */
 Test(bench, roof_of_two_threads) {
   attn2c_roof *roof;
   cr_assert_eq(attn2c_roof_open("x86_64", 2, &roof), ATTN2C_OK);
   for (int i = 0; i < 3; i++) attn2c_roof_sample(roof);
-#ifdef _OPENMP
   const double rate = attn2c_roof_rate(roof);
   cr_expect(rate == 0.0 || (rate > 0.5 && rate < 2000.0), "%g GFLOP/s", rate);
-#else
-  cr_expect_eq(attn2c_roof_rate(roof), 0.0);
-#endif
   attn2c_roof_close(roof);
 }
 

@@ -1,12 +1,14 @@
 /* test_bound.c - the parts of the bound that can be judged without a clock: that a tiled
- * product computes the product, whatever its tile, and walks through all weights; that
- * tiles are distinct; and that a model's parts come out as its table says. */
+ * product computes the product, whatever its tile, and walks through all weights; and that a model's parts
+ * come out as its table says. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bound.h"
+#include "measure/bound.h"
+
+#include "bound_candidates.h"
 
 enum { WEIGHTS = 1 << 17 };
 
@@ -17,52 +19,50 @@ static float *values(int64_t count, int seed) {
   return list;
 }
 
-static int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
-
-/* Whether C is B . A with A in panels from `position` on. */
-static void expect_product(const attn2c_part_product *p, const attn2c_tile *tile,
+/* Whether C is B . A with A in the candidate's panels from `position` on. */
+static void expect_product(const attn2c_part_product *p, const attn2c_candidate *candidate,
                            const attn2c_product_setting *s, int64_t position) {
   int64_t panel_at = position;
-  for (int column = 0; column < p->outputs; column += tile->panel) {
-    const int width = p->outputs - column < tile->panel ? p->outputs - column : tile->panel;
-    const int lda = column + tile->panel >= p->outputs ? round_up(p->outputs - column, 16) : tile->panel;
-    for (int t = 0; t < p->tokens; t++) {
-      for (int j = 0; j < width; j++) {
-        double sum = 0.0;
-        for (int i = 0; i < p->inputs; i++) {
-          sum += (double)s->weights[panel_at + (int64_t)i * lda + j] * (double)s->b[t * p->ldb + i];
+  int column = 0;
+  for (int kind = 0; kind < 3; kind++) {
+    const int width = candidate->panels[kind].width, lda = candidate->panels[kind].ld;
+    for (int panel = 0; panel < candidate->panels[kind].count; panel++) {
+      for (int t = 0; t < p->tokens; t++) {
+        for (int j = 0; j < width; j++) {
+          double sum = 0.0;
+          for (int i = 0; i < p->inputs; i++) {
+            sum += (double)s->weights[panel_at + (int64_t)i * lda + j] * (double)s->b[t * p->ldb + i];
+          }
+          const float got = s->c[t * p->ldc + column + j];
+          cr_assert_eq((double)got, sum, "%s: C[%d][%d] is %g, not %g", candidate->text, t, column + j,
+                       (double)got, sum);
         }
-        const float got = s->c[t * p->ldc + column + j];
-        char text[ATTN2C_TILE_TEXT];
-        attn2c_tile_say(p, tile, text);
-        cr_assert_eq((double)got, sum, "%s: C[%d][%d] is %g, not %g", text, t, column + j, (double)got, sum);
       }
+      panel_at += (int64_t)lda * p->inputs;
+      column += width;
     }
-    panel_at += (int64_t)lda * p->inputs;
   }
+  cr_assert_eq(column, p->outputs);
 }
 
-static void try_all_tiles(attn2c_part_product p) {
-  attn2c_tile tiles[ATTN2C_MOST_TILES];
-  const int count = attn2c_tiles_of(&p, tiles);
-  cr_assert(count >= 1 && count <= ATTN2C_MOST_TILES);
+static void try_all_candidates(const attn2c_part_product *p) {
   attn2c_product_setting setting = {.weights = values(WEIGHTS, 1),
                                     .weight_floats = WEIGHTS,
-                                    .b = values((int64_t)p.tokens * p.ldb, 5),
-                                    .c = values((int64_t)p.tokens * p.ldc, 0)};
-  for (int i = 0; i < count; i++) {
+                                    .b = values((int64_t)p->tokens * p->ldb, 5),
+                                    .c = values((int64_t)p->tokens * p->ldc, 0)};
+  for (int i = 0; i < p->candidate_count; i++) {
     attn2c_tiled_product *tiled;
-    const int status = attn2c_tiled_product_open(&p, &tiles[i], "x86_64", WEIGHTS, &tiled);
+    const int status = attn2c_tiled_product_open(p, &p->candidates[i], "x86_64", WEIGHTS, &tiled);
     if (status == ATTN2C_MACHINE) cr_skip("no kernels here");
     cr_assert_eq(status, ATTN2C_OK);
     setting.position = 0;
-    for (int j = 0; j < p.tokens * p.ldc; j++) setting.c[j] = NAN;
+    for (int j = 0; j < p->tokens * p->ldc; j++) setting.c[j] = NAN;
     attn2c_tiled_product_run(tiled, &setting);
-    expect_product(&p, &tiles[i], &setting, 0);
+    expect_product(p, &p->candidates[i], &setting, 0);
     const int64_t second = setting.position;
     cr_expect_gt(second, 0);
     attn2c_tiled_product_run(tiled, &setting);
-    expect_product(&p, &tiles[i], &setting, second);
+    expect_product(p, &p->candidates[i], &setting, second);
     attn2c_tiled_product_close(tiled);
   }
   attn2c_free((void *)setting.weights);
@@ -71,19 +71,18 @@ static void try_all_tiles(attn2c_part_product p) {
 }
 
 Test(bound, tiled_products_are_the_product) {
-  try_all_tiles((attn2c_part_product){"even", 64, 256, 64, 272, 64, 1.0});
-  try_all_tiles((attn2c_part_product){"tail of outputs", 80, 40, 33, 48, 80, 1.0});
-  try_all_tiles((attn2c_part_product){"tail of K", 48, 521, 17, 528, 48, 1.0});
-  try_all_tiles((attn2c_part_product){"few", 3, 5, 1, 5, 16, 1.0});
+  for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) try_all_candidates(&drawn[i]);
 }
 
+static const attn2c_candidate plain[] = {
+    {"plain", {{1, 32, 32, 32}}, {{1, 4, {{1, 4}}}}, {{1, 64, {{1, 1, 64}}}}, 0}};
+
 Test(bound, a_product_goes_round_in_the_weights) {
-  const attn2c_part_product p = {"p", 32, 64, 4, 64, 32, 1.0};
-  const attn2c_tile tile = {32, 64, 0, 4, 4, 64, 0};
+  const attn2c_part_product p = {"p", 32, 64, 4, 64, 32, 1.0, plain, 1};
   attn2c_tiled_product *tiled;
-  cr_expect_eq(attn2c_tiled_product_open(&p, &tile, "x86_64", 32 * 64 - 1, &tiled), ATTN2C_MACHINE);
+  cr_expect_eq(attn2c_tiled_product_open(&p, plain, "x86_64", 32 * 64 - 1, &tiled), ATTN2C_MACHINE);
   cr_expect_null(tiled);
-  const int status = attn2c_tiled_product_open(&p, &tile, "x86_64", 5000, &tiled);
+  const int status = attn2c_tiled_product_open(&p, plain, "x86_64", 5000, &tiled);
   if (status == ATTN2C_MACHINE) cr_skip("no kernels here");
   attn2c_product_setting s = {.weights = values(5000, 1), .weight_floats = 5000, .b = values(256, 2)};
   s.c = values(128, 0);
@@ -98,25 +97,13 @@ Test(bound, a_product_goes_round_in_the_weights) {
   attn2c_free(s.c);
 }
 
-Test(bound, tiles_are_distinct_and_fit) {
-  const attn2c_part_product p = {"p", 40, 100, 50, 112, 48, 1.0};
-  attn2c_tile tiles[ATTN2C_MOST_TILES];
-  const int count = attn2c_tiles_of(&p, tiles);
-  for (int i = 0; i < count; i++) {
-    cr_expect(tiles[i].panel <= 48 && tiles[i].tokens <= 50);
-    for (int j = 0; j < i; j++) cr_expect_neq(memcmp(&tiles[i], &tiles[j], sizeof tiles[i]), 0);
-  }
-  char text[ATTN2C_TILE_TEXT];
-  attn2c_tile_say(&p, &(attn2c_tile){48, 64, 1, 50, 50, 100, 0}, text);
-  cr_expect_str_eq(text, "panel 48, K 1 x 100, 50 tokens");
-  attn2c_tile_say(&p, &(attn2c_tile){48, 40, 1, 50, 9, 100, 1}, text);
-  cr_expect_str_eq(text, "panel 48, K 2 x 50 outer, 50 tokens by 9, fetched ahead");
-}
-
 static void add_one(float *scratch) { scratch[0] += 1.0f; }
 
 Test(bound, adds_up_the_parts_of_a_model) {
-  static const attn2c_part_product products[] = {{"p", 32, 64, 8, 64, 32, 3.0}, {NULL, 0, 0, 0, 0, 0, 0.0}};
+  static const attn2c_candidate eight[] = {
+      {"eight rows", {{1, 32, 32, 32}}, {{1, 8, {{1, 8}}}}, {{1, 64, {{1, 1, 64}}}}, 0}};
+  static const attn2c_part_product products[] = {{"p", 32, 64, 8, 64, 32, 3.0, eight, 1},
+                                                 {NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0}};
   static const attn2c_part_kernel part_kernels[] = {{"a", 0, 2, 4096, 128, 5.0}, {NULL, 0, 0, 0, 0, 0.0}};
   static const attn2c_part_row rows[] = {{"r", 16, add_one, 7.0}, {NULL, 0, NULL, 0.0}};
   static const attn2c_parts parts[] = {{products, part_kernels, rows}};
@@ -130,9 +117,10 @@ Test(bound, adds_up_the_parts_of_a_model) {
                                                .weight_count = 1,
                                                .weight_floats = 4096};
   attn2c_kernel kernels[1];
-  attn2c_kernels_dispatch(shapes, 1, "x86_64", kernels);
+  attn2c_code *code;
+  attn2c_kernels_dispatch(shapes, 1, "x86_64", kernels, &code);
   if (kernels[0] == NULL) cr_skip("no kernels here");
-  attn2c_model model = {&descriptor, kernels, values(4096, 3), "libxsmm", 1};
+  attn2c_model model = {&descriptor, kernels, values(4096, 3), "libxsmm", code, 1};
   attn2c_program program = {.model = &descriptor, .parts = parts};
   attn2c_bound *bound;
   cr_assert_eq(attn2c_bound_open(&program, 0, &model, &bound), ATTN2C_OK);
@@ -152,10 +140,13 @@ Test(bound, adds_up_the_parts_of_a_model) {
     sum += 1e-3 * list[i].calls * list[i].microseconds;
   }
   cr_expect_float_eq(ms, sum, 1e-9 * sum);
+  cr_expect_str_eq(list[0].tile, "eight rows");
+  cr_expect_str_eq(list[1].tile, "");
   attn2c_bound_close(bound);
 
   program.parts = NULL; /* a program that does not say what it is made of */
   cr_assert_eq(attn2c_bound_open(&program, 0, &model, &bound), ATTN2C_OK);
   cr_expect_null(bound);
+  attn2c_code_free(code);
   attn2c_free(model.weights);
 }

@@ -2,7 +2,7 @@
  * residual and an argmax. Right, it passes; each way of being wrong makes it fail, and the first op that is
  * wrong is the one that is named. */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
+#include "check/check.h"
 #include "faults.h"
 
 #include <criterion/criterion.h>
@@ -88,15 +88,15 @@ static int compute(const float *weights, float *arena, const void *const *in, vo
 }
 
 static int run_shipped(const attn2c_kernel *kernels, const float *weights, float *arena,
-                       const void *const *in, void *const *out, int workers) {
-  (void)workers;
+                       const void *const *in, void *const *out, attn2c_team *team) {
+  (void)team;
   (void)kernels;
   return compute(weights, arena, in, out, 0);
 }
 
 static int run_trace(const attn2c_kernel *kernels, const float *weights, float *arena, const void *const *in,
-                     void *const *out, int workers) {
-  (void)workers;
+                     void *const *out, attn2c_team *team) {
+  (void)team;
   (void)kernels;
   return compute(weights, arena, in, out, 1);
 }
@@ -118,29 +118,32 @@ static const attn2c_attribute mask[] = {
 static const attn2c_attribute scale[] = {{"scale", 0.5, NULL}, {NULL, 0, NULL}};
 static const attn2c_attribute nothing[] = {{NULL, 0, NULL}};
 static attn2c_op ops[] = {
-    {"linear", "layer 0", Q, {X, WQ, BQ, -1, -1, -1}, nothing, 128},
-    {"scores", "layer 0", S, {Q, X, SEEN, -1, -1, -1}, mask, 80},
-    {"softmax", "layer 0", P, {S, -1, -1, -1, -1, -1}, scale, 0},
-    {"context", "layer 0", C, {P, X, SEEN, -1, -1, -1}, mask, 80},
-    {"add", "layer 0", Y, {C, X, -1, -1, -1, -1}, nothing, 0},
-    {"argmax", "output", BEST, {Y, -1, -1, -1, -1, -1}, nothing, 0},
+    {"linear", "layer 0", Q, {X, WQ, BQ, -1, -1, -1}, nothing, 128, ATTN2C_NO_ROLE},
+    {"scores", "layer 0", S, {Q, X, SEEN, -1, -1, -1}, mask, 80, ATTN2C_MAKES_SCORES},
+    {"softmax", "layer 0", P, {S, -1, -1, -1, -1, -1}, scale, 0, ATTN2C_SCORES_TO_WEIGHTS},
+    {"context", "layer 0", C, {P, X, SEEN, -1, -1, -1}, mask, 80, ATTN2C_READS_WEIGHTS},
+    {"add", "layer 0", Y, {C, X, -1, -1, -1, -1}, nothing, 0, ATTN2C_NO_ROLE},
+    {"argmax", "output", BEST, {Y, -1, -1, -1, -1, -1}, nothing, 0, ATTN2C_NO_ROLE},
 };
 static const int inputs[] = {X, SEEN}, outputs[] = {Y, BEST};
 static const char *const wq_names[] = {"wq", NULL}, *const bq_names[] = {"bq", NULL};
+static const attn2c_stored stored[] = {{.names = wq_names, .rank = 2, .shape = {N, N}},
+                                       {.names = bq_names, .rank = 1, .shape = {N}}};
+static const attn2c_view views[] = {
+    {.stored = 0, .rows = N, .columns = N, .row_step = N, .column_step = 1, .factor = 1},
+    {.stored = 1, .rows = N, .columns = 1, .row_step = 1, .column_step = 1, .factor = 1}};
 static const attn2c_weight weights[] = {
-    {.tensor = WQ, .names = wq_names, .source_rank = 2, .source_shape = {N, N}, .random_deviation = 0.5},
-    {.tensor = BQ,
-     .names = bq_names,
-     .source_rank = 1,
-     .source_shape = {N},
-     .random_deviation = 0.5,
-     .offset = N * N},
+    {.tensor = WQ, .view_count = 1, .random_deviation = 0.5},
+    {.tensor = BQ, .first_view = 1, .view_count = 1, .random_deviation = 0.5, .offset = N * N},
 };
 static const attn2c_entry entry = {"forward", ops, 6, inputs, outputs, 2, 2, 288, run_shipped};
 static const attn2c_descriptor descriptor = {.name = "fake",
                                              .entries = &entry,
                                              .tensors = tensors,
                                              .weights = weights,
+                                             .stored = stored,
+                                             .views = views,
+                                             .stored_count = 2,
                                              .entry_count = 1,
                                              .tensor_count = TENSORS,
                                              .weight_count = 2,
@@ -167,14 +170,14 @@ static int check(fault with, int json) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK, "%s", text);
   cr_assert_eq(attn2c_source_read(source, 0, packed, &message), ATTN2C_OK);
   cr_assert_eq(attn2c_source_read(source, 1, packed + N * N, &message), ATTN2C_OK);
-  attn2c_model model = {&descriptor, NULL, packed, "portable", 1};
+  attn2c_model model = {&descriptor, NULL, packed, "portable", NULL, 1};
   const void *in[] = {x, lengths};
   free(printed);
   printed = NULL;
   FILE *out = open_memstream(&printed, &printed_size);
   cr_assert_not_null(out);
   present = with, calls = 0;
-  int status = attn2c_check(&program, &model, source, in, 7, out, json, "./fake check --seed 7", &message);
+  int status = attn2c_check(&program, &model, source, in, 7, 0, out, json, "./fake check --seed 7", &message);
   fclose(out);
   attn2c_source_close(source);
   return status;
@@ -299,8 +302,23 @@ Test(check, json) {
     /* A NaN is a string: JSON has no number for it. */
     if (wrong) cr_assert_str_eq(json_string_value(json_object_get(first, "got")), "nan");
     if (wrong) cr_assert_str_eq(json_string_value(json_object_get(first, "repeat")), "./fake check --seed 7");
+    json_t *kinds = json_object_get(root, "operations"), *kind = json_array_get(kinds, 0);
+    cr_assert_str_eq(json_string_value(json_object_get(kind, "op")), "linear");
+    cr_assert_gt(json_integer_value(json_object_get(kind, "count")), 0);
+    cr_assert_str_eq(json_string_value(json_object_get(kind, "name")), "l0.q");
+    json_t *share = json_object_get(kind, "worst_share");
+    if (wrong) cr_assert_str_eq(json_string_value(share), "inf");
+    if (!wrong) cr_assert(json_number_value(share) >= 0 && json_number_value(share) <= 1);
     json_decref(root);
   }
+}
+
+Test(check, adds_up_by_kind_of_operation) {
+  cr_assert_eq(check(RIGHT, 0), ATTN2C_OK, "%s", text);
+  const char *table =
+      strstr(printed, "\noperation         count     worst share  of its tolerance, at\nlinear ");
+  cr_assert_not_null(table, "%s", printed);
+  cr_assert_lt(table, strstr(printed, " passed, "));
 }
 
 Test(check, what_cannot_be_judged_is_refused) {
@@ -324,12 +342,12 @@ Test(check, a_full_disk_is_no_success) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK);
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
-  attn2c_model model = {&descriptor, NULL, packed, "portable", 1};
+  attn2c_model model = {&descriptor, NULL, packed, "portable", NULL, 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *full = fopen("/dev/full", "w");
   cr_assert_not_null(full);
-  cr_assert_eq(attn2c_check(&program, &model, source, in, 7, full, 0, "-", &message), ATTN2C_IO);
+  cr_assert_eq(attn2c_check(&program, &model, source, in, 7, 0, full, 0, "-", &message), ATTN2C_IO);
   cr_assert(strstr(text, "could not be written"), "%s", text);
   fclose(full);
   attn2c_source_close(source);
@@ -342,7 +360,7 @@ Test(check, every_allocation_may_fail) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK);
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
-  attn2c_model model = {&descriptor, NULL, packed, "portable", 1};
+  attn2c_model model = {&descriptor, NULL, packed, "portable", NULL, 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *out = fopen("/dev/null", "w");
@@ -352,7 +370,7 @@ Test(check, every_allocation_may_fail) {
     message = attn2c_message_make(text, sizeof text);
     faults_clear();
     faults_allocation(nth, 0);
-    status = attn2c_check(&program, &model, source, in, 7, out, 0, "-", &message);
+    status = attn2c_check(&program, &model, source, in, 7, 0, out, 0, "-", &message);
     cr_assert_eq(faults_live_blocks(), 0, "allocation %ld", nth);
     if (faults_met()) cr_assert_eq(status, ATTN2C_MEMORY, "allocation %ld", nth);
     if (faults_met()) cr_assert(strstr(text, "memory"), "allocation %ld: %s", nth, text);

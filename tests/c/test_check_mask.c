@@ -1,9 +1,9 @@
 /* test_check_mask.c - the check of a program that leaves out what a static mask removes, through a chain of
  * scores and weights: what it may leave out, what NaN makes of it, and what must not pass. */
 #define _POSIX_C_SOURCE 200809L
-#include "check.h"
-#include "check_mask.h"
-#include "check_trace.h"
+#include "check/check.h"
+#include "check/check_mask.h"
+#include "check/check_trace.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -42,19 +42,19 @@ static attn2c_attribute plane[] = {{"shape", 1, NULL}, {NULL, 0, NULL}};
 static attn2c_attribute layer[] = {{"layer", 0, NULL}, {NULL, 0, NULL}};
 static attn2c_attribute none[] = {{NULL, 0, NULL}};
 static attn2c_op ops[OPS] = {
-    {"scores", "layer 0", S, {X, X, -1, -1, -1, -1}, causal, 1},
-    {"scale", "layer 0", SCALED, {S, -1, -1, -1, -1, -1}, half, 0},
-    {"add_array", "layer 0", BIASED, {SCALED, BIAS, -1, -1, -1, -1}, plane, 0},
-    {"softmax", "layer 0", P, {BIASED, -1, -1, -1, -1, -1}, softmax, 0},
-    {"head_scale", "layer 0", W, {P, HEAD_MASK, -1, -1, -1, -1}, layer, 0},
-    {"mean_heads", "layer 0", MEAN, {W, -1, -1, -1, -1, -1}, none, 0},
-    {"context", "layer 0", C, {W, X, -1, -1, -1, -1}, context, 1},
+    {"scores", "layer 0", S, {X, X, -1, -1, -1, -1}, causal, 1, ATTN2C_MAKES_SCORES},
+    {"scale", "layer 0", SCALED, {S, -1, -1, -1, -1, -1}, half, 0, ATTN2C_SCORES_TO_SCORES},
+    {"add_array", "layer 0", BIASED, {SCALED, BIAS, -1, -1, -1, -1}, plane, 0, ATTN2C_SCORES_TO_SCORES},
+    {"softmax", "layer 0", P, {BIASED, -1, -1, -1, -1, -1}, softmax, 0, ATTN2C_SCORES_TO_WEIGHTS},
+    {"head_scale", "layer 0", W, {P, HEAD_MASK, -1, -1, -1, -1}, layer, 0, ATTN2C_WEIGHTS_TO_WEIGHTS},
+    {"mean_heads", "layer 0", MEAN, {W, -1, -1, -1, -1, -1}, none, 0, ATTN2C_MEAN_OF_WEIGHTS},
+    {"context", "layer 0", C, {W, X, -1, -1, -1, -1}, context, 1, ATTN2C_READS_WEIGHTS},
 };
 
 /* Of row i only the columns j <= i are ever touched, but for outputs. */
 static int compute(const attn2c_kernel *kernels, const float *packed, float *arena, const void *const *in,
-                   void *const *out, int workers) {
-  (void)kernels, (void)packed, (void)workers;
+                   void *const *out, attn2c_team *team) {
+  (void)kernels, (void)packed, (void)team;
   const float *x = in[0], *bias = in[1], *head_mask = in[2];
   float *mean = out[0], *hidden = out[1];
   for (int i = 0; i < N; i++) {
@@ -113,7 +113,7 @@ static int check(fault with) {
   attn2c_source *source;
   size_t size;
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK, "%s", text);
-  attn2c_model model = {&descriptor, NULL, NULL, "portable", 1};
+  attn2c_model model = {&descriptor, NULL, NULL, "portable", NULL, 1};
   const void *in[] = {x, bias, head_mask};
   free(printed);
   printed = NULL;
@@ -121,7 +121,7 @@ static int check(fault with) {
   cr_assert_not_null(out);
   present = with;
   softmax[1].number = context[2].number = nan_rows;
-  int status = attn2c_check(&program, &model, source, in, 7, out, 0, "-", &message);
+  int status = attn2c_check(&program, &model, source, in, 7, 0, out, 0, "-", &message);
   fclose(out);
   attn2c_source_close(source);
   return status;
@@ -149,10 +149,10 @@ Test(masked, through_the_chain) {
   causal[1] = (attn2c_attribute){"offset", 2, NULL};
   cr_assert_eq(attn2c_check_masked(&entry, HEAD_SCALE, &scores), ATTN2C_UNMASKED);
   causal[1] = (attn2c_attribute){"causal", 1, NULL};
-  ops[SCALE].op = "multiply";
+  ops[SCALE].role = ATTN2C_NO_ROLE;
   cr_assert_eq(attn2c_check_masked(&entry, HEAD_SCALE, &scores), ATTN2C_UNMASKED);
   cr_assert_null(scores);
-  ops[SCALE].op = "weigh";
+  ops[SCALE].role = ATTN2C_SCORES_TO_WEIGHTS;
   cr_assert_eq(attn2c_check_masked(&entry, SCALE, &scores), ATTN2C_MASKED_WEIGHTS);
   cr_assert_eq(attn2c_check_masked(&entry, ADD_ARRAY, &scores), ATTN2C_UNMASKED, "of weights");
 }

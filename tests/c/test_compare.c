@@ -1,8 +1,8 @@
 /* test_compare.c - the comparison of tensors and the tolerances: what must pass passes, and every kind of
  * fault that they are there for makes them fail, with the right element named. */
-#include "compare.h"
-#include "reference.h"
-#include "tolerance.h"
+#include "check/compare.h"
+#include "check/reference.h"
+#include "check/tolerance.h"
 
 #include <criterion/criterion.h>
 #include <float.h>

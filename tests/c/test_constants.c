@@ -1,6 +1,6 @@
 /* test_constants.c - the formulas of constants against their definitions, and what does not parse. */
 #define _POSIX_C_SOURCE 200809L
-#include "constants.h"
+#include "weights/constants.h"
 
 #include <criterion/criterion.h>
 #include <locale.h>
@@ -20,6 +20,18 @@ static void fill(const char *formula, int rank, int64_t d0, int64_t d1) {
   cr_assert(attn2c_constant_fill(formula, &tensor, NULL), "%s", formula);
   cr_assert(attn2c_constant_fill(formula, &tensor, values), "%s", formula);
   cr_assert_eq(values[attn2c_elements(&tensor)], 77);
+}
+
+Test(constants, angles) {
+  static const double frequencies[] = {1, 0.25, 0.01};
+  for (int sine = 0; sine < 2; sine++) {
+    fill(sine ? "angle_sin 5 1.5 1 0.25 0.01" : "angle_cos 5 1.5 1 0.25 0.01", 2, 40, 3);
+    for (int s = 0; s < 40; s++)
+      for (int d = 0; d < 3; d++) {
+        const double angle = (5 + s) * frequencies[d];
+        cr_assert_float_eq(values[3 * s + d], 1.5 * (sine ? sin(angle) : cos(angle)), 1e-6);
+      }
+  }
 }
 
 Test(constants, rope) {
@@ -148,6 +160,13 @@ Test(constants, what_does_not_parse_is_refused) {
       {"rope_cos 10000 1e10", 2, 2, 2},
       {"rope_cos 10000x 0", 2, 2, 2},
       {"rope_sin 10000 0", 1, 2, 0},
+      {"angle_cos", 2, 2, 2},
+      {"angle_cos 0 1 0.5", 2, 2, 2},
+      {"angle_cos 0 1 0.5 0.25 0.125", 2, 2, 2},
+      {"angle_cos 0.5 1 0.5 0.25", 2, 2, 2},
+      {"angle_sin 0 x 0.5 0.25", 2, 2, 2},
+      {"angle_sin 0 1 0.5 y", 2, 2, 2},
+      {"angle_sin 0 1 0.5", 1, 2, 0},
       {"alibi", 2, 2, 2},
       {"alibi x", 2, 2, 2},
       {"alibi 0", 1, 2, 0},

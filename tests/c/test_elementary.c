@@ -1,8 +1,8 @@
-/* test_elementary.c - the functions of runtime/elementary.h against libm in double: floats of
+/* test_elementary.c - the functions of runtime/ops/elementary.h against libm in double: floats of
  * all exponents and signs in steps coprime to 2^32, the borders, special values, and that a
  * result is the same in a vector loop and by itself. */
 #define _DEFAULT_SOURCE
-#include "../../runtime/elementary.h"
+#include "ops/elementary.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

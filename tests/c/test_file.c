@@ -2,7 +2,8 @@
  * stood for before, whatever fails; devices and pipes are written straight. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
-#include "file.h"
+#include "formats/file.h"
+#include "formats/place.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>
@@ -142,22 +143,71 @@ Test(file, a_device_stays_one_and_its_close_is_checked) {
   cr_assert(stat("/dev/null", &about) == 0 && S_ISCHR(about.st_mode));
 }
 
-/* Its place in the file stays that of whoever holds the stream, also where it is a regular file. */
-Test(file, the_standard_output_is_written_straight) {
+/* What a child does with its standard output in `captured`; its exit status. */
+static int captured(int (*body)(void)) {
   const char *path = scratch_path("captured");
   pid_t child = fork();
-  if (child == 0) {
-    struct stat before, after;
-    if (!freopen(path, "wb", stdout) || fstat(STDOUT_FILENO, &before) != 0) _exit(71);
-    int status = write_to("/dev/stdout");
-    if (status == ATTN2C_OK && (stat(path, &after) != 0 || before.st_ino != after.st_ino)) status = 72;
-    _exit(status);
-  }
+  if (child == 0) _exit(freopen(path, "wb", stdout) ? body() : 71);
   int ended;
   cr_assert_eq(waitpid(child, &ended, 0), child);
-  cr_assert(WIFEXITED(ended) && WEXITSTATUS(ended) == 0, "%d", WEXITSTATUS(ended));
-  cr_assert(holds(scratch_path("captured"), "one two"));
-  cr_assert_eq(scratch_count(), 1);
+  return WIFEXITED(ended) ? WEXITSTATUS(ended) : 72;
+}
+
+static int write_to_both_names(void) {
+  if (write(STDOUT_FILENO, "before ", 7) != 7) return 73;
+  int status = write_to("/dev/stdout");
+  if (status == ATTN2C_OK) status = write_to("/proc/self/fd/1");
+  if (status == ATTN2C_OK) status = write_to("/dev/fd/../fd/1");
+  if (status == ATTN2C_OK && symlink("/dev/stdout", scratch_path("to_stdout")) != 0) status = 74;
+  return status == ATTN2C_OK ? write_to(scratch_path("to_stdout")) : status;
+}
+
+/* It goes on where the stream stands, also where that is a regular file: nothing is cut off or replaced. */
+Test(file, the_standard_output_is_written_as_a_stream) {
+  struct stat before, after;
+  scratch_put(scratch_path("captured"), "", 0);
+  cr_assert_eq(stat(scratch_path("captured"), &before), 0);
+  cr_assert_eq(captured(write_to_both_names), 0);
+  cr_assert_eq(stat(scratch_path("captured"), &after), 0);
+  cr_assert_eq(before.st_ino, after.st_ino);
+  cr_assert(holds(scratch_path("captured"), "before one twoone twoone twoone two"));
+  cr_assert_eq(scratch_count(), 2);
+}
+
+static int write_to_closed(void) { return close(STDOUT_FILENO) == 0 ? write_to("/dev/stdout") : 75; }
+
+Test(file, a_descriptor_that_is_closed) { cr_assert_eq(captured(write_to_closed), ATTN2C_IO); }
+
+static int same(const char *a, const char *b) {
+  attn2c_place of_a, of_b;
+  attn2c_place_find(a, &of_a);
+  attn2c_place_find(b, &of_b);
+  return attn2c_place_same(&of_a, &of_b);
+}
+
+Test(file, places_that_are_one) {
+  scratch_put(scratch_path("there"), "", 0);
+  cr_assert_eq(symlink("there", scratch_path("link")), 0);
+  cr_assert_eq(link(scratch_path("there"), scratch_path("hard")), 0);
+  cr_assert_eq(symlink("later", scratch_path("dangling")), 0);
+  cr_assert_eq(symlink("dangling", scratch_path("twice")), 0);
+  cr_assert_eq(symlink("round", scratch_path("round")), 0);
+  cr_assert_eq(mkfifo(scratch_path("pipe"), 0600), 0);
+  cr_assert_eq(chdir(scratch_path(".")), 0);
+  cr_expect(same("there", scratch_path("link")));
+  cr_expect(same("there", "./hard"));
+  cr_expect(same("dangling", "later"), "one name at which nothing is yet");
+  cr_expect(same("twice", scratch_path("dangling")));
+  cr_expect(same("/dev/stdout", "/dev/fd/1"));
+  cr_expect(same("pipe", "./pipe"));
+  cr_expect_not(same("there", "later"));
+  cr_expect_not(same("/dev/null", "/dev/null"), "it takes nothing from anyone");
+  cr_expect_not(same("round", "round"), "it leads nowhere");
+  cr_expect_not(same("missing/x", "missing/x"));
+  cr_expect_eq(write_to("round"), ATTN2C_IO);
+  cr_expect_not_null(strstr(text, "round: cannot be written: Too many levels"), "%s", text);
+  cr_expect_eq(write_to("twice"), ATTN2C_OK);
+  cr_expect(holds(scratch_path("later"), "one two"));
 }
 
 Test(file, a_pipe_is_written_straight_and_not_read) {
@@ -204,4 +254,29 @@ Test(file, reading_beyond_what_was_there) {
   cr_assert_eq(attn2c_file_read(&file, 5, bytes, 0, &message), ATTN2C_FORMAT);
   cr_assert_eq(attn2c_file_read(&file, -1, bytes, 1, &message), ATTN2C_FORMAT);
   cr_assert_eq(attn2c_file_read(&file, 1, bytes, SIZE_MAX, &message), ATTN2C_FORMAT);
+}
+
+Test(file, reading_goes_on_after_signals_and_short_reads) {
+  static const struct {
+    fault_kind kind;
+    int persistent, status;
+  } cases[] = {{FAULT_INTERRUPTED, 0, ATTN2C_OK},
+               {FAULT_SHORT, 0, ATTN2C_OK},
+               {FAULT_SHORT, 1, ATTN2C_OK},
+               {FAULT_ERROR, 0, ATTN2C_IO},
+               {FAULT_END, 0, ATTN2C_FORMAT}};
+  scratch_put(scratch_path("x"), "seven by", 8);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char bytes[9] = "";
+    attn2c_file file;
+    attn2c_message message = attn2c_message_make(text, sizeof text);
+    cr_assert_eq(attn2c_file_open(scratch_path("x"), &file, &message), ATTN2C_OK, "%s", text);
+    faults_clear();
+    faults_read(1, cases[i].kind, cases[i].persistent);
+    cr_assert_eq(attn2c_file_read(&file, 0, bytes, 8, &message), cases[i].status, "case %zu: %s", i, text);
+    cr_assert_geq(faults_met(), 1);
+    if (cases[i].status == ATTN2C_OK) cr_assert_str_eq(bytes, "seven by", "case %zu", i);
+    faults_clear();
+    attn2c_file_close(&file);
+  }
 }

@@ -1,6 +1,6 @@
 /* test_guard.c - the allocations of guard.h: their place, and that a touch one byte outside
  * on either side, and of memory that was given back, is a crash. */
-#include "guard.h"
+#include "base/guard.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* test_json.c - the strict JSON reader against jansson, an independent one: every text
  * that one byte's change makes of a header is read as jansson reads it, or refused. */
-#include "json.h"
+#include "formats/json.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>

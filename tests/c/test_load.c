@@ -3,8 +3,8 @@
  * or allocation gives. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
-#include "load.h"
-#include "safetensors.h"
+#include "model/load.h"
+#include "formats/safetensors.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>
@@ -35,10 +35,10 @@ enum {
   ALL = AT_WIDE + 9001 * (32 + 16)
 };
 
-#define WEIGHT(number, place, dimensions, ...)                                                               \
+#define WEIGHT(number, place)                                                                                \
   {                                                                                                          \
-    .tensor = number, .names = names[number], .source_rank = dimensions, .source_shape = {__VA_ARGS__},      \
-    .random_deviation = 1, .offset = place, PANELS_##number                                                  \
+    .tensor = number, .first_view = number, .view_count = 1, .random_deviation = 1, .offset = place,         \
+    PANELS_##number                                                                                          \
   }
 #define PANELS_0 .panel = 64, .panel_count = 2, .tail = {16, 6}
 #define PANELS_1 .panel = 128, .panel_count = 8, .tail = {64, 12}
@@ -47,11 +47,25 @@ enum {
 #define PANELS_4 .panel = 64, .tail = {5, 0}
 #define PANELS_5 .panel = 32, .panel_count = 1, .tail = {8, 0}
 static const attn2c_weight weights[TENSORS] = {
-    WEIGHT(0, AT_PANELS, 2, 150, 37), WEIGHT(1, AT_LARGE, 2, 1100, 2050), WEIGHT(2, AT_VECTOR, 1, 21),
-    WEIGHT(3, AT_ROWS, 2, 700, 301),  WEIGHT(4, AT_NARROW, 2, 5, 1),      WEIGHT(5, AT_WIDE, 2, 40, 9001),
+    WEIGHT(0, AT_PANELS), WEIGHT(1, AT_LARGE),  WEIGHT(2, AT_VECTOR),
+    WEIGHT(3, AT_ROWS),   WEIGHT(4, AT_NARROW), WEIGHT(5, AT_WIDE),
 };
+#define STORED(number, dimensions, ...)                                                                      \
+  {                                                                                                          \
+    .names = names[number], .rank = dimensions, .shape = { __VA_ARGS__ }                                     \
+  }
+static const attn2c_stored stored[TENSORS] = {STORED(0, 2, 150, 37), STORED(1, 2, 1100, 2050),
+                                              STORED(2, 1, 21),      STORED(3, 2, 700, 301),
+                                              STORED(4, 2, 5, 1),    STORED(5, 2, 40, 9001)};
+#define VIEW(number, height, width)                                                                          \
+  { .stored = number, .rows = height, .columns = width, .row_step = width, .column_step = 1, .factor = 1 }
+static const attn2c_view views[TENSORS] = {VIEW(0, 150, 37),  VIEW(1, 1100, 2050), VIEW(2, 21, 1),
+                                           VIEW(3, 700, 301), VIEW(4, 5, 1),       VIEW(5, 40, 9001)};
 static const attn2c_descriptor model = {.tensors = tensors,
                                         .weights = weights,
+                                        .stored = stored,
+                                        .views = views,
+                                        .stored_count = TENSORS,
                                         .tensor_count = TENSORS,
                                         .weight_count = TENSORS,
                                         .weight_floats = ALL};

@@ -2,7 +2,7 @@
  * writes, and what is cut, contradictory or meant for another input is refused in one line. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
-#include "npy.h"
+#include "formats/npy.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>

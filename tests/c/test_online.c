@@ -1,8 +1,8 @@
-/* test_online.c - runtime/online.h: scores that come a block of keys at a time give the context and the
+/* test_online.c - runtime/ops/online.h: scores that come a block of keys at a time give the context and the
  * weights of the whole row, against the definition in double, for maxima that rise, fall, or are NaN or
  * infinite in any block. */
 #define _DEFAULT_SOURCE
-#include "../../runtime/rowops.h"
+#include "ops/rowops.h"
 #include "guarded.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,8 @@
-/* test_product.c - the portable matrix kernel of runtime/product.h: exact on small integers,
+/* test_product.c - the portable matrix kernel of runtime/ops/product.h: exact on small integers,
  * within the bound of a dot product on random numbers, at odd sizes, with guarded buffers
  * and with NaN and infinity. */
 #define _DEFAULT_SOURCE
-#include "../../runtime/product.h"
+#include "ops/product.h"
 #include "guarded.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
  * options, exit codes, messages, arrays of any number of sequences, full disks, and a lack
  * of memory at every allocation. Each call runs in a child, as a shell would run it. */
 #define main attn2c_program_main
-#include "../../runtime/main.c"
+#include "program/main.c"
 #undef main
 
 #include <criterion/criterion.h>
@@ -14,8 +14,8 @@
 
 #include "fake_model.h"
 #include "faults.h"
-#include "npy.h"
-#include "safetensors.h"
+#include "formats/npy.h"
+#include "formats/safetensors.h"
 #include "scratch.h"
 
 enum { MOST_WORDS = 24, LEAK = 99, Y_SLICE = FAKE_ROWS * FAKE_OUT, X_SLICE = FAKE_ROWS * FAKE_IN };
@@ -407,6 +407,7 @@ Test(program, tells_what_it_is) {
   cr_expect_not_null(strstr(out, "x: float32 [2, 3, 8]"), "%s", out);
   cr_expect_not_null(strstr(out, "lengths: int32 [2], 1 to 3"), "%s", out);
   cr_expect_not_null(strstr(out, "54 parameters"), "%s", out);
+  cr_expect_not_null(strstr(out, "does not pay"), "%s", out);
   cr_expect_eq(program("info --json"), 0);
   json_t *info = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
   cr_assert_not_null(info);
@@ -416,6 +417,9 @@ Test(program, tells_what_it_is) {
   cr_expect_eq(json_integer_value(json_object_get(info, "weight_bytes")), 9 * 16 * 4);
   cr_expect_eq(json_integer_value(json_object_get(info, "kernels")), 1);
   cr_expect_eq(json_array_size(json_object_get(info, "kernel_shapes")), 1);
+  const json_t *second = json_object_get(info, "second_thread");
+  cr_expect(json_is_false(json_object_get(second, "pays")));
+  cr_expect_eq(json_real_value(json_object_get(second, "share")), 0.0);
   const json_t *entry = json_array_get(json_object_get(info, "entries"), 0);
   cr_expect_eq(json_integer_value(json_object_get(entry, "flops")), 576);
   const json_t *lengths = json_array_get(json_object_get(entry, "inputs"), 1);
@@ -448,9 +452,10 @@ Test(program, checks_against_the_reference) {
 
 Test(program, benches_with_exactly_these_keys) {
   static const char *const keys[] = {
-      "model",       "entry",        "threads", "target",  "ms_median",   "ms_min",
-      "ms_sd",       "reps",         "flops",   "gflops",  "roof_gflops", "roof_fraction",
-      "arena_bytes", "weight_bytes", "kernels", "open_ms", "first_ms",    "open_peak_bytes"};
+      "model",       "entry",        "threads", "target",     "ms_median",   "ms_min",
+      "ms_sd",       "reps",         "flops",   "gflops",     "roof_gflops", "roof_fraction",
+      "arena_bytes", "weight_bytes", "kernels", "open_ms",    "first_ms",    "open_peak_bytes",
+      "precision",   "ms_p95",       "ms_p99",  "peak_gflops"};
   cr_expect_eq(program("bench -r 3 -o json"), 0, "%s", err);
   json_t *row = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
   cr_assert_not_null(row, "%s", out);
@@ -464,6 +469,87 @@ Test(program, benches_with_exactly_these_keys) {
   cr_expect_eq(lines_of(out), 2, "%s", out);
   cr_expect_eq(program("bench -r 3"), 0, "%s", err);
   cr_expect_not_null(strstr(out, "| fake | forward | 1 | x86_64 |"), "%s", out);
+}
+
+Test(program, compares_with_an_earlier_bench) {
+  char path[200], line[600];
+  snprintf(path, sizeof path, "%s", scratch_path("old.json"));
+  cr_assert_eq(program("bench -r 3 -o json"), 0, "%s", err);
+  scratch_put(path, out, strlen(out));
+  cr_expect_eq(programf("bench -r 3 --compare %s", path), 0, "%s", err);
+  cr_expect_not_null(strstr(out, "| model | entry | threads | old ms | new ms | new / old | difference |"));
+  cr_expect(strstr(out, "the spread |") != NULL, "%s", out);
+  static const char row[] = "{\"model\": \"%s\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": %s, "
+                            "\"ms_sd\": 0.0}\n";
+  snprintf(line, sizeof line, row, "fake", "1e9");
+  scratch_put(path, line, strlen(line));
+  cr_expect_eq(programf("bench -r 3 --compare %s", path), 0, "%s", err);
+  cr_expect_not_null(strstr(out, "faster, by more than the spread"), "%s", out);
+  snprintf(line, sizeof line, row, "fake", "1e-9");
+  scratch_put(path, line, strlen(line));
+  cr_expect_eq(programf("bench -r 3 --compare %s", path), 0, "a ratio is no failure");
+  cr_expect_not_null(strstr(out, "slower, by more than the spread"), "%s", out);
+  snprintf(line, sizeof line, row, "another", "1");
+  scratch_put(path, line, strlen(line));
+  cr_expect_eq(programf("bench -r 3 --compare %s", path), 0, "%s", err);
+  cr_expect_not_null(strstr(out, "no such row"), "%s", out);
+  cr_expect_eq(programf("bench -r 3 -o csv --compare %s", path), 2);
+  cr_expect_eq(programf("bench -r 3 --compare %s.none", path), 4);
+}
+
+Test(program, refuses_what_no_bench_wrote) {
+  static const char *const texts[] = {
+      "",
+      "{",
+      "[]",
+      "1",
+      "null",
+      "{}",
+      "{}{}",
+      "\x1b[31m",
+      "\xff\xfe",
+      "{\"model\": 1}",
+      "{\"model\": \"fake\", \"entry\": \"\"}",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1.5}",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 99999}",
+      "{\"model\": \"fake\", \"model\": \"fake\"}",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 0, \"ms_sd\": 0}",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 1e999, \"ms_sd\": 0}",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 1, \"ms_sd\": -1}",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 1, \"ms_sd\": 0} "
+      "{\"model",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 1, \"ms_sd\": 0} x"};
+  char path[200];
+  snprintf(path, sizeof path, "%s", scratch_path("old.json"));
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    scratch_put(path, texts[i], strlen(texts[i]));
+    cr_expect_eq(programf("bench -r 3 --compare %s", path), 3, "%s: %s", texts[i], err);
+    cr_expect_eq(lines_of(err), 1, "%s: %s", texts[i], err);
+    cr_expect_null(strchr(err, '\x1b'), "%s", err);
+    cr_expect_eq(lines_of(out), 0, "nothing is timed: %s", out);
+  }
+  char *deep = malloc(100001);
+  cr_assert_not_null(deep);
+  memset(deep, '[', 100000);
+  scratch_put(path, deep, 100000);
+  free(deep);
+  cr_expect_eq(programf("bench -r 3 --compare %s", path), 3, "%s", err);
+}
+
+Test(program, says_its_version) {
+  cr_expect_eq(program("--version"), 0, "%s", err);
+  cr_expect_str_eq(out, "fake, compiled by attn2c by hand from fake.lua (0123456789abcdef) for x86_64\n");
+}
+
+Test(program, plants_nan) {
+  cr_expect_eq(program("check --nan"), 0, "%s%s", out, err);
+  cr_expect_not_null(strstr(out, "NaN in x "), "%s", out);
+  cr_expect_not_null(strstr(out, "NaN in x, hidden by lengths"), "%s", out);
+  cr_expect_not_null(strstr(out, "6 passed, 0 failed"), "%s", out);
+  fake_select(FAKE_NOT_FINITE);
+  cr_expect_eq(program("check --nan --seed 3"), 1, "%s%s", out, err);
+  cr_expect_not_null(strstr(out, "repeat: out/fake/fake check --seed 3 --nan"), "%s", out);
+  cr_expect_eq(program("check --nan --json"), 1, "%s%s", out, err);
 }
 
 Test(program, profiles_by_op_and_section) {
@@ -548,6 +634,13 @@ Test(program, survives_a_lack_of_memory) {
   put_lengths(3, lengths);
   expect_survival(line, 15);
   expect_survival("check", 10);
+  expect_survival("check --nan", 10);
+  char old[200];
+  snprintf(old, sizeof old, "%s", scratch_path("old.json"));
+  cr_assert_eq(program("bench -r 3 -o json"), 0, "%s", err);
+  scratch_put(old, out, strlen(out));
+  snprintf(line, sizeof line, "bench -r 1 --compare %s", old);
+  expect_survival(line, 15);
   expect_survival("bench -r 1 --profile", 15);
   expect_survival("bench -r 1 --bound", 20);
 }

@@ -1,6 +1,6 @@
 /* test_random.c - the seeded values: the same everywhere (held as constants), different
  * for another seed, name or index, and distributed as they should be. */
-#include "random.h"
+#include "weights/random.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -70,6 +70,8 @@ Test(random, a_value_does_not_depend_on_how_many_are_asked_for) {
   others[0] = 99;
   attn2c_random_fill(7, "x", others, 0, 0, 1);
   cr_assert_eq(others[0], 99);
+  attn2c_random_part(7, "x", 990, others, 10, 0, 1);
+  cr_assert_arr_eq(values + 990, others, 10 * sizeof *values);
 }
 
 Test(random, integers_stay_in_their_range_and_fill_it) {

@@ -277,9 +277,19 @@ Test(pool, each_function) {
     int with_lengths;
     double want[4];
   } cases[] = {
-      {"mean", 0, {3, NAN, 8, 2}}, {"max", 0, {5, NAN, 9, 6}},  {"first", 0, {1, 2, 7, 6}},
-      {"last", 0, {5, 6, 8, 0}},   {"mean", 1, {2, NAN, 7, 6}}, {"max", 1, {3, NAN, 7, 6}},
-      {"first", 1, {1, 2, 7, 6}},  {"last", 1, {3, NAN, 7, 6}},
+      {"mean", 0, {3, NAN, 8, 2}},
+      {"max", 0, {5, NAN, 9, 6}},
+      {"first", 0, {1, 2, 7, 6}},
+      {"last", 0, {5, 6, 8, 0}},
+      {"mean", 1, {2, NAN, 7, 6}},
+      {"max", 1, {3, NAN, 7, 6}},
+      {"first", 1, {1, 2, 7, 6}},
+      {"last", 1, {3, NAN, 7, 6}},
+      {"second", 0, {3, NAN, 9, 0}},
+      {"root", 0, {5.19615242, NAN, 13.8564065, 3.46410162}},
+      {"root", 1, {2.82842712, NAN, 7, 6}},
+      {"weighted", 0, {3.66666667, NAN, 8.16666667, 1}},
+      {"weighted", 1, {2.33333333, NAN, 7, 6}},
   };
   float x[] = {1, 2, 3, NAN, 5, 6, 7, 6, 9, 0, 8, 0}, y[4], magnitude[4];
   int32_t lengths[] = {2, 1};
@@ -290,8 +300,20 @@ Test(pool, each_function) {
     op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
     attribute(0, "function", 0, cases[i].name);
     cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
-    assert_near(y, cases[i].want, 4, 0);
+    assert_near(y, cases[i].want, 4, 1e-6);
   }
+  float both[8];
+  start("pool");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+  op.operands[1] = tensor("lengths", ATTN2C_I32, lengths, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, both, 2, 4, 0, 0);
+  attribute(0, "function", 0, "first max");
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(both, (double[]){1, 2, 3, NAN, 7, 6, 7, 6}, 8, 0);
+  attribute(0, "function", 0, "first  max");
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+  attribute(0, "function", 0, "mean");
   lengths[0] = 0;
   cr_assert_eq(run(NULL), ATTN2C_FORMAT, "there is no last row of none");
   attribute(0, "function", 0, "median");

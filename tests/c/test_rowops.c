@@ -1,8 +1,8 @@
-/* test_rowops.c - the operations of runtime/rowops.h against plain loops in double, at odd
+/* test_rowops.c - the operations of runtime/ops/rowops.h against plain loops in double, at odd
  * sizes known to the compiler, as emitted code has them, with padded rows, NaN and infinity,
  * and a page without access right behind every buffer. */
 #define _DEFAULT_SOURCE
-#include "../../runtime/rowops.h"
+#include "ops/rowops.h"
 #include "guarded.h"
 
 #include <criterion/criterion.h>

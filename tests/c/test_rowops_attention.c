@@ -1,8 +1,9 @@
 /* test_rowops_attention.c - rotations, tables of distances, additive scores, masks with a prefix, and what
- * becomes of rows without a key, in runtime/rowops.h, against plain loops in double, at odd sizes known to
- * the compiler, with padded rows, NaN and infinity, and a page without access right behind every buffer. */
+ * becomes of rows without a key, in runtime/ops/rowops.h, against plain loops in double, at odd sizes known
+ * to the compiler, with padded rows, NaN and infinity, and a page without access right behind every buffer.
+ */
 #define _DEFAULT_SOURCE
-#include "../../runtime/rowops.h"
+#include "ops/rowops.h"
 #include "guarded.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
  * and whatever the machine does, there is a status and nothing leaks. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
-#include "safetensors.h"
+#include "formats/safetensors.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>

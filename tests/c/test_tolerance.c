@@ -1,7 +1,7 @@
 /* test_tolerance.c - the tolerances of the ops beyond the plain layer: what float arithmetic makes of each
  * passes, and a small fault fails. */
 #include "one_op.h"
-#include "tolerance.h"
+#include "check/tolerance.h"
 
 #include <float.h>
 

@@ -1,12 +1,12 @@
 /* test_weights.c - the sources of weights: taken from a file by any of their names, whole
  * or by rows, everything that is wrong listed at once; constants by formula; random ones. */
 #define _DEFAULT_SOURCE
-#include "constants.h"
+#include "weights/constants.h"
 #include "faults.h"
-#include "random.h"
-#include "safetensors.h"
+#include "weights/random.h"
+#include "formats/safetensors.h"
 #include "scratch.h"
-#include "weights.h"
+#include "weights/weights.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -32,28 +32,36 @@ static const char *const norm_names[] = {"encoder.layers.0.norm1.weight", "layer
                                          "norm.gamma", NULL};
 static const char *const patch_names[] = {"projection.weight", NULL};
 static const char *const class_names[] = {"cls_token", NULL};
-#define QKV .names = qkv_names, .source_rank = 2, .source_shape = {5, 3}
+static const attn2c_stored stored[] = {
+    {.names = qkv_names, .rank = 2, .shape = {5, 3}},
+    {.names = norm_names, .rank = 1, .shape = {3}},
+    {.names = patch_names, .rank = 4, .shape = {2, 1, 2, 2}},
+    {.names = class_names, .rank = 3, .shape = {1, 1, 3}},
+};
+#define ROWS(number, from, count, width)                                                                     \
+  {                                                                                                          \
+    .stored = number, .rows = count, .columns = width, .first = (from) * (width), .row_step = width,         \
+    .column_step = 1, .factor = 1                                                                            \
+  }
+static const attn2c_view views[] = {ROWS(0, 0, 2, 3), ROWS(0, 2, 1, 3), ROWS(0, 3, 2, 3),
+                                    ROWS(1, 0, 3, 1), ROWS(2, 0, 2, 4), ROWS(3, 0, 3, 1)};
 static const attn2c_weight weights[] = {
-    {.tensor = 0, QKV, .source_row = 0, .random_deviation = 0.02},
-    {.tensor = 1, QKV, .source_row = 2, .random_deviation = 0.02},
-    {.tensor = 2, QKV, .source_row = 3, .random_deviation = 0.02},
-    {.tensor = 3,
-     .names = norm_names,
-     .source_rank = 1,
-     .source_shape = {3},
-     .random_mean = 1,
-     .random_deviation = 0.1},
-    {.tensor = 4,
-     .names = patch_names,
-     .source_rank = 4,
-     .source_shape = {2, 1, 2, 2},
-     .random_deviation = 0.5},
+    {.tensor = 0, .first_view = 0, .view_count = 1, .random_deviation = 0.02},
+    {.tensor = 1, .first_view = 1, .view_count = 1, .random_deviation = 0.02},
+    {.tensor = 2, .first_view = 2, .view_count = 1, .random_deviation = 0.02},
+    {.tensor = 3, .first_view = 3, .view_count = 1, .random_mean = 1, .random_deviation = 0.1},
+    {.tensor = 4, .first_view = 4, .view_count = 1, .random_deviation = 0.5},
     {.tensor = 5, .formula = "sinusoidal"},
-    {.tensor = 6, .names = class_names, .source_rank = 3, .source_shape = {1, 1, 3}, .random_deviation = 1},
+    {.tensor = 6, .first_view = 5, .view_count = 1, .random_deviation = 1},
 };
 enum { WEIGHTS = 7 };
-static const attn2c_descriptor model = {
-    .tensors = tensors, .weights = weights, .tensor_count = 7, .weight_count = WEIGHTS};
+static const attn2c_descriptor model = {.tensors = tensors,
+                                        .weights = weights,
+                                        .stored = stored,
+                                        .views = views,
+                                        .tensor_count = 7,
+                                        .weight_count = WEIGHTS,
+                                        .stored_count = 4};
 
 static char text[2048];
 static float numbers[64];
@@ -240,11 +248,11 @@ Test(weights, an_unknown_formula) {
   attn2c_source *source;
   attn2c_message message = attn2c_message_make(text, sizeof text);
   cr_assert_eq(attn2c_source_random(1, &odd, &source, &message), ATTN2C_FORMAT);
-  cr_assert_str_eq(
-      text, "positions: formula cosinusoidal, but sinusoidal, rope_cos, rope_sin, alibi, t5_buckets or "
-            "list, with the numbers of its shape, is expected\n"
-            "class: formula none, but sinusoidal, rope_cos, rope_sin, alibi, t5_buckets or list, "
-            "with the numbers of its shape, is expected");
+  cr_assert_str_eq(text, "positions: formula cosinusoidal, but sinusoidal, rope_cos, rope_sin, angle_cos, "
+                         "angle_sin, alibi, t5_buckets or list, with the numbers of its shape, is expected\n"
+                         "class: formula none, but sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, "
+                         "alibi, t5_buckets or list, "
+                         "with the numbers of its shape, is expected");
   cr_assert_null(source);
 }
 
@@ -353,15 +361,24 @@ Test(weights, many_weights_are_verified_in_a_moment) {
   static char names[COUNT][32];
   static const char *name_lists[COUNT][2];
   static attn2c_weight many[COUNT];
+  static attn2c_stored many_stored[COUNT];
+  static attn2c_view many_views[COUNT];
   static attn2c_safetensors_item items[COUNT];
   static const int64_t shape[] = {1};
-  const attn2c_descriptor large = {
-      .tensors = tensors, .weights = many, .tensor_count = 7, .weight_count = COUNT};
+  const attn2c_descriptor large = {.tensors = tensors,
+                                   .weights = many,
+                                   .stored = many_stored,
+                                   .views = many_views,
+                                   .tensor_count = 7,
+                                   .weight_count = COUNT,
+                                   .stored_count = COUNT};
   attn2c_source *source;
   for (int i = 0; i < COUNT; i++) {
     snprintf(names[i], sizeof names[i], "layers.%d.weight", i);
     name_lists[i][0] = names[i];
-    many[i] = (attn2c_weight){.tensor = 6, .names = name_lists[i], .source_rank = 1, .source_shape = {1}};
+    many_stored[i] = (attn2c_stored){.names = name_lists[i], .rank = 1, .shape = {1}};
+    many_views[i] = (attn2c_view)ROWS(i, 0, 1, 1);
+    many[i] = (attn2c_weight){.tensor = 6, .first_view = i, .view_count = 1};
     items[i] = (attn2c_safetensors_item){names[i], 1, shape, numbers};
   }
   cr_assert_eq(attn2c_safetensors_write(scratch_path("large"), items, COUNT, NULL), ATTN2C_OK);
@@ -371,6 +388,8 @@ Test(weights, many_weights_are_verified_in_a_moment) {
   cr_assert_eq(attn2c_source_unused(source), 0);
   attn2c_source_close(source);
   cr_assert_eq(open_file(scratch_path("none"), &large, &source), ATTN2C_FORMAT);
+  cr_assert_not_null(strstr(text, "layers.7.weight: missing\nand 9992 more of 10000 tensors do not fit"),
+                     "%s", text);
   double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   cr_assert_lt(seconds, 2.0, "%g s", seconds);
 }

@@ -1,7 +1,7 @@
 -- case.lua: one description put to the test: compiled in this process and by the command in
 -- another, whose bytes must agree, then built with guard pages and checked.
-local faults = require("faults")
-local files = require("files")
+local faults = require("common.faults")
+local files = require("common.files")
 local pipeline = require("pipeline")
 local text = require("text")
 
@@ -49,12 +49,13 @@ function case.compile(path)
   return nil, "defect", result.defect
 end
 
---- Puts a description to the test in `folder`. options: flags, seed; compiler and library flags come from the
+--- Puts a description to the test in `folder`. options: flags, seed, nan (whether NaN is planted too);
+--- compiler and library flags come from the
 --- environment. Returns true, or false, the kind of failure ("refused", "defect", "bytes", "compile", "mismatch",
 --- "crash", "slow", "status N") and its words. The folders, `folder` and that with _built behind it, are left behind
 --- only on a failure.
 function case.run(description, folder, options)
-  local built = folder .. "_built" -- beside it, so that all cases share the compiled runtime
+  local built = folder .. "_built"
   local remove = ("rm -rf %s %s"):format(files.shell(folder), files.shell(built))
   os.execute(remove)
   files.make_folder(folder)
@@ -72,9 +73,11 @@ function case.run(description, folder, options)
       return false, "bytes", file.name .. " differs between two runs of the compiler"
     end
   end
-  kind, said = execute(("timeout %d %s/%s check --seed %d"):format(CHECK_SECONDS, files.shell(built),
-    description.name, options.seed), log, { [1] = "mismatch" })
-  if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
+  for _, more in ipairs { "", options.nan and " --nan" } do
+    kind, said = execute(("timeout %d %s/%s check --seed %d%s"):format(CHECK_SECONDS, files.shell(built),
+      description.name, options.seed, more), log, { [1] = "mismatch" })
+    if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
+  end
   os.execute(remove)
   return true
 end

@@ -2,10 +2,11 @@
 -- tiles and vectors end (sizes.lua); their product is bounded, so that a case takes about a
 -- second. draw_attention.lua draws what attentions can be told.
 local attention = require("draw_attention")
+local checkpoint = require("draw_checkpoint")
 local sizes = require("sizes")
-local stages = require("stages")
-local targets = require("targets")
-local words = require("words")
+local stages = require("data.stages")
+local targets = require("data.targets")
+local words = require("common.words")
 
 local draw = {}
 
@@ -254,6 +255,35 @@ local function draw_model(d)
   return width
 end
 
+-- What differs in a layer from the model.
+local function draw_layer(d)
+  local layer = {}
+  if chance(30) then layer.d_ff = chance(75) and size(120) or 0 end
+  if chance(20) then layer.gated = chance(50) end
+  if chance(20) then layer.activation = pick(activations) end
+  if chance(20) and (d.norm or "post") ~= "none" then layer.norm = pick { "post", "post", d.norm or "post" } end
+  if chance(20) then layer.norm_kind = pick { "layer", "rms" } end
+  if chance(15) and d.d_model >= NARROW then layer.eps = pick { 1e-12, 1e-3, 1 } end
+  if chance(20) then layer.bias = draw_bias() end
+  if chance(15) then layer.scale = pick { false, 0.25, 0.05 } end
+  if chance(15) then layer.softcap = pick { 0.5, 5 } end
+  if chance(10) then layer.dropout, layer.drop_path = 0.1, 0.5 end
+  if chance(15) and d.positions == "rope" then layer.rope_theta = pick { 2, 500, 1e6 } end
+  if chance(20) and d.projections ~= false then layer.kv_heads = pick(divisors(d.heads, d.heads)) end
+  if chance(40) and not d.mask_value and d.positions ~= "t5" then
+    layer.mask = pick { "none", "causal", { window = { random(0, 9), random(0, 9) } }, { prefix = random(9) },
+      { "causal", window = { random(0, 40), 0 } } }
+  end
+  return layer
+end
+
+-- Layers as a list, some of which differ.
+local function draw_layers(d)
+  local list = {}
+  for i = 1, d.layers do list[i] = chance(30) and {} or draw_layer(d) end
+  d.layers = list
+end
+
 --- A description as a plain table; the same for the same seed and number, on every machine.
 function draw.description(seed, number)
   math.randomseed(seed, number)
@@ -275,6 +305,9 @@ function draw.description(seed, number)
   if chance(40) then d.threads = pick { 0, 1, 2, 2, 3, 4, 8 } end
   if chance(25) then d.reuse = chance(30) end
   draw_plan(d)
+  checkpoint.draw(d)
+  if chance(20) and d.layers > 0 and not d.layer_groups then draw_layers(d) end
+  if chance(8) and d.seq and d.seq > 1 and stage ~= "image" then d.seq = { random(1, d.seq - 1), d.seq } end
   return d
 end
 

@@ -10,7 +10,7 @@ local argparse = require("argparse")
 local case = require("case")
 local draw = require("draw")
 local extremes = require("extremes")
-local files = require("files")
+local files = require("common.files")
 local shrink = require("shrink")
 local text = require("text")
 
@@ -39,7 +39,9 @@ local function drawn(seed, number, folder)
     files.write_all(folder, { { name = "drawn.lua", text = text.description(description) } })
     local state = case.compile(path)
     os.remove(path)
-    if not state or state.programs[1].lines <= MOST_LINES then return description end
+    local lines = 0
+    for _, entry in ipairs(state and state.entries or {}) do lines = lines + entry.plan.lines end
+    if lines <= MOST_LINES then return description end
   end
   error(("case %d: no description of at most %d steps"):format(number, MOST_LINES))
 end

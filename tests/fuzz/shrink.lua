@@ -1,8 +1,8 @@
 -- shrink.lua: a failing description made simpler for as long as it fails in the same way:
 -- keys, members of lists and of nested tables are dropped one at a time, then numbers are
 -- lowered. What is not valid does not fail in the same way.
-local stages = require("stages")
-local words = require("words")
+local stages = require("data.stages")
+local words = require("common.words")
 
 local shrink = {}
 
@@ -26,18 +26,22 @@ end
 
 -- What goes by the number of layers and heads follows them.
 local function adjust(d)
+  local layers = type(d.layers) == "table" and #d.layers or d.layers
   if type(d.head_mask) == "table" then
     for layer = #d.head_mask, 1, -1 do
-      if layer > d.layers then table.remove(d.head_mask) end
+      if layer > layers then table.remove(d.head_mask) end
     end
     for _, list in ipairs(d.head_mask) do
       while #list > d.heads do table.remove(list) end
     end
   end
   if d.kv_heads and d.heads % d.kv_heads ~= 0 then d.kv_heads = math.min(d.kv_heads, d.heads) end
+  for _, layer in ipairs(type(d.layers) == "table" and d.layers or {}) do
+    if layer.kv_heads and d.heads % layer.kv_heads ~= 0 then layer.kv_heads = d.heads end
+  end
   local list = type(d.attention_output) == "table" and d.attention_output.layers or {}
   for i = #list, 1, -1 do
-    if list[i] >= d.layers then table.remove(list, i) end
+    if list[i] >= layers then table.remove(list, i) end
   end
 end
 

@@ -1,7 +1,7 @@
 -- text.lua: a drawn description as the text of a description file: sorted keys, stages by
 -- their constructors, so that what is printed for a failure reads like a model's file.
-local stages = require("stages")
-local words = require("words")
+local stages = require("data.stages")
+local words = require("common.words")
 
 local text = {}
 

@@ -1,6 +1,7 @@
--- plain.lua: hashes of what is emitted for models that use no option of attention, version aside, for
--- each target: what others gain must leave no trace in them. Run it from the top of the repository
--- to write plain.txt anew, where plain models themselves are to change, and say why in the commit.
+-- plain.lua: models that use no option of attention: a hash of all that is emitted for each target, version aside, and
+-- the names that it takes from the runtime, to be read. What others gain must leave no trace here. Run it from the top
+-- of the repository to write plain.txt anew, where plain models are to change, and say why in the commit; what became
+-- different shows in the files of `post`, which stand whole beside it, or by `gen/attn2c gen` before and after.
 local plain = {}
 
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -17,26 +18,47 @@ plain.models = {
   { "models/small.lua", "norm=pre", "final_norm=true", "bias=false", "output={ pool \"mean\", linear { to = 5 } }" },
 }
 
---- One line a file: hash, target, description with overrides, file.
+-- What emitted C takes from the runtime, sorted: a name of the runtime that is new here is an option that left a trace.
+local function runtime_names(text, taken)
+  for name in text:gmatch("attn2c_[%w_]+") do taken[name] = true end
+  for name in text:gmatch('#include "([%w_]+/[%w_]+%.h)"') do taken[name] = true end
+end
+
+-- Words in lines of at most 120 characters, each behind two spaces.
+local function wrapped(list)
+  local lines = { " " }
+  for _, word in ipairs(list) do
+    if #lines[#lines] + 1 + #word > 120 then lines[#lines + 1] = " " end
+    lines[#lines] = lines[#lines] .. " " .. word
+  end
+  return table.concat(lines, "\n")
+end
+
+--- A model and target: a hash of all its files, and what its C takes from the runtime.
 function plain.make()
-  local hash, pipeline, version = require("hash"), require("pipeline"), require("version")
+  local hash, pipeline, version = require("common.hash"), require("pipeline"), require("common.version")
+  local words = require("common.words")
   local lines = {}
-  for _, target in ipairs { "avx512", "avx2" } do
-    for _, model in ipairs(plain.models) do
+  for _, model in ipairs(plain.models) do
+    local taken = {}
+    for _, target in ipairs { "avx512", "avx2" } do
       local overrides = { table.unpack(model, 2) }
       overrides[#overrides + 1] = "target=" .. target
-      local state = pipeline.run(root, root .. "/" .. model[1], overrides)
-      for _, file in ipairs(state.files) do
+      local state, hashes = pipeline.run(root, root .. "/" .. model[1], overrides), {}
+      for i, file in ipairs(state.files) do
         local text = file.text:gsub(version.generator:gsub("%p", "%%%0"), "VERSION")
-        lines[#lines + 1] = ("%s %s %s: %s"):format(hash.text(text), target, table.concat(model, " "), file.name)
+        hashes[i] = file.name .. " " .. hash.text(text)
+        runtime_names(text, taken)
       end
+      lines[#lines + 1] = ("%s %s %s"):format(hash.text(table.concat(hashes, "\n")), target, table.concat(model, " "))
     end
+    lines[#lines + 1] = wrapped(words.sorted_keys(taken))
   end
   return table.concat(lines, "\n") .. "\n"
 end
 
 if arg and arg[0] and arg[0]:match("plain%.lua$") then
-  require("files").write_all(here, { { name = "plain.txt", text = plain.make() } })
+  require("common.files").write_all(here, { { name = "plain.txt", text = plain.make() } })
 end
 
 return plain

@@ -10,8 +10,7 @@ helper.root = here .. "/../.."
 
 package.path = helper.root .. "/gen/?.lua;" .. package.path
 
-local checks = require("checks")
-local faults = require("faults")
+local faults = require("common.faults")
 local pipeline = require("pipeline")
 
 --- A small valid description with its target pinned; `more` replaces or adds keys.
@@ -21,17 +20,18 @@ function helper.description(more)
   return result
 end
 
---- A state after the pass `last` (default: all) of a description that is no file; checkers run as in the compiler.
+--- A state after the pass `last` (default: all) of a description that is no file; checkers run as in the compiler. It
+--- is that of the longest entry, which sees the model's behind it.
 function helper.state(description, last)
-  local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", description = description }
+  local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", description = description,
+    host = "avx2", machine = "A-CPU", notes = {} }
   for _, name in ipairs(pipeline.passes) do
     if name ~= "describe" then
-      require(name).run(state)
-      if checks[name] then checks[name](state) end
+      pipeline.step(state, name)
       if name == last then break end
     end
   end
-  return state
+  return state.entries[#state.entries]
 end
 
 --- As helper.state, of helper.description(more).
@@ -43,6 +43,13 @@ function helper.read(path)
   local text = handle:read("a")
   handle:close()
   return text
+end
+
+--- Writes a file as it stands there.
+function helper.write(path, text)
+  local handle = assert(io.open(path, "wb"))
+  assert(handle:write(text))
+  assert(handle:close())
 end
 
 --- The fault that a function raises; nil where it raises nothing. Any other error goes on.
@@ -95,14 +102,14 @@ end
 --- Removes what helper.file and helper.folder made.
 function helper.clean()
   for _, folder in ipairs(made) do
-    os.execute("rm -rf " .. require("files").shell(folder))
+    os.execute("rm -rf " .. require("common.files").shell(folder))
   end
   made = {}
 end
 
 --- The path of the repository's top, without links and dots.
 function helper.absolute_root()
-  local handle = assert(io.popen("cd " .. require("files").shell(helper.root) .. " && pwd -P"))
+  local handle = assert(io.popen("cd " .. require("common.files").shell(helper.root) .. " && pwd -P"))
   local path = handle:read("l")
   handle:close()
   return path
@@ -111,26 +118,33 @@ end
 --- Runs gen/attn2c with words in a folder (default: the repository). Returns exit code, standard output, standard
 --- error.
 function helper.command(list, folder)
-  local shell = require("files").shell
+  local shell = require("common.files").shell
   local errors = helper.file("", "stderr")
   local parts = { "cd", shell(folder or helper.root), "&&", "lua5.4", shell(helper.absolute_root() .. "/gen/attn2c") }
   for _, word in ipairs(list) do parts[#parts + 1] = shell(word) end
   local handle = assert(io.popen(table.concat(parts, " ") .. " 2>" .. shell(errors)))
   local output = handle:read("a")
   local _, _, code = handle:close()
-  return code, output, require("files").read(errors)
+  return code, output, require("common.files").read(errors)
+end
+
+--- CPU seconds of all commands so far that have ended.
+function helper.cpu_of_children()
+  local fields = {}
+  for field in helper.read("/proc/self/stat"):match("%) (.*)$"):gmatch("%S+") do fields[#fields + 1] = field end
+  return (fields[14] + fields[15]) / 100 -- cutime and cstime, in ticks
 end
 
 --- The op of the first entry whose result has a name.
 function helper.op(state, name)
-  for _, op in ipairs(state.graph.entries[1].ops) do if op.result.name == name then return op end end
+  for _, op in ipairs(state.graph.entry.ops) do if op.result.name == name then return op end end
   return nil
 end
 
 --- "result = op(operands)" of each op, in order; of those only whose results' names a pattern matches.
 function helper.equations(state, pattern)
-  local ops, list = require("ops"), {}
-  for _, op in ipairs(state.graph.entries[1].ops) do
+  local ops, list = require("data.ops"), {}
+  for _, op in ipairs(state.graph.entry.ops) do
     local operands = {}
     for _, name in ipairs(ops.table[op.op].operands) do
       if op.operands[name] then operands[#operands + 1] = op.operands[name].name end
@@ -155,7 +169,7 @@ end
 
 --- The texts of a program's steps, without notes.
 function helper.step_texts(program)
-  local lower, list = require("lower"), {}
+  local lower, list = require("passes.lower"), {}
   for _, step in ipairs(helper.steps(program)) do
     if step.form ~= "note" then list[#list + 1] = lower.step_text(step) end
   end

@@ -1,0 +1,142 @@
+-- facts: config.json read by the table of its family: every key is mapped, known to have no
+-- effect, or refused by name; one that transformers does not know either is noted.
+local effects = require("checkpoints.effects")
+local families = require("checkpoints.families")
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local json = require("checkpoints.json")
+local words = require("common.words")
+
+local facts = {}
+
+local function refuse(kind, key, what) faults.raise(kind, ("config.json: %s: %s"):format(key, what)) end
+
+local function show(value)
+  if type(value) == "table" and value ~= json.null then return "a table" end
+  return type(value) == "string" and faults.quote(value) or tostring(value)
+end
+
+-- kind -> function of a value: what it means, or nil and what is expected.
+local kinds = {}
+
+function kinds.count(value)
+  if math.type(value) == "integer" and value >= 1 then return value end
+  return nil, "an integer from 1 on"
+end
+
+function kinds.size(value)
+  if math.type(value) == "integer" and value >= 0 then return value end
+  return nil, "an integer from 0 on"
+end
+
+function kinds.number(value)
+  if type(value) == "number" and value == value and value > 0 and value < math.huge then return value end
+  return nil, "a positive number"
+end
+
+function kinds.flag(value)
+  if type(value) == "boolean" then return value end
+  return nil, "true or false"
+end
+
+function kinds.text(value)
+  if type(value) == "string" then return value end
+  return nil, "a text"
+end
+
+function kinds.object(value)
+  if type(value) == "table" then return value end
+  return nil, "an object"
+end
+
+kinds.list = function(value) return kinds.object(value) end
+
+function kinds.sides(value)
+  if type(value) == "table" and #value == 2 and kinds.count(value[1]) and kinds.count(value[2]) then return value end
+  if kinds.count(value) then return { value, value } end
+  return nil, "an integer or two"
+end
+
+-- `what` a word of transformers' becomes; not done words are refused by name.
+function kinds.activation(value, key)
+  if type(value) ~= "string" then return nil, "a word" end
+  if not heads.activations[value] then
+    refuse("usage", key, ("%s is not done; %s are"):format(faults.quote(value),
+      table.concat(words.sorted_keys(heads.activations), ", ")))
+  end
+  return heads.activations[value]
+end
+
+-- The value of an entry of a family's table.
+local function read_entry(entry, config, default, known)
+  local value, key
+  for i = 1, #entry do
+    known[entry[i]] = true
+    if value == nil and config[entry[i]] ~= nil then value, key = config[entry[i]], entry[i] end
+  end
+  if value == json.null then
+    if entry.null ~= nil then return entry.null end
+    value = nil
+  end
+  if value == nil then value, key = default, entry[1] end
+  if value == false and entry.kind ~= "flag" then return false end
+  local meant, expected = kinds[entry.kind](value, key)
+  if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(show(value), expected)) end
+  return meant
+end
+
+local function is_empty(value)
+  return value == nil or value == json.null or value == false or (type(value) == "table" and next(value) == nil)
+end
+
+-- Faults where a key has another value than every supported model.
+local function check_only(config, only, known)
+  for _, key in ipairs(words.sorted_keys(only)) do
+    local value, found = config[key], false
+    for _, allowed in ipairs(only[key][1]) do found = found or value == allowed end
+    if value ~= nil and value ~= json.null and not found then
+      refuse("usage", key, ("%s is not done: %s"):format(show(value), only[key][2]))
+    end
+    known[key] = true
+  end
+end
+
+--- The family of a configuration. Faults: format, usage.
+function facts.family(config)
+  local word = config.model_type
+  if type(word) ~= "string" then refuse("format", "model_type", "missing, or no text") end
+  local family = families.by_type[word]
+  if not family then
+    refuse("usage", "model_type", ("%s is not done; %s are"):format(faults.quote(word),
+      table.concat(words.sorted_keys(families.by_type), ", ")))
+  end
+  return family, word
+end
+
+--- The facts of a configuration, and notes on keys that nobody knows.
+function facts.read(config)
+  local family, word = facts.family(config)
+  local result, known, notes = { family = family, model_type = word }, {}, {}
+  local defaults = family.defaults and family.defaults[word] or {}
+  for _, entry in ipairs(family.config) do
+    local default = defaults[entry.to]
+    if default == nil then default = entry.default end
+    result[entry.to] = read_entry(entry, config, default, known)
+  end
+  check_only(config, effects.only, known)
+  check_only(config, family.only or {}, known)
+  for key, why in pairs(effects.empty) do
+    if not is_empty(config[key]) then refuse("usage", key, why) end
+    known[key] = true
+  end
+  for _, key in ipairs(family.unused or {}) do known[key] = true end
+  for _, key in ipairs(words.sorted_keys(config)) do
+    if not known[key] and not effects.none[key] then
+      notes[#notes + 1] = ("config.json: %s: no key of this family, in transformers either; it has no effect"):format(
+        faults.quote(key))
+    end
+  end
+  return result, notes
+end
+
+return facts

@@ -1,0 +1,52 @@
+-- albert: ALBERT (Lan et al. 2019): BERT with narrow tables and layers that share their weights.
+local heads = require("checkpoints.heads")
+
+local config = heads.bert_config { vocab = 30000, types = 2, width = 4096, layers = 12, heads = 64, d_ff = 16384,
+  activation = "gelu_new" }
+config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind = "count" }
+config[#config + 1] = { "num_hidden_groups", to = "groups", default = 1, kind = "count" }
+
+local layer = "encoder.albert_layer_groups.*.albert_layers.0."
+
+return {
+  model_types = { albert = "Albert" },
+  prefixes = { "albert.", "" },
+  tensors = {
+    { "input.tokens", "embeddings.word_embeddings" },
+    { "input.positions.weight", { "embeddings.position_embeddings.weight", plus = {
+      "embeddings.token_type_embeddings.weight", row = 0 }, when = { "input.types", 0 } } },
+    { "input.positions", "embeddings.position_embeddings" },
+    { "input.types", "embeddings.token_type_embeddings" },
+    { "input.norm", "embeddings.LayerNorm" },
+    { "input.projection", "encoder.embedding_hidden_mapping_in" },
+    { "l*.attn.q", layer .. "attention.query" },
+    { "l*.attn.k", layer .. "attention.key" },
+    { "l*.attn.v", layer .. "attention.value" },
+    { "l*.attn.out", layer .. "attention.dense" },
+    { "l*.norm1", layer .. "attention.LayerNorm" },
+    { "l*.ff.up", layer .. "ffn" },
+    { "l*.ff.down", layer .. "ffn_output" },
+    { "l*.norm2", layer .. "full_layer_layer_norm" },
+  },
+  config = config,
+  only = { inner_group_num = { { 1 }, "groups of several layers are not done" } },
+  fixed = { norm = "post" },
+  always_projects = true,
+  --- Layer i is of group int(i / (layers / groups)).
+  derive = function(facts)
+    facts.layer_groups = {}
+    for i = 0, facts.layers - 1 do facts.layer_groups[i + 1] = i * facts.groups // facts.layers end
+  end,
+  heads = {
+    Model = heads.model("pooler"),
+    ForSequenceClassification = {
+      { "pool", over = "first" },
+      { "linear", to = "d_model", activation = "tanh", tensor = "pooler", within = true },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+    ForMaskedLM = heads.masked_lm { transform = "predictions.dense", to = "embedding", norm = "predictions.LayerNorm",
+      vocabulary = "predictions.decoder", bias = "predictions.bias" },
+  },
+}

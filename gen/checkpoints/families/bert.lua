@@ -1,0 +1,23 @@
+-- bert: BERT (Devlin et al. 2018).
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { bert = "Bert" },
+  prefixes = { "bert.", "" },
+  tensors = heads.bert_tensors(),
+  config = heads.bert_config { vocab = 30522, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072 },
+  fixed = { norm = "post" },
+  heads = {
+    Model = heads.model("pooler.dense"),
+    ForSequenceClassification = {
+      { "pool", over = "first" },
+      { "linear", to = "d_model", activation = "tanh", tensor = "pooler.dense", within = true },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+    ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",
+      norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
+      bias = "cls.predictions.bias" },
+  },
+}

@@ -1,0 +1,25 @@
+-- deit: DeiT (Touvron et al. 2020): ViT with a second token, and the mean of two classifiers.
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { deit = "DeiT" },
+  prefixes = { "deit.", "" },
+  tensors = heads.vit_tensors { join = "rows", { "embeddings.cls_token" }, { "embeddings.distillation_token" } },
+  config = heads.vit_config(),
+  fixed = { norm = "pre", final_norm = true },
+  image = { distillation_token = true },
+  heads = {
+    Model = heads.model("pooler.dense"),
+    ForImageClassification = {
+      { "pool", over = "first" },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
+    -- The mean of two linear layers of two rows is one of both rows side by side, with half of their weights.
+    ForImageClassificationWithTeacher = {
+      { "pool", over = { "first", "second" } },
+      { "linear", to = "labels", name = "logits", tensor = "cls_classifier", tensors = {
+        weight = { join = "columns", factor = 0.5, { "cls_classifier.weight" }, { "distillation_classifier.weight" } },
+        bias = { "cls_classifier.bias", factor = 0.5, plus = { "distillation_classifier.bias", factor = 0.5 } } } },
+    },
+  },
+}

@@ -1,0 +1,25 @@
+-- electra: ELECTRA (Clark et al. 2020): BERT with narrow tables and no pooler.
+local heads = require("checkpoints.heads")
+
+local config = heads.bert_config { vocab = 30522, types = 2, width = 256, layers = 12, heads = 4, d_ff = 1024 }
+config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind = "count" }
+
+return {
+  model_types = { electra = "Electra" },
+  prefixes = { "electra.", "" },
+  tensors = heads.bert_tensors { { "input.projection", "embeddings_project" } },
+  config = config,
+  fixed = { norm = "post" },
+  heads = {
+    Model = heads.model(),
+    ForSequenceClassification = heads.two_layers("gelu"),
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+    ForMaskedLM = heads.masked_lm { transform = "generator_predictions.dense", to = "embedding", activation = "gelu",
+      norm = "generator_predictions.LayerNorm", vocabulary = "generator_lm_head", bias = "generator_lm_head.bias" },
+    ForPreTraining = {
+      { "linear", to = "d_model", activation = "activation", tensor = "discriminator_predictions.dense" },
+      { "linear", to = 1, name = "logits", tensor = "discriminator_predictions.dense_prediction" },
+    },
+  },
+}

@@ -1,0 +1,53 @@
+-- gpt2: GPT-2 (Radford et al. 2019). Its linear layers lie [in][out].
+local heads = require("checkpoints.heads")
+
+local function turned(name, part) return { name, part = part, parts = part and 3, transpose = true } end
+
+return {
+  model_types = { gpt2 = "GPT2" },
+  prefixes = { "transformer.", "" },
+  tensors = {
+    { "input.tokens", "wte" },
+    { "input.positions", "wpe" },
+    { "l*.attn.q", turned("h.*.attn.c_attn", 1) },
+    { "l*.attn.k", turned("h.*.attn.c_attn", 2) },
+    { "l*.attn.v", turned("h.*.attn.c_attn", 3) },
+    { "l*.attn.out", turned("h.*.attn.c_proj") },
+    { "l*.norm1", "h.*.ln_1" },
+    { "l*.ff.up", turned("h.*.mlp.c_fc") },
+    { "l*.ff.down", turned("h.*.mlp.c_proj") },
+    { "l*.norm2", "h.*.ln_2" },
+    { "final_norm", "ln_f" },
+  },
+  config = {
+    { "vocab_size", to = "vocab", default = 50257, kind = "count" },
+    { "n_positions", "max_position_embeddings", to = "max_position", default = 1024, kind = "count" },
+    { "n_embd", "hidden_size", to = "d_model", default = 768, kind = "count" },
+    { "n_layer", "num_hidden_layers", to = "layers", default = 12, kind = "count" },
+    { "n_head", "num_attention_heads", to = "heads", default = 12, kind = "count" },
+    { "n_inner", to = "d_ff", default = false, kind = "count" },
+    { "activation_function", to = "activation", default = "gelu_new", kind = "activation" },
+    { "layer_norm_epsilon", to = "eps", default = 1e-5, kind = "number" },
+    { "scale_attn_by_inverse_layer_idx", to = "inverse_layers", default = false, kind = "flag" },
+    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
+  },
+  fixed = { norm = "pre", final_norm = true },
+  causal = true,
+  --- Scores of layer i by i + 1: its queries are.
+  derive = function(facts, _, names)
+    for i = 1, facts.inverse_layers and facts.layers - 1 or 0 do
+      for parameter, transpose in pairs { weight = true, bias = false } do
+        names[("l%d.attn.q.%s"):format(i, parameter)] = {
+          ("transformer.h.%d.attn.c_attn.%s"):format(i, parameter), ("h.%d.attn.c_attn.%s"):format(i, parameter),
+          part = 1, parts = 3, transpose = transpose or nil, factor = 1 / (i + 1) }
+      end
+    end
+  end,
+  heads = {
+    Model = heads.model(),
+    LMHeadModel = heads.causal_lm,
+    ForSequenceClassification = heads.last_token,
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+  },
+}

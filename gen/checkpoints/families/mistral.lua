@@ -1,0 +1,16 @@
+-- mistral: Mistral (Jiang et al. 2023): Llama, each token of which sees a window of those before it.
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { mistral = "Mistral" },
+  prefixes = heads.llama_prefixes,
+  tensors = heads.llama_tensors(),
+  config = heads.llama_config({ vocab = 32000, d_ff = 14336, positions = 131072, kv_heads = 8 }, {
+    { "sliding_window", to = "window", default = 4096, kind = "count", null = false },
+  }),
+  fixed = heads.llama_fixed,
+  rotary = true,
+  causal = true,
+  derive = function(facts) facts.bias = { qkv = false, out = false, ff = false } end,
+  heads = heads.llama,
+}

@@ -1,0 +1,32 @@
+-- mpnet: MPNet (Song et al. 2020): BERT with T5's distances beside learned positions, and no token types.
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { mpnet = "MPNet" },
+  prefixes = { "mpnet.", "" },
+  tensors = {
+    { "input.tokens", "embeddings.word_embeddings" },
+    { "input.positions", "embeddings.position_embeddings" },
+    { "input.norm", "embeddings.LayerNorm" },
+    { "positions.bias.weight", "encoder.relative_attention_bias.weight" },
+    { "l*.attn.q", "encoder.layer.*.attention.attn.q" },
+    { "l*.attn.k", "encoder.layer.*.attention.attn.k" },
+    { "l*.attn.v", "encoder.layer.*.attention.attn.v" },
+    { "l*.attn.out", "encoder.layer.*.attention.attn.o" },
+    { "l*.norm1", "encoder.layer.*.attention.LayerNorm" },
+    { "l*.ff.up", "encoder.layer.*.intermediate.dense" },
+    { "l*.ff.down", "encoder.layer.*.output.dense" },
+    { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
+  },
+  config = heads.bert_config { vocab = 30527, width = 768, layers = 12, heads = 12, d_ff = 3072 },
+  only = { relative_attention_num_buckets = { { 32 }, "transformers takes 32 whatever it says" } },
+  fixed = { norm = "post", positions = { "learned", "t5" }, first_position = 2, t5_buckets = 32, t5_distance = 128 },
+  heads = {
+    Model = heads.model("pooler.dense"),
+    ForSequenceClassification = heads.two_layers("tanh"),
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+    ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
+      vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
+  },
+}

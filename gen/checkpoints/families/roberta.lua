@@ -1,0 +1,21 @@
+-- roberta: RoBERTa (Liu et al. 2019), XLM-RoBERTa and CamemBERT: BERT whose positions begin behind
+-- the padding token's number, and whose token types are one, added to the positions.
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { roberta = "Roberta", ["xlm-roberta"] = "XLMRoberta", camembert = "Camembert" },
+  prefixes = { "roberta.", "" },
+  tensors = heads.bert_tensors(),
+  config = heads.bert_config { vocab = 50265, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },
+  defaults = { ["xlm-roberta"] = { vocab = 30522 }, camembert = { vocab = 30522 } },
+  fixed = { norm = "post" },
+  positions_behind_pad = true,
+  heads = {
+    Model = heads.model("pooler.dense"),
+    ForSequenceClassification = heads.two_layers("tanh"),
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+    ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
+      vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
+  },
+}

@@ -1,0 +1,58 @@
+-- t5: the encoder of T5 (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
+local attention, ff = "encoder.block.*.layer.0.", "encoder.block.*.layer.1."
+
+-- feed_forward_proj -> activation, and whether there is a gate.
+local function feed_forward(word)
+  local gated, name = word:match("^(gated%-)(.+)$")
+  name = name or word
+  if gated and name == "gelu" then name = "gelu_new" end
+  return name, gated ~= nil
+end
+
+return {
+  model_types = { t5 = "T5" },
+  prefixes = { "" },
+  tensors = {
+    { "input.tokens.weight", { "shared.weight", "encoder.embed_tokens.weight" } },
+    { "positions.bias.weight", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight" },
+    { "l*.attn.q", attention .. "SelfAttention.q" },
+    { "l*.attn.k", attention .. "SelfAttention.k" },
+    { "l*.attn.v", attention .. "SelfAttention.v" },
+    { "l*.attn.out", attention .. "SelfAttention.o" },
+    { "l*.norm1", attention .. "layer_norm" },
+    { "l*.ff.gate", ff .. "DenseReluDense.wi_0" },
+    { "l*.ff.up.weight", { ff .. "DenseReluDense.wi_1.weight", when = { "gated", true } } },
+    { "l*.ff.up", ff .. "DenseReluDense.wi" },
+    { "l*.ff.down", ff .. "DenseReluDense.wo" },
+    { "l*.norm2", ff .. "layer_norm" },
+    { "final_norm", "encoder.final_layer_norm" },
+  },
+  config = {
+    { "vocab_size", to = "vocab", default = 32128, kind = "count" },
+    { "d_model", "hidden_size", to = "d_model", default = 512, kind = "count" },
+    { "d_kv", "head_dim", to = "head_dim", default = 64, kind = "count" },
+    { "d_ff", to = "d_ff", default = 2048, kind = "count" },
+    { "num_layers", "num_hidden_layers", to = "layers", default = 6, kind = "count" },
+    { "num_heads", "num_attention_heads", to = "heads", default = 8, kind = "count" },
+    { "relative_attention_num_buckets", to = "t5_buckets", default = 32, kind = "count" },
+    { "relative_attention_max_distance", to = "t5_distance", default = 128, kind = "count" },
+    { "layer_norm_epsilon", to = "eps", default = 1e-6, kind = "number" },
+    { "feed_forward_proj", to = "ff_word", default = "relu", kind = "text" },
+  },
+  unused = { "num_decoder_layers", "n_positions", "tie_word_embeddings", "dense_act_fn", "is_gated_act",
+    "scale_decoder_outputs" },
+  fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "t5", scale = false,
+    bias = { qkv = false, out = false, ff = false } },
+  derive = function(facts)
+    local word
+    word, facts.gated = feed_forward(facts.ff_word)
+    facts.activation = heads.activations[word]
+    if not facts.activation then
+      faults.raise("usage", ("config.json: feed_forward_proj: %s is not done"):format(faults.quote(facts.ff_word)))
+    end
+  end,
+  heads = { EncoderModel = heads.model(), Model = heads.model(), ForConditionalGeneration = heads.model() },
+}

@@ -1,0 +1,18 @@
+-- vit: the vision transformer (Dosovitskiy et al. 2020), by the names of transformers 4 and 5.
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { vit = "ViT" },
+  prefixes = { "vit.", "" },
+  tensors = heads.vit_tensors("embeddings.cls_token"),
+  config = heads.vit_config(),
+  fixed = { norm = "pre", final_norm = true },
+  image = {},
+  heads = {
+    Model = heads.model("pooler.dense"),
+    ForImageClassification = {
+      { "pool", over = "first" },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
+  },
+}

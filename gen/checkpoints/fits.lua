@@ -1,0 +1,76 @@
+-- fits: whether the tensors of a folder are those that its configuration, with what the user
+-- changed, asks for: before C is emitted, not first when a model is opened.
+local faults = require("common.faults")
+local words = require("common.words")
+
+local fits = {}
+
+local MOST_LINES = 8
+
+local readable = words.set { "F64", "F32", "F16", "BF16" }
+
+local function without_ones(shape)
+  local list = {}
+  for _, n in ipairs(shape) do if n ~= 1 then list[#list + 1] = n end end
+  return list
+end
+
+local function same(a, b)
+  if #a ~= #b then return false end
+  for i, n in ipairs(a) do if n ~= b[i] then return false end end
+  return true
+end
+
+--- Whether a tensor of a file has what a stored one must have: as attn2c_hints_shape_fits of the runtime.
+function fits.shape(shape, wanted)
+  if wanted[1] == -1 then
+    return #shape == #wanted and same(table.move(shape, 2, #shape, 1, {}), table.move(wanted, 2, #wanted, 1, {}))
+  end
+  local have, want = without_ones(shape), without_ones(wanted)
+  if same(have, want) then return true end
+  if #want ~= 2 or #have <= 2 or have[1] ~= want[1] then return false end
+  local row = 1
+  for i = 2, #have do row = row * have[i] end
+  return row == want[2]
+end
+
+local function shape_text(shape) return ("[%s]"):format(table.concat(shape, ", ")) end
+
+local function fault_of(stored, tensors)
+  for _, name in ipairs(stored.names) do
+    local tensor = tensors[name]
+    if tensor and not readable[tensor.dtype] then
+      return ("%s: type %s, but F32, F64, F16 or BF16 is expected"):format(name, tensor.dtype)
+    elseif tensor and not fits.shape(tensor.shape, stored.shape) then
+      return ("%s: shape %s, but config.json and the command line ask for %s"):format(name, shape_text(tensor.shape),
+        shape_text(stored.shape))
+    elseif tensor then
+      return nil
+    end
+  end
+  local more = table.concat(stored.names, ", ", 2)
+  return ("%s: missing%s"):format(stored.names[1], more ~= "" and (" (also looked for %s)"):format(more) or "")
+end
+
+--- Faults: format, where tensors are missing or have other shapes; ten lines at most. graph: of the graph pass.
+function fits.check(graph, tensors, file)
+  local lines, seen, count = {}, {}, 0
+  for _, path in ipairs(graph.weights) do
+    local from = graph.tensors[path].from
+    for _, stored in ipairs(from and from.stored or {}) do
+      local key = stored.names[1] .. shape_text(stored.shape)
+      local fault = not seen[key] and fault_of(stored, tensors) or nil
+      seen[key] = true
+      if fault then
+        count = count + 1
+        if count <= MOST_LINES then lines[count] = ("%s: %s"):format(file, fault):gsub("%c", "?") end
+      end
+    end
+  end
+  if count > MOST_LINES then
+    lines[#lines + 1] = ("%s: and %d more tensors do not fit"):format(file, count - MOST_LINES):gsub("%c", "?")
+  end
+  if count > 0 then faults.raise("format", lines) end
+end
+
+return fits

@@ -1,0 +1,216 @@
+-- folder: a checkpoint as Hugging Face publishes it: config.json, the tensors of
+-- model.safetensors or of its index, and what sentence-transformers adds. Names that stand in
+-- these files are a stranger's: none leads out of the folder.
+local faults = require("common.faults")
+local files = require("common.files")
+local json = require("checkpoints.json")
+local lfs = require("lfs")
+
+local folder = {}
+
+local LARGEST = { config = 4 << 20, header = 100 << 20 }
+
+local types = { F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U64 = 8, U32 = 4, U16 = 2,
+  U8 = 1, BOOL = 1, F8_E4M3 = 1, F8_E5M2 = 1 }
+
+local function shown(path) return (path:gsub("%c", "?")) end
+
+local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
+
+-- "a/b/../c" without its dots, or nil where it leads above where it began.
+local function plain_path(path)
+  local parts = {}
+  for part in path:gmatch("[^/]+") do
+    if part == ".." then
+      if #parts == 0 then return nil end
+      parts[#parts] = nil
+    elseif part ~= "." then
+      parts[#parts + 1] = part
+    end
+  end
+  return table.concat(parts, "/")
+end
+
+-- Whether a file that is a link stays in its folder, or leads to the store of Hugging Face's cache beside it.
+local function is_within(path)
+  local target = lfs.symlinkattributes(path, "target")
+  if not target then return true end
+  if target:sub(1, 1) == "/" then return false end
+  return plain_path(target) ~= nil or target:match("^%.%./%.%./blobs/[%w._-]+$") ~= nil
+    or target:match("^%.%./%.%./%.%./blobs/[%w._-]+$") ~= nil
+end
+
+-- Opens a file of a checkpoint; nil where there is none.
+local function open(path)
+  local mode = lfs.attributes(path, "mode")
+  if not mode then
+    if lfs.symlinkattributes(path, "mode") then refuse("io", path, "is a link to nothing") end
+    return nil
+  end
+  if mode ~= "file" then refuse("io", path, "is not a regular file") end
+  if not is_within(path) then refuse("format", path, "is a link that leads out of its folder") end
+  local handle, message = io.open(path, "rb")
+  if not handle then refuse("io", path, "cannot be opened: " .. message:gsub("^.*: ", "")) end
+  return handle, lfs.attributes(path, "size")
+end
+
+local function read_all(path, handle, bytes)
+  local text, message = handle:read(bytes)
+  if message then refuse("io", path, "cannot be read: " .. message) end
+  if #(text or "") < bytes then refuse("format", path, "ends before it should") end
+  return text or ""
+end
+
+--- The value of a file of JSON, which is an object; nil where there is no such file.
+local function read_json(path, most)
+  local handle, size = open(path)
+  if not handle then return nil end
+  if size > most then
+    handle:close()
+    refuse("format", path, ("%d bytes, but at most %d are allowed"):format(size, most))
+  end
+  local text = size > 0 and read_all(path, handle, size) or ""
+  handle:close()
+  local value, message = json.decode(text)
+  if message then refuse("format", path, message) end
+  return value
+end
+
+local function read_object(path, most)
+  local value = read_json(path, most)
+  if value ~= nil and (type(value) ~= "table" or value == json.null or #value > 0) then
+    refuse("format", path, "an object is expected")
+  end
+  return value
+end
+
+-- Adds the tensors of one safetensors file: name -> { dtype, shape }.
+local function read_header(path, tensors, prefix)
+  local handle, size = open(path)
+  if not handle then refuse("io", path, "is missing") end
+  local length = size >= 8 and string.unpack("<I8", read_all(path, handle, 8)) or nil
+  if not length or length < 0 or length > LARGEST.header or length > size - 8 then
+    handle:close()
+    refuse("format", path, "is no safetensors file, or it was cut")
+  end
+  local text = read_all(path, handle, length)
+  handle:close()
+  local header, message = json.decode(text)
+  if type(header) ~= "table" then refuse("format", path, "header: " .. (message or "an object is expected")) end
+  local last = 0
+  for name, entry in pairs(header) do
+    if name ~= "__metadata__" then
+      local offsets = type(entry) == "table" and entry.data_offsets
+      if type(entry) ~= "table" or not types[entry.dtype] or type(entry.shape) ~= "table" or type(offsets) ~= "table"
+        or math.type(offsets[2]) ~= "integer" then
+        refuse("format", path, "header: a tensor without dtype, shape or data_offsets")
+      end
+      for _, n in ipairs(entry.shape) do
+        if math.type(n) ~= "integer" or n < 0 then refuse("format", path, "header: a shape that is none") end
+      end
+      last = math.max(last, offsets[2])
+      if tensors[prefix .. name] then refuse("format", path, faults.quote(name) .. " is in another file, too") end
+      tensors[prefix .. name] = { dtype = entry.dtype, shape = entry.shape }
+    end
+  end
+  if last ~= size - 8 - length then
+    refuse("format", path, ("%d bytes of tensors, but its header says %d: it was cut"):format(size - 8 - length, last))
+  end
+end
+
+local function read_shards(path, index_path, tensors)
+  local index = read_object(index_path, LARGEST.header)
+  local map = index.weight_map
+  if type(map) ~= "table" or next(map) == nil then refuse("format", index_path, "no weight_map, or an empty one") end
+  local list, seen = {}, {}
+  for name, file in pairs(map) do
+    if type(name) ~= "string" or type(file) ~= "string" or file:find("[/\\%c]") or file:find("^%.") or file == "" then
+      refuse("format", index_path, ("%s is in %s, but a file beside the index is expected"):format(faults.quote(name),
+        faults.quote(file)))
+    end
+    if not seen[file] then
+      seen[file] = true
+      list[#list + 1] = file
+    end
+  end
+  table.sort(list)
+  for _, file in ipairs(list) do read_header(path .. "/" .. file, tensors, "") end
+  for name, file in pairs(map) do
+    if not tensors[name] then
+      refuse("format", index_path, ("%s is not in %s"):format(faults.quote(name), faults.quote(file)))
+    end
+  end
+end
+
+local CONVERT = "python3 -c 'import torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
+  .. "torch.load(\"pytorch_model.bin\", map_location=\"cpu\", weights_only=True).items()}, \"model.safetensors\")'"
+
+local function read_tensors(path)
+  local tensors = {}
+  local function is_there(name) return lfs.symlinkattributes(path .. "/" .. name, "mode") ~= nil end
+  if is_there("model.safetensors") then
+    read_header(path .. "/model.safetensors", tensors, "")
+  elseif is_there("model.safetensors.index.json") then
+    read_shards(path, path .. "/model.safetensors.index.json", tensors)
+  elseif is_there("pytorch_model.bin") or is_there("pytorch_model.bin.index.json") then
+    refuse("format", path, "has its tensors in PyTorch's pickle, which is not read; in the folder: " .. CONVERT)
+  else
+    refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json")
+  end
+  return tensors
+end
+
+-- The modules of sentence-transformers: { { kind, path, config } }.
+local function read_modules(path)
+  local list = read_json(path .. "/modules.json", LARGEST.config)
+  if list == nil then return nil end
+  local modules = {}
+  if type(list) ~= "table" then refuse("format", path .. "/modules.json", "a list is expected") end
+  for i, entry in ipairs(list) do
+    local kind = type(entry) == "table" and type(entry.type) == "string" and entry.type:match("([%w_]+)$")
+    local where = type(entry) == "table" and entry.path
+    if not kind or type(where) ~= "string" or where:find("[/\\%c]") or where:sub(1, 1) == "." then
+      refuse("format", path .. "/modules.json", ("module %d: a type and a path in the folder are expected"):format(i))
+    end
+    local config = where ~= "" and read_object(("%s/%s/config.json"):format(path, where), LARGEST.config) or nil
+    modules[i] = { kind = kind, path = where, config = config }
+  end
+  return modules
+end
+
+--- Whether a path is a folder.
+function folder.is(path) return lfs.attributes(path, "mode") == "directory" end
+
+--- The last part of a folder's path, as people call it.
+function folder.title(path)
+  local title = path:gsub("/+$", ""):match("[^/]*$")
+  if title == "" or title == "." or title == ".." then
+    title = (lfs.currentdir() .. "/" .. path):gsub("/%.$", ""):match("([^/]+)/?$") or "model"
+  end
+  return title
+end
+
+--- What a folder holds: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits };
+--- modules, settings and limits are of sentence-transformers. Faults: io, format.
+function folder.read(path)
+  path = path:gsub("(.)/+$", "%1")
+  local modules = read_modules(path)
+  local main = path
+  if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
+  local config = read_object(main .. "/config.json", LARGEST.config)
+  if not config then refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them") end
+  local tensors = read_tensors(main)
+  for _, module in ipairs(modules or {}) do
+    if module.kind == "Dense" then
+      read_header(("%s/%s/model.safetensors"):format(path, module.path), tensors, module.path .. "/")
+    end
+  end
+  return {
+    path = path, title = folder.title(path), config = config, tensors = tensors, modules = modules,
+    settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
+    limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
+    has_tokenizer = files.read_some(main .. "/tokenizer.json", 1) ~= nil,
+  }
+end
+
+return folder

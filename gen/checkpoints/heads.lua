@@ -1,0 +1,192 @@
+-- heads: what several families share, as data: configuration keys, tensors' names, and the stages
+-- that stand on a model.
+--
+-- A stage of a head is { constructor, fields .. }: `to` may be a fact's name; name: the output's; tensor: what its
+-- weight and bias are called, `within` behind the model's prefix; tensors: { weight =, bias = } of their own.
+local heads = {}
+
+--- transformers' words for activations -> attn2c's.
+heads.activations = {
+  gelu = "gelu", gelu_python = "gelu", gelu_new = "gelu_tanh", gelu_accurate = "gelu_tanh", gelu_fast = "gelu_tanh",
+  gelu_pytorch_tanh = "gelu_tanh", gelu_python_tanh = "gelu_tanh", quick_gelu = "quick_gelu", silu = "silu",
+  swish = "silu", relu = "relu", sigmoid = "sigmoid", tanh = "tanh",
+}
+
+--- The states, and the pooler's output where the file has a pooler.
+function heads.model(pooler)
+  local stages = { { "hidden", name = "last_hidden_state" } }
+  if pooler then
+    stages[2] = { "pool", over = "first", needs = pooler }
+    stages[3] = { "linear", to = "pooler_width", activation = "pooler_activation", name = "pooler_output",
+      tensor = pooler, within = true, needs = pooler }
+  end
+  return stages
+end
+
+heads.token_classification = { { "linear", to = "labels", name = "logits", tensor = "classifier" } }
+
+heads.question_answering = {
+  { "linear", to = 1, name = "start_logits", tensor = "qa_outputs", part = 1, parts = 2 },
+  { "linear", to = 1, name = "end_logits", of = 0, tensor = "qa_outputs", part = 2, parts = 2 },
+}
+
+--- A classifier of two layers on the first token.
+function heads.two_layers(activation)
+  return {
+    { "pool", over = "first" },
+    { "linear", to = "d_model", activation = activation, tensor = "classifier.dense" },
+    { "linear", to = "labels", name = "logits", tensor = "classifier.out_proj" },
+  }
+end
+
+--- A score for each token of the vocabulary, behind a linear layer and a norm. A decoder's bias of its own is taken
+--- before the other.
+function heads.masked_lm(t)
+  return {
+    { "linear", to = t.to or "d_model", activation = t.activation or "activation", tensor = t.transform },
+    { "norm", tensor = t.norm },
+    { "vocabulary", tied = "tied", bias = true, name = "logits", tensors = { weight = { t.vocabulary .. ".weight" },
+      bias = t.vocabulary .. ".bias" == t.bias and { t.bias } or { t.vocabulary .. ".bias", t.bias } } },
+  }
+end
+
+--- The scores of a prompt's last token; output.1.over=all: of all its tokens.
+heads.causal_lm = {
+  { "pool", over = "last", remark = "of the prompt's last token; over = \"all\": of all tokens" },
+  { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { "lm_head.weight" } } },
+}
+
+heads.last_token = {
+  { "pool", over = "last" },
+  { "linear", to = "labels", bias = false, name = "logits", tensor = "score" },
+}
+
+--- BERT's tensors; more: rules before the others.
+function heads.bert_tensors(more)
+  local list = more or {}
+  for _, entry in ipairs {
+    { "input.tokens", "embeddings.word_embeddings" },
+    -- Without types as an input, all tokens have the first.
+    { "input.positions.weight", { "embeddings.position_embeddings.weight", plus = {
+      "embeddings.token_type_embeddings.weight", row = 0 }, when = { "input.types", 0 } } },
+    { "input.positions", "embeddings.position_embeddings" },
+    { "input.types", "embeddings.token_type_embeddings" },
+    { "input.norm", "embeddings.LayerNorm" },
+    { "l*.attn.q", "encoder.layer.*.attention.self.query" },
+    { "l*.attn.k", "encoder.layer.*.attention.self.key" },
+    { "l*.attn.v", "encoder.layer.*.attention.self.value" },
+    { "l*.attn.out", "encoder.layer.*.attention.output.dense" },
+    { "l*.norm1", "encoder.layer.*.attention.output.LayerNorm" },
+    { "l*.ff.up", "encoder.layer.*.intermediate.dense" },
+    { "l*.ff.down", "encoder.layer.*.output.dense" },
+    { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
+  } do list[#list + 1] = entry end
+  return list
+end
+
+--- BERT's configuration with a family's defaults; types nil: the family has none.
+function heads.bert_config(d)
+  local list = {
+    { "vocab_size", to = "vocab", default = d.vocab, kind = "count" },
+    { "hidden_size", to = "d_model", default = d.width, kind = "count" },
+    { "num_hidden_layers", to = "layers", default = d.layers, kind = "count" },
+    { "num_attention_heads", to = "heads", default = d.heads, kind = "count" },
+    { "intermediate_size", to = "d_ff", default = d.d_ff, kind = "count" },
+    { "hidden_act", to = "activation", default = d.activation or "gelu", kind = "activation" },
+    { "max_position_embeddings", to = "max_position", default = 512, kind = "count" },
+    { "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
+    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
+  }
+  if d.types then list[#list + 1] = { "type_vocab_size", to = "types", default = d.types, kind = "size" } end
+  if d.pad then list[#list + 1] = { "pad_token_id", to = "pad", default = d.pad, kind = "size" } end
+  return list
+end
+
+--- A vision transformer's tensors; class: the rule of the tokens before the patches.
+function heads.vit_tensors(class)
+  local function both(old, new) return { "encoder.layer.*." .. old, "layers.*." .. new } end
+  return {
+    { "input.class", class },
+    { "input.positions.weight", "embeddings.position_embeddings" },
+    { "input.patches", "embeddings.patch_embeddings.projection" },
+    { "l*.attn.q", both("attention.attention.query", "attention.q_proj") },
+    { "l*.attn.k", both("attention.attention.key", "attention.k_proj") },
+    { "l*.attn.v", both("attention.attention.value", "attention.v_proj") },
+    { "l*.attn.out", both("attention.output.dense", "attention.o_proj") },
+    { "l*.norm1", both("layernorm_before", "layernorm_before") },
+    { "l*.ff.up", both("intermediate.dense", "mlp.fc1") },
+    { "l*.ff.down", both("output.dense", "mlp.fc2") },
+    { "l*.norm2", both("layernorm_after", "layernorm_after") },
+    { "final_norm", "layernorm" },
+  }
+end
+
+function heads.vit_config()
+  return {
+    { "hidden_size", to = "d_model", default = 768, kind = "count" },
+    { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
+    { "num_attention_heads", to = "heads", default = 12, kind = "count" },
+    { "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
+    { "hidden_act", to = "activation", default = "gelu", kind = "activation" },
+    { "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
+    { "image_size", to = "image", default = 224, kind = "sides" },
+    { "patch_size", to = "patch", default = 16, kind = "sides" },
+    { "num_channels", to = "channels", default = 3, kind = "count" },
+    { "qkv_bias", to = "qkv_bias", default = true, kind = "flag" },
+    { "pooler_output_size", to = "pooler_width", default = false, kind = "count" },
+    { "pooler_act", to = "pooler_activation", default = "tanh", kind = "activation" },
+  }
+end
+
+heads.llama_prefixes = { "model.", "transformer.", "" }
+
+heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }
+
+function heads.llama_tensors()
+  return {
+    { "input.tokens", "embed_tokens" },
+    { "l*.attn.q", "layers.*.self_attn.q_proj" },
+    { "l*.attn.k", "layers.*.self_attn.k_proj" },
+    { "l*.attn.v", "layers.*.self_attn.v_proj" },
+    { "l*.attn.out", "layers.*.self_attn.o_proj" },
+    { "l*.norm1", "layers.*.input_layernorm" },
+    { "l*.ff.gate", "layers.*.mlp.gate_proj" },
+    { "l*.ff.up", "layers.*.mlp.up_proj" },
+    { "l*.ff.down", "layers.*.mlp.down_proj" },
+    { "l*.norm2", "layers.*.post_attention_layernorm" },
+    { "final_norm", "norm" },
+  }
+end
+
+--- Llama's configuration with a family's defaults and its keys more. kv_heads: where they are omitted.
+function heads.llama_config(d, more)
+  local list = {
+    { "vocab_size", to = "vocab", default = d.vocab, kind = "count" },
+    { "hidden_size", to = "d_model", default = 4096, kind = "count" },
+    { "intermediate_size", to = "d_ff", default = d.d_ff, kind = "count" },
+    { "num_hidden_layers", to = "layers", default = 32, kind = "count" },
+    { "num_attention_heads", to = "heads", default = 32, kind = "count" },
+    { "num_key_value_heads", to = "kv_heads", default = d.kv_heads or false, kind = "count", null = false },
+    { "head_dim", to = "head_dim", default = false, kind = "count" },
+    { "hidden_act", to = "activation", default = "silu", kind = "activation" },
+    { "max_position_embeddings", to = "longest", default = d.positions, kind = "count" },
+    { "original_max_position_embeddings", to = "original", default = false, kind = "count" },
+    { "rms_norm_eps", to = "eps", default = 1e-6, kind = "number" },
+    { "rope_theta", to = "rope_theta", default = false, kind = "number" },
+    { "rope_scaling", to = "rope_scaling", default = false, kind = "object" },
+    { "rope_parameters", to = "rope_parameters", default = false, kind = "object" },
+    { "tie_word_embeddings", to = "tied", default = false, kind = "flag" },
+  }
+  for _, entry in ipairs(more) do list[#list + 1] = entry end
+  return list
+end
+
+heads.llama = {
+  Model = heads.model(),
+  ForCausalLM = heads.causal_lm,
+  ForSequenceClassification = heads.last_token,
+  ForTokenClassification = { { "linear", to = "labels", name = "logits", tensor = "score" } },
+  ForQuestionAnswering = heads.question_answering,
+}
+
+return heads

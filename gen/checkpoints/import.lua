@@ -1,0 +1,272 @@
+-- import: the description that a checkpoint folder stands for, as Lua text.
+local facts = require("checkpoints.facts")
+local faults = require("common.faults")
+local folder = require("checkpoints.folder")
+local json = require("checkpoints.json")
+local reserved = require("data.reserved")
+local rotary = require("checkpoints.rotary")
+local sentence = require("checkpoints.sentence")
+local write = require("checkpoints.write")
+
+local import = {}
+
+local USUAL_LENGTH = 128
+
+-- Whether the file has a tensor of the model, with or without a prefix.
+local function has(self, name)
+  for _, prefix in ipairs(self.family.prefixes) do if self.folder.tensors[prefix .. name] then return true end end
+  return false
+end
+
+--- A name of a model out of a folder's.
+function import.identifier(title)
+  local name = title:lower():gsub("[^a-z0-9]+", "_"):gsub("^_+", ""):gsub("_+$", "")
+  if not name:match("^[a-z]") then name = "m_" .. name end
+  name = name:sub(1, 40):gsub("_+$", "")
+  if reserved.keywords[name] or reserved.of_model(name) then name = name:sub(1, 34) .. "_model" end
+  return name
+end
+
+-- What stands on the model: the class's name behind the family's.
+local function head_of(self, config)
+  local class = type(config.architectures) == "table" and config.architectures[1] or nil
+  local begin = self.family.model_types[self.facts.model_type]
+  if type(class) ~= "string" then return "Model" end
+  local suffix = class:sub(1, #begin) == begin and class:sub(#begin + 1) or nil
+  -- Old checkpoints of one family may bear the class of its ancestor.
+  if not suffix or not self.family.heads[suffix] then
+    local list = {}
+    for word in pairs(self.family.heads) do list[#list + 1] = begin .. word end
+    table.sort(list)
+    faults.raise("usage", ("config.json: architectures: %s is not done; %s are"):format(faults.quote(class),
+      table.concat(list, ", ")))
+  end
+  return suffix
+end
+
+-- The names that a stage's weights have, into self.names.
+local function add_names(self, path, stage)
+  local tensors = stage.tensors
+  if stage.tensor and not tensors then
+    local list = {}
+    for _, prefix in ipairs(stage.within and self.family.prefixes or { "" }) do
+      list[#list + 1] = prefix .. stage.tensor
+    end
+    local rule = #list > 1 and list or list[1]
+    if stage.part then rule = { list[1], part = stage.part, parts = stage.parts } end
+    self.names[path] = rule
+    return
+  end
+  for parameter, rule in pairs(tensors or {}) do
+    local plain = #rule == 1 and type(rule[1]) == "string" and next(rule, 1) == nil
+    self.names[path .. "." .. parameter] = plain and rule[1] or rule
+  end
+end
+
+-- The rows of a classifier: of its tensor, and of the labels where the file has none.
+local function labels_of(self, stage)
+  local tensor = self.folder.tensors[stage.tensor .. ".weight"]
+  if tensor and #tensor.shape == 2 then return tensor.shape[1] end
+  local count = 0
+  local labels = self.folder.config.id2label
+  for _ in pairs(type(labels) == "table" and labels or {}) do count = count + 1 end
+  return count > 0 and count or 2
+end
+
+local function fact_or(self, value)
+  if type(value) == "string" and self.facts[value] ~= nil then return self.facts[value] end
+  return value
+end
+
+-- A stage of a head as the description has it.
+local function output_stage(self, stage, number)
+  if stage.needs and not has(self, stage.needs .. ".weight") then
+    self.notes[#self.notes + 1] = stage[1] == "linear"
+      and ("the file has no %s: %s is left out"):format(stage.needs, stage.name) or nil
+    return nil
+  end
+  local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name }
+  if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
+  result.activation = fact_or(self, stage.activation)
+  result.bias = stage.bias
+  if stage.tied then result.tied = self.facts.tied end
+  if result.bias == true and stage[1] == "linear" then result.bias = nil end
+  if result.tied == true then result.tied = nil end
+  add_names(self, ("output.%d.%s"):format(number, stage[1]), stage)
+  return result
+end
+
+local function output_of(self, stages)
+  local list = {}
+  for _, stage in ipairs(stages) do list[#list + 1] = output_stage(self, stage, #list + 1) end
+  return list
+end
+
+-- Whether a head pools rows that lie before each sequence's end.
+local function asks_lengths(stages)
+  for _, stage in ipairs(stages) do
+    if stage[1] == "pool" and stage.over ~= "first" and stage.over ~= "all" then return true end
+  end
+  return false
+end
+
+-- Tokens: their tables, types, norm, and what the inputs are called.
+local function token_input(self, fixed)
+  local f = self.facts
+  local types = f.types or 0
+  -- Texts of one part have no second type; in models of sentences there are no others.
+  if types < 2 or self.folder.modules then types = 0 end
+  if types > 0 then
+    self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
+  end
+  self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
+  local width = f.embedding and f.embedding ~= f.d_model and f.embedding or nil
+  return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
+    norm = fixed.norm == "post" and true or nil, width = width }
+end
+
+local function image_input(self)
+  local f = self.facts
+  if f.patch[1] ~= f.patch[2] then
+    faults.raise("usage", "config.json: patch_size: patches that are no squares are not done")
+  end
+  self.inputs = { image = "pixel_values" }
+  return { stage = "image", channels = f.channels, height = f.image[1], width = f.image[2], patch = f.patch[1],
+    distillation_token = self.family.image.distillation_token }
+end
+
+local function limit_of(self, first)
+  local f, limits = self.facts, self.folder.limits or {}
+  local most = f.longest or (f.max_position and f.max_position - first) or 512
+  if math.type(limits.max_seq_length) == "integer" then most = math.min(most, limits.max_seq_length) end
+  return most
+end
+
+-- Where the file has only the output's table, the tokens' is that.
+local function check_tie(self)
+  if not self.facts.tied or self.family.image then return end
+  for _, rule in ipairs(self.family.tensors) do
+    if rule[1]:find("^input%.tokens") then
+      local name = type(rule[2]) == "string" and rule[2] .. ".weight" or rule[2][1]
+      if not has(self, name) and self.folder.tensors["lm_head.weight"] then
+        self.names["input.tokens.weight"] = "lm_head.weight"
+      end
+    end
+  end
+end
+
+local function mask_of(self, stages)
+  if self.family.image then return nil end
+  local mask = {}
+  if self.family.causal then mask[1] = "causal" end
+  if not self.family.causal or asks_lengths(stages) then mask[#mask + 1] = "padding" end
+  if self.facts.window then mask.window = { self.facts.window - 1, 0 } end
+  return #mask == 1 and not mask.window and mask[1] or mask
+end
+
+-- The lines of comment that a description begins with.
+local function head_lines(self, class)
+  local f = self.folder
+  local lines = { ("%s: %s of transformers' family %s, from its folder."):format(f.title, class, self.family.name) }
+  local count, types = 0, {}
+  for _, tensor in pairs(f.tensors) do
+    count = count + 1
+    types[tensor.dtype] = true
+  end
+  local list = {}
+  for word in pairs(types) do list[#list + 1] = word end
+  table.sort(list)
+  lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(list, ", "))
+  local prompts = f.settings and f.settings.default_prompt_name
+  if type(prompts) == "string" then
+    lines[#lines + 1] = "Texts are put behind the prompt " .. faults.quote(prompts) .. "."
+  end
+  for _, note in ipairs(self.notes) do lines[#lines + 1] = note end
+  return lines
+end
+
+-- timm's names, where the file has them.
+local function scheme_of(self)
+  if self.family.image and self.folder.tensors["blocks.0.attn.qkv.weight"] then
+    for path in pairs(self.names) do if path:find("^output") then self.names[path] = nil end end
+    return "timm"
+  end
+  return self.family.name
+end
+
+local function name_table(self)
+  local scheme = scheme_of(self)
+  if next(self.names) == nil then return scheme end
+  local result = { scheme }
+  for path, rule in pairs(self.names) do result[path] = rule end
+  return result
+end
+
+local function entries_of(self, stages)
+  local f, fixed = self.facts, self.family.fixed
+  local first = fixed.first_position or (self.family.positions_behind_pad and f.pad + 1) or 0
+  local input = self.family.image and image_input(self) or token_input(self, fixed)
+  local seq, most
+  if not self.family.image then
+    most = limit_of(self, first)
+    seq = math.min(USUAL_LENGTH, most)
+  end
+  local theta, scaling
+  if self.family.rotary then theta, scaling = rotary.of(f) end
+  local output = output_of(self, stages)
+  check_tie(self)
+  local mask = mask_of(self, stages)
+  return {
+    { "name", import.identifier(self.folder.title) },
+    { "seq", seq, most and ("tokens; up to %d"):format(most) },
+    { "d_model", f.d_model }, { "heads", f.heads },
+    { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
+    { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
+    { "layers", f.layers }, { "layer_groups", f.layer_groups },
+    { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "gated", f.gated or fixed.gated },
+    { "activation", f.activation }, { "norm", fixed.norm }, { "norm_kind", fixed.norm_kind },
+    { "eps", fixed.eps or f.eps }, { "final_norm", fixed.final_norm },
+    { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
+    { "scale", fixed.scale }, { "mask", mask },
+    { "positions", fixed.positions }, { "max_position", f.max_position or nil },
+    { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
+    { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
+    { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
+    { "names", name_table(self) },
+  }
+end
+
+--- The text of the description that a folder stands for, lines for the user, and the folder's tensors. Faults: io,
+--- format, usage.
+function import.text(path)
+  local self = { folder = folder.read(path), notes = {}, names = {} }
+  local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
+  local done, result = pcall(function()
+    self.facts, self.notes = facts.read(self.folder.config)
+    self.family = self.facts.family
+    local f = self.facts
+    if f.d_ff == false then f.d_ff = nil end
+    if f.kv_heads == false then f.kv_heads = f.heads end
+    f.pooler_width = f.pooler_width or f.d_model
+    f.pooler_activation = f.pooler_activation or "tanh"
+    if self.family.derive then self.family.derive(f, self.folder.config, self.names) end
+    local head = head_of(self, self.folder.config)
+    local stages = self.folder.modules and sentence.stages(self.folder) or self.family.heads[head]
+    local entries = entries_of(self, stages)
+    local class = self.family.model_types[f.model_type]
+      .. (self.folder.modules and "Model, of sentence-transformers" or head)
+    return write.description(head_lines(self, class), entries)
+  end)
+  if done then return result, self.notes, self.folder.tensors end
+  if faults.is(result) then
+    for i, line in ipairs(result.lines) do
+      if line:find("^[%w_]+%.json: ") then result.lines[i] = place .. line end
+    end
+  end
+  error(result, 0)
+end
+
+import.is_folder = folder.is
+import.null = json.null
+
+return import

@@ -1,0 +1,119 @@
+-- json: strict JSON of strangers. dkjson reads it, once it has been looked through: nothing
+-- beyond RFC 8259, no key twice, no more depth or bytes than a checkpoint's files have.
+local dkjson = require("dkjson")
+
+local json = {}
+
+local DEEPEST = 64
+
+--- What null becomes.
+json.null = setmetatable({}, { __tostring = function() return "null" end })
+
+local Reader = {}
+Reader.__index = Reader
+
+function Reader:refuse(what) error({ json = ("byte %d: %s"):format(self.at, what) }, 0) end
+
+function Reader:skip_space() self.at = self.text:find("[^ \t\n\r]", self.at) or #self.text + 1 end
+
+-- Takes a string; returns it as it stands between its quotes.
+function Reader:string()
+  if self.text:sub(self.at, self.at) ~= '"' then self:refuse("a string is expected") end
+  local from = self.at + 1
+  local at = from
+  while true do
+    local stop = self.text:find('["\\%c]', at)
+    local c = stop and self.text:sub(stop, stop)
+    if not stop then self:refuse("a string does not end") end
+    if c == '"' then
+      self.at = stop + 1
+      return self.text:sub(from, stop - 1)
+    elseif c == "\\" then
+      local escape = self.text:match('^["\\/bfnrt]()', stop + 1) or self.text:match("^u%x%x%x%x()", stop + 1)
+      if not escape then self:refuse("an unknown escape in a string") end
+      at = escape
+    elseif c == "\127" then
+      at = stop + 1
+    else
+      self:refuse("a control character in a string")
+    end
+  end
+end
+
+function Reader:plain()
+  local text, at = self.text, self.at
+  if text:sub(at, at) == '"' then return self:string() end
+  for _, word in ipairs { "true", "false", "null" } do
+    if text:sub(at, at + #word - 1) == word then
+      self.at = at + #word
+      return nil
+    end
+  end
+  local stop = text:match("^%-?0()", at) or text:match("^%-?[1-9]%d*()", at)
+  if not stop then self:refuse("a value is expected") end
+  stop = text:match("^%.%d+()", stop) or stop
+  self.at = text:match("^[eE][+-]?%d+()", stop) or stop
+  if text:find("^[%w.+-]", self.at) then self:refuse("a number that is none") end
+end
+
+-- The key of an object's next member; of a list, nothing. 1: a member follows.
+function Reader:member(level)
+  self:skip_space()
+  local c = self.text:sub(self.at, self.at)
+  if c == level.closing then
+    self.at = self.at + 1
+    return false
+  end
+  if level.members > 0 then
+    if c ~= "," then self:refuse(("',' or '%s' is expected"):format(level.closing)) end
+    self.at = self.at + 1
+    self:skip_space()
+  end
+  level.members = level.members + 1
+  if level.closing == "}" then
+    local key = self:string()
+    if key:find("\\", 1, true) then key = dkjson.decode('"' .. key .. '"') end
+    if level.keys[key] then self:refuse(("the key \"%s\" occurs twice"):format(key:sub(1, 60):gsub("%c", "?"))) end
+    level.keys[key] = true
+    self:skip_space()
+    if self.text:sub(self.at, self.at) ~= ":" then self:refuse("':' is expected") end
+    self.at = self.at + 1
+  end
+  return true
+end
+
+function Reader:look_through()
+  local levels = {}
+  repeat
+    local level = levels[#levels]
+    if level and not self:member(level) then
+      levels[#levels] = nil
+    else
+      self:skip_space()
+      local c = self.text:sub(self.at, self.at)
+      if c == "{" or c == "[" then
+        if #levels == DEEPEST then self:refuse(("nests deeper than %d levels"):format(DEEPEST)) end
+        self.at = self.at + 1
+        levels[#levels + 1] = { closing = c == "{" and "}" or "]", members = 0, keys = {} }
+      else
+        self:plain()
+      end
+    end
+  until #levels == 0
+  self:skip_space()
+  if self.at <= #self.text then self:refuse("nothing more is expected") end
+end
+
+--- The value of a text: tables, strings, numbers, booleans, json.null; or nil and what is wrong.
+function json.decode(text)
+  if not utf8.len(text) then return nil, "is not UTF-8" end
+  local ok, value = pcall(function()
+    setmetatable({ text = text, at = 1 }, Reader):look_through()
+    return (dkjson.decode(text, 1, json.null))
+  end)
+  if ok then return value end
+  if type(value) == "table" and value.json then return nil, value.json end
+  error(value, 0)
+end
+
+return json

@@ -1,0 +1,196 @@
+-- names: naming schemes: how checkpoints call the weights that the graph calls l3.attn.q.weight
+-- and so on, and what of a checkpoint's tensor a weight takes. A scheme is a list of rules; the
+-- first that fits is taken.
+--
+-- A rule has a pattern of the graph's path and a source. A source is { names } with fields that sources.lua explains:
+-- names are tried in order, and %1 .. in them are the pattern's captures. when: a function of the spec.
+-- Families of Hugging Face and descriptions write rules without patterns:
+--   ["l*.attn.q"] = "encoder.layer.*.attention.self.query"       * is the layer; for .weight and .bias
+--   ["l*.attn.q"] = { "h.*.attn.c_attn", part = 1, parts = 3, transpose = true }
+local families = require("checkpoints.families")
+local faults = require("common.faults")
+local torch = require("checkpoints.torch")
+
+local names = {}
+
+-- What a template's text says, literally, within a replacement of gsub.
+local function literal(text) return (text:gsub("%%", "%%%%")) end
+
+-- The ends of paths that are of one weight; others are of modules.
+local parameters = { weight = true, bias = true, class = true, bias_k = true, bias_v = true }
+
+-- A path with a * as a pattern; of one that names a module, its parameter is a capture, too.
+local function path_pattern(path)
+  local last = path:match("[^.]*$")
+  local whole = parameters[last]
+  local pattern, stars = path:gsub("[%-%.%+%?%[%]%^%$%(%)%%]", "%%%0"):gsub("%*", "(%%d+)")
+  if not whole then pattern = pattern .. "%.(%a+)" end
+  return "^" .. pattern .. "$", stars, not whole
+end
+
+-- A template's text with captures in the place of its * and of the parameter.
+local function name_template(text, stars, of_module)
+  local name = literal(text)
+  if stars > 0 then name = name:gsub("%*", "%%1") end
+  return of_module and ("%s.%%%d"):format(name, stars + 1) or name
+end
+
+-- The source of a template: a text, alternatives, or a table of parts to join.
+local function template_source(template, stars, of_module)
+  if type(template) == "string" then return { names = { name_template(template, stars, of_module) } } end
+  local source = {}
+  for key, value in pairs(template) do if type(key) ~= "number" then source[key] = value end end
+  if template.plus then source.plus = template_source(template.plus, stars, of_module) end
+  if template.join then
+    source.pieces = {}
+    for i, piece in ipairs(template) do source.pieces[i] = template_source(piece, stars, of_module) end
+  else
+    source.names = {}
+    for i, text in ipairs(template) do source.names[i] = name_template(text, stars, of_module) end
+  end
+  return source
+end
+
+-- Whether a template holds for this model: when = { "input.types", 0 }.
+local function condition(when)
+  return when and function(spec)
+    local value = spec
+    for key in when[1]:gmatch("[^.]+") do value = type(value) == "table" and value[key] or nil end
+    return value == when[2]
+  end
+end
+
+local function compiled(path, template)
+  local pattern, stars, of_module = path_pattern(path)
+  local source = template_source(template, stars, of_module)
+  local when = condition(source.when)
+  source.when = nil
+  return { pattern = pattern, source = source, when = when }
+end
+
+local own_names = { { pattern = "^(.*)$", source = { names = { "%1" } } } }
+
+--- name -> rules; further fields: adapt(found names, spec), prefixes.
+names.schemes = { attn2c = own_names, torch = torch.rules }
+for name, family in pairs(families.schemes) do
+  local rules = { prefixes = family.prefixes }
+  for _, entry in ipairs(family.tensors) do rules[#rules + 1] = compiled(entry[1], entry[2]) end
+  rules[#rules + 1] = own_names[1] -- what the family has no name for
+  names.schemes[name] = rules
+end
+
+--- The schemes' names, sorted.
+function names.list()
+  local list = {}
+  for name in pairs(names.schemes) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+-- Old checkpoints call a LayerNorm's weight gamma and its bias beta.
+local function with_old_names(list)
+  local result = {}
+  for _, name in ipairs(list) do
+    result[#result + 1] = name
+    local old = name:gsub("LayerNorm%.weight$", "LayerNorm.gamma"):gsub("LayerNorm%.bias$", "LayerNorm.beta")
+    if old ~= name then result[#result + 1] = old end
+  end
+  return result
+end
+
+-- Each name behind each prefix; an own name of the graph has none.
+local function with_prefixes(list, prefixes, path)
+  local result = {}
+  for _, prefix in ipairs(prefixes) do
+    for _, name in ipairs(list) do if name ~= path then result[#result + 1] = prefix .. name end end
+  end
+  return #result > 0 and result or list
+end
+
+-- Whole components of a name by the words of a map: encoder.layers with { encoder = "trunk" } is trunk.layers.
+local function with_modules(list, modules)
+  local result = {}
+  for i, name in ipairs(list) do
+    local dotted = "." .. name .. "."
+    for _, from in ipairs(modules) do
+      local pattern = ("." .. from.name .. "."):gsub("%W", "%%%0")
+      dotted = dotted:gsub(pattern, (literal("." .. from.to .. ".")))
+    end
+    result[i] = dotted:sub(2, -2)
+  end
+  return result
+end
+
+-- The source of a path, its names made.
+local function filled(source, path, pattern, change)
+  local result = {}
+  for key, value in pairs(source) do result[key] = value end
+  if source.plus then result.plus = filled(source.plus, path, pattern, change) end
+  if source.pieces then
+    result.pieces = {}
+    for i, piece in ipairs(source.pieces) do result.pieces[i] = filled(piece, path, pattern, change) end
+    return result
+  end
+  result.names = {}
+  for i, name in ipairs(source.names) do result.names[i] = path:gsub(pattern, name) end
+  result.names = change(result.names)
+  return result
+end
+
+local function first_fit(rules, path, spec)
+  for _, rule in ipairs(rules) do
+    if path:match(rule.pattern) and (not rule.when or rule.when(spec)) then return rule end
+  end
+  return nil
+end
+
+-- What the key `names` of a description says: a word, or what validate/names.lua made of a table.
+local function as_table(scheme)
+  if type(scheme) == "table" then return scheme end
+  return { scheme = scheme, rules = {}, modules = {} }
+end
+
+--- The source that a description's own table gives for a path, or nil.
+function names.own(scheme, path, spec)
+  local rule = first_fit(as_table(scheme).rules, path, spec or {})
+  if rule then rule.used = true end
+  return rule and filled(rule.source, path, rule.pattern, with_old_names)
+end
+
+--- Faults: usage, where a rule of a description's own table was for none of the model's weights.
+function names.check_used(scheme)
+  local lines = {}
+  for _, rule in ipairs(as_table(scheme).rules) do
+    if not rule.used then lines[#lines + 1] = ("names: %s: the model has no such weight"):format(rule.path) end
+  end
+  if #lines > 0 then faults.raise("usage", lines) end
+end
+
+--- A rule of a description's own table, as names.own finds it.
+names.compile = compiled
+
+--- Where a weight of the graph is found: its source (sources.lua), with all names that are tried. spec: the model's.
+function names.find(scheme, path, spec)
+  local of = as_table(scheme)
+  spec = spec or {}
+  local rules = assert(names.schemes[of.scheme], of.scheme)
+  local own = names.own(scheme, path, spec)
+  if own then return own end
+  local within = path:match("^encoder%.(.*)$")
+  if within and of.scheme == "torch" then
+    return torch.in_encoder(within, function(each) return names.find("torch", each) end)
+  end
+  local rule = assert(first_fit(rules, path, spec))
+  return filled(rule.source, path, rule.pattern, function(list)
+    if rules.adapt then list = rules.adapt(rule, path, list, spec) end
+    if rules.prefixes then
+      list = with_prefixes(list, of.prefixes or rules.prefixes, path)
+    elseif of.prefixes then
+      list = with_prefixes(list, of.prefixes, "")
+    end
+    if #of.modules > 0 then list = with_modules(list, of.modules) end
+    return with_old_names(list)
+  end)
+end
+
+return names

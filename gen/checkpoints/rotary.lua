@@ -1,0 +1,77 @@
+-- rotary: what a configuration says of rotary positions, in transformers 4 and 5, as the keys
+-- rope_theta and rope_scaling of a description.
+local faults = require("common.faults")
+local json = require("checkpoints.json")
+local words = require("common.words")
+
+local rotary = {}
+
+local known = words.set { "type", "rope_type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor",
+  "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim",
+  "truncate", "short_factor", "long_factor", "partial_rotary_factor" }
+
+local function refuse(kind, what) faults.raise(kind, "config.json: rope: " .. what) end
+
+-- type -> the description's table, of a getter of numbers, the original length, the longest, and the dictionary.
+local kinds = {}
+
+kinds["default"] = function() return nil end
+
+function kinds.linear(number) return { type = "linear", factor = number("factor") } end
+
+function kinds.dynamic(number, _, longest)
+  return { type = "dynamic", factor = number("factor"), max_position = longest }
+end
+
+function kinds.llama3(number, original)
+  return { type = "llama3", factor = number("factor"), low_freq_factor = number("low_freq_factor"),
+    high_freq_factor = number("high_freq_factor"), original = original }
+end
+
+function kinds.yarn(number, original, _, dictionary)
+  local factor = number("factor")
+  local scale, all = number("mscale", 0), number("mscale_all_dim", 0)
+  local attention = number("attention_factor", 0)
+  local function grown(m) return factor <= 1 and 1 or 0.1 * m * math.log(factor) + 1 end
+  if attention == 0 and scale ~= 0 and all ~= 0 then attention = grown(scale) / grown(all) end
+  return { type = "yarn", factor = factor, original = original, beta_fast = number("beta_fast", 32),
+    beta_slow = number("beta_slow", 1), attention_factor = attention ~= 0 and attention or nil,
+    truncate = dictionary.truncate == false and false or nil }
+end
+
+function kinds.longrope(number, original, longest, dictionary)
+  local short, long = dictionary.short_factor, dictionary.long_factor
+  if type(short) ~= "table" or type(long) ~= "table" then
+    refuse("format", "short_factor and long_factor are expected")
+  end
+  local factor, attention = number("factor", longest / original), number("attention_factor", 0)
+  if attention == 0 and factor > 1 then attention = math.sqrt(1 + math.log(factor) / math.log(original)) end
+  return { type = "longrope", short_factor = short, long_factor = long, original = original,
+    attention_factor = attention ~= 0 and attention or nil }
+end
+
+--- The theta and the scaling of facts.
+function rotary.of(facts)
+  local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
+    or facts.rope_parameters or {}
+  for _, key in ipairs(words.sorted_keys(dictionary)) do
+    if not known[key] then refuse("usage", faults.quote(key) .. " is not known") end
+  end
+  local function number(key, default)
+    local value = dictionary[key]
+    if value == nil or value == json.null then value = default end
+    if type(value) ~= "number" then refuse("format", key .. ": a number is expected") end
+    return value
+  end
+  if number("partial_rotary_factor", 1) ~= 1 then refuse("usage", "partial_rotary_factor is not done") end
+  local word = dictionary.rope_type or dictionary.type or "default"
+  if not kinds[word] then
+    local list = words.sorted_keys(kinds)
+    refuse("usage", ("type %s is not done; %s are"):format(faults.quote(word), table.concat(list, ", ")))
+  end
+  local theta = number("rope_theta", facts.rope_theta or 10000)
+  local original = facts.original or number("original_max_position_embeddings", facts.longest)
+  return theta, kinds[word](number, original, facts.longest, dictionary)
+end
+
+return rotary

@@ -1,0 +1,84 @@
+-- sentence: the modules of a folder of sentence-transformers as stages behind the model: pooling,
+-- dense layers, the unit vector.
+local faults = require("common.faults")
+local json = require("checkpoints.json")
+
+local sentence = {}
+
+local function refuse(what) faults.raise("usage", "modules.json: " .. what) end
+
+-- The old keys of a pooling, in the order in which they are put side by side, and the new words.
+local pools = {
+  { "cls_token", "cls", "first" }, { "max_tokens", "max", "max" }, { "mean_tokens", "mean", "mean" },
+  { "mean_sqrt_len_tokens", "mean_sqrt_len_tokens", "root" },
+  { "weightedmean_tokens", "weightedmean", "weighted" }, { "lasttoken", "lasttoken", "last" },
+}
+
+local function pooling_words(config)
+  local mode = config.pooling_mode
+  if type(mode) == "string" then mode = { mode } end
+  local list = {}
+  if type(mode) == "table" and mode ~= json.null then
+    local by_word = {}
+    for _, pool in ipairs(pools) do by_word[pool[2]] = pool[3] end
+    for i, word in ipairs(mode) do
+      list[i] = by_word[word] or refuse(("Pooling: pooling_mode %s is not done"):format(faults.quote(word)))
+    end
+    return list
+  end
+  for _, pool in ipairs(pools) do
+    if config["pooling_mode_" .. pool[1]] == true then list[#list + 1] = pool[3] end
+  end
+  return #list > 0 and list or { "mean" }
+end
+
+local kinds = {}
+
+function kinds.Pooling(module, stages)
+  local config = module.config or refuse("Pooling: has no config.json")
+  if config.include_prompt == false then refuse("Pooling: include_prompt = false is not done") end
+  local list = pooling_words(config)
+  stages[#stages + 1] = { "pool", over = #list == 1 and list[1] or list }
+end
+
+-- The last part of a class's path, such as torch.nn.modules.activation.Tanh.
+local activations = { Tanh = "tanh", ReLU = "relu", GELU = "gelu", SiLU = "silu", Sigmoid = "sigmoid" }
+
+function kinds.Dense(module, stages)
+  local config = module.config or refuse("Dense: has no config.json")
+  local word = type(config.activation_function) == "string" and config.activation_function:match("([%w_]+)$") or "Tanh"
+  if word ~= "Identity" and not activations[word] then
+    refuse(("Dense: activation_function %s is not done"):format(faults.quote(word)))
+  end
+  if config.use_residual == true then refuse("Dense: use_residual is not done") end
+  if math.type(config.out_features) ~= "integer" then refuse("Dense: out_features is missing") end
+  stages[#stages + 1] = { "linear", to = config.out_features, activation = activations[word],
+    bias = config.bias ~= false, tensor = module.path .. "/linear" }
+end
+
+function kinds.Normalize(_, stages) stages[#stages + 1] = { "normalise" } end
+
+function kinds.Dropout() end
+
+--- The stages of a folder's modules behind the first, which is the model; the last gives sentence_embedding.
+function sentence.stages(folder)
+  local stages = {}
+  for i, module in ipairs(folder.modules) do
+    if i == 1 then
+      if module.kind ~= "Transformer" then refuse(("%s is not done"):format(faults.quote(module.kind))) end
+    elseif not kinds[module.kind] then
+      refuse(("%s is not done; Pooling, Dense, Normalize and Dropout are"):format(faults.quote(module.kind)))
+    else
+      kinds[module.kind](module, stages)
+    end
+  end
+  if #stages == 0 then refuse("there is no Pooling") end
+  local settings = folder.settings or {}
+  if settings.truncate_dim ~= nil and settings.truncate_dim ~= json.null then
+    faults.raise("usage", "config_sentence_transformers.json: truncate_dim is not done")
+  end
+  stages[#stages].name = "sentence_embedding"
+  return stages
+end
+
+return sentence

@@ -1,0 +1,178 @@
+-- sources: what of which tensors a weight takes, as boxes (attn2c_view in runtime/base/descriptor.h):
+-- first what the graph takes of the whole weight (some heads, some positions), then what the
+-- naming scheme says of where the whole weight lies.
+--
+-- A source of a naming scheme:
+--   names            what a checkpoint may call the tensor, tried in order
+--   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes }
+--   groups           each of so many groups of rows has these parts: "heads" or "kv_heads" (a number of them), or a
+--                    number; "rows": the parts alternate row by row
+--   unpair           rows of a head that a rotation turns lie as pairs 2 d, 2 d + 1; the model has halves
+--   transpose        the tensor lies [in][out]
+--   factor           all values times this
+--   row              the weight's rows are all this row of a tensor that may have any number of rows
+--   plus             another source that is added
+--   join, pieces     the weight is several sources one behind the other, "rows" or "columns", all of one size
+local faults = require("common.faults")
+
+local sources = {}
+
+-- A weight's rows (or columns) as segments: { at, count, from, step }: `count` of them from `at` on are those from
+-- `from` on of what lies behind, `step` apart.
+local function whole(count) return { { at = 0, count = count, from = 0, step = 1 } } end
+
+-- The segments that lead through both maps.
+local function through(outer, inner)
+  local list = {}
+  for _, a in ipairs(outer) do
+    for _, b in ipairs(inner) do
+      -- The elements of a that lie within b, from the first to the last.
+      local first = math.max(0, -((a.from - b.at) // a.step))
+      local last = math.min(a.count - 1, (b.at + b.count - 1 - a.from) // a.step)
+      if first <= last then
+        list[#list + 1] = { at = a.at + first, count = last - first + 1, step = a.step * b.step,
+          from = b.from + (a.from + first * a.step - b.at) * b.step }
+      end
+    end
+  end
+  return list
+end
+
+-- What the graph takes of rows (axis 1) or columns (2) of the whole weight; and how many that has.
+local function of_graph(tensor, axis, count)
+  local source = tensor.source
+  if source.rows and axis == 1 then
+    return { { at = 0, count = count, from = source.first, step = 1 } }, source.rows
+  end
+  if not source.heads or source.axis ~= axis then return whole(count), count end
+  local width, list = count // #source.heads, {}
+  for i, head in ipairs(source.heads) do
+    local last = list[#list]
+    if last and last.from + last.count == head * width then
+      last.count = last.count + width
+    else
+      list[#list + 1] = { at = (i - 1) * width, count = width, from = head * width, step = 1 }
+    end
+  end
+  return list, width * source.all
+end
+
+local function group_count(rule, rows, spec)
+  if rule.groups == "rows" then return type(rule.parts) == "table" and rows // rule.parts[rule.part] or rows end
+  return type(rule.groups) == "string" and assert(spec[rule.groups], rule.groups) or rule.groups or 1
+end
+
+local function refuse(tensor, message)
+  faults.raise("usage", ("names: %s: %s"):format(tensor.name, message))
+end
+
+-- Where the part's rows lie in the tensor, and how many rows that has.
+local function of_parts(tensor, rule, rows, spec)
+  if not rule.part then return whole(rows), rows end
+  local groups, parts = group_count(rule, rows, spec), rule.parts
+  if rows % groups ~= 0 then refuse(tensor, ("%d rows are not divisible by %d groups"):format(rows, groups)) end
+  local size, before, all = rows // groups, 0, 0
+  for i = 1, type(parts) == "table" and #parts or parts do
+    local each = type(parts) == "table" and parts[i] or size
+    if i < rule.part then before = before + each end
+    if i == rule.part and each ~= size then
+      refuse(tensor, ("part %d has %d rows, but the weight has %d%s"):format(i, each, size,
+        groups > 1 and " a group" or ""))
+    end
+    all = all + each
+  end
+  if groups > 1 and size == 1 then return { { at = 0, count = rows, from = before, step = all } }, rows * all end
+  local list = {}
+  for g = 0, groups - 1 do
+    list[#list + 1] = { at = g * size, count = size, from = g * all + before, step = 1 }
+  end
+  return list, groups * all
+end
+
+-- Halves of a head's rotated rows out of pairs.
+local function of_pairs(tensor, rule, rows, spec)
+  if not rule.unpair then return whole(rows) end
+  local dim, turned, list = spec.head_dim, spec.rope_dim or spec.head_dim, {}
+  if rows % dim ~= 0 then refuse(tensor, ("unpair: %d rows are no whole heads of %d"):format(rows, dim)) end
+  for head = 0, rows - dim, dim do
+    for half = 0, 1 do
+      list[#list + 1] = { at = head + half * turned // 2, count = turned // 2, from = head + half, step = 2 }
+    end
+    if turned < dim then
+      list[#list + 1] = { at = head + turned, count = dim - turned, from = head + turned, step = 1 }
+    end
+  end
+  return list
+end
+
+-- Adds the boxes of a rule to a result. place: where the boxes lie in the weight: { row, column, added, factor }.
+local function add(result, tensor, rule, size, spec, place)
+  if rule.pieces then
+    local by_rows, count = rule.join == "rows", #rule.pieces
+    local whole_size = by_rows and size.rows or size.columns
+    if whole_size % count ~= 0 then
+      refuse(tensor, ("%d %s are no %d equal pieces"):format(whole_size, rule.join, count))
+    end
+    local part = whole_size // count
+    for i, piece in ipairs(rule.pieces) do
+      add(result, tensor, piece, { rows = by_rows and part or size.rows, columns = by_rows and size.columns or part,
+        vector = size.vector },
+        spec, { row = place.row + (by_rows and (i - 1) * part or 0), column = place.column +
+          (by_rows and 0 or (i - 1) * part), added = place.added, factor = place.factor * (rule.factor or 1) })
+    end
+  else
+    local factor = place.factor * (rule.factor or 1)
+    local rows, all_rows = of_graph(tensor, 1, size.rows)
+    local columns, all_columns = of_graph(tensor, 2, size.columns)
+    local inner, stored_rows = of_parts(tensor, rule, all_rows, spec)
+    rows = through(through(rows, of_pairs(tensor, rule, all_rows, spec)), inner)
+    local shape = size.vector and { stored_rows } or rule.transpose and { all_columns, stored_rows }
+      or { stored_rows, all_columns }
+    if rule.row then
+      shape = { -1, all_columns }
+      rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }
+    end
+    result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape }
+    local turned = rule.transpose and not size.vector and not rule.row
+    local row_step, column_step = turned and 1 or all_columns, turned and stored_rows or 1
+    for _, r in ipairs(rows) do
+      for _, col in ipairs(columns) do
+        result.views[#result.views + 1] = { stored = #result.stored, added = place.added, row = place.row + r.at,
+          rows = r.count, column = place.column + col.at, columns = col.count,
+          first = r.from * row_step + col.from * column_step, row_step = r.step * row_step, column_step = column_step,
+          factor = factor }
+      end
+    end
+  end
+  if rule.plus then
+    add(result, tensor, rule.plus, size, spec, { row = place.row, column = place.column, added = true,
+      factor = place.factor })
+  end
+end
+
+--- The boxes of a weight: { stored = { { names, shape } }, views = { { stored, added, row, ... } } }; a view's `stored`
+--- counts from 1. tensor: of the graph; rule: a source of a naming scheme; spec: the model's.
+function sources.of(tensor, rule, spec)
+  local rows, columns = tensor.shape[1], 1
+  for i = 2, #tensor.shape do columns = columns * tensor.shape[i] end
+  local result = { stored = {}, views = {} }
+  add(result, tensor, rule, { rows = rows, columns = columns, vector = #tensor.shape == 1 }, spec,
+    { row = 0, column = 0, added = false, factor = tensor.source.factor or 1 })
+  return result
+end
+
+--- A source in a few words, for dumps.
+function sources.text(rule)
+  local first = rule
+  while first.pieces do first = first.pieces[1] end
+  local parts = { " from " .. first.names[1] }
+  if first.part then
+    parts[#parts + 1] = (" part %d of %d"):format(first.part, type(first.parts) == "table" and #first.parts
+      or first.parts)
+  end
+  for _, key in ipairs { "transpose", "unpair" } do if first[key] then parts[#parts + 1] = " " .. key end end
+  if first.plus then parts[#parts + 1] = " plus " .. first.plus.names[1] end
+  return table.concat(parts)
+end
+
+return sources

@@ -1,0 +1,81 @@
+-- write: a description as Lua text that people read and edit: one key a line, in the order of
+-- the list, with remarks.
+local words = require("common.words")
+
+local write = {}
+
+local WIDTH = 110
+
+local function number_text(value)
+  if math.type(value) == "integer" then return tostring(value) end
+  for digits = 1, 17 do
+    local text = ("%." .. digits .. "g"):format(value)
+    if tonumber(text) == value then return text end
+  end
+end
+
+local function quoted(text)
+  local safe = text:gsub('[\\"]', "\\%0"):gsub("[%c\128-\255]", function(c) return ("\\%03d"):format(c:byte()) end)
+  return '"' .. safe .. '"'
+end
+
+local function key_text(key)
+  return key:match("^[%a_][%w_]*$") and key or ("[%s]"):format(quoted(key))
+end
+
+local value_text
+
+-- The members of a table, each as text: first those with numbers, then the others in the order of their keys.
+local function members(value)
+  local list = {}
+  for _, each in ipairs(value) do list[#list + 1] = value_text(each) end
+  for _, key in ipairs(words.sorted_keys(value)) do
+    if type(key) == "string" and key ~= "stage" and key ~= "remark" then
+      list[#list + 1] = key_text(key) .. " = " .. value_text(value[key])
+    end
+  end
+  return list
+end
+
+--- The text of a value; a table with a `stage` is a constructor's call.
+function value_text(value)
+  if type(value) == "string" then return quoted(value) end
+  if type(value) == "number" then return number_text(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local list = members(value)
+  if value.stage and #list == 0 then return value.stage .. "()" end
+  local body = #list > 0 and "{ " .. table.concat(list, ", ") .. " }" or "{}"
+  return value.stage and value.stage .. " " .. body or body
+end
+
+-- A list that is too long for a line, a member a line.
+local function long_text(value)
+  local lines = { "{" }
+  for _, member in ipairs(members(value)) do lines[#lines + 1] = "    " .. member .. "," end
+  lines[#lines + 1] = "  }"
+  return table.concat(lines, "\n")
+end
+
+--- The text of a remark, safe within a comment's line.
+function write.remark(text) return (text:gsub("[%c\127-\255]", "?")) end
+
+--- entries: { { key, value, remark } }; a nil value is left out; head: lines of comment.
+function write.description(head, entries)
+  local lines = {}
+  for _, line in ipairs(head) do lines[#lines + 1] = "-- " .. write.remark(line) end
+  lines[#lines + 1] = "return {"
+  for _, entry in ipairs(entries) do
+    local key, value, remark = entry[1], entry[2], entry[3]
+    if value ~= nil then
+      local text = value_text(value)
+      if #text + #key > WIDTH or (type(value) == "table" and key == "output" and #value > 1) then
+        text = long_text(value)
+      end
+      lines[#lines + 1] = ("  %s = %s,%s"):format(key, text, remark and " -- " .. write.remark(remark) or "")
+    end
+  end
+  lines[#lines + 1] = "}"
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return write

@@ -1,0 +1,118 @@
+-- bench_table.lua: the benches of several variants as one table. What each program printed is
+-- kept as it is; what varies stands in front, where the program does not say it itself.
+local bench_table = {}
+
+local join = {}
+
+-- The keys that vary and that a header does not have.
+local function missing(results, has)
+  local keys = {}
+  for i, each in ipairs(results[1].varied) do if not has(each.key) then keys[#keys + 1] = i end end
+  return keys
+end
+
+local function lines_of(text)
+  local list = {}
+  for line in text:gmatch("([^\n]*)\n?") do list[#list + 1] = line end
+  if list[#list] == "" then list[#list] = nil end
+  return list
+end
+
+local function front(result, keys, before, between)
+  local text = ""
+  for _, i in ipairs(keys) do text = text .. before .. result.varied[i].value .. between end
+  return text
+end
+
+local function names(result, keys)
+  local list = {}
+  for n, i in ipairs(keys) do list[n] = result.varied[i].key end
+  return list
+end
+
+-- The first table of each goes into one; what stands below them comes behind it, under what varied.
+function join.md(results)
+  local first = lines_of(results[1].text)
+  local keys = missing(results, function(key) return first[1]:find("| " .. key .. " ", 1, true) end)
+  local head, rule = "", ""
+  for _, name in ipairs(names(results[1], keys)) do
+    head, rule = head .. "| " .. name .. " ", rule .. "|--:"
+  end
+  local lines, below = { head .. first[1], rule .. first[2] }, {}
+  for _, result in ipairs(results) do
+    local varied = {}
+    for _, each in ipairs(result.varied) do varied[#varied + 1] = each.key .. "=" .. each.value end
+    local list, i = lines_of(result.text), 3
+    while list[i] and list[i]:sub(1, 1) == "|" do
+      lines[#lines + 1] = front(result, keys, "| ", " ") .. list[i]
+      i = i + 1
+    end
+    if list[i] then
+      below[#below + 1] = "\n" .. table.concat(varied, " ")
+      table.move(list, i, #list, #below + 1, below)
+    end
+  end
+  table.move(below, 1, #below, #lines + 1, lines)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- A field of csv, in quotes where it needs them.
+local function field(value) return value:find('[,"\n]') and '"' .. value:gsub('"', '""') .. '"' or value end
+
+-- The tables of a text, which empty lines part: lists of lines.
+local function blocks_of(text)
+  local blocks = { {} }
+  for _, line in ipairs(lines_of(text)) do
+    local last = blocks[#blocks]
+    if line ~= "" then last[#last + 1] = line elseif #last > 0 then blocks[#blocks + 1] = {} end
+  end
+  return blocks
+end
+
+-- Each table of each goes into one of its own: a line a call, and, of a profile, a line an operation.
+function join.csv(results)
+  local first = blocks_of(results[1].text)
+  local blocks = {}
+  for b, block in ipairs(first) do
+    local keys = missing(results, function(key) return ("," .. block[1] .. ","):find("," .. key .. ",", 1, true) end)
+    local header = ""
+    for _, name in ipairs(names(results[1], keys)) do header = header .. field(name) .. "," end
+    local lines = { header .. block[1] }
+    for _, result in ipairs(results) do
+      local values = ""
+      for _, i in ipairs(keys) do values = values .. field(result.varied[i].value) .. "," end
+      local own = blocks_of(result.text)[b] or {}
+      for i = 2, #own do lines[#lines + 1] = values .. own[i] end
+    end
+    blocks[b] = table.concat(lines, "\n") .. "\n"
+  end
+  return table.concat(blocks, "\n")
+end
+
+local function json_value(value)
+  if value:match("^%-?%d+%.?%d*$") and tonumber(value) and not value:match("^%-?0%d") and not value:match("%.$") then
+    return value
+  end
+  return '"' .. value:gsub('[%c"\\]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
+end
+
+-- What varies becomes members of each object; a program prints one a line.
+function join.json(results)
+  local keys = missing(results, function(key) return results[1].text:find('"' .. key .. '": ', 1, true) end)
+  local list = {}
+  for _, result in ipairs(results) do
+    local members = {}
+    for _, i in ipairs(keys) do
+      members[#members + 1] = ('"%s": %s, '):format(result.varied[i].key, json_value(result.varied[i].value))
+    end
+    for _, line in ipairs(lines_of(result.text)) do
+      list[#list + 1] = (line:gsub("^%s*{%s*", function() return "{" .. table.concat(members) end))
+    end
+  end
+  return "[\n" .. table.concat(list, ",\n") .. "\n]\n"
+end
+
+--- One text for results { { text, varied = { { key, value } } } } in a form: md, csv or json.
+function bench_table.join(form, results) return join[form](results) end
+
+return bench_table

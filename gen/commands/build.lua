@@ -1,0 +1,91 @@
+-- build.lua: emitted C -> libraries and program. Goes through the table of recipe.lua with the
+-- compiler of the environment; nothing of a path meets a shell.
+local files = require("common.files")
+local hash = require("common.hash")
+local lfs = require("lfs")
+local lock = require("common.lock")
+local progress = require("common.progress")
+local recipe = require("commands.build.recipe")
+local runner = require("commands.build.runner")
+local store = require("commands.build.store")
+local targets = require("data.targets")
+local terminal = require("common.terminal")
+local toolchain = require("commands.build.toolchain")
+
+local build = {}
+
+local function say(line) io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
+
+-- The files of the runtime's rooms whose names end so: a list of ROOM/FILE in order, and their texts by name.
+local function runtime_files(folder, ending)
+  local list, texts = {}, {}
+  for room in lfs.dir(folder) do
+    if room:sub(1, 1) ~= "." and lfs.attributes(folder .. "/" .. room, "mode") == "directory" then
+      for name in lfs.dir(folder .. "/" .. room) do
+        if name:sub(-#ending) == ending and name:sub(1, 1) ~= "." then list[#list + 1] = room .. "/" .. name end
+      end
+    end
+  end
+  table.sort(list)
+  for _, name in ipairs(list) do texts[name] = files.read(folder .. "/" .. name) end
+  return list, texts
+end
+
+-- One text for many, each under its name.
+local function digest(list, texts)
+  local parts = {}
+  for i, name in ipairs(list) do parts[i] = name .. " " .. hash.content(texts[name]) end
+  return table.concat(parts, "\n")
+end
+
+-- What the runner reads, of a finished pipeline.
+local function context_of(state, folder, root, bar)
+  local uv = require("common.libuv")
+  local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
+  local headers, header_texts = runtime_files(folders.runtime, ".h")
+  local sources, source_texts = runtime_files(folders.runtime, ".c")
+  local own, own_headers = {}, {}
+  for _, file in ipairs(state.files) do
+    own[file.name] = file.text
+    if file.name:match("%.h$") then own_headers[#own_headers + 1] = file.name end
+  end
+  local of_runtime = digest(headers, header_texts)
+  return { store = store.open(folder, say), toolchain = toolchain.new(), bar = bar, folders = folders,
+    sources = { model = own, runtime = source_texts },
+    headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
+end
+
+-- Compiles in a folder that holds the C of a finished pipeline. only: the one result that is wanted.
+local function compile(state, folder, root, only, bar)
+  local spec = state.spec
+  local context, runtime_sources = context_of(state, folder, root, bar)
+  local entry_names = {}
+  for i, entry in ipairs(state.entries) do entry_names[i] = entry.entry_name end
+  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names)
+  if only then jobs = recipe.needed(jobs, only) end
+  local results, is_changed = runner.run(context, jobs)
+  local outputs = only and {} or recipe.links(spec)
+  for _, job in ipairs(jobs) do
+    if job.is_output then
+      outputs[#outputs + 1] = { name = job.name, text = results[job.name].text, is_program = job.is_program }
+    end
+  end
+  files.write_all(folder, outputs)
+  if is_changed then context.store:sweep() end
+end
+
+--- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, or the one
+--- result options.only, made by CC with ATTN2C_CFLAGS and ATTN2C_LDFLAGS. The folder is ours alone meanwhile.
+function build.make(state, folder, root, options)
+  local bar <close> = progress.start()
+  files.make_folder(folder)
+  lock.hold(folder, say, function()
+    files.sweep(folder)
+    files.write_all(folder, state.files)
+    if options.compile or options.only then
+      compile(state, folder, root, options.only, bar)
+    end
+  end)
+end
+
+return build

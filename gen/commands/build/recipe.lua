@@ -1,0 +1,136 @@
+-- recipe.lua: what is compiled and linked from what, and how: the table that build goes through.
+-- A job is { name, words..., from or inputs }; nothing here runs anything or knows a path.
+local linkage = require("data.linkage")
+local version = require("common.version")
+
+local recipe = {}
+
+-- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, a job's
+-- sources or inputs, and its result.
+local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
+local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
+
+local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-iquote", RUNTIME }
+
+-- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
+local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
+
+-- libxsmm's generator is linked into the library, so that its user needs nothing but libc and libm.
+local generator_of = { libxsmm = { "-lxsmmgen" }, portable = {} }
+local libraries = { "-lpthread", "-lm" }
+
+-- A source of the model (`from` = "model") or of the runtime ("runtime") -> an object, by the source's name if by none.
+local function object(from, source, flags, name)
+  return { name = name or source:match("([^/]*)%.c$") .. ".o", from = from, source = source,
+    commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
+end
+
+-- Tokenizers (runtime/text) are not part of a model's library.
+local function is_wanted(source, kernels)
+  if source:match("^text/") then return false end
+  local provider = source:match("^model/kernels_(.*)%.c$")
+  return provider == nil or provider == kernels
+end
+
+-- The objects of the runtime; runtime_sources: ROOM/FILE.c, in order.
+local function runtime_objects(spec, runtime_sources)
+  local list = {}
+  for _, source in ipairs(runtime_sources) do
+    if is_wanted(source, spec.kernels) then list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd" }) end
+  end
+  return list
+end
+
+-- The objects of the model's library, and those that its program has beside them.
+local function model_objects(spec, target_flags, entry_names)
+  local name, shipped, program = spec.name, {}, {}
+  local steps = { "-O1", target_flags }
+  for _, entry_name in ipairs(entry_names) do
+    for i, workers in ipairs(spec.workers) do
+      local own = linkage.ship(name, entry_name, workers, i == 1)
+      shipped[#shipped + 1] = object("model", own .. ".c", steps)
+      program[#program + 1] = object("model", own .. ".c", { steps, "-DATTN2C_PROFILE" }, own .. "_profile.o")
+    end
+    program[#program + 1] = object("model", linkage.entry(name, entry_name) .. "_trace.c", steps)
+  end
+  shipped[#shipped + 1] = object("model", name .. "_ops.c", { loops, target_flags })
+  shipped[#shipped + 1] = object("model", name .. "_kernels.c", { loops, target_flags })
+  shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
+  program[#program + 1] = object("model", name .. "_program.c", { "-O1" })
+  return shipped, program
+end
+
+local function names_of(...)
+  local names = {}
+  for _, jobs in ipairs { ... } do
+    for _, job in ipairs(jobs) do names[#names + 1] = job.name end
+  end
+  return names
+end
+
+--- The shared library's name at run time.
+function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) end
+
+--- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
+--- `is_output` says that the result belongs into the model's folder, where links() are beside it.
+function recipe.jobs(spec, target_flags, runtime_sources, entry_names)
+  local name = spec.name
+  local runtime = runtime_objects(spec, runtime_sources)
+  local shipped, program = model_objects(spec, target_flags, entry_names)
+  local generator = generator_of[spec.kernels]
+  local archive, whole = "libattn2c_" .. spec.kernels .. ".a", "lib" .. name .. ".o"
+  local links = {
+    { name = archive, inputs = names_of(runtime), commands = { { "ar", "rcs", RESULT, INPUTS } } },
+    -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
+    -- program.
+    { name = whole, inputs = names_of(shipped, { { name = archive } }), commands = {
+      { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator },
+      { "objcopy", "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
+    { name = "lib" .. name .. ".a", is_output = true, inputs = { whole },
+      commands = { { "ar", "rcs", RESULT, INPUTS } } },
+    { name = recipe.soname(name), is_output = true, is_program = true, inputs = { whole }, commands = {
+      { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
+        "-Wl,-z,noexecstack", libraries } } },
+    { name = name, is_output = true, is_program = true,
+      inputs = names_of(shipped, program, { { name = "main.o" }, { name = archive } }),
+      commands = { { CC, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS, generator, "-l:libjansson.a", libraries } } },
+  }
+  local all = {}
+  for _, jobs in ipairs { shipped, program, runtime, links } do table.move(jobs, 1, #jobs, #all + 1, all) end
+  return all
+end
+
+--- The symbolic links beside the outputs: { name, link }.
+function recipe.links(spec) return { { name = "lib" .. spec.name .. ".so", link = recipe.soname(spec.name) } } end
+
+--- The jobs that the result `name` needs, itself included.
+function recipe.needed(jobs, name)
+  local by_name, wanted, list = {}, {}, {}
+  for _, job in ipairs(jobs) do by_name[job.name] = job end
+  local function want(each)
+    if wanted[each] then return end
+    wanted[each] = true
+    for _, input in ipairs(assert(by_name[each], each).inputs or {}) do want(input) end
+  end
+  want(name)
+  for _, job in ipairs(jobs) do if wanted[job.name] then list[#list + 1] = job end end
+  return list
+end
+
+--- The words of a command, flat; `of` gives those that a placeholder stands for, a word or a list of words.
+function recipe.words(command, of)
+  local list = {}
+  local function add(word)
+    if type(word) ~= "table" then
+      list[#list + 1] = word
+    elseif word.of then
+      add(assert(of[word.of], word.of))
+    else
+      for _, each in ipairs(word) do add(each) end
+    end
+  end
+  add(command)
+  return list
+end
+
+return recipe

@@ -1,0 +1,168 @@
+-- runner.lua: jobs -> results, as many at a time as there are processors. A job whose key the
+-- store knows is not run. A key holds all that a result depends on: the commands, the toolchain,
+-- and the contents, never the times, of what is read.
+local faults = require("common.faults")
+local hash = require("common.hash")
+local process = require("common.process")
+local recipe = require("commands.build.recipe")
+local terminal = require("common.terminal")
+
+local runner = {}
+
+local FORMAT = "attn2c result 1"
+local LINK_WEIGHT, COMPILE_WEIGHT = 60000, 20000 -- of a job, in bytes of C that take as long
+
+-- What placeholders stand for in a job's commands: as they are run in the folder `work`, or, without one, in its key,
+-- which knows no place.
+local function meanings(self, job, work)
+  local inputs, tools = { job.source }, self.toolchain
+  for i, name in ipairs(job.inputs or {}) do
+    inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
+  end
+  return { compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
+    runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
+    result = work and work .. "/" .. job.name or "<result>" }
+end
+
+local function key_of(self, job)
+  local parts = { FORMAT, self.toolchain.identity, job.name }
+  for _, command in ipairs(job.commands) do
+    local words = recipe.words(command, meanings(self, job))
+    parts[#parts + 1] = hash.list(words)
+    for _, word in ipairs(words) do
+      if word:match("^%-l") then parts[#parts + 1] = self.toolchain.libraries(word:sub(3)) end
+      if word ~= "-g0" and word:match("^%-g") then -- the folder is in the result, for debuggers
+        parts[#parts + 1] = self.folders[job.from] or ""
+      end
+    end
+  end
+  if job.source then
+    parts[#parts + 1] = self.sources[job.from][job.source]
+    parts[#parts + 1] = self.headers[job.from]
+  end
+  return hash.list(parts)
+end
+
+local function finish(self, job, result, weight)
+  self.results[job.name] = result
+  self.count = self.count + 1
+  self.done = self.done + weight
+end
+
+-- What the tools say, for a terminal.
+local function say(child)
+  local said = child.errors .. child.output
+  if said ~= "" then io.stderr:write((said:gsub("[^\n]+", terminal.safe))) end
+end
+
+-- Starts an active job's next command.
+local function step(self, active)
+  local job = active.job
+  active.at = active.at + 1
+  local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
+  local child, message = process.start { words = words, folder = self.folders[job.from] or active.work, gather = "all" }
+  if not child then
+    faults.raise("io", ("cannot compile %s: %s: %s"):format(job.source or job.name, words[1], message))
+  end
+  active.child = child
+end
+
+-- Goes on with an active job whose command has ended; false once the job is done.
+local function go_on(self, active)
+  local job, child = active.job, active.child
+  self.bar:hide()
+  say(child)
+  if child.code ~= 0 or child.signal ~= 0 then
+    faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(job.source or job.name))
+  end
+  if active.at < #job.commands then
+    step(self, active)
+    return true
+  end
+  finish(self, job, self.store:keep(active.work, active.key, job.name), job.weight)
+  self.is_changed = true
+  active.work = nil
+  return false
+end
+
+local function is_ready(self, job)
+  for _, name in ipairs(job.inputs or {}) do if not self.results[name] then return false end end
+  return true
+end
+
+-- Takes the waiting jobs whose inputs are there: from the store, or into the list of those to run.
+local function sort_waiting(self)
+  local again
+  repeat
+    again = false
+    local still = {}
+    for _, job in ipairs(self.waiting) do
+      if is_ready(self, job) then
+        local key = key_of(self, job)
+        local result = self.store:find(key, job.name)
+        if result then
+          self.total = self.total - job.weight
+          finish(self, job, result, 0)
+          again = true
+        else
+          self.ready[#self.ready + 1] = { job = job, key = key, at = 0 }
+        end
+      else
+        still[#still + 1] = job
+      end
+    end
+    self.waiting = still
+  until not again
+  table.sort(self.ready, function(a, b) return a.job.weight > b.job.weight end) -- what takes longest begins first
+end
+
+local function show(self)
+  self.bar:show(self.done / math.max(1, self.total), ("compiling: %d of %d"):format(self.count, self.all))
+end
+
+local function run_all(self)
+  local width = process.processors()
+  sort_waiting(self)
+  while #self.ready > 0 or #self.active > 0 do
+    while #self.ready > 0 and #self.active < width do
+      local active = table.remove(self.ready, 1)
+      active.work = self.store:begin()
+      self.active[#self.active + 1] = active
+      step(self, active)
+    end
+    process.wait(function()
+      for _, active in ipairs(self.active) do if active.child.over then return true end end
+      return false
+    end, function() show(self) end)
+    for i = #self.active, 1, -1 do
+      local active = self.active[i]
+      if active.child.over and not go_on(self, active) then table.remove(self.active, i) end
+    end
+    sort_waiting(self)
+  end
+end
+
+-- Whatever happened: nothing of this run goes on or lies about.
+local function abandon(self)
+  if #self.active > 0 then process.stop() end
+  for _, active in ipairs(self.active) do if active.work then self.store:drop(active.work) end end
+end
+
+--- Runs jobs (recipe.lua). context: { store, toolchain, bar, folders = { model, runtime }, sources = of each folder,
+--- name -> text, headers = of each folder, all that its sources include }. Returns the results by name, { path, text,
+--- sum }, and whether any was made anew. Faults: io, with the compiler's own words before it.
+function runner.run(context, jobs)
+  local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, count = 0, done = 0, total = 0,
+    all = #jobs, is_changed = false }, { __index = context })
+  local _ <close> = setmetatable({}, { __close = function() abandon(self) end })
+  for i, job in ipairs(jobs) do
+    local source = job.source and self.sources[job.from][job.source]
+    job.weight = source and COMPILE_WEIGHT + #source or LINK_WEIGHT
+    self.total = self.total + job.weight
+    self.waiting[i] = job
+  end
+  run_all(self)
+  return self.results, self.is_changed
+end
+
+return runner

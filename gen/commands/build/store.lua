@@ -1,0 +1,156 @@
+-- store.lua: the results of jobs, kept by what they were made from. An entry is a folder named by
+-- that, with the result and its SHA-256; it appears by one rename, and is used only where the two
+-- agree, so that half a result, or another one, is never linked. All that makes a store safe to
+-- share is that it is the user's alone: that is checked when it is opened.
+local faults = require("common.faults")
+local files = require("common.files")
+local hash = require("common.hash")
+local lfs = require("lfs")
+local uv = require("common.libuv")
+
+local store = {}
+
+local MOST_BYTES = 1 << 30    -- what a store may hold
+local SWEEP_EVERY = 3600      -- seconds between two looks at that
+local IN_USE = 3600           -- seconds: what was used within is not removed
+local PRIVATE = 448           -- rwx for the owner alone
+
+local Store = {}
+Store.__index = Store
+
+-- Whether a folder is one, ours, and no one else's; or why not.
+local function is_private(path)
+  local found = uv.fs_lstat(path)
+  if not found then return false, "is not there" end
+  if found.type ~= "directory" then return false, "is no folder" end
+  if found.uid ~= uv.getuid() then return false, "belongs to another user" end
+  if found.mode & 63 ~= 0 then return false, "is open to other users" end
+  return true
+end
+
+-- A folder with the folders above it, private; nil and why where it cannot be had. The reason is "is not there" where
+-- nothing could be made.
+local function private_folder(path)
+  local above = path:match("^(.*)/[^/]*$")
+  if above and above ~= "" then pcall(files.make_folder, above) end
+  uv.fs_mkdir(path, PRIVATE)
+  local ok, reason = is_private(path)
+  if not ok then return nil, reason end
+  if not uv.fs_access(path, "W") then return nil, "cannot be written" end
+  return path
+end
+
+--- Where the user's cache lies: XDG_CACHE_HOME/attn2c or ~/.cache/attn2c; nil where neither is said.
+function store.place(environment)
+  local caches, home = environment("XDG_CACHE_HOME"), environment("HOME")
+  if caches and caches:sub(1, 1) == "/" then return caches .. "/attn2c" end
+  if home and home:sub(1, 1) == "/" then return home .. "/.cache/attn2c" end
+  return nil
+end
+
+--- The user's store, or, where that cannot be used, one in `folder`; say(line) is told where the first is not safe.
+--- environment: os.getenv, but in tests.
+function store.open(folder, say, environment)
+  local place = store.place(environment or os.getenv)
+  local path, reason
+  if place then path, reason = private_folder(place) end
+  if place and not path and reason ~= "is not there" then
+    say(("the cache %s %s: %s/.cache is used"):format(place, reason, folder))
+  end
+  if not path then
+    path, reason = private_folder(folder .. "/.cache")
+    if not path then faults.raise("io", ("cannot use %s/.cache, which %s"):format(folder, reason)) end
+  end
+  path = uv.fs_realpath(path)
+  uv.fs_mkdir(path .. "/results", PRIVATE)
+  return setmetatable({ path = path }, Store)
+end
+
+--- The result of a key under its name, { path, text, sum }; nil where there is none that is whole.
+function Store:find(key, name)
+  local entry = self.path .. "/results/" .. key
+  local sum = files.read(entry .. "/sha256")
+  local text = sum and files.read(entry .. "/" .. name)
+  if not text or hash.content(text) ~= sum then return nil end
+  lfs.touch(entry)
+  return { path = entry .. "/" .. name, text = text, sum = sum }
+end
+
+--- A new folder for the work on one result.
+function Store:begin()
+  local path, message = uv.fs_mkdtemp(self.path .. "/new-XXXXXX")
+  if not path then faults.raise("io", ("cannot make a folder in %s: %s"):format(self.path, message)) end
+  return path
+end
+
+--- Gives up such a folder.
+function Store.drop(_, work)
+  if lfs.attributes(work, "mode") then files.remove_folder(work) end
+end
+
+--- Keeps the result `name` that lies in such a folder; returns what find does. Another one's that came first and is
+--- whole is kept.
+function Store:keep(work, key, name)
+  local text = files.read(work .. "/" .. name)
+  if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
+  for other in lfs.dir(work) do -- what the commands left beside it
+    if other ~= "." and other ~= ".." and other ~= name then os.remove(work .. "/" .. other) end
+  end
+  local sum, entry = hash.content(text), self.path .. "/results/" .. key
+  files.write_all(work, { { name = "sha256", text = sum } })
+  for _ = 1, 2 do
+    if os.rename(work, entry) then return { path = entry .. "/" .. name, text = text, sum = sum } end
+    local there = self:find(key, name)
+    if there then
+      self:drop(work)
+      return there
+    end
+    self:drop(entry)
+  end
+  faults.raise("io", ("cannot write %s"):format(entry))
+end
+
+-- The entries with their sizes, those longest unused first.
+local function entries_of(path)
+  local list = {}
+  for key in lfs.dir(path) do
+    if key ~= "." and key ~= ".." then
+      local entry = { path = path .. "/" .. key, bytes = 0 }
+      entry.used = lfs.symlinkattributes(entry.path, "modification") or 0
+      if lfs.symlinkattributes(entry.path, "mode") == "directory" then
+        for name in lfs.dir(entry.path) do
+          local about = lfs.symlinkattributes(entry.path .. "/" .. name)
+          if about and about.mode == "file" then entry.bytes = entry.bytes + about.size end
+        end
+        list[#list + 1] = entry
+      end
+    end
+  end
+  table.sort(list, function(a, b) return a.used < b.used end)
+  return list
+end
+
+--- Now and then: removes what was not used for longest where the store is too large, and what killed builds left.
+--- limits (for tests): bytes, every, in_use.
+function Store:sweep(limits)
+  limits = limits or { bytes = MOST_BYTES, every = SWEEP_EVERY, in_use = IN_USE }
+  local now, mark = os.time(), self.path .. "/swept"
+  if now - (lfs.attributes(mark, "modification") or 0) < limits.every then return end
+  files.write_all(self.path, { { name = "swept", text = "" } })
+  lfs.touch(mark)
+  for name in lfs.dir(self.path) do
+    local path = self.path .. "/" .. name
+    if name:match("^new%-") and now - (lfs.symlinkattributes(path, "modification") or now) > limits.in_use then
+      self:drop(path)
+    end
+  end
+  local list, total = entries_of(self.path .. "/results"), 0
+  for _, entry in ipairs(list) do total = total + entry.bytes end
+  for _, entry in ipairs(list) do
+    if total <= limits.bytes or now - entry.used < limits.in_use then break end
+    self:drop(entry.path)
+    total = total - entry.bytes
+  end
+end
+
+return store

@@ -1,0 +1,79 @@
+-- toolchain.lua: the compiler and flags that the environment asks for, and what tells them from
+-- others: whatever may change what a command makes is part of a result's key.
+local faults = require("common.faults")
+local files = require("common.files")
+local hash = require("common.hash")
+local lfs = require("lfs")
+local process = require("common.process")
+
+local toolchain = {}
+
+-- What compilers read beside their words.
+local VARIABLES = { "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LANG", "LC_ALL" }
+
+local function split(text)
+  local list = {}
+  for word in text:gmatch("%S+") do list[#list + 1] = word end
+  return list
+end
+
+-- A program as exec would find it, by an absolute path: commands run in other folders.
+local function found(word)
+  if word:find("/") then
+    return word:sub(1, 1) == "/" and word or lfs.currentdir() .. "/" .. word
+  end
+  for folder in (os.getenv("PATH") or "/usr/bin:/bin"):gmatch("[^:]+") do
+    local path = folder .. "/" .. word
+    if lfs.attributes(path, "mode") == "file" and require("common.libuv").fs_access(path, "X") then return path end
+  end
+  return word
+end
+
+local function output_of(words)
+  local child = process.run { words = words, gather = "all" }
+  return child.output .. child.errors
+end
+
+-- Name, size and time of each file that a library of a name (of -lNAME; :FILE is the file itself) may come from.
+local function library_text(folders, name)
+  local parts = {}
+  local file = name:match("^:(.*)")
+  for _, folder in ipairs(folders) do
+    for _, each in ipairs(file and { file } or { "lib" .. name .. ".so", "lib" .. name .. ".a" }) do
+      local about = lfs.attributes(folder .. "/" .. each)
+      if about then parts[#parts + 1] = ("%s/%s %d %d"):format(folder, each, about.size, about.modification) end
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+--- { compiler, cflags, ldflags: lists of words; identity: a text; libraries(name): a text that changes with the files
+--- of -lNAME }, of CC, ATTN2C_CFLAGS and ATTN2C_LDFLAGS. environment: os.getenv, but in tests. Faults: io where there
+--- is no such compiler.
+function toolchain.new(environment)
+  environment = environment or os.getenv
+  local self = { compiler = split(environment("CC") or ""), cflags = split(environment("ATTN2C_CFLAGS") or ""),
+    ldflags = split(environment("ATTN2C_LDFLAGS") or "") }
+  if #self.compiler == 0 then self.compiler = { "cc" } end
+  local path = found(self.compiler[1])
+  if lfs.attributes(path, "mode") ~= "file" then
+    faults.raise("io", ("cannot compile: there is no compiler %s (CC)"):format(self.compiler[1]))
+  end
+  self.compiler[1] = path
+  local function asked(word)
+    local words = table.move(self.compiler, 1, #self.compiler, 1, {})
+    words[#words + 1] = word
+    return output_of(words)
+  end
+  local parts = { table.concat(self.compiler, " "), hash.content(files.read(path) or ""), asked("--version") }
+  for _, name in ipairs(VARIABLES) do parts[#parts + 1] = environment(name) or "" end
+  self.identity = hash.list(parts)
+  local folders = {}
+  for _, word in ipairs(self.ldflags) do folders[#folders + 1] = word:match("^%-L(.+)") end
+  local searched = asked("-print-search-dirs"):match("libraries: =([^\n]*)") or ""
+  for folder in searched:gmatch("[^:]+") do folders[#folders + 1] = folder end
+  function self.libraries(name) return library_text(folders, name) end
+  return self
+end
+
+return toolchain

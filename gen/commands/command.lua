@@ -1,0 +1,300 @@
+-- command.lua: the command line: its grammar, and what each command does with the pipeline.
+local argparse = require("argparse")
+local faults = require("common.faults")
+local files = require("common.files")
+local import = require("checkpoints.import")
+local keys = require("data.keys")
+local linkage = require("data.linkage")
+local overrides = require("commands.overrides")
+local pipeline = require("pipeline")
+local progress = require("common.progress")
+local stage_table = require("data.stages")
+local terminal = require("common.terminal")
+local tuning = require("passes.plan.tuning")
+local version = require("common.version")
+local words = require("common.words")
+
+local command = {}
+
+-- Some commands need no more than the passes: what builds is loaded where it is needed.
+local function builder() return require("commands.build") end
+local function child_process() return require("common.process") end
+
+local stages = { "describe", "validate", "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" }
+
+-- The exit code, once what was printed is out.
+local function flushed(code)
+  if io.stdout:flush() then return code end
+  io.stderr:write("attn2c: cannot write to the standard output\n")
+  return faults.code.io
+end
+
+-- Prints, or ends with a fault: a write that fails leaves nothing for the last flush to notice.
+local function print_out(text)
+  if not io.write(terminal.lines(text)) then faults.raise("io", "cannot write to the standard output") end
+end
+
+local function print_and_leave(text)
+  local written = io.write(text, "\n")
+  os.exit(written and flushed(0) or faults.code.io, true)
+end
+
+-- argparse's own help exits 0 even where it could not be written.
+local function with_help(parser)
+  return parser:add_help { action = function() print_and_leave(parser:get_help()) end }
+end
+
+local function grammar()
+  local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
+  with_help(parser):command_target("command")
+  parser:flag("--version", "Print the version."):action(function() print_and_leave("attn2c " .. version.generator) end)
+  local function with_description(sub)
+    with_help(sub)
+    sub:argument("description", "A description, such as models/small.lua, or a checkpoint's folder with config.json.")
+    sub:argument("overrides", "KEY=VALUE: overrides a key of the description (seq=64 mask=causal output.4.to=10).")
+      :args("*")
+    return sub
+  end
+  local function with_tuning(sub)
+    sub:option("--tuning", "Measured tile parameters (default: beside the description, NAME.tune, where there is one); "
+      .. "none: the rule's."):argname("FILE")
+    return with_description(sub)
+  end
+  local gen = with_tuning(parser:command("gen", "Emit C."))
+  gen:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
+  local make = with_tuning(parser:command("build", "Emit C and compile it: libraries and program."))
+  make:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
+  local check = with_tuning(parser:command("check", "Build, then compare every tensor with the reference."))
+  check:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
+  check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
+  check:option("--entry", "Of several lengths the entry that --input is for (default: the longest)."):argname("NAME")
+  check:option("--seed", "Of random weights and inputs."):argname("K")
+  check:flag("--nan", "Instead plant NaN and infinity and see which outputs they reach.")
+  check:flag("--json", "Print JSON.")
+  local bench = with_tuning(parser:command("bench", "Build, then time it against the roof of this machine."))
+  bench:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
+  bench:option("-r --repetitions", "How often (default: about a second)."):argname("N")
+  bench:option("-o --output", "The form of the table."):choices { "md", "json", "csv" }
+  bench:flag("--profile", "Split the time by operation and layer.")
+  bench:flag("--bound", "The time that the best tiles and row operations would take, part by part.")
+  bench:option("--compare", "What an earlier bench -o json wrote: print old, new and their ratio."):argname("FILE")
+  local importer = with_help(parser:command("import", "Write the description that a checkpoint's folder stands for."))
+  importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints.")
+  importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
+  local tuner = with_description(parser:command("tune", "Measure which tile parameters are best on this machine."))
+  tuner:option("--budget", "Seconds of the search; to compare again what is left may take a little more.")
+    :argname("SECONDS"):default("120")
+    :convert(function(text)
+      local n = tonumber(text)
+      if n and n >= 1 and n <= 1e6 then return n end
+      return nil, "--budget: " .. faults.quote(text) .. ", but 1 to 1000000 seconds are allowed"
+    end)
+  tuner:option("-o --output", "The file to write (default: beside the description, NAME.tune)."):argname("FILE")
+  tuner:flag("-v --verbose", "Say of each candidate, product by product, its time by the rule's, and its region's.")
+  local show = with_tuning(parser:command("show", "Print what a pass of the compiler made."))
+  show:option("--stage", "Which pass."):choices(stages):count(1)
+  with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
+  return parser
+end
+
+-- The words that follow a command on the emitted program's line.
+local function program_words(name, arguments)
+  local list = { name }
+  local function add(option, value)
+    list[#list + 1] = option
+    if value then list[#list + 1] = value end
+  end
+  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  if arguments.weights or folder then add("--weights", arguments.weights or folder) end
+  for _, input in ipairs(arguments.input or {}) do add("--input", input) end
+  if arguments.entry then add("--entry", arguments.entry) end
+  if arguments.seed then add("--seed", arguments.seed) end
+  if arguments.repetitions then add("-r", arguments.repetitions) end
+  if name == "bench" and arguments.output then add("-o", arguments.output) end
+  if arguments.nan then add("--nan") end
+  if arguments.compare then add("--compare", arguments.compare) end
+  if arguments.json then add("--json") end
+  if arguments.profile then add("--profile") end
+  if arguments.bound then add("--bound") end
+  return list
+end
+
+-- How much of the time each pass takes, roughly, for the bar.
+local shares = { 0, 0, 0.01, 0.01, 0.22, 0.11, 0.08, 0.14, 0.43 }
+
+-- A watch over the passes that shows a bar.
+local function watch_of(bar)
+  local part = 0
+  return function(i)
+    bar:show(part, "generating: " .. pipeline.passes[i])
+    part = part + shares[i]
+  end
+end
+
+-- Runs the passes up to `last`, with the tuning that was asked for or lies beside the description.
+local function compile(root, arguments, list, last)
+  local asked = arguments.tuning
+  local from = asked ~= "none" and { file = asked or tuning.beside(arguments.description), asked = asked ~= nil } or nil
+  local bar <close> = progress.start()
+  local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar))
+  bar:hide()
+  for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
+  return state
+end
+
+local function generate(root, arguments, options)
+  local folder = arguments.output
+  if folder == "" then faults.raise("usage", "-o: an empty name, but a folder is needed") end
+  local state = compile(root, arguments, arguments.overrides)
+  folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
+  builder().make(state, folder, root, options)
+  return state, folder
+end
+
+-- Builds the program of a variant in a folder of its own; returns its path.
+local function build_variant(root, arguments, list)
+  local state = compile(root, arguments, list)
+  local folder = overrides.folder(state.spec.name, list)
+  builder().make(state, folder, root, { only = state.spec.name })
+  return folder .. "/" .. state.spec.name
+end
+
+-- Runs a built program; its exit code is ours. gather: "output" returns what it printed, too.
+local function run_program(path, list, gather)
+  local child = child_process().run { words = { "./" .. path, table.unpack(list) }, gather = gather }
+  if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
+  return child.code, child.output
+end
+
+local run = {}
+
+function run.gen(root, arguments)
+  local state, folder = generate(root, arguments, {})
+  local lines, arena = 0, 0
+  for _, entry in ipairs(state.entries) do
+    lines, arena = lines + entry.plan.lines, math.max(arena, entry.programs[1].arena_floats)
+  end
+  local first = linkage.entry(state.spec.name, state.entries[1].entry_name)
+  print_out(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(terminal.safe(folder), first,
+    words.thousands(lines), words.thousands(4 * arena), state.spec.target))
+  return 0
+end
+
+function run.build(root, arguments)
+  local state, folder = generate(root, arguments, { compile = true })
+  local name = state.spec.name
+  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(terminal.safe(folder), name, name, name, name, name))
+  return 0
+end
+
+function run.check(root, arguments)
+  return (run_program(build_variant(root, arguments, arguments.overrides), program_words("check", arguments)))
+end
+
+function run.bench(root, arguments)
+  local all, list = overrides.combinations(arguments.overrides), program_words("bench", arguments)
+  if #all == 1 then return (run_program(build_variant(root, arguments, all[1].overrides), list)) end
+  for _, each in ipairs(all) do each.path = build_variant(root, arguments, each.overrides) end
+  for _, each in ipairs(all) do
+    local code
+    code, each.text = run_program(each.path, list, "output")
+    if code ~= 0 then return code end
+  end
+  print_out(require("commands.bench_table").join(arguments.output or "md", all))
+  return 0
+end
+
+function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
+
+function run.import(_, arguments)
+  if not import.is_folder(arguments.folder) then
+    faults.raise("io", ("%s: is not a folder"):format(arguments.folder))
+  end
+  local text, notes = import.text(arguments.folder)
+  for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
+  if not arguments.output then return print_out(text) or 0 end
+  local folder, name = arguments.output:match("^(.*)/([^/]*)$")
+  if not folder then folder, name = ".", arguments.output end
+  if name == "" then faults.raise("usage", "-o: the name of a file is needed") end
+  files.write_all(folder == "" and "/" or folder, { { name = name, text = text } })
+  return 0
+end
+
+function run.show(root, arguments)
+  local state = compile(root, arguments, arguments.overrides, arguments.stage)
+  print_out(pipeline.dump(state, arguments.stage))
+  return 0
+end
+
+local function range_text(field)
+  if field.words then return table.concat(field.words, ", ") end
+  if field.min then return ("%s to %s"):format(field.min, field.max) end
+  return ""
+end
+
+function run.keys()
+  for _, field in ipairs(keys.list) do
+    local default = field.default_text or (field.default ~= nil and tostring(field.default))
+      or (field.required and "required" or "none")
+    print_out(("%-11s %-10s default %-32s %s\n"):format(field.key, field.type, default, range_text(field)))
+    print_out(("%-11s %s\n"):format("", field.meaning))
+  end
+  print_out("\nConstructors of input, output and memory, with their fields:\n")
+  for _, name in ipairs(words.sorted_keys(stage_table.constructors)) do
+    local stage = stage_table.constructors[name]
+    print_out(("  %-11s %s\n"):format(name, stage.meaning))
+    for _, key in ipairs(words.sorted_keys(stage.fields)) do
+      local field = stage.fields[key]
+      local default = field.default ~= nil and "default " .. tostring(field.default)
+        or (field.required and "required" or "")
+      print_out(("  %-11s   %-12s %-14s %-18s %s\n"):format("", key .. (field.place == "input" and " (input)" or ""),
+        default, range_text(field), field.meaning))
+    end
+  end
+  return 0
+end
+
+--- Runs a command line; returns the exit code.
+function command.main(root, argv)
+  local parser = grammar()
+  local ok, arguments = parser:pparse(argv)
+  if not ok then
+    io.stderr:write("attn2c: ", terminal.safe((tostring(arguments):gsub("\n.*", ""))), " (attn2c -h tells more)\n")
+    return faults.code.usage
+  end
+  -- A folder's last slash is no part of its name.
+  if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
+  local done, result = xpcall(function()
+    if arguments.overrides then overrides.check(arguments.overrides, arguments.command == "bench") end
+    return run[arguments.command](root, arguments)
+  end, function(value)
+    if faults.is(value) then return value end
+    return { defect = debug.traceback(tostring(value), 2) }
+  end)
+  if done then
+    return flushed(result)
+  end
+  if faults.is(result) then
+    for _, line in ipairs(result.lines) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
+    return result.code
+  end
+  -- Without memory the handler above is not called: the error comes as the bare text.
+  local defect = type(result) == "table" and result.defect or tostring(result)
+  if defect:find("interrupted!", 1, true) then
+    io.stderr:write("attn2c: interrupted\n")
+    return 130 -- what shells expect
+  end
+  if defect:find("terminated!", 1, true) then
+    io.stderr:write("attn2c: terminated\n")
+    return 143
+  end
+  if defect:find("not enough memory", 1, true) then
+    io.stderr:write("attn2c: out of memory\n")
+    return faults.code.memory
+  end
+  io.stderr:write("attn2c: a defect of the compiler: ", terminal.safe((defect:gsub("\n.*", ""))), "\n")
+  if os.getenv("ATTN2C_DEBUG") then io.stderr:write(defect, "\n") end
+  return 70
+end
+
+return command

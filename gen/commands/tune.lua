@@ -1,0 +1,356 @@
+-- tune.lua: the command that measures tile parameters on this machine. Each candidate is
+-- built and timed between two runs of the rule's build, and judged by the ratio, so that a
+-- machine that changes meanwhile changes both. What was found is in the file at any moment.
+local faults = require("common.faults")
+local files = require("common.files")
+local measure = require("commands.tune.measure")
+local pipeline = require("pipeline")
+local progress = require("common.progress")
+local search = require("commands.tune.search")
+local terminal = require("common.terminal")
+local tuning = require("passes.plan.tuning")
+local uv = require("common.libuv")
+
+local tune = {}
+
+local LEAST_GAIN = 0.01     -- of a product: what is nearer to the rule is not worth a line
+local UNKNOWN_NOISE = 0.05  -- of a ratio, while fewer than three runs of the rule have been seen
+local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
+local FINAL_PAIRS = 5
+local INTERRUPTED = 130     -- the exit code that shells expect
+
+-- Seconds since some moment, in hundredths.
+local function clock()
+  local uptime = files.read("/proc/uptime")
+  return uptime and tonumber(uptime:match("^[%d.]+")) or os.time()
+end
+
+local Tuner = {}
+Tuner.__index = Tuner
+
+local function new(root, arguments)
+  local list = {}
+  for _, word in ipairs(arguments.overrides) do if not word:match("^threads=") then list[#list + 1] = word end end
+  list[#list + 1] = "threads=1" -- tiles do not depend on the number of workers
+  local planned = pipeline.run(root, arguments.description, list, "plan")
+  local products, order = measure.products(planned)
+  local self = setmetatable({ root = root, arguments = arguments, overrides = list, spec = planned.spec,
+    order = order, rule = {}, best = {}, seen = {}, history = {}, count = 0, start = clock(),
+    bar = progress.start() }, Tuner)
+  self.budget = arguments.budget
+  self.path = arguments.output or tuning.beside(arguments.description)
+  self.folder = ("out/%s.variants/tune"):format(planned.spec.name)
+  self.is_terminal = uv.guess_handle(2) == "tty"
+  for key, product in pairs(products) do
+    self.rule[key], self.best[key] = product.choice, { choice = product.choice, ratio = 1 }
+    self.seen[key] = {}
+    self.history[key] = {}
+  end
+  self.others = {}
+  local before = tuning.read(self.path)
+  if before and before.target == self.spec.target then
+    for key, choice in pairs(before.choices) do if not products[key] then self.others[key] = choice end end
+  end
+  return self
+end
+
+function Tuner:elapsed() return clock() - self.start end
+
+function Tuner:report(line)
+  if self.is_terminal then
+    self.bar:show(self:elapsed() / self.budget, line)
+  else
+    io.stderr:write(("%6.1f s  %s\n"):format(self:elapsed(), line))
+  end
+end
+
+function Tuner:build(choices, name)
+  local start = clock()
+  local built = measure.build(self.root, self.arguments, self.overrides, choices, self.folder .. "/" .. name)
+  self.build_seconds = clock() - start
+  return built
+end
+
+function Tuner:run(built)
+  local start = clock()
+  local result = measure.run(built, self.repetitions)
+  self.run_seconds = 0.5 * (clock() - start) + 0.5 * (self.run_seconds or clock() - start)
+  return result
+end
+
+function Tuner:run_rule()
+  local result = self:run(self.rule_built)
+  self.last_rule = result
+  for key in pairs(self.rule) do table.insert(self.history[key], result.of[key]) end
+  return result
+end
+
+-- The spread of the rule's own ratio to the mean of its neighbours in time, as a candidate's is taken.
+function Tuner:noise(key)
+  local list, history = {}, self.history[key]
+  for i = 2, #history - 1 do
+    list[#list + 1] = history[i].own / (0.5 * (history[i - 1].own + history[i + 1].own))
+  end
+  if #list < 3 then return UNKNOWN_NOISE end
+  local _, spread = search.spread(list)
+  return spread
+end
+
+-- Times a candidate between two runs of the rule. Returns key -> { own, region }, ratios to the rule.
+function Tuner:ratios(built)
+  local before = self.last_rule
+  local result = self:run(built)
+  local after = self:run_rule()
+  local ratios = {}
+  for key, times in pairs(result.of) do
+    ratios[key] = {}
+    for _, what in ipairs { "own", "region" } do
+      local rule = 0.5 * (before.of[key][what] + after.of[key][what])
+      ratios[key][what] = rule > 0 and times[what] / rule or 1
+    end
+  end
+  return ratios
+end
+
+-- Whether a product's best, timed once, beats the rule by more than the noise.
+function Tuner:is_clear(key) return self.best[key].ratio < 1 - math.max(LEAST_GAIN, 2 * self:noise(key)) end
+
+-- Whether it is worth the comparison at the end, which times it again.
+function Tuner:is_promising(key) return self.best[key].ratio < 1 - LEAST_GAIN end
+
+-- The rule's rate for a product, GFLOP/s.
+function Tuner:rule_rate(product)
+  local least
+  for _, times in ipairs(self.history[product.key]) do least = math.min(least or times.own, times.own) end
+  return least and least > 0 and 1e-6 * product.flops / least or 0
+end
+
+-- What is better than the rule, as choices for a file.
+function Tuner:taken(is_better)
+  local choices = {}
+  for _, product in ipairs(self.order) do
+    local key = product.key
+    if self.best[key].choice ~= self.rule[key] and is_better(self, key) then
+      local rate = self:rule_rate(product)
+      local choice = { gflops = rate / self.best[key].ratio, rule_gflops = rate }
+      for _, name in ipairs(tuning.names) do choice[name] = self.best[key].choice[name] end
+      choices[key] = choice
+    end
+  end
+  return choices
+end
+
+function Tuner:write(choices)
+  local all = {}
+  for key, choice in pairs(self.others) do all[key] = choice end
+  for key, choice in pairs(choices) do all[key] = choice end
+  local folder, name = self.path:match("^(.*)/([^/]*)$")
+  files.write_all(folder or ".", { { name = name or self.path,
+    text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
+end
+
+-- Builds and times what `choice_of(product)` says, and takes what is better. by: whose time decides, own or region.
+function Tuner:try(choice_of, by)
+  local choices = {}
+  for _, product in ipairs(self.order) do choices[product.key] = choice_of(product) end
+  self.count = self.count + 1
+  self:report(("candidate %d: %s"):format(self.count, search.text(self.order[1], choices[self.order[1].key])))
+  local built = self:build(choices, "candidate")
+  local ratios = self:ratios(built)
+  for _, product in ipairs(self.order) do
+    local key = product.key
+    local ran, ratio = built.products[key].choice, ratios[key][by]
+    self.seen[key][search.signature(product, ran)] = true
+    local to_beat = by == "own" and self.best[key].ratio or self.region_best[key]
+    if self.pending[key] then to_beat = self.pending[key].ratio end
+    if choices[key] ~= self.best[key].choice and ratio < to_beat then
+      self.pending[key] = { choice = ran, ratio = ratio }
+    end
+    if self.arguments.verbose then
+      io.stderr:write(("%10s%-34s %-24s %.3f %.3f\n"):format("", key, search.text(product, ran), ratios[key].own,
+        ratios[key].region))
+    end
+  end
+  return ratios
+end
+
+-- Seconds of one more candidate, which is timed beside the rule, and of the comparison at the end.
+function Tuner:candidate_seconds() return self.build_seconds + 2 * self.run_seconds end
+function Tuner:final_seconds() return self.build_seconds + 2 * FINAL_PAIRS * self.run_seconds end
+
+function Tuner:has_time()
+  return self:elapsed() + self:candidate_seconds() + self:final_seconds() + self.run_seconds < self.budget
+end
+
+-- How many candidates there are, and the budget that all of them need: both by what is known when they begin.
+function Tuner:estimate()
+  self.all = search.count(self.order, self.rule, self.seen)
+  local seconds = self:elapsed() + self.all * self:candidate_seconds() + 2 * self:final_seconds()
+  self.whole_budget = math.max(10, math.ceil(seconds / 10) * 10)
+  self:report(("about %d candidates of %.1f s each: all of them need a budget of %d s"):format(self.all,
+    self:candidate_seconds(), self.whole_budget))
+end
+
+-- What the last line says of the search.
+function Tuner:searched()
+  if self.count >= self.all then return ("%d candidates in %.0f s"):format(self.count, self:elapsed()) end
+  return ("%d of about %d candidates in %.0f s (--budget=%d is enough for all)"):format(self.count, self.all,
+    self:elapsed(), self.whole_budget)
+end
+
+function Tuner:round(name)
+  local lists, most = {}, 0
+  for _, product in ipairs(self.order) do
+    lists[product.key] = search.moves(name, product, self.best[product.key].choice, product.fixed,
+      self.seen[product.key])
+    most = math.max(most, #lists[product.key])
+  end
+  if most == 0 then return end
+  self.pending = {}
+  local by = name == "token_blocks" and "region" or "own"
+  if by == "region" then -- beside the regions as they are now
+    self.region_best = {}
+    if not self:has_time() then return end
+    for _, product in ipairs(self.order) do self.region_best[product.key] = 0 end
+    local ratios = self:try(function(product) return self.best[product.key].choice end, by)
+    for key, ratio in pairs(ratios) do self.region_best[key] = ratio.region end
+  end
+  for i = 1, most do
+    if not self:has_time() then break end
+    self:try(function(product) return lists[product.key][i] or self.best[product.key].choice end, by)
+    if by == "own" then self:write_with_pending() end
+  end
+  self:settle(by)
+end
+
+-- Takes what a round found.
+function Tuner:settle(by)
+  for key, found in pairs(self.pending) do
+    if by == "own" then
+      self.best[key] = found
+    elseif found.ratio < self.region_best[key] * (1 - LEAST_GAIN) then
+      self.best[key] = { choice = found.choice, ratio = self.best[key].ratio * found.ratio / self.region_best[key] }
+    end
+  end
+  if by == "region" then -- the others of a region go with its leader
+    for _, product in ipairs(self.order) do
+      local best, size = self.best[product.key], self.best[product.leader].choice.token_block
+      if best.choice.token_block ~= size then
+        local choice = {}
+        for name, value in pairs(best.choice) do choice[name] = value end
+        choice.token_block = size
+        self.best[product.key] = { choice = choice, ratio = best.ratio }
+      end
+    end
+  end
+  self.pending = {}
+  self:write(self:taken(self.is_clear))
+end
+
+function Tuner:write_with_pending()
+  local before = self.best
+  self.best = setmetatable({}, { __index = before })
+  for key, found in pairs(self.pending) do self.best[key] = found end
+  self:write(self:taken(self.is_clear))
+  self.best = before
+end
+
+-- The composed choice against the rule, in turn. Returns the ratio of their calls, and that of each product with its
+-- spread: a product that does not beat the rule by more than that goes back to it.
+function Tuner:compare(choices)
+  local built = self:build(choices, "candidate")
+  local own, whole, found = {}, {}, {}
+  for i = 1, FINAL_PAIRS do
+    self:report(("the choice against the rule, %d of %d"):format(i, FINAL_PAIRS))
+    local rule, choice = self:run_rule(), self:run(built)
+    whole[i] = choice.ms / rule.ms
+    for key in pairs(choices) do
+      own[key] = own[key] or {}
+      own[key][i] = choice.of[key].own / rule.of[key].own
+    end
+  end
+  for key, list in pairs(own) do
+    local ratio, spread = search.spread(list)
+    found[key] = { ratio = ratio, is_better = ratio < 1 - math.max(LEAST_GAIN, spread) }
+  end
+  return search.spread(whole), found
+end
+
+-- Compares, drops what was not better, and compares what is left again, so that what is kept was timed as it is kept.
+function Tuner:finish()
+  local choices = self:taken(self.is_promising)
+  local ratio
+  while next(choices) do
+    local found, dropped
+    ratio, found = self:compare(choices)
+    for key, each in pairs(found) do
+      self.best[key].ratio = each.ratio
+      if not each.is_better then
+        choices[key] = nil
+        self.best[key] = { choice = self.rule[key], ratio = 1 }
+        dropped = true
+      end
+    end
+    choices = self:taken(function(_, key) return choices[key] ~= nil end)
+    if not dropped then break end
+  end
+  if next(choices) and ratio >= 1 then choices = {} end
+  self:write(choices)
+  return choices, ratio
+end
+
+function Tuner:table(choices, ratio)
+  local lines = { "| product | rule | choice | rule GFLOP/s | choice GFLOP/s | ratio |",
+    "|:---|:---|:---|---:|---:|---:|" }
+  for _, product in ipairs(self.order) do
+    local key = product.key
+    local choice, rate = choices[key], self:rule_rate(product)
+    lines[#lines + 1] = ("| %s | %s | %s | %.1f | %.1f | %.3f |"):format(key, search.text(product, self.rule[key]),
+      choice and search.text(product, choice) or "the rule", rate, choice and choice.gflops or rate,
+      choice and choice.gflops / choice.rule_gflops or 1)
+  end
+  lines[#lines + 1] = ""
+  local said = next(choices) and ("a call takes %.3f of the rule's time"):format(ratio) or "the rule is kept"
+  lines[#lines + 1] = ("%s: %s; %s. A tile is panel x K block, order, tokens."):format(terminal.safe(self.path),
+    self:searched(), said)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function first_runs(self)
+  self.repetitions = LEAST_RUNS
+  self:report("the rule")
+  self.rule_built = self:build({}, "rule")
+  local ms = self:run(self.rule_built).ms
+  self.repetitions = math.max(LEAST_RUNS, math.min(MOST_RUNS, math.ceil(RUN_MS / ms)))
+  self:run_rule()
+  for _, product in ipairs(self.order) do
+    self.seen[product.key][search.signature(product, self.rule[product.key])] = true
+  end
+  self:estimate()
+end
+
+--- The command. Returns the exit code and what to print.
+function tune.run(root, arguments)
+  local self = new(root, arguments)
+  if #self.order == 0 then faults.raise("usage", arguments.description .. ": has no product to tune") end
+  local choices, ratio
+  local done, failure = xpcall(function()
+    first_runs(self)
+    for _, name in ipairs(search.rounds) do self:round(name) end
+    choices, ratio = self:finish()
+  end, function(value) return faults.is(value) and value or tostring(value) .. "" end)
+  if not done then
+    self.bar:hide()
+    if type(failure) == "string" and failure:find("interrupted!", 1, true) then
+      io.stderr:write(("attn2c: interrupted after %d candidates; %s\n"):format(self.count, files.read(self.path)
+        and terminal.safe(self.path) .. " holds what was found" or "nothing was found"))
+      return INTERRUPTED
+    end
+    error(failure, 0)
+  end
+  self.bar:hide()
+  io.write(self:table(choices, ratio))
+  return 0
+end
+
+return tune

@@ -1,0 +1,121 @@
+-- tune_measure.lua: times a model's products in the setting in which they run: the model is
+-- emitted with given tile parameters, built, and profiled; weights stream as they really do,
+-- epilogues are on, and a product's time is that of its ops in all layers.
+local build = require("commands.build")
+local faults = require("common.faults")
+local pipeline = require("pipeline")
+local plan = require("passes.plan")
+local process = require("common.process")
+local targets = require("data.targets")
+
+local measure = {}
+
+-- Visits the regions of rows of all entries, the longest first: visit(region, segment, entry).
+local function each_region(state, visit)
+  for i = #state.entries, 1, -1 do
+    for _, segment in ipairs(state.entries[i].plan.segments) do
+      for _, section in ipairs(segment.sections) do
+        for _, region in ipairs(section.regions) do
+          if region.kind == "rows" then visit(region, segment, state.entries[i]) end
+        end
+      end
+    end
+  end
+end
+
+-- The parameters of a product that are not to be chosen: those that the description gives, and the panels of a weight
+-- that a longer entry has laid out.
+local function fixed_of(entry, weight)
+  local fixed = {}
+  for name, value in pairs(entry.spec.plan) do fixed[name] = value end
+  fixed.panel = entry.plan.chosen[weight.name] or fixed.panel
+  return fixed
+end
+
+--- The products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, leader, leads,
+--- heads, fixed }. choice: the parameters it was planned with, the token block that of its region's leader; leads: the
+--- ops of the regions whose token block is this product's; heads: its own ops.
+function measure.products(state)
+  local products, order = {}, {}
+  each_region(state, function(region, segment, entry)
+    local leader = plan.leader(region)
+    for _, group in ipairs(region.groups) do
+      if group.key then
+        local product = products[group.key]
+        if not product then
+          local shape = group.head.operands.weight.shape
+          local own = entry.plan.parameters_of(group.key, group.head.operands.weight)
+          local fixed = fixed_of(entry, group.head.operands.weight)
+          own.panel = fixed.panel or own.panel
+          product = { key = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
+            leads = {}, heads = {}, leader = leader.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
+            choice = own, fixed = fixed }
+          own.token_block = leader.parameters.token_block
+          products[group.key] = product
+          order[#order + 1] = product
+        end
+        product.flops = product.flops + group.head.flops
+        product.heads[#product.heads + 1] = group.head
+      end
+    end
+    if leader then
+      for _, group in ipairs(region.groups) do table.insert(products[leader.key].leads, group.head) end
+    end
+  end)
+  return products, order
+end
+
+--- Emits and builds a model with these choices in a folder; returns { state, folder, products }.
+function measure.build(root, arguments, overrides, choices, folder)
+  local state = pipeline.run(root, arguments.description, overrides, nil,
+    { set = { choices = choices, hash = "candidate" } }, process.poll)
+  build.make(state, folder, root, { only = state.spec.name })
+  local products = measure.products(state)
+  return { state = state, folder = folder, products = products }
+end
+
+-- The fields of a line of csv whose names need no quotes.
+local function fields_of(line)
+  local list = {}
+  for field in (line .. ","):gmatch("([^,]*),") do list[#list + 1] = field end
+  return list
+end
+
+--- Runs a built model. Returns { ms, of = key -> { own, region } }: least times in ms of a call (the sum of its ops'
+--- least, which a busy machine disturbs less than whole calls), of each product, and of the regions whose token block
+--- it decides.
+function measure.run(built, repetitions)
+  local program = "./" .. built.folder .. "/" .. built.state.spec.name
+  local child = process.run { gather = "output",
+    words = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) } }
+  if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
+  for kind, number in pairs(faults.code) do
+    if child.code == number then faults.raise(kind, program .. ": not timed: what it said is above") end
+  end
+  local result, time_of, row = { ms = 0, of = {} }, {}, 0
+  local ops = {}
+  for _, entry in ipairs(built.state.entries) do
+    local list = entry.graph.entry.ops
+    table.move(list, 1, #list, #ops + 1, ops)
+  end
+  for line in child.output:gmatch("[^\n]+") do
+    local fields = fields_of(line)
+    if fields[2] == "result" then
+      row = row + 1
+      time_of[ops[row]] = tonumber(fields[9])
+      result.ms = result.ms + tonumber(fields[9])
+    end
+  end
+  assert(row == #ops, "the profile has another form")
+  local function sum(list)
+    local total = 0
+    for _, op in ipairs(list) do total = total + time_of[op] end
+    return total
+  end
+  for key, product in pairs(built.products) do
+    result.of[key] = { own = sum(product.heads), region = sum(product.leads) }
+  end
+  return result
+end
+
+return measure

@@ -1,0 +1,116 @@
+-- tune_search.lua: which tile parameters to try next, for all products at once: each candidate
+-- moves every product one step along a list of its own. All are of the list that `bench --bound`
+-- times too (candidates.lua). Rounds change tiles, strips, K blocks, then token blocks, each from the
+-- best so far. It times nothing itself.
+local candidates = require("passes.plan.candidates")
+local divide = require("passes.plan.divide")
+
+local search = {}
+
+search.rounds = { "tiles", "strips", "k_blocks", "token_blocks", "tiles", "strips", "k_blocks" }
+
+search.signature = candidates.signature
+
+-- How far two sizes are apart: a factor of two is as far up as down.
+local function apart(x, y) return math.abs(math.log(x / y)) end
+
+local function same(x, y, names)
+  for _, name in ipairs(names) do if x[name] ~= y[name] then return false end end
+  return true
+end
+
+-- What each round varies, and what must then be alike in two candidates for one to be enough: the one whose other sizes
+-- are the nearest to the best's. fits: of which candidates.
+local FORM = { "panel", "k_order", "call_rows", "k_span", "fetch" }
+local moves = {
+  -- A panel of one vector keeps half of the machine's units waiting.
+  tiles = { alike = FORM, fits = function(product, _, choice)
+    return choice.call_rows >= choice.token_block and choice.panel >= product.least_panel
+  end },
+  strips = { alike = FORM, fits = function(product, _, choice)
+    return choice.call_rows < choice.token_block and choice.fetch > 0 and choice.panel >= product.least_panel
+  end },
+  k_blocks = { alike = { "k_block" }, fits = function(_, best, choice) return same(best, choice, FORM) end },
+  -- The token block is its region's leader's to choose.
+  token_blocks = { alike = { "token_block" }, fits = function(product, best, choice)
+    return product.leader == product.key and same(best, choice, FORM)
+  end },
+}
+
+local function distance(best, choice)
+  return apart(best.k_block, choice.k_block) + apart(best.token_block, choice.token_block)
+end
+
+-- The candidates of a round in their order: of those that are alike in what the round varies, the nearest to the best.
+local function nearest(round, product, best)
+  local move, order, of_key = moves[round], {}, {}
+  for _, choice in ipairs(candidates.of(product)) do
+    if move.fits(product, best, choice) then
+      local parts = {}
+      for i, name in ipairs(move.alike) do parts[i] = tostring(choice[name]) end
+      local key = table.concat(parts, " ")
+      if not of_key[key] then order[#order + 1] = key end
+      if not of_key[key] or distance(best, choice) < distance(best, of_key[key]) then of_key[key] = choice end
+    end
+  end
+  local list = {}
+  for i, key in ipairs(order) do list[i] = of_key[key] end
+  return list
+end
+
+--- The choices that a round will try for a product, from the best so far: those that come to something new. `fixed`:
+--- parameters that are decided; `seen`: signatures.
+function search.moves(round, product, best, fixed, seen)
+  local list, found = {}, {}
+  for _, choice in ipairs(nearest(round, product, best)) do
+    local each = {}
+    for name, value in pairs(choice) do each[name] = fixed[name] or value end
+    if round ~= "token_blocks" then each.token_block = best.token_block end -- that is its region's
+    local signature = search.signature(product, each)
+    if not seen[signature] and not found[signature] then
+      found[signature] = true
+      list[#list + 1] = each
+    end
+  end
+  return list
+end
+
+--- How many candidates the rounds hold, each round once, as seen from these choices; later rounds try less again.
+function search.count(order, choices, seen)
+  local sum, counted = 1, {} -- one times the regions as they are
+  for _, name in ipairs(search.rounds) do
+    local most = 0
+    for _, product in ipairs(counted[name] and {} or order) do
+      local list = search.moves(name, product, choices[product.key], product.fixed, seen[product.key])
+      most = math.max(most, #list)
+    end
+    counted[name] = true
+    sum = sum + most
+  end
+  return sum
+end
+
+--- A choice as its product's line of a table says it.
+function search.text(product, choice)
+  local k = divide.k_blocks(product.inputs, choice.k_block)
+  local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
+  local rows = divide.blocks(product.rows, choice.token_block)[1].count
+  local strip = choice.call_rows < rows and (" by %d"):format(choice.call_rows) or ""
+  local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_span) or ""
+  return ("%d x %d%s, %d%s%s"):format(choice.panel, k.size, order, rows, strip, fetch)
+end
+
+--- Median and spread (deviation of a normal distribution with the same quartiles) of a list; nil of none.
+function search.spread(list)
+  if #list == 0 then return nil end
+  local sorted = table.move(list, 1, #list, 1, {})
+  table.sort(sorted)
+  local function at(fraction)
+    local place = 1 + fraction * (#sorted - 1)
+    local low = sorted[math.floor(place)]
+    return low + (sorted[math.ceil(place)] - low) * (place - math.floor(place))
+  end
+  return at(0.5), (at(0.75) - at(0.25)) / 1.349
+end
+
+return search

@@ -1,0 +1,66 @@
+-- c.lua: how values become C: strings, comments, floats, numbers; and how an operand of a
+-- step is written as an expression.
+local c = {}
+
+--- A string literal; anything but plain printable ASCII is escaped.
+function c.string(text)
+  return '"' .. text:gsub('[^%w %.%-_/%[%]():,=·]', function(character)
+    return ("\\%03o"):format(character:byte())
+  end):gsub("[\128-\255]", function(byte) return ("\\%03o"):format(byte:byte()) end) .. '"'
+end
+
+--- Text as it may stand in a comment: nothing in it can end it, and no backslash continues a line.
+function c.comment(text)
+  return (text:gsub("[%c\\]", "?"):gsub("%*/", "* /"):gsub("/%*", "/ *"))
+end
+
+--- A double that reads back exactly, as C.
+function c.double(value)
+  if value ~= value then return "0.0 / 0.0" end
+  local text = ("%.17g"):format(value)
+  if not text:find("[%.eni]") then text = text .. ".0" end
+  return text
+end
+
+local bases = { weight = "w", arena = "a" }
+
+local function with_terms(text, operand)
+  for _, symbol in ipairs { "s", "b" } do
+    local stride = operand.terms and operand.terms[symbol]
+    if stride then text = text .. (stride == 1 and (" + %s"):format(symbol)
+      or (" + %s * %d"):format(symbol, stride)) end
+  end
+  return text
+end
+
+--- `pointer + elements`, short where there are none.
+function c.behind(pointer, elements)
+  return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
+end
+
+--- The pointer expression of an operand. place: { offsets = buffer -> arena floats, own = buffers in a worker's
+--- part of the arena, weights = name -> floats, members = tensor -> C member }.
+function c.pointer(operand, place)
+  local base, offset = bases[operand.class], operand.offset
+  if operand.class == "arena" then
+    offset = offset + place.offsets[operand.buffer]
+    if place.own[operand.buffer] then base = "p" end
+  elseif operand.class == "weight" then
+    offset = offset + place.weights[operand.buffer]
+  else
+    base = operand.class .. "->" .. place.members[operand.buffer]
+  end
+  return with_terms(c.behind(base, offset), operand)
+end
+
+--- The integer expression of a value operand.
+function c.value(operand, place)
+  if operand.value then return tostring(operand.value) end
+  local index = with_terms(tostring(operand.offset), operand):gsub("^0 %+ ", "")
+  local text = ("%s->%s[%s]"):format(operand.class, place.members[operand.buffer], index)
+  if operand.plus > 0 then text = text .. " + " .. operand.plus end
+  if operand.plus < 0 then text = text .. " - " .. -operand.plus end
+  return text
+end
+
+return c

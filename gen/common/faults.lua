@@ -1,0 +1,28 @@
+-- faults.lua: how a pass refuses. A fault is a table with an exit code and lines of text;
+-- it travels by error() to the command, which prints the lines and exits with the code.
+-- Anything else that reaches the command is a defect of the compiler.
+local terminal = require("common.terminal")
+
+local faults = {}
+
+faults.code = { mismatch = 1, usage = 2, format = 3, io = 4, memory = 5, machine = 6 }
+
+local Fault = {}
+Fault.__index = Fault
+
+--- Raises a fault. `lines`: a string or a list of strings, each one line that names the place. What of them comes from
+--- a user is made safe for a terminal here, so that no pass need do it.
+function faults.raise(kind, lines)
+  if type(lines) == "string" then lines = { lines } end
+  local safe = {}
+  for i, line in ipairs(lines) do safe[i] = terminal.safe(line) end
+  error(setmetatable({ code = assert(faults.code[kind], kind), lines = safe }, Fault), 0)
+end
+
+--- Whether a caught value is a fault.
+function faults.is(value) return getmetatable(value) == Fault end
+
+--- A string as it may stand in a message: quotes around it, its length tamed.
+function faults.quote(value) return '"' .. terminal.short(value, 60) .. '"' end
+
+return faults

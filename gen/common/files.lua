@@ -1,0 +1,142 @@
+-- files.lua: the compiler's only hands on the disk. A set of files is written beside its
+-- place first, under names that no one else has, and renamed when all are whole; a file that
+-- would not change is left alone.
+local faults = require("common.faults")
+local lfs = require("lfs")
+
+local files = {}
+
+--- A word of a shell command, quoted.
+function files.shell(word) return "'" .. tostring(word):gsub("'", "'\\''") .. "'" end
+
+--- Makes a folder and those above it: all of them, or, on a fault, none.
+function files.make_folder(path)
+  local at, made = path:sub(1, 1) == "/" and "/" or "", {}
+  for part in path:gmatch("[^/]+") do
+    at = at .. part .. "/"
+    if not lfs.attributes(at, "mode") then
+      local ok, message = lfs.mkdir(at)
+      if ok then
+        made[#made + 1] = at
+      elseif not lfs.attributes(at, "mode") then
+        for i = #made, 1, -1 do lfs.rmdir(made[i]) end
+        faults.raise("io", ("cannot make the folder %s: %s"):format(at, message))
+      end
+    end
+  end
+end
+
+--- The whole text of a file, or nil.
+function files.read(path)
+  local handle = io.open(path, "rb")
+  if not handle then return nil end
+  local text = handle:read("a")
+  handle:close()
+  return text
+end
+
+--- At most so many bytes of a file; nil where there is none, nil and a message where it cannot be read.
+function files.read_some(path, most)
+  if not lfs.attributes(path, "mode") then return nil end
+  local handle, message = io.open(path, "rb")
+  local text
+  if handle then
+    text, message = handle:read(most)
+    if not text and not message then text = "" end
+    handle:close()
+  end
+  if text then return text end
+  return nil, (message:gsub("^.*: ", ""))
+end
+
+-- libuv's message without the error's name and the path, as C libraries spell it.
+local function reason(message)
+  return (message:gsub("^[A-Z0-9]+: ", ""):gsub(": .*$", ""):gsub("^%l", string.upper))
+end
+
+-- The whole text into a file that was not there; nil, or why not.
+local function write_new(path, text, mode)
+  local uv = require("common.libuv")
+  local fd, message = uv.fs_open(path, "wx", mode)
+  if not fd then return reason(message) end
+  local at = 1
+  while at <= #text do
+    local count, failure = uv.fs_write(fd, at == 1 and text or text:sub(at), -1)
+    if not count then
+      uv.fs_close(fd)
+      return reason(failure)
+    end
+    at = at + count
+  end
+  local ok, failure = uv.fs_close(fd)
+  return not ok and reason(failure) or nil
+end
+
+local PLAIN, PROGRAM = 438, 511 -- rw and rwx for all whom the umask leaves it
+
+-- Whether a file is there as it should be.
+local function stands(path, file)
+  if file.link then return lfs.symlinkattributes(path, "target") == file.link end
+  if lfs.symlinkattributes(path, "mode") == "link" then return false end
+  return files.read(path) == file.text
+end
+
+local count = 0
+
+-- A name beside a file's that no other process, and no earlier write of this one, has.
+local function beside_of(folder, name)
+  count = count + 1
+  return ("%s/.%s.%d-%d-%08x.new"):format(folder, name, require("common.libuv").os_getpid(), count,
+    math.random(0, 0xffffffff))
+end
+
+--- Writes { { name, text, is_program } } or, for symbolic links, { name, link }, into a folder: all of them, or, on a
+--- fault, none.
+function files.write_all(folder, list)
+  files.make_folder(folder)
+  local begun = {}
+  local function give_up(path, message)
+    for _, each in ipairs(begun) do os.remove(each.beside) end
+    faults.raise("io", ("cannot write %s: %s"):format(path, message))
+  end
+  for _, file in ipairs(list) do
+    local path = folder .. "/" .. file.name
+    if not stands(path, file) then
+      local beside = beside_of(folder, file.name)
+      if lfs.attributes(path, "mode") == "directory" then give_up(path, "is a folder") end
+      begun[#begun + 1] = { beside = beside, path = path }
+      local failure
+      if file.link then
+        local ok, message = require("common.libuv").fs_symlink(file.link, beside)
+        failure = not ok and reason(message)
+      else
+        failure = write_new(beside, file.text, file.is_program and PROGRAM or PLAIN)
+      end
+      if failure then give_up(path, failure) end
+    end
+  end
+  for _, each in ipairs(begun) do
+    local ok, message = os.rename(each.beside, each.path)
+    if not ok then give_up(each.path, (message:gsub("^.*: ", ""))) end
+  end
+end
+
+--- Removes what a writer that was killed left beside its files. Only who has the folder for itself may call it.
+function files.sweep(folder)
+  for name in lfs.dir(folder) do
+    if name:match("^%..*%.new$") then os.remove(folder .. "/" .. name) end
+  end
+end
+
+--- Removes a folder with all that is in it; links are removed, not followed.
+function files.remove_folder(folder)
+  for name in lfs.dir(folder) do
+    if name ~= "." and name ~= ".." then
+      local path = folder .. "/" .. name
+      if lfs.symlinkattributes(path, "mode") == "directory" then files.remove_folder(path) else os.remove(path) end
+    end
+  end
+  lfs.rmdir(folder)
+end
+
+return files

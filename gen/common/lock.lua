@@ -1,0 +1,36 @@
+-- lock.lua: one process at a time in a folder. The lock is one of the kernel's on the file .lock
+-- there, so that it ends with the process that has it, however that ends.
+local faults = require("common.faults")
+local lfs = require("lfs")
+local process = require("common.process")
+
+local lock = {}
+
+local AGAIN_MS = 50
+
+local function fail(path, message)
+  faults.raise("io", ("cannot lock %s: %s"):format(path, (tostring(message):gsub("^.*: ", ""))))
+end
+
+--- Calls work() while the folder, which must exist, is ours alone; waits for who has it, and says so once to
+--- `say(line)`. Returns what work returns.
+function lock.hold(folder, say, work)
+  local path = folder .. "/.lock"
+  local mode = lfs.symlinkattributes(path, "mode")
+  if mode and mode ~= "file" then fail(path, "is no plain file") end
+  local handle <close>, message = io.open(path, "a") -- closed, and unlocked, whatever work() raises
+  if not handle then fail(path, message) end
+  local said = false
+  while true do
+    local ok, why = lfs.lock(handle, "w")
+    if ok then break end
+    if not why:find("temporarily unavailable") and not why:find("Permission denied") then fail(path, why) end
+    if not said then say(("another build is at work in %s: waiting for its end"):format(folder)) end
+    said = true
+    process.sleep(AGAIN_MS)
+  end
+  local results = table.pack(work())
+  return table.unpack(results, 1, results.n)
+end
+
+return lock

@@ -1,0 +1,147 @@
+-- process.lua: starts other programs and waits for them. Words go to exec as they are: there is
+-- no shell between, so nothing of a path or a name is ever read as a command. An interrupt or a
+-- request to end reaches the children too, and is raised as "interrupted!" or "terminated!".
+local faults = require("common.faults")
+local uv = require("common.libuv")
+
+local process = {}
+
+local TICK_MS = 100          -- how often who waits is called
+local PATIENCE_MS = 2000     -- for children that were asked to end
+local caught                 -- the signal that asked us to end
+local watches = {}            -- the handles that watch signals
+local at_end                 -- closes them before the Lua state, and libuv's loop with it, is closed
+local running = {}           -- children that have not ended
+
+-- From the first child on, signals are libuv's: Lua's own handler would raise an error within a callback.
+local function watch_signals()
+  if at_end then return end
+  at_end = setmetatable({}, { __gc = function()
+    for _, handle in ipairs(watches) do handle:close() end
+    uv.run("nowait")
+  end })
+  for _, name in ipairs { "sigint", "sigterm", "sighup" } do
+    local handle = uv.new_signal()
+    handle:start(name, function() caught = caught or name end)
+    handle:unref()
+    watches[#watches + 1] = handle
+  end
+end
+
+-- A child that has its own group of processes is asked as a group: a compiler's driver leaves its parts alone.
+local function ask_to_end(child, signal)
+  uv.kill(child.is_group and -child.pid or child.pid, signal)
+end
+
+-- A handle is closed only once the loop has gone round.
+local function finish(handle)
+  handle:close()
+  uv.run("nowait")
+end
+
+--- Ends all children that still run.
+function process.stop(signal)
+  for child in pairs(running) do ask_to_end(child, signal or "sigterm") end
+  local timer, patient = uv.new_timer(), true
+  timer:start(PATIENCE_MS, 0, function() patient = false end)
+  while patient and next(running) do uv.run("once") end
+  finish(timer)
+  for child in pairs(running) do ask_to_end(child, "sigkill") end
+  while next(running) do uv.run("once") end
+end
+
+local function raise_caught()
+  local signal = caught
+  process.stop(signal)
+  caught = nil
+  error(signal == "sigint" and "interrupted!" or "terminated!", 0)
+end
+
+--- Raises "interrupted!" or "terminated!" where a signal asked for it since the first child was started.
+function process.poll()
+  if not at_end then return end
+  uv.run("nowait")
+  if caught then raise_caught() end
+end
+
+-- A pipe whose text is gathered under a name in the child.
+local function gather(child, name)
+  local pipe, parts = uv.new_pipe(false), {}
+  child.open = child.open + 1
+  child.pipes[#child.pipes + 1] = { pipe = pipe, read = function()
+    pipe:read_start(function(_, data)
+      if data then
+        parts[#parts + 1] = data
+        return
+      end
+      child[name] = table.concat(parts)
+      child.open = child.open - 1
+      pipe:close()
+    end)
+  end }
+  return pipe
+end
+
+--- Starts a program: { words, folder: where it runs (default: here), gather: "output" gathers its output, "all" that
+--- and its errors, and then it is in a group of its own; what is not gathered goes where ours does }. Returns a child,
+--- or nil and a message. A child that has ended has `over`, `code` (its exit status), `signal` (that ended it, or 0),
+--- and what was gathered as `output` and `errors`.
+function process.start(job)
+  watch_signals()
+  local child = { open = 1, pipes = {}, is_group = job.gather == "all" }
+  local stdio = { 0, 1, 2 }
+  if job.gather then stdio[2] = gather(child, "output") end
+  if job.gather == "all" then stdio[1], stdio[3] = nil, gather(child, "errors") end
+  io.stdout:flush()
+  local arguments = table.move(job.words, 2, #job.words, 1, {})
+  local handle
+  handle, child.pid = uv.spawn(job.words[1], { args = arguments, cwd = job.folder, stdio = stdio,
+    detached = child.is_group }, function(code, signal)
+    child.code, child.signal = code, signal
+    child.open = child.open - 1
+    running[child] = nil
+    handle:close()
+  end)
+  if not handle then
+    for _, each in ipairs(child.pipes) do each.pipe:close() end
+    return nil, (tostring(child.pid):gsub("^[A-Z0-9]+: ", ""))
+  end
+  running[child] = true
+  for _, each in ipairs(child.pipes) do each.read() end
+  return setmetatable(child, { __index = function(_, key) if key == "over" then return child.open == 0 end end })
+end
+
+--- Waits until `is_over()`; `tick` is called now and then.
+function process.wait(is_over, tick)
+  local timer = uv.new_timer()
+  timer:start(TICK_MS, TICK_MS, function() end)
+  while not is_over() and not caught do
+    uv.run("once")
+    if tick then tick() end
+  end
+  finish(timer)
+  if caught then raise_caught() end
+end
+
+--- Runs a program to its end: as process.start. Faults: io where it cannot be started.
+function process.run(job)
+  local child, message = process.start(job)
+  if not child then faults.raise("io", ("cannot start %s: %s"):format(job.words[1], message)) end
+  process.wait(function() return child.over end)
+  return child
+end
+
+--- Waits so many milliseconds.
+function process.sleep(milliseconds)
+  watch_signals()
+  local timer, over = uv.new_timer(), false
+  timer:start(milliseconds, 0, function() over = true end)
+  while not over and not caught do uv.run("once") end
+  finish(timer)
+  if caught then raise_caught() end
+end
+
+--- How many jobs can run at a time.
+function process.processors() return math.max(1, uv.available_parallelism()) end
+
+return process

@@ -1,0 +1,73 @@
+-- words.lua: small helpers on strings and lists that several passes share.
+local words = {}
+
+-- Levenshtein's distance: insertions, deletions and replacements from a to b.
+local function distance(a, b)
+  local row = {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local diagonal = row[0]
+    row[0] = i
+    for j = 1, #b do
+      local above = row[j]
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      row[j] = math.min(above + 1, row[j - 1] + 1, diagonal + cost)
+      diagonal = above
+    end
+  end
+  return row[#b]
+end
+
+--- A table with the keys of two, the second's before the first's.
+function words.merged(first, second)
+  local result = {}
+  for key, value in pairs(first) do result[key] = value end
+  for key, value in pairs(second) do result[key] = value end
+  return result
+end
+
+--- The candidate nearest to a word, or nil where none resembles it.
+function words.nearest(word, candidates)
+  word = word:sub(1, 64)
+  local best, best_distance = nil, math.min(math.max(2, #word // 2), #word - 1)
+  for _, candidate in ipairs(candidates) do
+    local d = distance(word, candidate)
+    if d < best_distance or (d == best_distance and best == nil) then best, best_distance = candidate, d end
+  end
+  return best
+end
+
+--- The keys of a table, sorted: numbers, then strings; keys of another type by their text.
+function words.sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b)
+    if type(a) ~= type(b) then return type(a) < type(b) end
+    if type(a) == "number" or type(a) == "string" then return a < b end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+--- A set of the list's members.
+function words.set(list)
+  local set = {}
+  for _, member in ipairs(list) do set[member] = true end
+  return set
+end
+
+--- An integer with commas: 1234567 -> 1,234,567.
+function words.thousands(n)
+  local text = tostring(n)
+  local sign, digits = text:match("^(-?)(%d+)$")
+  if not digits then return text end
+  return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
+end
+
+--- "[2, 17, 60]"
+function words.shape(shape) return "[" .. table.concat(shape, ", ") .. "]" end
+
+--- n rounded up to a multiple.
+function words.round_up(n, multiple) return (n + multiple - 1) // multiple * multiple end
+
+return words

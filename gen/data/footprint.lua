@@ -1,0 +1,92 @@
+-- footprint.lua: which elements of a buffer an operand of a step touches, as a list of dimensions: element
+-- `first` + i * stride + j * stride + ... for each i, j, ... below the dimension's count. Those that
+-- several forms share have a constructor; bounds, counts and rectangles follow from the list alone.
+local footprint = {}
+
+--- A rows x cols matrix, rows ld apart, by the names of these constants.
+function footprint.matrix(rows, cols, ld)
+  return function(c) return { first = 0, { c[rows], c[ld] }, { c[cols], 1 } } end
+end
+
+--- As many elements, one behind the other, as the constant of a name says.
+function footprint.vector(count)
+  return function(c) return { first = 0, { c[count], 1 } } end
+end
+
+--- The lowest and the highest element of a list of dimensions.
+function footprint.reach(dimensions)
+  local low, high = dimensions.first, dimensions.first
+  for _, dimension in ipairs(dimensions) do
+    local far = (dimension[1] - 1) * dimension[2]
+    if far < 0 then low = low + far else high = high + far end
+  end
+  return low, high
+end
+
+--- How many elements there are, each as often as it is named.
+function footprint.elements(dimensions)
+  local n = 1
+  for _, dimension in ipairs(dimensions) do n = n * dimension[1] end
+  return n
+end
+
+-- The dimensions with positive strides, the closest first, without those of one element.
+local function in_order(dimensions)
+  local first, list = dimensions.first, {}
+  for _, dimension in ipairs(dimensions) do
+    local count, stride = dimension[1], dimension[2]
+    if stride < 0 then first, stride = first + (count - 1) * stride, -stride end
+    if count > 1 and stride > 0 then list[#list + 1] = { count, stride } end
+  end
+  table.sort(list, function(x, y) return x[2] < y[2] end)
+  return first, list
+end
+
+-- Rectangles, `count` times, `stride` apart: as one where they touch, else each.
+local function repeated(boxes, count, stride)
+  local result = {}
+  for _, box in ipairs(boxes) do
+    if box.rows == 1 and stride <= box.cols then -- one behind the other
+      result[#result + 1] = { first = box.first, rows = 1, cols = box.cols + (count - 1) * stride, ld = 0 }
+    elseif box.rows == 1 then
+      result[#result + 1] = { first = box.first, rows = count, cols = box.cols, ld = stride }
+    elseif stride % box.ld == 0 and stride // box.ld <= box.rows then
+      result[#result + 1] = { first = box.first, rows = box.rows + (count - 1) * (stride // box.ld), cols = box.cols,
+        ld = box.ld }
+    else
+      for i = 0, count - 1 do
+        result[#result + 1] = { first = box.first + i * stride, rows = box.rows, cols = box.cols, ld = box.ld }
+      end
+    end
+  end
+  return result
+end
+
+-- What nearly all are, as one rectangle: rows of neighbours; nil of any other.
+local function plain(dimensions, offset)
+  local rows, ld, cols
+  for _, dimension in ipairs(dimensions) do
+    local count, stride = dimension[1], dimension[2]
+    if count > 1 and stride == 1 and not cols then cols = count
+    elseif count > 1 and not rows then rows, ld = count, stride
+    elseif count > 1 then return nil end
+  end
+  cols = cols or 1
+  if rows and ld < cols then return nil end
+  if rows and ld == cols then rows, ld, cols = 1, 0, rows * cols end
+  return { { first = dimensions.first + offset, rows = rows or 1, cols = cols, ld = ld or 0 } }
+end
+
+--- The same elements, `offset` further, as rectangles: { first, rows, cols, ld }; a single row has the leading
+--- dimension 0.
+function footprint.boxes(dimensions, offset)
+  local simple = plain(dimensions, offset)
+  if simple then return simple end
+  local first, list = in_order(dimensions)
+  first = first + offset
+  local boxes = { { first = first, rows = 1, cols = 1, ld = 0 } }
+  for _, dimension in ipairs(list) do boxes = repeated(boxes, dimension[1], dimension[2]) end
+  return boxes
+end
+
+return footprint

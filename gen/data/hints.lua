@@ -1,0 +1,105 @@
+-- hints.lua: what other libraries call what descriptions call otherwise (Hugging Face's config.json,
+-- PyTorch's modules), so that a message can say the word that is meant. A word that is not here
+-- is compared by its letters (words.nearest), which must not guess: gelu_new is not gelu.
+--
+-- A hint is what to write; one that begins with ! says why there is nothing to write.
+local hints = {}
+
+--- Keys of a description, and of an encoder.
+hints.keys = {
+  -- widths and counts
+  hidden_size = "d_model", n_embd = "d_model", n_embed = "d_model", dim = "d_model", embed_dim = "d_model",
+  hidden_dim = "d_model", model_dim = "d_model", d_embed = "d_model", embedding_size = "d_model",
+  num_attention_heads = "heads", n_head = "heads", n_heads = "heads", nhead = "heads", num_heads = "heads",
+  encoder_attention_heads = "heads", decoder_attention_heads = "heads",
+  num_key_value_heads = "kv_heads", n_kv_heads = "kv_heads", num_kv_heads = "kv_heads",
+  multi_query = "kv_heads = 1", d_kv = "head_dim", d_head = "head_dim", attention_head_size = "head_dim",
+  num_hidden_layers = "layers", n_layer = "layers", n_layers = "layers", num_layers = "layers", depth = "layers",
+  num_encoder_layers = "layers, of encoder { } in memory", encoder_layers = "layers, of encoder { } in memory",
+  num_decoder_layers = "layers", decoder_layers = "layers",
+  intermediate_size = "d_ff", dim_feedforward = "d_ff", n_inner = "d_ff", ffn_dim = "d_ff", ffn_hidden_size = "d_ff",
+  encoder_ffn_dim = "d_ff", decoder_ffn_dim = "d_ff", feedforward_dim = "d_ff", mlp_dim = "d_ff",
+  mlp_ratio = "d_ff, a width",
+  batch_size = "batch", seq_len = "seq", seq_length = "seq", sequence_length = "seq", max_seq_len = "seq",
+  max_length = "seq", n_ctx = "seq", context_length = "seq", block_size = "seq",
+  -- the block
+  norm_first = 'norm = "pre"', do_layer_norm_before = 'norm = "pre"', layer_norm_eps = "eps",
+  layer_norm_epsilon = "eps", norm_eps = "eps", layernorm_epsilon = "eps",
+  rms_norm_eps = 'eps, with norm_kind = "rms"', rms_eps = 'eps, with norm_kind = "rms"',
+  rms_norm = 'norm_kind = "rms"', rmsnorm = 'norm_kind = "rms"',
+  hidden_act = "activation", hidden_activation = "activation", activation_function = "activation",
+  feed_forward_proj = "activation, and gated", is_gated_act = "gated", glu = "gated",
+  attention_bias = "bias = { qkv =, out = }", qkv_bias = "bias = { qkv = }", use_bias = "bias",
+  mlp_bias = "bias = { ff = }",
+  attention_dropout = "dropout", hidden_dropout_prob = "dropout", attention_probs_dropout_prob = "dropout",
+  attn_pdrop = "dropout", resid_pdrop = "dropout", embd_pdrop = "dropout", hidden_dropout = "dropout",
+  dropout_rate = "dropout", activation_dropout = "dropout", drop_path_rate = "drop_path", layerdrop = "drop_path",
+  -- attention
+  sliding_window = "mask = { window = { SIZE - 1, 0 } }", attention_window = "mask = { window = { LEFT, RIGHT } }",
+  is_causal = 'mask = "causal"', causal = 'mask = "causal"', attn_mask = "mask", attention_mask = "mask",
+  src_mask = "mask", tgt_mask = "mask", key_padding_mask = 'mask = "key_padding"',
+  src_key_padding_mask = 'mask = "key_padding"', add_bias_kv = "bias_kv", add_zero_attn = "zero_attn",
+  attn_logit_softcapping = "softcap", logits_soft_cap = "softcap", softmax_scale = "scale",
+  query_pre_attn_scalar = "scale", output_attentions = "attention_output", need_weights = "attention_output",
+  use_cache = "past", past_key_values = "past", is_decoder = 'mask = "causal"', add_cross_attention = "memory",
+  -- positions
+  max_position_embeddings = "max_position", n_positions = "max_position", max_positions = "max_position",
+  position_embedding_type = "positions", positional_encoding = "positions", rotary_dim = "rope_dim",
+  rotary_pct = "rope_dim", partial_rotary_factor = "rope_dim", rotary_emb_base = "rope_theta", rope_base = "rope_theta",
+  relative_attention_num_buckets = "t5_buckets", relative_attention_max_distance = "t5_distance",
+  use_alibi = 'positions = "alibi"', alibi = 'positions = "alibi"',
+  -- before and after the layers
+  vocab_size = "input = tokens { vocab = }", n_vocab = "input = tokens { vocab = }",
+  type_vocab_size = "input = tokens { types = }", tie_word_embeddings = "output = { vocabulary { tied = } }",
+  image_size = "input = image { height =, width = }", patch_size = "input = image { patch = }",
+  num_channels = "input = image { channels = }", num_labels = "output = { linear { to = } }",
+  num_classes = "output = { linear { to = } }", batch_first = 'layout = "batch_first"', outputs = "output",
+  -- numbers and machines
+  dtype = "!numbers are f32", torch_dtype = "!numbers are f32", device = "target", num_threads = "threads",
+  num_experts = "!mixtures of experts are not supported", num_local_experts = "!mixtures of experts are not supported",
+}
+
+--- Fields of the stages before and after the layers.
+hints.fields = {
+  vocab_size = "vocab", n_vocab = "vocab", num_embeddings = "vocab", type_vocab_size = "types",
+  image_size = "height and width", img_size = "height and width", patch_size = "patch", num_channels = "channels",
+  in_channels = "channels", in_features = "from", out_features = "to", tie_word_embeddings = "tied",
+  hidden_act = "activation", layer_norm_eps = "eps", pooling = "over", cls_token = "class_token",
+}
+
+--- Activations, and the functions of them that stand in an output.
+hints.activations = {
+  gelu_new = "gelu_tanh", gelu_fast = "gelu_tanh", gelu_pytorch_tanh = "gelu_tanh", gelu_python_tanh = "gelu_tanh",
+  gelu_accurate = "gelu_tanh", gelu_approximate = "gelu_tanh", gelu_approx = "gelu_tanh", tanh_gelu = "gelu_tanh",
+  gelu_python = "gelu", gelu_erf = "gelu", gelu_none = "gelu", quickgelu = "quick_gelu", gelu_quick = "quick_gelu",
+  swish = "silu", silu_python = "silu", swiglu = "silu, with gated = true", geglu = "gelu, with gated = true",
+  ["gated-gelu"] = "gelu_tanh, with gated = true", ["gated-silu"] = "silu, with gated = true",
+  gated_gelu = "gelu_tanh, with gated = true", gated_silu = "silu, with gated = true",
+  reglu = "relu, with gated = true", logistic = "sigmoid", normalize = "normalise",
+}
+for _, name in ipairs { "hard_swish", "hardswish", "hard_silu", "hard_sigmoid", "hardsigmoid", "hard_tanh", "hardtanh",
+  "hard_gelu", "gelu_10", "relu2", "relu6", "relu_squared", "leaky_relu", "prelu", "elu", "selu", "celu", "mish",
+  "softplus", "softsign", "laplace", "xielu", "linear", "identity" } do
+  hints.activations[name] = "!" .. name .. " is not supported"
+end
+
+--- Words that a description may say without quotes where a stage or a function was meant. Activations come first.
+hints.globals = {
+  layernorm = "norm()", layer_norm = "norm()", LayerNorm = "norm()", dense = "linear { to = }", Linear = "linear { }",
+  embedding = "tokens { vocab = }", Embedding = "tokens { vocab = }", pooler = 'pool "first"', mean = 'pool "mean"',
+  normalize = "normalise()", l2_normalize = "normalise()", vocab = "vocabulary()", lm_head = "vocabulary()",
+  classifier = "linear { to = }", inf = "huge", infinity = "huge", PI = "pi",
+  softmax = '!as a stage it is not supported; as a word, weighting = "softmax", it stands in quotes',
+  log_softmax = "!log_softmax is not supported", dropout = "!dropout is of training only",
+  decoder = "memory = encoder { }",
+}
+
+--- " (did you mean X?)" or " (why not)" for a word that a table of hints knows, else nil.
+function hints.text(list, word)
+  local hint = list[word]
+  if not hint then return nil end
+  if hint:sub(1, 1) == "!" then return (" (%s)"):format(hint:sub(2)) end
+  return (" (did you mean %s?)"):format(hint)
+end
+
+return hints

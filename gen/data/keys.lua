@@ -1,0 +1,156 @@
+-- keys.lua: every description key: type, default, range, meaning. The validator, the
+-- command's `keys` and the docs read this table; its order is the order of messages.
+--
+-- type: integer, number, boolean, word (one of `words`), name, or a shape of its own that
+-- readers.lua reads (mask, window, bias, input, output, scale, plan, memory, ...). of_model: a name that is of files,
+-- libraries and functions too.
+-- layer: may differ from layer to layer, where `layers` is a list.
+-- stack: belongs to a stack of layers, so that an encoder { } in `memory` may have its own.
+
+local keys = {}
+
+--- The words of a mask.
+keys.masks = { "none", "causal", "window", "prefix", "padding", "key_padding", "attention_mask", "key_bias", "additive",
+  "additive_heads", "blocked", "blocked_heads" }
+
+keys.list = {
+  { key = "name", type = "name", required = true, of_model = true,
+    meaning = "the model's name: of its folder, files and C symbols" },
+  { key = "batch", type = "integer", default = 1, min = 1, max = 256, meaning = "sequences a call" },
+  { key = "seq", type = "integer", stack = true, min = 1, max = 4096, default_text = "of an image: its patches",
+    meaning = "tokens (frames) a sequence; queries of an attention. Of the model also a list, { 8, 16 }: an entry for "
+      .. "each length, forward_8 and forward_16, over one copy of the weights" },
+  { key = "d_model", type = "integer", stack = true, required = true, min = 1, max = 8192,
+    meaning = "width of a token's state" },
+  { key = "heads", type = "integer", stack = true, required = true, min = 1, max = 128, meaning = "attention heads" },
+  { key = "kv_heads", type = "integer", stack = true, layer = true, min = 1, max = 128, default_text = "heads",
+    meaning = "heads of keys and values, each shared by heads / kv_heads query heads" },
+  { key = "head_dim", type = "integer", stack = true, min = 1, max = 256, default_text = "d_model / heads",
+    meaning = "width of a head's query, key and value" },
+  { key = "layer_groups", type = "layer_groups", stack = true, default_text = "a group each",
+    meaning = "{ 0, 0, 1, 1 }: layers of one group have the same weights, l0 and l1" },
+  { key = "layers", type = "layers", stack = true, required = true, min = 0, max = 1000,
+    meaning = "how many of them follow one another, or a list of them with what differs: "
+      .. "{ {}, { mask = \"causal\" } }" },
+  { key = "d_ff", type = "integer", stack = true, layer = true, min = 0, max = 65536, default_text = "4 d_model",
+    meaning = "width of the feed-forward's hidden state; 0: no feed-forward" },
+  { key = "gated", type = "boolean", stack = true, layer = true, default = false,
+    meaning = "feed-forward: down(activation(gate x) * up x)" },
+  { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
+    meaning = "of the feed-forward" },
+  { key = "norm", type = "word", stack = true, layer = true, words = { "post", "pre", "none" }, default = "post",
+    meaning = "norm after each residual sum, before each part, or not at all" },
+  { key = "norm_kind", type = "word", stack = true, layer = true, words = { "layer", "rms" }, default = "layer",
+    meaning = "layer norm, or RMS norm, which takes no mean off and has no bias" },
+  { key = "eps", type = "number", stack = true, layer = true, default = 1e-5, min = 1e-30, max = 1,
+    meaning = "added to the variance (or mean square) in norms" },
+  { key = "final_norm", type = "boolean", stack = true, default = false,
+    meaning = "one more norm after the last layer" },
+  { key = "residual", type = "boolean", stack = true, layer = true, default = true,
+    meaning = "whether a part's input is added to its result" },
+  { key = "dropout", type = "number", stack = true, layer = true, default = 0.0, min = 0, max = 1,
+    meaning = "accepted, without effect: it is of training only" },
+  { key = "drop_path", type = "number", stack = true, layer = true, default = 0.0, min = 0, max = 1,
+    meaning = "accepted, without effect: it is of training only" },
+  { key = "bias", type = "bias", stack = true, layer = true, default = true, default_text = "true",
+    meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v one by one" },
+  { key = "projections", type = "boolean", stack = true, default = true,
+    meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv())" },
+  { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
+    meaning = "what scores are multiplied with before the softmax; false: nothing" },
+  { key = "softcap", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
+    meaning = "scaled scores s become c tanh(s / c), with this c" },
+  { key = "scoring", type = "word", stack = true, words = { "dot", "additive" }, default = "dot",
+    meaning = "query · key, or v · tanh(query + key) with a learned v a head" },
+  { key = "weighting", type = "word", stack = true, layer = true,
+    words = { "softmax", "relu", "none" }, default = "softmax",
+    meaning = "how scores become weights; relu: max(scale s, 0); none: scale s" },
+  { key = "fully_masked", type = "word", stack = true, layer = true, words = { "zero", "nan" }, default = "zero",
+    meaning = "weights and context of a row that sees no key" },
+  { key = "bias_kv", type = "boolean", stack = true, default = false,
+    meaning = "a learned key and value behind each sequence's own, seen by all" },
+  { key = "zero_attn", type = "boolean", stack = true, default = false,
+    meaning = "a key and value of zeros behind those, seen by all" },
+  { key = "attention_output", type = "attention_output", stack = true, default = "none",
+    meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, "
+      .. "scores = true }: of some layers, and the scores behind them" },
+  { key = "head_mask", type = "head_mask", stack = true, default = "none",
+    meaning = "factors of each layer's self-attention heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; where "
+      .. "nothing else goes by heads, those of factor 0 cost nothing" },
+  { key = "past", type = "integer", default = 0, min = 0, max = 4096,
+    meaning = "keys and values before the first token: inputs past_keys_0, ..., outputs keys_0, ..." },
+  { key = "mask", type = "mask", stack = true, layer = true, default_text = "none",
+    meaning = "none, causal, window, prefix, padding, key_padding, attention_mask (1: keep), key_bias, additive, " ..
+      "additive_heads, blocked, blocked_heads, " ..
+      "or a list of them: { \"causal\", \"padding\" }, { window = { 16, 16 } }" },
+  { key = "window", type = "window", stack = true, layer = true,
+    meaning = "{ left, right } of mask = \"window\": each token sees `left` before, itself, `right` after" },
+  { key = "prefix", type = "integer", stack = true, layer = true, min = 1, max = 4096,
+    meaning = "of mask = \"prefix\": keys that all tokens see; behind them it is causal" },
+  { key = "mask_value", type = "number", stack = true, layer = true, min = -1e30, max = 0, default_text = "exclusion",
+    meaning = "padding and key_padding add this to scores (BERT's -10000) instead of excluding keys" },
+  { key = "positions", type = "positions", stack = true, words = { "none", "learned", "sinusoidal", "rope", "alibi",
+    "relative_key", "relative_key_query", "t5" },
+    default_text = "learned after tokens and image, else none",
+    meaning = "added to the states before the first layer, or part of every self-attention; or one of each: "
+      .. "{ \"learned\", \"t5\" }" },
+  { key = "first_position", type = "integer", stack = true, default = 0, min = 0, max = 65536,
+    meaning = "learned: the row of the checkpoint's table that the first token has" },
+  { key = "max_position", type = "integer", stack = true, min = 1, max = 1048576, default_text = "the positions in use",
+    meaning = "learned: rows of the checkpoint's table; relative_key: its distances reach this far, exclusive" },
+  { key = "rope_theta", type = "number", stack = true, layer = true, default = 10000.0, min = 1, max = 1e12,
+    meaning = "base of rotary positions" },
+  { key = "rope_style", type = "word", stack = true, words = { "halves", "pairs" }, default = "halves",
+    meaning = "partners of a rotation: d and d + rope_dim / 2, or 2 d and 2 d + 1" },
+  { key = "rope_scaling", type = "rope_scaling", stack = true, default_text = "none",
+    meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as transformers has it" },
+  { key = "rope_dim", type = "integer", stack = true, min = 2, max = 256, default_text = "head_dim",
+    meaning = "leading dimensions of a head that are rotated" },
+  { key = "t5_buckets", type = "integer", stack = true, default = 32, min = 2, max = 4096,
+    meaning = "distances are sorted into so many buckets" },
+  { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576,
+    meaning = "all from here on share the last bucket" },
+  { key = "memory", type = "memory", default_text = "none",
+    meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads" },
+  { key = "key_seq", type = "integer", min = 1, max = 4096, default_text = "seq",
+    meaning = "with input = qkv(): rows of key and value" },
+  { key = "kdim", type = "integer", min = 1, max = 8192, default_text = "d_model",
+    meaning = "with input = qkv(): width of key" },
+  { key = "vdim", type = "integer", min = 1, max = 8192, default_text = "d_model",
+    meaning = "with input = qkv(): width of value" },
+  { key = "layout", type = "word", words = { "batch_first", "seq_first" }, default = "batch_first",
+    meaning = "order of the first two axes of hidden states, features, query, key, value and memory; seq_first: a call "
+      .. "takes exactly the batch" },
+  { key = "input", type = "input", stack = true, default_text = "hidden()",
+    meaning = "hidden(), linear { from = }, tokens { vocab = }, image { ... }, qkv(): what comes in" },
+  { key = "output", type = "output", default_text = "{ hidden() }",
+    meaning = "stages after the layers: hidden, norm, pool, linear, vocabulary, normalise, activations, argmax" },
+  { key = "inputs", type = "inputs", default_text = "their own names",
+    meaning = "what inputs are called: { ids = \"input_ids\", token_types = \"token_type_ids\" }" },
+  { key = "names", type = "names", default = "attn2c",
+    meaning = "how the checkpoint calls its tensors: attn2c, torch, timm, a family (bert, gpt2, ...), or a table: "
+      .. "{ \"bert\", prefix = \"model.\", modules = { encoder = \"trunk\" }, [\"l*.attn.q\"] = { \"c_attn\", "
+      .. "part = 1, parts = 3, transpose = true } }" },
+  { key = "target", type = "word", words = { "host", "avx512", "avx2", "x86_64" }, default = "host",
+    meaning = "instructions to compile for; host: the best that this machine has (LIBXSMM_TARGET=hsw: avx2)" },
+  { key = "kernels", type = "word", words = { "libxsmm", "portable" }, default = "libxsmm",
+    meaning = "who makes the matrix kernels; portable: plain C, and libxsmm is not linked" },
+  { key = "threads", type = "integer", default = 1, min = 0, max = 64,
+    meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
+  { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory once others are dead" },
+  { key = "max_lines", type = "integer", default = 400000, min = 1, max = 10000000,
+    meaning = "budget of emitted steps; a model over it is refused" },
+  { key = "plan", type = "plan", default_text = "the rule of the target",
+    meaning = "overrides of tile parameters, such as { panel = 32, k_block = 128 }" },
+}
+
+--- The keys that a stack of layers has, those of an encoder { } among them.
+keys.of_stack = {}
+for _, field in ipairs(keys.list) do if field.stack then keys.of_stack[#keys.of_stack + 1] = field end end
+
+--- The keys that may differ from layer to layer: not the width of the states, nor what all layers share (heads, tables
+--- of positions, inputs).
+keys.of_layer = {}
+for _, field in ipairs(keys.list) do if field.layer then keys.of_layer[#keys.of_layer + 1] = field end end
+
+return keys

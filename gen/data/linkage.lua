@@ -1,0 +1,19 @@
+-- linkage.lua: what the emitted files and C symbols of an entry's programs are called. The entry of a model
+-- with one length is `forward`, and its files bear the model's name alone; of several, NAME_forward_8.
+local linkage = {}
+
+--- What tells the symbols of an entry from those of another: "" or "_8".
+function linkage.suffix(entry_name) return (entry_name:match("^forward(.*)$")) end
+
+--- NAME, or NAME_forward_8.
+function linkage.entry(name, entry_name)
+  return linkage.suffix(entry_name) == "" and name or name .. "_" .. entry_name
+end
+
+--- Of the code for a number of workers; the first, or only, number is the entry's own.
+function linkage.ship(name, entry_name, workers, is_first)
+  local own = linkage.entry(name, entry_name)
+  return is_first and own or ("%s_%d"):format(own, workers)
+end
+
+return linkage

@@ -1,0 +1,283 @@
+-- ops.lua: the graph's operations, declared once: operands, attributes, shape rule, flop
+-- rule, equation. The graph pass, the descriptor, the reference, dumps and docs read it.
+--
+-- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows. Attributes beyond those that an op lists
+-- are options that only some models have; absent, they are 0 (kv_heads: heads).
+--
+-- class: what passes, and through the descriptor the runtime, need to know of an op beside what it computes:
+--   region     "rows": works on rows alone, whatever sequence they are of; "attention": begins an attention, whose ops
+--              up to the context are planned together. Others take a sequence as a whole
+--   product    rows times a packed weight; packed: the name of an operand that is packed in panels, too
+--   rides      may be done on another's tile while it is hot; carries: others may ride on it
+--   in_place   may write over what it reads
+--   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
+--              result (check_mask.c): one of ops.roles
+--   own_keys   touches only the queries' own keys, not those that all queries see
+--   in_pieces  weights can be made some keys at a time
+--   pools      what follows has a row a sequence
+--   in_parts   takes a sequence, some rows of its result at a time
+local ops = {}
+
+--- Roles in an attention, in the order of attn2c_role in descriptor.h, which begins with none.
+ops.roles = { "makes_scores", "scores_to_scores", "scores_to_weights", "weights_to_weights", "mean_of_weights",
+  "reads_weights" }
+
+local function rows_of(shape)
+  local n = 1
+  for i = 1, #shape - 1 do n = n * shape[i] end
+  return n
+end
+
+local function with_last(shape, last)
+  local result = table.move(shape, 1, #shape - 1, 1, {})
+  result[#shape] = last
+  return result
+end
+
+--- How many (query, key) pairs a static mask leaves of queries x keys. Query i stands at position offset + i; the last
+--- `extra` keys and those before `prefix` are always seen.
+function ops.visible_pairs(attributes, queries, keys)
+  local extra, prefix = attributes.extra or 0, attributes.prefix or 0
+  local pairs_left, own = 0, keys - extra
+  prefix = math.min(prefix, own)
+  for i = attributes.offset or 0, (attributes.offset or 0) + queries - 1 do
+    local first = attributes.left >= 0 and math.max(0, i - attributes.left) or 0
+    local last = attributes.right >= 0 and math.min(own - 1, i + attributes.right) or own - 1
+    if attributes.causal then last = math.min(last, i) end
+    local seen = math.max(0, last - first + 1)
+    local before = prefix - math.max(0, math.min(prefix - 1, last) - first + 1)
+    pairs_left = pairs_left + seen + before + extra
+  end
+  return pairs_left
+end
+
+-- A product's share of scores and context: the pairs that the static mask leaves.
+local function attention_flops(attributes, batch, queries, keys, width)
+  return 2 * batch * width * ops.visible_pairs(attributes, queries, keys)
+end
+
+local mask_attributes = { "heads", "causal", "left", "right" }
+
+local function same(_, x) return x.shape end
+
+ops.table = {
+  linear = {
+    class = { region = "rows", product = true, carries = true },
+    operands = { "x", "weight", "bias" }, optional = { bias = true }, attributes = {},
+    shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
+    flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
+    equation = "x · Wᵀ + b",
+  },
+  embed = {
+    class = { region = "rows", carries = true },
+    operands = { "ids", "table" }, attributes = {},
+    shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
+    equation = "table[ids]",
+  },
+  add = {
+    class = { region = "rows", carries = true, rides = true },
+    operands = { "a", "b" }, attributes = {},
+    shape = function(_, a) return a.shape end,
+    equation = "a + b, b repeated over the leading dimensions it lacks",
+  },
+  copy = {
+    class = { region = "rows" },
+    operands = { "x" }, attributes = {},
+    shape = function(_, x) return x.shape end,
+    equation = "x",
+  },
+  activate = {
+    class = { region = "rows", carries = true, rides = true },
+    operands = { "x" }, attributes = { "function" },
+    shape = function(_, x) return x.shape end,
+    equation = "function(x)",
+  },
+  multiply = {
+    class = { region = "rows", carries = true, rides = true },
+    operands = { "a", "b" }, attributes = {}, shape = same,
+    equation = "a b, element by element",
+  },
+  scale = {
+    class = { role = "scores_to_scores" },
+    operands = { "x" }, attributes = { "factor" }, shape = same,
+    equation = "factor x",
+  },
+  swap = {
+    operands = { "x" }, attributes = {},
+    shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
+    equation = "x with its first two axes exchanged",
+  },
+  join = {
+    operands = { "a", "b" }, optional = { b = true }, attributes = { "batch", "zeros" },
+    shape = function(a, x, y)
+      local function rows(tensor) return tensor and tensor.shape[#tensor.shape - 1] or 0 end
+      return { a.batch, rows(x) + rows(y) + a.zeros, x.shape[#x.shape] }
+    end,
+    equation = "the rows of a, of b, then rows of zeros, of each sequence",
+  },
+  patches = {
+    class = { in_parts = true },
+    operands = { "x" }, attributes = { "patch" },
+    shape = function(a, x)
+      local p = a.patch
+      return { x.shape[1], x.shape[3] // p * (x.shape[4] // p), x.shape[2] * p * p }
+    end,
+    equation = "patches of an image, row by row, each [channels][patch][patch]",
+  },
+  rms_norm = {
+    class = { region = "rows", carries = true, in_place = true },
+    operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
+    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension",
+  },
+  normalise = {
+    class = { region = "rows", in_place = true },
+    operands = { "x" }, attributes = { "eps" }, shape = same,
+    equation = "x / max(|x|, eps), over the last dimension",
+  },
+  rotate = {
+    class = { region = "rows", in_place = true },
+    operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
+    equation = "pairs of a head's dimensions turned by an angle of their position",
+  },
+  layer_norm = {
+    class = { region = "rows", carries = true, in_place = true },
+    operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
+    shape = function(_, x) return x.shape end,
+    equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension",
+  },
+  scores = {
+    class = { region = "attention", role = "makes_scores" },
+    operands = { "q", "k", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
+    shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
+    flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,
+    equation = "q · kᵀ a head, -inf where masked",
+  },
+  additive_scores = {
+    class = { region = "attention", role = "makes_scores" },
+    operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
+    shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
+    equation = "score · tanh(q + k) a head, -inf where masked",
+  },
+  add_relative = {
+    class = { role = "scores_to_scores", packed = "table" },
+    operands = { "scores", "x", "table" }, attributes = { "keys" }, shape = same,
+    flops = function(a, scores, _, tbl)
+      local shape = scores.shape
+      return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
+    end,
+    equation = "scores + x · table[distance], x the query or the key",
+  },
+  softcap = {
+    class = { role = "scores_to_scores" },
+    operands = { "scores" }, attributes = { "cap" }, shape = same,
+    equation = "cap tanh(scores / cap)",
+  },
+  add_distance = {
+    class = { role = "scores_to_scores", own_keys = true },
+    operands = { "scores", "table" }, attributes = {}, shape = same,
+    equation = "scores + table[head][distance]",
+  },
+  add_array = {
+    class = { role = "scores_to_scores", own_keys = true },
+    operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
+    equation = "scores + array",
+  },
+  block_array = {
+    class = { role = "scores_to_scores", own_keys = true },
+    operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
+    equation = "-inf (or scores + value) where the array is not 0, else scores",
+  },
+  add_length = {
+    class = { role = "scores_to_scores" },
+    operands = { "scores", "lengths" }, attributes = { "value" }, shape = same,
+    equation = "scores + value where the key is behind its sequence's length, else scores",
+  },
+  bucket_table = {
+    operands = { "table", "index" }, attributes = {}, shared = true, -- one for all sequences
+    shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
+    equation = "table[index[distance]][head]",
+  },
+  weigh = {
+    class = { role = "scores_to_weights" },
+    operands = { "scores" }, attributes = { "relu", "scale" }, shape = same,
+    equation = "scale scores, or max(scale scores, 0); 0 where masked",
+  },
+  head_scale = {
+    class = { role = "weights_to_weights" },
+    operands = { "weights", "factors" }, attributes = { "layer" }, shape = same,
+    equation = "weights factors[layer][head]",
+  },
+  mean_heads = {
+    class = { role = "mean_of_weights", in_parts = true },
+    operands = { "weights" }, attributes = {},
+    shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
+    equation = "mean of the weights over heads",
+  },
+  softmax = {
+    class = { role = "scores_to_weights", in_pieces = true },
+    operands = { "scores" }, attributes = { "scale" },
+    shape = function(_, scores) return scores.shape end,
+    equation = "exp(scale (s - max)) / sum, a row; a row of -inf only gives 0",
+  },
+  context = {
+    class = { role = "reads_weights" },
+    operands = { "weights", "v", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
+    shape = function(a, weights, v)
+      return { weights.shape[1], weights.shape[3], v.shape[3] // (a.kv_heads or a.heads) * a.heads }
+    end,
+    flops = function(a, weights, v)
+      return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4],
+        v.shape[3] // (a.kv_heads or a.heads) * a.heads)
+    end,
+    equation = "weights · v a head, over the keys that are not masked",
+  },
+  pool = {
+    class = { pools = true },
+    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "function" },
+    shape = function(a, x)
+      local _, more = a["function"]:gsub(" ", "")
+      return { x.shape[1], (more + 1) * x.shape[3] }
+    end,
+    equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them; several stand side by side",
+  },
+  argmax = {
+    class = { region = "rows" },
+    operands = { "x" }, attributes = {}, type = "i32",
+    shape = function(_, x)
+      local shape = table.move(x.shape, 1, #x.shape - 1, 1, {})
+      return shape
+    end,
+    equation = "the index of the largest, the first of equals",
+  },
+}
+
+local none = {}
+
+--- The class of an op of a graph, or of a name.
+function ops.class(op) return ops.table[op.op or op].class or none end
+
+--- Makes an op. operands: name -> tensor. Errors (defects of the caller) on a wrong operand or attribute.
+function ops.make(name, section, operands, attributes)
+  local declared = assert(ops.table[name], name)
+  local list = {}
+  for i, operand in ipairs(declared.operands) do
+    local tensor = operands[operand]
+    assert(tensor or (declared.optional and declared.optional[operand]), name .. " lacks " .. operand)
+    list[i] = tensor or false
+  end
+  for operand in pairs(operands) do
+    local known = false
+    for _, each in ipairs(declared.operands) do known = known or each == operand end
+    assert(known, name .. " has no operand " .. operand)
+  end
+  for _, attribute in ipairs(declared.attributes) do
+    assert(attributes[attribute] ~= nil, name .. " lacks attribute " .. attribute)
+  end
+  return {
+    op = name, section = section, operands = operands, attributes = attributes,
+    shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32", shared = declared.shared,
+    flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
+  }
+end
+
+return ops

@@ -1,0 +1,124 @@
+-- stages.lua: the constructors that a description may call to say what comes before and
+-- after the stack of layers, and the activations. Data for describe, validate and the docs.
+local stages = {}
+
+--- Activations: name -> equation. runtime/ops/elementary.h has each as attn2c_<name>.
+stages.activations = {
+  relu = "max(x, 0)",
+  gelu = "x/2 (1 + erf(x / sqrt 2))",
+  gelu_tanh = "x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+  quick_gelu = "x sigmoid(1.702 x)",
+  silu = "x sigmoid(x)",
+  sigmoid = "1 / (1 + exp(-x))",
+  tanh = "tanh(x)",
+}
+
+stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
+  all = true }
+
+-- A field: type, default or required, range, meaning. `word`: the field that `stage "word"` sets.
+local name_field = { type = "name", meaning = "makes the result an output of this name" }
+
+local of_field = { type = "integer", min = 0, max = 64, place = "output",
+  meaning = "the stage whose result is taken, instead of the one before; 0: the layers'" }
+
+stages.constructors = {
+  -- before the stack
+  linear = {
+    place = "both",
+    meaning = "y = x W^T + b",
+    fields = {
+      from = { type = "integer", min = 1, max = 65536, place = "input", required = true,
+        meaning = "width of the features that come in" },
+      to = { type = "integer", min = 1, max = 1048576, place = "output", required = true,
+        meaning = "width of the result" },
+      bias = { type = "boolean", default = true, meaning = "whether there is a b" },
+      activation = { type = "activation", place = "output", meaning = "applied to the result" },
+      of = of_field,
+      name = { type = "name", place = "output", meaning = name_field.meaning },
+    },
+  },
+  tokens = {
+    place = "input",
+    meaning = "token ids, looked up in a table [vocab, d_model]",
+    fields = {
+      vocab = { type = "integer", min = 1, max = 16777216, required = true, meaning = "rows of the table" },
+      types = { type = "integer", min = 0, max = 65536, default = 0,
+        meaning = "rows of a table of token types, which come in as token_types" },
+      norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
+      eps = { type = "number", min = 1e-30, max = 1, meaning = "of that norm; default: the model's eps" },
+      scale = { type = "scale", default = 1.0, meaning = "rows of the table are multiplied with it" },
+      width = { type = "integer", min = 1, max = 8192,
+        meaning = "of the tables, where it is not d_model: a linear layer leads to d_model" },
+    },
+  },
+  image = {
+    place = "input",
+    meaning = "an image [channels, height, width], cut into patches that go through a linear layer",
+    fields = {
+      channels = { type = "integer", min = 1, max = 4096, default = 3, meaning = "planes" },
+      height = { type = "integer", min = 1, max = 65536, required = true, meaning = "rows of pixels" },
+      width = { type = "integer", min = 1, max = 65536, required = true, meaning = "columns of pixels" },
+      patch = { type = "integer", min = 1, max = 4096, required = true, meaning = "edge of a patch, in pixels" },
+      class_token = { type = "boolean", default = true, meaning = "a learned token before the first patch" },
+      distillation_token = { type = "boolean", default = false, meaning = "one more behind the class token" },
+    },
+  },
+  qkv = {
+    place = "input",
+    meaning = "query, key and value come in one by one: one attention, as torch.nn.MultiheadAttention is called",
+    fields = {},
+  },
+  encoder = {
+    place = "memory",
+    meaning = "a stack of its own, whose result the cross-attention reads; its keys default to the model's",
+    fields = {},
+  },
+  hidden = {
+    place = "both",
+    meaning = "before: hidden states come in as they are; after: the hidden states so far are an output",
+    fields = { name = { type = "name", place = "output", meaning = name_field.meaning } },
+  },
+  -- after the stack
+  norm = {
+    place = "output",
+    meaning = "layer norm",
+    fields = {
+      eps = { type = "number", min = 1e-30, max = 1, meaning = "default: the model's eps" },
+      name = name_field,
+    },
+  },
+  pool = {
+    place = "output",
+    word = "over",
+    meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
+      .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; a list: several side by side; all: the rows stay",
+    fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" },
+      of = of_field, name = name_field },
+  },
+  normalise = {
+    place = "output",
+    meaning = "x / max(|x|, 1e-12), a row",
+    fields = { name = name_field },
+  },
+  vocabulary = {
+    place = "output",
+    meaning = "a score for each token of the input's table",
+    fields = {
+      tied = { type = "boolean", default = true, meaning = "by the table itself; else by a weight of its own" },
+      bias = { type = "boolean", default = false, meaning = "whether there is a bias" },
+      name = name_field,
+    },
+  },
+  argmax = {
+    place = "output",
+    meaning = "the index of the largest, the first of equals, as int32",
+    fields = { name = name_field },
+  },
+}
+for name, equation in pairs(stages.activations) do
+  stages.constructors[name] = { place = "output", meaning = equation, fields = { name = name_field },
+    activation = name }
+end
+
+return stages

@@ -1,0 +1,380 @@
+-- steps.lua: the forms that a step can take once ops are lowered, declared once: a product, a row
+-- operation, a map of elementwise parts. lower makes steps; schedule, memory, the checkers and emit
+-- read here what a step touches, what it costs, how it is called and what it means.
+--
+-- An entry has
+--   constants  names of what is known when the code is made
+--   operands   in the order of the call: { name, access, footprint }; access: "r" read, "w" written, "rw" both,
+--              "value" an integer that only a call knows; footprint(constants): the elements it may touch
+--              (footprint.lua).
+--              type: of its elements, where they are not float. optional: it may be absent, and is NULL then.
+--              touched(constants): how many elements it reads, where they are fewer than its footprint
+--   cost       cost(constants), in operations of a product that take as long: enough to divide work before anything
+--              runs. Measured once on AVX-512, where a core does 64 a cycle; tests/bench/elementary.c measures
+--   body       the call of the runtime's body; ${name} is a constant, operands go by their own names
+--   equation   what it computes
+--
+-- Constants that a footprint or a cost asks for hold, beside the step's own, the largest value of each integer operand
+-- by its name, and the least by NAME_least.
+local footprint = require("data.footprint")
+
+local steps = {}
+
+local matrix, vector = footprint.matrix, footprint.vector
+
+-- The cost of an operation that takes so much for each of rows x cols elements.
+local function each(element) return function(c) return element * c.rows * c.cols end end
+
+local function square(c) return c.rows * c.cols end
+
+-- Rows of the state of an online softmax, of three a row of scores: those from `from` to `to`.
+local function state(from, to)
+  return function(c) return { first = from * c.rows, { (to - from) * c.rows, 1 } } end
+end
+
+local function angles(c) return { first = 0, { c.rows * (c.dimension // 2), 1 } } end
+
+local function image(c) return { first = 0, { c.channels * c.height * c.width, 1 } } end
+
+local function planes(c) return { first = 0, { c.heads, c.stride }, { c.rows, c.ldx }, { c.cols, 1 } } end
+
+local function packed_buckets(c) return { first = 0, { c.buckets * c.rows, 1 } } end
+
+-- Rows of x that the integer operand `name` may choose, `ld` (a constant) apart.
+local function chosen(name, ld)
+  return function(c)
+    local least = c[name .. "_least"]
+    return { first = least * c[ld], { c[name] - least + 1, c[ld] }, { c.cols, 1 } }
+  end
+end
+
+local looked_up, one_row = chosen("ids", "cols"), chosen("row", "ldx")
+
+local triples = { __tostring = function(list)
+  local parts = {}
+  for i, each_ in ipairs(list) do parts[i] = ("{%d, %d, %d}"):format(table.unpack(each_)) end
+  return table.concat(parts, ", ")
+end }
+
+--- A constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
+function steps.spans(list) return setmetatable(list, triples) end
+
+local function span_values(c)
+  local rows = 0
+  for _, span in ipairs(c.spans) do rows = math.max(rows, span[2] + span[3]) end
+  return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
+end
+
+-- C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m]; blocks lie a_step and b_step elements apart.
+steps.product = {
+  operands = {
+    { "a", "r", function(c) return { first = 0, { c.count, c.a_step }, { c.k, c.lda }, { c.m, 1 } } end },
+    { "b", "r", function(c) return { first = 0, { c.count, c.b_step }, { c.n, c.ldb }, { c.k, 1 } } end },
+    { "c", "w", matrix("n", "m", "ldc") },
+  },
+  cost = function(c) return 2 * c.m * c.n * c.k * c.count end,
+}
+
+steps.rows = {
+  softmax = {
+    constants = { "rows", "cols", "ld", "scale" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
+    cost = each(51),
+    body = "attn2c_softmax(s, ${rows}, ${cols}, ${ld}, ${scale})",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
+  },
+  softmax_nan = {
+    constants = { "rows", "cols", "ld", "scale" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
+    cost = each(51),
+    body = "attn2c_softmax_nan(s, ${rows}, ${cols}, ${ld}, ${scale})",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, NaN where all are -inf",
+  },
+  add_length = {
+    constants = { "rows", "cols", "ld", "value" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "valid", "value" } },
+    cost = each(3),
+    body = "attn2c_add_length(s, ${rows}, ${cols}, ${ld}, ${value}, valid)",
+    equation = "s[i][j] += ${value} where j >= valid",
+  },
+  additive_scores = {
+    constants = { "rows", "cols", "head_dim", "lds", "ldq", "ldk" },
+    operands = { { "s", "w", matrix("rows", "cols", "lds") }, { "q", "r", matrix("rows", "head_dim", "ldq") },
+      { "keys", "r", matrix("head_dim", "cols", "ldk") }, { "score", "r", vector("head_dim") } },
+    cost = function(c) return 44 * c.rows * c.cols * c.head_dim end,
+    body = "attn2c_additive_scores(s, q, keys, score, ${rows}, ${cols}, ${head_dim}, ${lds}, ${ldq}, ${ldk})",
+    equation = "s[i][j] = sum over d of score[d] tanh(q[i][d] + keys[d][j])",
+  },
+  fill = {
+    constants = { "rows", "cols", "ldy", "value" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") } },
+    cost = each(3),
+    body = "attn2c_fill(y, ${rows}, ${cols}, ${ldy}, ${value})",
+    equation = "y[i][j] = ${value}",
+  },
+  mask_band_prefix = {
+    constants = { "rows", "cols", "ld", "lo", "hi", "keep" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
+    cost = each(6),
+    body = "attn2c_mask_band_prefix(s, ${rows}, ${cols}, ${ld}, ${lo}, ${hi}, ${keep})",
+    equation = "s[i][j] = -inf unless j < ${keep} or ${lo} + i <= j < ${hi} + i",
+  },
+  context_repair_nonzero = {
+    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "spans", "count", "cols" },
+    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
+      { "v", "r", span_values } },
+    cost = each(5),
+    body = "attn2c_context_repair_nonzero(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
+      .. "(const int[][3]){${spans}}, ${count})",
+    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
+  },
+  rms_norm = {
+    constants = { "rows", "cols", "ldx", "ldy", "eps" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "gain", "r", vector("cols"), optional = true } },
+    cost = each(16),
+    body = "attn2c_rms_norm(y, x, gain, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
+    equation = "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain",
+  },
+  normalise = {
+    constants = { "rows", "cols", "ldx", "ldy", "eps" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(16),
+    body = "attn2c_normalise(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
+    equation = "y[i] = x[i] / max(|x[i]|, ${eps})",
+  },
+  rotate = {
+    constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "cols" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "cosines", "r", angles }, { "sines", "r", angles } },
+    cost = each(16),
+    body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, "
+      .. "${ldy})",
+    equation = "y[i] = x[i] with its pairs of dimensions turned by the angles of row i",
+  },
+  patches = {
+    constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", image } },
+    cost = each(6),
+    body = "attn2c_patches(y, x, ${channels}, ${height}, ${width}, ${patch}, ${first}, ${rows}, ${ldy})",
+    equation = "y[i] = patch ${first} + i of the image",
+  },
+  mean_heads = {
+    constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", planes } },
+    cost = each(6),
+    body = "attn2c_mean_heads(y, x, ${heads}, ${rows}, ${cols}, ${stride}, ${ldx}, ${ldy})",
+    equation = "y[i][j] = mean over ${heads} heads of x[head][i][j]",
+  },
+  bucket_table = {
+    constants = { "buckets", "rows", "cols", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", packed_buckets },
+      { "index", "r", vector("cols") } },
+    cost = each(8),
+    body = "attn2c_bucket_table(y, table, index, ${buckets}, ${rows}, ${cols}, ${ldy})",
+    equation = "y[head][distance] = table[index[distance]][head]",
+  },
+  mask_band = {
+    constants = { "rows", "cols", "ld", "lo", "hi" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
+    cost = each(6),
+    body = "attn2c_mask_band(s, ${rows}, ${cols}, ${ld}, ${lo}, ${hi})",
+    equation = "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i",
+  },
+  mask_length = {
+    constants = { "rows", "cols", "ld" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "valid", "value" } },
+    cost = each(3),
+    body = "attn2c_mask_length(s, ${rows}, ${cols}, ${ld}, valid)",
+    equation = "s[i][j] = -inf where j >= valid",
+  },
+  softmax_begin = {
+    constants = { "rows", "cols", "ld", "scale" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "w", state(0, 3) } },
+    cost = each(48),
+    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 1)",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max)); the state keeps max and sum",
+  },
+  softmax_more = {
+    constants = { "rows", "cols", "ld", "scale" },
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "rw", state(0, 3) } },
+    cost = each(48),
+    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 0)",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max so far)); the state keeps max, sum, and what shrinks older sums",
+  },
+  softmax_add = {
+    constants = { "rows", "cols", "ldy", "ldx" },
+    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "state", "r", state(2, 3) } },
+    cost = each(8),
+    body = "attn2c_softmax_add(y, x, state, ${rows}, ${cols}, ${ldy}, ${ldx})",
+    equation = "y[i][j] = factor[i] y[i][j] + x[i][j]",
+  },
+  softmax_end = {
+    constants = { "rows", "cols", "ldy" },
+    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "state", "r", state(1, 2) } },
+    cost = each(6),
+    body = "attn2c_softmax_end(y, state, ${rows}, ${cols}, ${ldy})",
+    equation = "y[i][j] = y[i][j] / sum[i]",
+  },
+  softmax_of = { -- in a trace
+    constants = { "rows", "cols", "ldy", "ldx", "scale" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "state", "r", state(0, 2) } },
+    cost = each(48),
+    body = "attn2c_softmax_of(y, x, state, ${rows}, ${cols}, ${ldy}, ${ldx}, ${scale})",
+    equation = "y[i][j] = exp(${scale} (x[i][j] - max[i])) / sum[i]",
+  },
+  context_repair = {
+    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "ldv", "lo", "hi" },
+    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
+      { "v", "r", matrix("cols", "head_dim", "ldv") }, { "valid", "value" } },
+    cost = each(5),
+    body = "attn2c_context_repair(c, p, v, ${rows}, ${cols}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, ${lo}, ${hi}, valid)",
+    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
+  },
+  transpose = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("cols", "rows", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(8),
+    body = "attn2c_transpose(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[j][i] = x[i][j]",
+  },
+  layer_norm = {
+    constants = { "rows", "cols", "ldx", "ldy", "eps" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true } },
+    cost = each(22),
+    body = "attn2c_layer_norm(y, x, gain, bias, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
+    equation = "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias",
+  },
+  copy = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(6),
+    body = "attn2c_copy(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y = x",
+  },
+  embed = {
+    constants = { "rows", "cols", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", looked_up, touched = square },
+      { "ids", "r", vector("rows"), type = "int32_t" } },
+    cost = each(8),
+    body = "attn2c_embed(y, table, ids, ${rows}, ${cols}, ${ldy})",
+    equation = "y[i] = table[ids[i]]",
+  },
+  pool_mean = {
+    constants = { "cols", "ldx" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
+    cost = each(6),
+    body = "attn2c_pool_mean(y, x, rows, ${cols}, ${ldx})",
+    equation = "y[j] = mean of x[i][j] over i < rows",
+  },
+  pool_root = {
+    constants = { "cols", "ldx" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
+    cost = each(6),
+    body = "attn2c_pool_root(y, x, rows, ${cols}, ${ldx})",
+    equation = "y[j] = sum of x[i][j] over i < rows, by the root of rows",
+  },
+  pool_weighted = {
+    constants = { "cols", "ldx" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
+    cost = each(8),
+    body = "attn2c_pool_weighted(y, x, rows, ${cols}, ${ldx})",
+    equation = "y[j] = mean of x[i][j] over i < rows, with weights 1, 2, ...",
+  },
+  pool_max = {
+    constants = { "cols", "ldx" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
+    cost = each(6),
+    body = "attn2c_pool_max(y, x, rows, ${cols}, ${ldx})",
+    equation = "y[j] = max of x[i][j] over i < rows",
+  },
+  pool_row = {
+    constants = { "cols", "ldx" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", one_row }, { "row", "value" } },
+    cost = function(c) return 2 * c.cols end,
+    body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})",
+    equation = "y[j] = x[row][j]",
+  },
+  argmax = {
+    constants = { "rows", "cols", "ldx" },
+    operands = { { "y", "w", vector("rows"), type = "int32_t" }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(16),
+    body = "attn2c_argmax(y, x, ${rows}, ${cols}, ${ldx})",
+    equation = "y[i] = the index of the largest x[i][j]",
+  },
+}
+
+-- The tile that a map works on.
+steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
+
+local activations = { relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38 }
+
+local tile, row_of_tile = matrix("rows", "cols", "ld"), vector("cols")
+
+local function single() return { first = 0 } end
+
+-- Element (i, j) lies at j - i, or at i ld - j.
+local function band(c) return { first = 0, { c.rows, -1 }, { c.cols, 1 } } end
+local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } } end
+
+-- Elementwise parts, which run one after the other on each element of a tile while it is hot: v is the element,
+-- i its row, j its column, %s the part's operand, ${ld} its leading dimension. A part has at most one operand, which
+-- goes by the name that the map gives it.
+steps.parts = {
+  load = { operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
+  bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
+  add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];",
+    equation = "v + %s[i][j]" },
+  multiply = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v * %s[i * ${ld} + j];",
+    equation = "v * %s[i][j]" },
+  activate = { operands = {}, cost = function(c) return activations[c.fn] * c.rows * c.cols end,
+    code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
+  -- of scores and weights
+  scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },
+  softcap = { operands = {}, cost = each(42), code = "v = ${factor} * attn2c_tanh(v / ${factor});",
+    equation = "${factor} tanh(v / ${factor})" },
+  scale_by = { operands = { { "r", "r", single } }, cost = each(2), code = "v = v * %s[0];", equation = "%s[0] v" },
+  add_band = { operands = { { "r", "r", band } }, cost = each(8),
+    code = "v = v + %s[(ptrdiff_t)j - (ptrdiff_t)i];", equation = "v + %s[j - i]" },
+  add_reversed = { operands = { { "r", "r", reversed } }, cost = each(12),
+    code = "v = v + %s[(ptrdiff_t)(i * ${ld}) - (ptrdiff_t)j];", equation = "v + %s[i * ${ld} - j]" },
+  keep = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+    code = "v = %s[i * ${ld} + j] ? v : -__builtin_inff();", equation = "(%s[i][j] ? v : -inf)" },
+  block = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+    code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
+  add_where = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+    code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
+  weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
+    equation = "${factor} v, 0 where -inf" },
+  weigh_relu = { operands = {}, cost = each(4), code = "v = attn2c_relu(v * ${factor});",
+    equation = "max(${factor} v, 0)" },
+}
+
+--- What a part's code and equation may name.
+function steps.constants_of(part)
+  return { ld = part.ld or 0, fn = part.fn or "", factor = part.factor, value = part.value }
+end
+
+--- A constant as C; floats read back exactly.
+function steps.constant(value)
+  if value == math.huge or value == -math.huge then return (value < 0 and "-" or "") .. "__builtin_inff()" end
+  if math.type(value) == "float" then
+    local digits = ("%.9g"):format(value)
+    return digits:find("[%.e]") and digits .. "f" or digits .. ".0f"
+  end
+  return tostring(value)
+end
+
+--- Fills ${name} from a table; every name must be there.
+function steps.fill(text, values)
+  return (text:gsub("%${([%w_]+)}", function(name)
+    local value = values[name]
+    assert(value ~= nil, name)
+    return steps.constant(value)
+  end))
+end
+
+return steps

@@ -1,0 +1,146 @@
+-- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
+-- floats of a vector, and the rule that chooses tile parameters where nothing was measured.
+--
+-- panel           outputs of a product's tile (libxsmm's m)
+-- k_block         inputs that one kernel call or one block of a batch-reduce covers
+-- k_order         reduce: one call a panel, batch-reduce over the K blocks;
+--                 outer: one call a K block, each adding to the tile
+-- token_block     rows of a product's tile, at most
+-- call_rows       rows of a kernel call (libxsmm's n), at most
+-- k_span          inputs that pass over all rows of a tile before the next ones do
+-- fetch           spans of weights ahead of those in use that calls fetch into the second-level cache; 0: none
+-- group_tokens    sequences are taken together until they have so many tokens
+-- query_block     query rows whose scores are held at a time
+-- tile_bytes      of scores that are held at a time: fewer query rows are taken where their rows are long
+-- softmax_block   keys whose scores are held at a time where rows of all keys do not fit tile_bytes with query_block
+--                 rows: the online softmax's key block
+-- piece_rows      query rows whose keys come so
+-- key_block       keys of a transposed panel and of a block of the context's batch-reduce
+-- window_block    query rows a block where a window masks most keys
+-- key_align       the first key of a block's range is a multiple of this
+-- odd_lines       rows at least so many floats long take an odd number of cache lines: the layout's stride
+-- row_block       rows that a norm, an embedding or another row operation takes at a time
+-- least_phase     work between two meetings below which one worker does all of a segment, on average; and
+-- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond. On a quiet
+--                 machine a meeting takes one to two microseconds, the start of a team some five
+-- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
+--                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
+--                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
+--
+-- deep: what replaces the rule for a product of at least `targets.deep` inputs and outputs, whose weights rarely wait
+-- in a near cache: the first entry that has no more `rows` than the product, and no fewer `inputs` where it says some.
+-- Strips of as many rows as the registers hold of a panel (9 x 48 floats on AVX-512, 12 x 32 on AVX2) go over K blocks
+-- so small that each call has some 12 to 24 lines to fetch. A token block's inputs stay in the second-level cache
+-- beside the weights. Fractions of the roof on a two-core Xeon, the rule before against this: 12 x 768 at seq 128
+-- 0.74, 0.87; 6 x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x 384 at seq
+-- 32 0.61, 0.87. With fewer rows than a strip nothing is fetched: the product is as fast as its weights come (8 rows:
+-- 0.58, with fetching 0.47). Below 192 inputs or outputs both are within 2%.
+local targets = {}
+
+-- The rule of all targets; `more` is a target's own.
+local function rule(more)
+  local all = {
+    panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_span = 8192, fetch = 0,
+    group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
+    softmax_block = 512, piece_rows = 64,
+    row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
+  }
+  for name, value in pairs(more) do all[name] = value end
+  return all
+end
+
+targets.list = {
+  {
+    name = "avx512", vector = 16,
+    cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
+    needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
+    rule = rule {},
+    deep = {
+      { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,
+        k_span = 768, fetch = 1 } },
+      { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
+        k_span = 768, fetch = 1 } },
+      { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_span = 768,
+        fetch = 1 } },
+      { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", token_block = 96, call_rows = 9,
+        k_span = 96, fetch = 4 } },
+      { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
+      { rows = 2, use = { panel = 48 } },
+    },
+  },
+  {
+    name = "avx2", vector = 8,
+    cflags = "-mavx2 -mfma",
+    needs = { "avx2", "fma" },
+    rule = rule { pad = 8 },
+    deep = {
+      { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,
+        call_rows = 12, k_span = 192, fetch = 3 } },
+      { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
+        k_span = 192, fetch = 3 } },
+      { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12, k_span = 192,
+        fetch = 3 } },
+      { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", token_block = 96,
+        call_rows = 12, k_span = 96, fetch = 4 } },
+      { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
+    },
+  },
+  {
+    name = "x86_64", vector = 4, cflags = "", needs = {},
+    rule = rule { panel = 32, pad = 4 },
+  },
+}
+
+targets.deep = 192
+
+targets.by_name = {}
+for _, target in ipairs(targets.list) do targets.by_name[target.name] = target end
+
+--- The compiler's flags for a target, as words.
+function targets.flags(name)
+  local list = {}
+  for word in targets.by_name[name].cflags:gmatch("%S+") do list[#list + 1] = word end
+  return list
+end
+
+--- The tile parameters that `plan = { ... }` may override: name -> range or words.
+targets.parameters = {
+  panel = { min = 16, max = 256, multiple = 16 }, k_block = { min = 8, max = 8192 },
+  k_order = { words = { "reduce", "outer" } }, token_block = { min = 1, max = 4096 },
+  call_rows = { min = 1, max = 4096 }, k_span = { min = 8, max = 8192 }, fetch = { min = 0, max = 8 },
+  group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },
+  key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
+  key_align = { min = 1, max = 16 }, piece_rows = { min = 1, max = 4096 },
+  softmax_block = { min = 16, max = 8192, multiple = 16 },
+  pad = { min = 1, max = 16, divides = 16 }, -- rows have room up to a multiple of 16
+  odd_lines = { min = 0, max = 1 << 30 }, row_block = { min = 1, max = 4096 }, tile_bytes = { min = 64, max = 1 << 30 },
+  least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },
+}
+
+--- What `target = "host"` means here. LIBXSMM_TARGET is honoured, so that a lower target can be tried everywhere.
+function targets.host()
+  local flags = {}
+  local info = io.open("/proc/cpuinfo", "r")
+  if info then
+    for line in info:lines() do
+      local list = line:match("^flags%s*:%s*(.*)$")
+      if list then
+        for flag in list:gmatch("%S+") do flags[flag] = true end
+        break
+      end
+    end
+    info:close()
+  end
+  local asked = os.getenv("LIBXSMM_TARGET") or ""
+  local lowered = { hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
+  local from = lowered[asked:lower()]
+  for _, target in ipairs(targets.list) do
+    local has_all = true
+    for _, flag in ipairs(target.needs) do has_all = has_all and flags[flag] or false end
+    if from == target.name then from = nil end
+    if has_all and not from then return target.name end
+  end
+  return "x86_64"
+end
+
+return targets

@@ -1,0 +1,208 @@
+-- flow.lua: walks a program's steps in order and keeps which elements of each buffer hold a value,
+-- from what each step touches: what is written makes a value, and ends those of all buffers that lie
+-- at the same place. Of a buffer that lies over another on purpose (`over`) only the same elements end.
+--
+-- Loops: a step inside one stands for all its iterations. What moves with a loop's symbol is kept as in the first
+-- iteration, and is every iteration's behind the end. What repeats is walked twice, so that an iteration finds what the
+-- one before left; what ends while it is walked again is not there for all iterations.
+local expect = require("passes.checks.expect")
+local footprint = require("data.footprint")
+local operands = require("data.operands")
+local rectangles = require("passes.checks.rectangles")
+local schedule = require("passes.schedule")
+
+local KEPT = { arena = true, out = true } -- classes of buffers that steps write
+
+local Flow = {}
+Flow.__index = Flow
+
+-- What is known of a buffer: { pitch, values (a set), inner (those that move with the open loop), loop, sequence: the
+-- strides of its symbols, under: buffers that lie at the same place on purpose, beside: those that do so because they
+-- have no values at one time, alone: whether none of those has now; past: of an output, which the caller may keep for
+-- himself, the values that have ended in the arena }.
+local function records(program, beside)
+  local all, root = {}, {}
+  local function root_of(name)
+    while program.buffers[name].over do name = program.buffers[name].over end
+    return name
+  end
+  for name, buffer in pairs(program.buffers) do
+    all[name] = { name = name, pitch = buffer.ld, values = {}, inner = {}, under = {}, beside = {},
+      past = buffer.class == "out" and {} or nil }
+    local key = root_of(name)
+    root[key] = root[key] or {}
+    table.insert(root[key], all[name])
+  end
+  for _, list in pairs(root) do
+    for _, record in ipairs(list) do
+      for _, other in ipairs(list) do
+        if other ~= record then record.under[#record.under + 1] = other end
+      end
+    end
+  end
+  for name, record in pairs(all) do
+    for _, other in ipairs(beside[name] or {}) do record.beside[#record.beside + 1] = all[other] end
+  end
+  return all
+end
+
+-- The rectangles of an operand in the first iteration of every loop.
+local function rectangles_of(record, operand, dimensions)
+  return rectangles.of(footprint.boxes(dimensions, operand.offset), record.pitch)
+end
+
+-- Adds a rectangle `count` times, each `stride` elements further: as one where together they are one.
+local function spread(set, rectangle, stride, count, pitch)
+  local rows, columns = stride // pitch, stride % pitch
+  if columns == 0 and rectangle[2] - rectangle[1] == rows then
+    rectangles.add(set, { rectangle[1], rectangle[1] + rows * count, rectangle[3], rectangle[4] })
+  elseif rows == 0 and rectangle[4] - rectangle[3] == columns then
+    rectangles.add(set, { rectangle[1], rectangle[2], rectangle[3], rectangle[3] + columns * count })
+  else
+    for i = 0, count - 1 do
+      rectangles.add(set, { rectangle[1] + i * rows, rectangle[2] + i * rows, rectangle[3] + i * columns,
+        rectangle[4] + i * columns })
+    end
+  end
+end
+
+function Flow:holds(record, rectangle, terms)
+  if terms.b and rectangles.covers(record.inner, rectangle) then return true end
+  if not terms.b or not self.loop then return rectangles.covers(record.values, rectangle) end
+  local all = {}
+  spread(all, rectangle, terms.b, self.loop.count, record.pitch)
+  for _, each in ipairs(all) do if not rectangles.covers(record.values, each) then return false end end
+  return true
+end
+
+function Flow:read(operand, dimensions, section)
+  local record = self.records[operand.buffer]
+  for _, rectangle in ipairs(rectangles_of(record, operand, dimensions)) do
+    if not self:holds(record, rectangle, operand.terms or {}) then
+      expect(not record.ended_by, self.pass, "%s reads %s, which %s has overwritten", section.name, operand.buffer,
+        record.ended_by)
+      expect(false, self.pass, "%s reads %s before it is written", section.name, operand.buffer)
+    end
+  end
+end
+
+-- Ends the values of all buffers that share a place with one that is written.
+function Flow:claim(record)
+  if record.alone then return end
+  record.alone = true
+  for _, other in ipairs(record.beside) do
+    other.alone = false
+    if #other.values > 0 or #other.inner > 0 then
+      if self.loop and self.loop.again and #other.inner > 0 then other.lost = true end
+      if self.again and self.moving[other] then other.lost = true end
+      if other.past then
+        for _, rectangle in ipairs(other.values) do rectangles.add(other.past, rectangle) end
+        for _, rectangle in ipairs(other.inner) do
+          spread(other.past, rectangle, other.loop, self.loop.count, other.pitch)
+        end
+      end
+      other.values, other.inner, other.ended_by = {}, {}, record.name
+    end
+  end
+end
+
+function Flow:write(operand, dimensions)
+  local record, terms = self.records[operand.buffer], operand.terms or {}
+  local set = terms.b and self.loop and record.inner or record.values
+  if terms.b and self.loop then
+    record.loop = terms.b
+    self.loop.records[record] = true
+  end
+  if terms.s and self.segment.repeats > 1 then
+    record.sequence = terms.s
+    self.moving[record] = true
+  end
+  self:claim(record)
+  for _, rectangle in ipairs(rectangles_of(record, operand, dimensions)) do
+    for _, other in ipairs(record.under) do
+      rectangles.remove(other.values, rectangle)
+      rectangles.remove(other.inner, rectangle)
+    end
+    rectangles.add(set, rectangle)
+  end
+end
+
+-- The second time round a loop's body, then what moved with it is there for all.
+function Flow:finish()
+  local loop = self.loop
+  loop.again = true
+  for _, each in ipairs(loop.body) do self:touch(each[1], each[2]) end
+  for record in pairs(loop.records) do
+    for _, rectangle in ipairs(record.lost and {} or record.inner) do
+      spread(record.values, rectangle, record.loop, loop.count, record.pitch)
+    end
+    record.inner, record.lost = {}, nil
+  end
+  self.loop = nil
+end
+
+-- What moves with the groups of sequences is there for all of them; the last group ends with the batch.
+function Flow:of_all_groups(record, set, batch)
+  local all, group = {}, self.segment.group
+  for _, rectangle in ipairs(set) do
+    spread(all, rectangle, group * record.sequence, batch // group, record.pitch)
+    if batch % group > 0 then
+      local far = (batch - group) * record.sequence
+      local rows, columns = far // record.pitch, far % record.pitch
+      rectangles.add(all, { rectangle[1] + rows, rectangle[2] + rows, rectangle[3] + columns, rectangle[4] + columns })
+    end
+  end
+  return all
+end
+
+function Flow:end_segment(batch)
+  for record in pairs(self.moving) do
+    record.values = record.lost and {} or self:of_all_groups(record, record.values, batch)
+    record.past = record.past and self:of_all_groups(record, record.past, batch)
+    record.lost = nil
+  end
+  self.moving = {}
+end
+
+function Flow:touch(step, section)
+  local written = {}
+  operands.touched(step, function(operand, access, dimensions)
+    if access ~= "w" then self:read(operand, dimensions, section) end
+    if access ~= "r" then written[#written + 1] = { operand, dimensions } end
+  end, true, KEPT)
+  for _, each in ipairs(written) do self:write(each[1], each[2]) end
+end
+
+function Flow:step(step, section)
+  if step.form == "begin" then
+    self.loop = { count = step.count, records = {}, body = {} }
+  elseif step.form == "finish" then
+    self:finish()
+  elseif schedule.is_call(step) then
+    if self.loop then table.insert(self.loop.body, { step, section }) end
+    self:touch(step, section)
+  end
+end
+
+--- Walks a program: every element of the arena and of an output is read as it was written last, and every output is
+--- written whole. beside: buffer -> the others that share its place. state: for the batch and the shapes of outputs.
+return function(state, program, beside, pass)
+  local self = setmetatable({ pass = pass, records = records(program, beside), moving = {} }, Flow)
+  for _, segment in ipairs(program.segments) do
+    self.segment = segment
+    for round = 1, segment.repeats > 1 and 2 or 1 do
+      self.again = round > 1
+      schedule.each({ segments = { segment } }, function(step, section) self:step(step, section) end)
+    end
+    self:end_segment(state.spec.batch)
+  end
+  for _, name in ipairs(program.entry.outputs) do
+    local elements = 1
+    for _, n in ipairs(state.graph.tensors[name].shape) do elements = elements * n end
+    local record = self.records[name]
+    for _, rectangle in ipairs(rectangles.of({ { first = 0, rows = 1, cols = elements, ld = 0 } }, record.pitch)) do
+      for _, value in ipairs(record.values) do rectangles.add(record.past, value) end
+    expect(rectangles.covers(record.past, rectangle), pass, "output %s is not written whole", name)
+    end
+  end
+end

@@ -1,0 +1,38 @@
+-- What must hold of a graph.
+local expect = require("passes.checks.expect")
+local ops = require("data.ops")
+local words = require("common.words")
+
+local function same_shape(a, b)
+  if #a ~= #b then return false end
+  for i = 1, #a do if a[i] ~= b[i] then return false end end
+  return true
+end
+
+--- Shapes agree with the op table, each tensor is written once and before it is read, names are unique.
+return function(state)
+  local g = state.graph
+  local entry = g.entry
+  local written = {}
+  for _, name in ipairs(entry.inputs) do written[name] = true end
+  for _, name in ipairs(g.weights) do written[name] = true end
+  for _, op in ipairs(entry.ops) do
+    local list = {}
+    for i, operand in ipairs(ops.table[op.op].operands) do
+      local tensor = op.operands[operand]
+      list[i] = tensor or false
+      expect(not tensor or written[tensor.name], "graph", "%s reads %s before it is written", op.result.name,
+        tensor and tensor.name)
+    end
+    expect(not written[op.result.name], "graph", "%s is written twice", op.result.name)
+    expect(same_shape(op.result.shape, ops.table[op.op].shape(op.attributes, table.unpack(list))), "graph",
+      "the shape of %s", op.result.name)
+    if op.op == "linear" then
+      local x, weight = op.operands.x, op.operands.weight
+      expect(x.shape[#x.shape] == weight.shape[2], "graph", "%s: x is %s, the weight %s", op.result.name,
+        words.shape(x.shape), words.shape(weight.shape))
+    end
+    written[op.result.name] = true
+  end
+  for _, name in ipairs(entry.outputs) do expect(written[name], "graph", "output %s is never written", name) end
+end

@@ -1,0 +1,141 @@
+-- What must hold of steps: each is as steps.lua declares it, a tile's calls make the whole tile from
+-- what it may touch, and what it fetches are the weights behind those in use, each line once.
+local expect = require("passes.checks.expect")
+local footprint = require("data.footprint")
+local operands = require("data.operands")
+local rectangles = require("passes.checks.rectangles")
+local schedule = require("passes.schedule")
+local steps = require("data.steps")
+local words = require("common.words")
+
+local LINE = 16 -- floats of a cache line
+
+-- Row operation -> the names of its constants and of its operands.
+local constants_of, operands_of = {}, {}
+for fn, entry in pairs(steps.rows) do
+  constants_of[fn], operands_of[fn] = words.set(entry.constants), {}
+  for _, declared in ipairs(entry.operands) do operands_of[fn][declared[1]] = true end
+end
+
+local function check_row(step, name)
+  local entry = steps.rows[step.fn]
+  expect(entry, "lower", "%s: no row operation %s", name, step.fn)
+  for _, constant in ipairs(entry.constants) do
+    expect(step.constants[constant] ~= nil, "lower", "%s: %s lacks %s", name, step.fn, constant)
+  end
+  for constant in pairs(step.constants) do
+    expect(constants_of[step.fn][constant], "lower", "%s: %s has no constant %s", name, step.fn, constant)
+  end
+  for _, each in ipairs(entry.operands) do
+    local operand = step.arguments[each[1]]
+    expect(operand or each.optional, "lower", "%s: %s lacks %s", name, step.fn, each[1])
+    expect(not operand or each[2] ~= "value" or operand.most, "lower", "%s: %s of %s has no bounds", name, each[1],
+      step.fn)
+  end
+  for operand in pairs(step.arguments) do
+    expect(operands_of[step.fn][operand], "lower", "%s: %s has no operand %s", name, step.fn, operand)
+  end
+end
+
+local function check_map(step, name)
+  local of_part = { y = step.arguments.y }
+  for _, part in ipairs(step.parts) do
+    local entry = steps.parts[part.kind]
+    expect(entry, "lower", "%s: no part %s", name, part.kind)
+    local operand = part.argument and step.arguments[part.argument]
+    expect((operand and 1 or 0) == #entry.operands, "lower", "%s: the operand of %s", name, part.kind)
+    if operand then of_part[part.argument] = operand end
+  end
+  for argument in pairs(step.arguments) do
+    expect(of_part[argument], "lower", "%s: no part of a map has the operand %s", name, argument)
+  end
+end
+
+-- The fetches of a tile, in the order of their lines, are one stretch as long as what it reads, and lie behind the
+-- weights in use.
+local function check_fetches(step, name)
+  local list, lines = {}, 0
+  for _, call in ipairs(step.calls) do
+    if call.fetch then
+      list[#list + 1] = call.fetch
+      lines = lines + call.fetch.lines
+      expect(call.fetch.lines > 0 and call.fetch.from % LINE == 0 and call.fetch.from > call.a, "lower",
+        "%s: a tile fetches %d lines from %d", name, call.fetch.lines, call.fetch.from)
+    end
+  end
+  if #list == 0 then return end
+  table.sort(list, function(x, y) return x.from < y.from end)
+  local shape = step.kernel
+  expect(lines * LINE == shape.k * shape.lda, "lower", "%s: a tile of %d lines fetches %d", name,
+    shape.k * shape.lda // LINE, lines)
+  for i = 2, #list do
+    expect(list[i].from == list[i - 1].from + LINE * list[i - 1].lines, "lower",
+      "%s: a tile fetches %d lines from %d, then from %d", name, list[i - 1].lines, list[i - 1].from, list[i].from)
+  end
+end
+
+-- What an operand of a call touches, from the tile's first element on.
+local function touched(step, call, which)
+  local known = operands.known { form = "product", kernel = call.kernel, batch = call.batch }
+  return rectangles.of(footprint.boxes(steps.product.operands[which][3](known), call[({ "a", "b", "c" })[which]]),
+    ({ step.kernel.lda, step.kernel.ldb, step.kernel.ldc })[which])
+end
+
+-- The calls of a tile cover it: for each output all inputs, each once, the first time without a sum before it.
+local function check_tile(step, name)
+  local shape, products, begun = step.kernel, 0, {}
+  local limits = { { shape.k, shape.m }, { shape.n, shape.k }, { shape.n, shape.m } }
+  for _, call in ipairs(step.calls) do
+    local k = call.kernel
+    expect(k.lda == shape.lda and k.ldb == shape.ldb and k.ldc == shape.ldc, "lower",
+      "%s: a call of a tile has other leading dimensions", name)
+    local places = {}
+    for which = 1, 3 do
+      places[which] = touched(step, call, which)
+      for _, box in ipairs(places[which]) do
+        expect(box[1] >= 0 and box[2] <= limits[which][1] and box[3] >= 0 and box[4] <= limits[which][2], "lower",
+          "%s: a call leaves its tile", name)
+      end
+    end
+    local rows, inputs = places[3][1], places[2][1]
+    expect(#places[2] == 1 and #places[3] == 1 and rows[1] == inputs[1] and rows[2] == inputs[2]
+      and places[1][1][1] == inputs[3] and places[1][#places[1]][2] == inputs[4], "lower",
+      "%s: the operands of a call do not fit", name)
+    begun[rows[1]] = begun[rows[1]] or {}
+    expect(k.beta == (next(begun[rows[1]]) and 1 or 0), "lower", "%s: a call's sum begins where it must not", name)
+    for _, other in ipairs(begun[rows[1]]) do
+      expect(other[4] <= inputs[3] or inputs[4] <= other[3], "lower", "%s: a tile sums an input twice", name)
+    end
+    table.insert(begun[rows[1]], inputs)
+    products = products + (rows[2] - rows[1]) * (inputs[4] - inputs[3])
+  end
+  expect(products == shape.n * shape.k, "lower", "%s: the calls of a tile do not make all of it", name)
+  check_fetches(step, name)
+end
+
+--- Steps are as declared, and so are the calls of tiles.
+return function(state)
+  local seen = {}
+  local check = { row = check_row, map = check_map, product = function(step, name)
+    expect(step.outputs >= 1 and step.outputs <= step.kernel.m, "lower", "%s: the outputs of a product", name)
+    if step.calls and not seen[step.calls] then
+      seen[step.calls] = true
+      check_tile(step, name)
+    end
+  end }
+  for _, program in ipairs(state.programs) do
+    for _, segment in ipairs(program.segments) do
+      for _, section in ipairs(segment.sections) do
+        for _, step in ipairs(section.steps) do
+          if check[step.form] then check[step.form](step, section.name) end
+          if schedule.is_call(step) then
+            operands.each(step, function(operand)
+              local known = operand.value or operand.class == "weight" or program.buffers[operand.buffer]
+              expect(known, "lower", "%s: there is no buffer %s", section.name, operand.buffer)
+            end)
+          end
+        end
+      end
+    end
+  end
+end

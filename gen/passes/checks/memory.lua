@@ -1,0 +1,184 @@
+-- What must hold of places: nothing leaves its buffer, no buffer the memory that it lies in, and no value
+-- is lost to a buffer at the same place. What lives when is not asked of memory.lua: the steps tell (flow.lua).
+local expect = require("passes.checks.expect")
+local flow = require("passes.checks.flow")
+local memory = require("passes.memory")
+local operands = require("data.operands")
+local schedule = require("passes.schedule")
+local words = require("common.words")
+
+local LINE = 16 -- floats
+
+local function elements(tensor)
+  local n = 1
+  for _, size in ipairs(tensor.shape) do n = n * size end
+  return n
+end
+
+-- How many elements a buffer has: of a weight those of its packed form, of an input or output its shape's.
+local function room(state, program, operand)
+  local tensor = state.graph.tensors[operand.buffer]
+  if operand.class == "weight" then return memory.packed_floats(tensor, state.plan.layouts[operand.buffer]) end
+  if operand.class == "arena" then return program.buffers[operand.buffer].floats end
+  return elements(tensor)
+end
+
+-- No operand leaves its buffer, in no iteration of the loops over sequences.
+local function check_bounds(state, program)
+  local rooms = {}
+  schedule.each(program, function(step, section, segment)
+    operands.touched(step, function(operand, _, dimensions)
+      local size = rooms[operand.buffer] or room(state, program, operand)
+      rooms[operand.buffer] = size
+      local low, high = operands.reach(operand, dimensions, segment.group - 1, state.spec.batch - segment.group)
+      expect(low >= 0 and high < size, "memory", "a %s of %s leaves %s: elements %d to %d of %d", step.fn or step.form,
+        section.name, operand.buffer, low, high, size)
+    end)
+  end)
+end
+
+-- Each buffer of the arena that a step uses has a place, aligned and inside; it is a worker's own only where each
+-- worker has groups of sequences, and nothing outside that segment, or of another group, uses it. Returns what is used,
+-- in order.
+local function check_places(program)
+  local used, segment_of = {}, {}
+  schedule.each(program, function(step, section, segment)
+    operands.each(step, function(operand)
+      if operand.class ~= "arena" then return end
+      local name, first = operand.buffer, program.offsets[operand.buffer]
+      used[name] = true
+      expect(first, "memory", "%s has no place", name)
+      if program.own[name] then
+        expect(segment.mode == "groups" and (segment_of[name] or segment) == segment
+          and not (operand.terms and operand.terms.s), "memory", "%s: %s is not a worker's own", section.name, name)
+        segment_of[name] = segment
+      else
+        expect(segment.mode ~= "groups" or (operand.terms and operand.terms.s), "memory",
+          "%s: workers share %s, which does not move with their sequences", section.name, name)
+      end
+    end)
+  end)
+  for _, name in ipairs(program.entry.outputs) do used[name] = program.offsets[name] and true or used[name] end
+  local names = words.sorted_keys(used)
+  for _, name in ipairs(names) do
+    local first, size = program.offsets[name], program.own[name] and program.own_floats or program.shared_floats
+    expect(first >= 0 and first % LINE == 0 and first + program.buffers[name].floats <= size, "memory",
+      "the place of %s", name)
+  end
+  expect(program.own_floats % LINE == 0
+    and program.shared_floats + program.threads * program.own_floats <= program.arena_floats, "memory",
+    "the arena of %d floats", program.arena_floats)
+  return names
+end
+
+local function root_of(program, name)
+  while program.buffers[name].over do name = program.buffers[name].over end
+  return name
+end
+
+-- buffer -> the others that share a part of its place; those that do so on purpose have one beginning.
+local function find_beside(program, names)
+  local beside, open = {}, {}
+  for _, name in ipairs(names) do beside[name] = {} end
+  table.sort(names, function(x, y)
+    if program.offsets[x] ~= program.offsets[y] then return program.offsets[x] < program.offsets[y] end
+    return x < y
+  end)
+  for _, name in ipairs(names) do
+    local first, still = program.offsets[name], {}
+    for _, other in ipairs(open) do
+      if program.offsets[other] + program.buffers[other].floats > first then
+        still[#still + 1] = other
+        local together = root_of(program, name) == root_of(program, other)
+        expect(not together or program.offsets[other] == first, "memory", "the place of %s over %s", name, other)
+        if not together and not program.own[name] == not program.own[other] then
+          table.insert(beside[name], other)
+          table.insert(beside[other], name)
+        end
+      end
+    end
+    still[#still + 1] = name
+    open = still
+  end
+  return beside
+end
+
+-- Workers of one phase do not meet in one place of different buffers.
+local function check_phases(program, beside)
+  for _, segment in ipairs(program.segments) do
+    for _, phase in ipairs(segment.phases or {}) do
+      local touched, written = {}, {}
+      for worker, list in ipairs(phase.lists) do
+        for _, step in ipairs(list) do
+          operands.each(step, function(operand, access)
+            if not operand.buffer or not program.offsets[operand.buffer] then return end
+            local name = operand.buffer
+            touched[name] = touched[name] or {}
+            touched[name][worker] = true
+            if access ~= "r" and access ~= "value" then
+              written[name] = written[name] or {}
+              written[name][worker] = true
+            end
+          end)
+        end
+      end
+      for name, writers in pairs(written) do
+        for _, other in ipairs(beside[name]) do
+          for worker in pairs(writers) do
+            for another in pairs(touched[other] or {}) do
+              expect(another == worker, "memory", "%s: two workers meet in one place of %s and %s", phase.section.name,
+                name, other)
+            end
+          end
+        end
+      end
+    end
+  end
+end
+
+-- What lies at one place of the packed block for two entries is the same weight there, or its first rows.
+local function check_shared(state, other)
+  local function stop_of(of, name)
+    return of.weights.offsets[name] + memory.packed_floats(of.graph.tensors[name], of.plan.layouts[name])
+  end
+  for _, name in ipairs(state.graph.weights) do
+    for _, theirs in ipairs(other.graph.weights) do
+      local mine_at, theirs_at = state.weights.offsets[name], other.weights.offsets[theirs]
+      if mine_at < stop_of(other, theirs) and theirs_at < stop_of(state, name) then
+        local a, b = state.graph.tensors[name], other.graph.tensors[theirs]
+        local whole = words.shape(a.shape) == words.shape(b.shape)
+        expect((name == theirs or a.formula) and mine_at == theirs_at and a.formula == b.formula
+          and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
+          and state.plan.layouts[name].rows == other.plan.layouts[theirs].rows
+          and table.concat(state.plan.layouts[name].widths or {}, " ")
+            == table.concat(other.plan.layouts[theirs].widths or {}, " "), "memory",
+          "%s of %s lies over %s of %s", name, state.graph.entry.name, theirs, other.graph.entry.name)
+      end
+    end
+  end
+end
+
+-- Packed weights lie behind each other, on whole lines.
+local function check_weights(state)
+  local list, stop = {}, 0
+  for _, name in ipairs(state.graph.weights) do list[#list + 1] = name end
+  table.sort(list, function(x, y) return state.weights.offsets[x] < state.weights.offsets[y] end)
+  for _, name in ipairs(list) do
+    local first = state.weights.offsets[name]
+    expect(first % LINE == 0 and first >= stop, "memory", "the place of %s", name)
+    stop = first + memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name])
+  end
+  expect(stop <= state.weights.floats, "memory", "the weights leave their %d floats", state.weights.floats)
+end
+
+--- No operand leaves its buffer, no buffer or weight its memory; every value is read as it was written.
+return function(state)
+  for _, program in ipairs(state.programs) do
+    check_bounds(state, program)
+    local beside = find_beside(program, check_places(program))
+    check_phases(program, beside)
+    flow(state, program, beside, "memory")
+  end
+  check_weights(state)
+  for _, other in ipairs(state.before) do check_shared(state, other) end
+end

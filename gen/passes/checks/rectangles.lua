@@ -1,0 +1,109 @@
+-- rectangles.lua: sets of elements of one buffer, as lists of rectangles in rows of `pitch`
+-- elements: { top, bottom, left, right }, the bottom row and the right column not in it.
+local rectangles = {}
+
+-- One row's elements [first, last), which may run over the ends of rows.
+local function of_interval(first, last, pitch, list)
+  local top, left = first // pitch, first % pitch
+  local count = last - first
+  if left + count <= pitch then
+    list[#list + 1] = { top, top + 1, left, left + count }
+    return
+  end
+  if left > 0 then
+    list[#list + 1] = { top, top + 1, left, pitch }
+    top, count = top + 1, count - (pitch - left)
+  end
+  local whole = count // pitch
+  if whole > 0 then list[#list + 1] = { top, top + whole, 0, pitch } end
+  if count % pitch > 0 then list[#list + 1] = { top + whole, top + whole + 1, 0, count % pitch } end
+end
+
+--- Boxes of footprint.lua as rectangles of a buffer.
+function rectangles.of(boxes, pitch)
+  local list = {}
+  for _, box in ipairs(boxes) do
+    local left = box.first % pitch
+    if box.ld == pitch and left + box.cols <= pitch then
+      local top = box.first // pitch
+      list[#list + 1] = { top, top + box.rows, left, left + box.cols }
+    else
+      for row = 0, box.rows - 1 do
+        local first = box.first + row * box.ld
+        of_interval(first, first + box.cols, pitch, list)
+      end
+    end
+  end
+  return list
+end
+
+-- Both as one, where that is a rectangle; else nil.
+local function joined(a, b)
+  if a[3] == b[3] and a[4] == b[4] and a[1] <= b[2] and b[1] <= a[2] then
+    return { math.min(a[1], b[1]), math.max(a[2], b[2]), a[3], a[4] }
+  elseif a[1] == b[1] and a[2] == b[2] and a[3] <= b[4] and b[3] <= a[4] then
+    return { a[1], a[2], math.min(a[3], b[3]), math.max(a[4], b[4]) }
+  end
+  return nil
+end
+
+local function within(a, b) return a[1] >= b[1] and a[2] <= b[2] and a[3] >= b[3] and a[4] <= b[4] end
+
+--- Adds a rectangle to a set.
+function rectangles.add(set, new)
+  local i = 1
+  while i <= #set do
+    local old = set[i]
+    if within(new, old) then return end
+    local both = within(old, new) and new or joined(old, new)
+    if both then -- what has grown may touch others now
+      table.remove(set, i)
+      new, i = both, 1
+    else
+      i = i + 1
+    end
+  end
+  set[#set + 1] = new
+end
+
+--- Whether two have an element in common.
+function rectangles.meet(a, b) return a[1] < b[2] and b[1] < a[2] and a[3] < b[4] and b[3] < a[4] end
+
+-- What is left of `a` without `b`, which meets it.
+local function without(a, b)
+  local list = {}
+  local top, bottom = math.max(a[1], b[1]), math.min(a[2], b[2])
+  if a[1] < top then list[#list + 1] = { a[1], top, a[3], a[4] } end
+  if bottom < a[2] then list[#list + 1] = { bottom, a[2], a[3], a[4] } end
+  if a[3] < b[3] then list[#list + 1] = { top, bottom, a[3], b[3] } end
+  if b[4] < a[4] then list[#list + 1] = { top, bottom, b[4], a[4] } end
+  return list
+end
+
+--- Whether a set holds all of a rectangle. from: the first of the set that is looked at.
+function rectangles.covers(set, wanted, from)
+  for i = from or 1, #set do
+    local each = set[i]
+    if rectangles.meet(each, wanted) then
+      if within(wanted, each) then return true end
+      for _, rest in ipairs(without(wanted, each)) do
+        if not rectangles.covers(set, rest, i + 1) then return false end
+      end
+      return true
+    end
+  end
+  return false
+end
+
+--- Takes a rectangle out of a set.
+function rectangles.remove(set, gone)
+  for i = #set, 1, -1 do
+    local each = set[i]
+    if rectangles.meet(each, gone) then
+      table.remove(set, i)
+      for _, rest in ipairs(without(each, gone)) do set[#set + 1] = rest end
+    end
+  end
+end
+
+return rectangles

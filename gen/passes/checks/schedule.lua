@@ -1,0 +1,163 @@
+-- What must hold of a schedule: between two meetings, what one worker writes no other reads or writes.
+-- Workers that divide phases meet behind each; those that divide the groups of sequences, at the end.
+local expect = require("passes.checks.expect")
+local footprint = require("data.footprint")
+local operands = require("data.operands")
+local rectangles = require("passes.checks.rectangles")
+local schedule = require("passes.schedule")
+
+local WRITTEN = { arena = true, out = true } -- classes of buffers that steps write
+
+-- Adds what a step touches of buffers that are written to: sets[buffer][stride of b][access] is a set of rectangles.
+-- Buffers that lie over one another are one.
+local function add(sets, step, program)
+  operands.touched(step, function(operand, access, dimensions)
+    local place = schedule.place(program.buffers, operand.buffer)
+    local buffer = program.buffers[place]
+    sets[place] = sets[place] or {}
+    local of_buffer, stride = sets[place], (operand.terms or {}).b or 0
+    of_buffer[stride] = of_buffer[stride] or { r = {}, w = {} }
+    local set = of_buffer[stride][access == "r" and "r" or "w"]
+    for _, rectangle in ipairs(rectangles.of(footprint.boxes(dimensions, operand.offset), buffer.ld)) do
+      rectangles.add(set, rectangle)
+    end
+  end, false, WRITTEN)
+end
+
+-- A set `elements` further.
+local function moved(set, elements, pitch)
+  local rows, columns, list = elements // pitch, elements % pitch, {}
+  for i, r in ipairs(set) do list[i] = { r[1] + rows, r[2] + rows, r[3] + columns, r[4] + columns } end
+  return list
+end
+
+-- A set of the first sequence as that of all.
+local function of_all(set, stride, count, pitch)
+  if stride == 0 then return set end
+  local all = {}
+  for b = 0, count - 1 do
+    for _, rectangle in ipairs(moved(set, b * stride, pitch)) do rectangles.add(all, rectangle) end
+  end
+  return all
+end
+
+local function any_meet(a, b)
+  for _, x in ipairs(a) do
+    for _, y in ipairs(b) do if rectangles.meet(x, y) then return true end end
+  end
+  return false
+end
+
+-- Whether a set keeps to one sequence: then what moves alike is apart where the first sequence's is.
+local function keeps_to(set, stride, pitch)
+  for _, r in ipairs(set) do
+    if stride % pitch ~= 0 or r[1] < 0 or r[2] > stride // pitch then return false end
+  end
+  return true
+end
+
+local function clash(one, stride_one, other, stride_other, count, pitch)
+  if #one == 0 or #other == 0 then return false end
+  local alike = stride_one == stride_other and stride_one > 0
+  if alike and keeps_to(one, stride_one, pitch) and keeps_to(other, stride_one, pitch) then
+    return any_meet(one, other)
+  end
+  return any_meet(of_all(one, stride_one, count, pitch), of_all(other, stride_other, count, pitch))
+end
+
+local function check_phase(phase, segment, program)
+  local of_worker = {}
+  for worker, list in ipairs(phase.lists) do
+    of_worker[worker] = {}
+    for _, step in ipairs(list) do add(of_worker[worker], step, program) end
+  end
+  local function compare(name, mine, theirs)
+    local pitch = program.buffers[name].ld
+    for stride_one, one in pairs(mine) do
+      for stride_other, other in pairs(theirs) do
+        expect(not clash(one.w, stride_one, other.w, stride_other, segment.group, pitch), "schedule",
+          "%s: two workers write to one place of %s", phase.section.name, name)
+        expect(not clash(one.w, stride_one, other.r, stride_other, segment.group, pitch), "schedule",
+          "%s: %s is read and written in one phase", phase.section.name, name)
+      end
+    end
+  end
+  for worker, sets in ipairs(of_worker) do
+    for name, mine in pairs(sets) do
+      for other, theirs in ipairs(of_worker) do
+        if other ~= worker and theirs[name] then compare(name, mine, theirs[name]) end
+      end
+    end
+  end
+end
+
+-- How far apart, in sequences, neighbouring groups of two workers begin. The last group ends with the batch; worker w
+-- has those from w repeats / workers on (steps.c.in).
+local function distances(segment, workers, batch)
+  local list = {}
+  for worker = 1, workers - 1 do
+    local i = worker * segment.repeats // workers
+    if i > 0 then
+      list[#list + 1] = math.min(i * segment.group, batch - segment.group) - (i - 1) * segment.group
+    end
+  end
+  return list
+end
+
+-- Groups of sequences on several workers: what each writes of a buffer that has all sequences moves with them, and
+-- another group neither reads nor writes it. What does not move is each worker's own (checked with its place).
+local function check_groups(segment, program, batch)
+  local sets, strides, section_of = {}, {}, {}
+  for _, section in ipairs(segment.sections) do
+    for _, step in ipairs(section.steps) do
+      operands.touched(step, function(operand, access)
+        local stride = operand.terms and operand.terms.s or 0
+        local name = schedule.place(program.buffers, operand.buffer)
+        section_of[name] = section.name
+        if operand.class == "out" and access ~= "r" then
+          expect(stride > 0, "schedule", "%s: two workers write to one place of %s", section.name, operand.buffer)
+        end
+        expect((strides[name] or stride) == stride, "schedule", "%s: %s moves in two ways", section.name, name)
+        strides[name] = stride
+      end, false, WRITTEN)
+      add(sets, step, program)
+    end
+  end
+  for name, of_buffer in pairs(sets) do
+    local pitch, written, touched = program.buffers[name].ld, {}, {}
+    for stride, set in pairs(of_buffer) do
+      for access, rectangles_ in pairs(set) do
+        for _, r in ipairs(of_all(rectangles_, stride, segment.group, pitch)) do
+          if access == "w" then rectangles.add(written, r) end
+          rectangles.add(touched, r)
+        end
+      end
+    end
+    for _, distance in ipairs(strides[name] > 0 and distances(segment, program.threads, batch)
+      or {}) do
+      for _, sign in ipairs { 1, -1 } do
+        expect(not any_meet(moved(written, sign * distance * strides[name], pitch), touched), "schedule",
+          "%s: two workers write to one place of %s", section_of[name], name)
+      end
+    end
+  end
+end
+
+--- Workers do not touch one place of a buffer unless they meet in between; there are as many calls as before.
+return function(state)
+  for _, program in ipairs(state.programs) do
+    for _, segment in ipairs(program.segments) do
+      if segment.mode == "groups" then check_groups(segment, program, state.spec.batch) end
+      for _, phase in ipairs(segment.phases or {}) do check_phase(phase, segment, program) end
+    end
+    local calls = 0
+    for _, segment in ipairs(program.segments) do
+      for _, section in ipairs(segment.sections) do
+        for _, step in ipairs(section.steps) do calls = calls + (schedule.is_call(step) and 1 or 0) end
+      end
+    end
+    local scheduled = 0
+    schedule.each(program, function(step) scheduled = scheduled + (schedule.is_call(step) and 1 or 0) end)
+    expect(scheduled == calls, "schedule", "%d of %d steps are scheduled", scheduled, calls)
+  end
+end

@@ -1,0 +1,139 @@
+-- describe: file -> plain table. Runs the description in an environment of literals,
+-- arithmetic and the constructors (describe/language), within limits of time, instructions and
+-- memory (describe/limits), then applies the KEY=VALUE overrides of the command line. It decides nothing.
+--
+-- A checkpoint's folder stands for the description that `import` writes.
+--
+-- Before: state.file, state.overrides.  After: state.text, state.description; of a folder, state.checkpoint, its
+-- tensors.
+local dump = require("common.dump")
+local faults = require("common.faults")
+local import = require("checkpoints.import")
+local language = require("passes.describe.language")
+local limits = require("passes.describe.limits")
+local terminal = require("common.terminal")
+local words = require("common.words")
+
+local describe = {}
+
+-- The largest description of models/ has 2 KB. A quarter of a MiB has room for factors of 50,000 heads; more of them
+-- are made by a loop.
+local LARGEST = 256 << 10 -- bytes
+
+-- What the longest lists take: factors of 128 heads in each of 1000 layers.
+local MOST_KEYS = 1000 -- of a table
+local MOST_VALUES = 200000 -- of all, a shared table's each time
+local DEEPEST = 16 -- a description may hold itself
+
+-- What went wrong in a text, as a line says it: its place in the file, or nothing before a limit.
+local function reason(failure, text)
+  if failure.unknown then
+    return (":%d: %s"):format(failure.line, language.unknown(failure.unknown, text, failure.line))
+  end
+  if failure.limit then return ": " .. failure.limit end
+  local message = terminal.short(failure.message, 400)
+  return message:match("^description(:.*)$") or ": " .. message
+end
+
+-- Runs a text; returns true and its result, or false and a failure (limits.evaluate).
+local function evaluate(budget, text, name)
+  local env = language.globals()
+  local ok, result = limits.evaluate(budget, text, name, env)
+  language.close(env)
+  return ok, result
+end
+
+local function read(file)
+  local handle, message = io.open(file, "rb")
+  if not handle then faults.raise("io", "cannot read " .. message) end
+  local text, failure = handle:read(LARGEST + 1)
+  handle:close()
+  if failure then faults.raise("io", ("cannot read %s: %s"):format(file, failure)) end
+  text = text or ""
+  if #text > LARGEST then faults.raise("usage", file .. ": larger than 256 KiB, which no description is") end
+  return text
+end
+
+-- The values in a table and those below it; what is too much is a fault.
+local function count_values(file, value, depth, before)
+  local own = 0
+  for _, each in next, value do
+    own, before = own + 1, before + 1
+    if own > MOST_KEYS then
+      faults.raise("usage", ("%s: a table with more than %d keys, which no description has"):format(file, MOST_KEYS))
+    end
+    if before > MOST_VALUES then
+      faults.raise("usage", ("%s: more than %d values, which no description has"):format(file, MOST_VALUES))
+    end
+    if type(each) == "table" and depth < DEEPEST then before = count_values(file, each, depth + 1, before) end
+  end
+  return before
+end
+
+local keywords = words.set { "true", "false", "nil" }
+
+local function parse_value(budget, argument, text)
+  if text:match("^[%a_][%w_]*$") and not keywords[text] then return text end
+  local ok, value = evaluate(budget, "return (" .. text .. "\n)", "value")
+  if ok then return value end
+  local why = "is neither a Lua literal nor a bare word"
+  if value.limit then why = value.limit end
+  if value.unknown then why = why .. ": " .. language.unknown(value.unknown, text, value.line) end
+  return faults.raise("usage", ("%s: the value %s"):format(faults.quote(argument), why))
+end
+
+-- output.4.to=10 on { output = { ..., { stage = "linear", to = 600 } } }
+local function override(budget, description, argument)
+  local path, text = argument:match("^([%w_.]+)=(.*)$")
+  if not path or path:find("..", 1, true) or path:match("^%.") or path:match("%.$") then
+    faults.raise("usage",
+      ("%s: an override is KEY=VALUE, with dots between nested keys"):format(faults.quote(argument)))
+  end
+  local value = parse_value(budget, argument, text)
+  local keys = {}
+  for key in path:gmatch("[^.]+") do keys[#keys + 1] = math.tointeger(tonumber(key)) or key end
+  local holder = description
+  for i = 1, #keys - 1 do
+    local inner = holder[keys[i]]
+    if inner == nil then
+      inner = {}
+      holder[keys[i]] = inner
+    end
+    if type(inner) ~= "table" then
+      faults.raise("usage", ("%s: %s is a %s and has no keys"):format(faults.quote(argument),
+        table.concat(keys, ".", 1, i), type(inner)))
+    end
+    holder = inner
+  end
+  holder[keys[#keys]] = value
+end
+
+--- Faults: io where the file cannot be read; usage for everything that the text itself does wrong.
+function describe.run(state)
+  local file = state.file
+  if import.is_folder(file) then
+    local notes
+    state.text, notes, state.checkpoint = import.text(file)
+    for _, note in ipairs(notes) do table.insert(state.notes or {}, note) end
+  else
+    state.text = read(file)
+  end
+  if state.text:sub(1, 1) == "\27" then
+    faults.raise("usage", file .. ": compiled Lua is not accepted, only text")
+  end
+  local budget = limits.budget()
+  local ok, result = evaluate(budget, state.text, "description")
+  if not ok then faults.raise("usage", file .. reason(result, state.text)) end
+  if type(result) ~= "table" then
+    faults.raise("usage", ("%s: a description returns a table, this one returned %s"):format(file,
+      result == nil and "nothing" or "a " .. type(result)))
+  end
+  state.description = result
+  for _, argument in ipairs(state.overrides) do override(budget, result, argument) end
+  count_values(file, result, 1, 0)
+end
+
+--- The plain table, keys sorted.
+function describe.dump(state) return dump.table(state.description) end
+
+return describe

@@ -1,0 +1,90 @@
+-- language.lua: what a description can say: the constructors of stages and a few functions
+-- and numbers. Whatever else it names is refused, with what there is.
+local faults = require("common.faults")
+local hints = require("data.hints")
+local keys = require("data.keys")
+local stages = require("data.stages")
+local words = require("common.words")
+
+local language = {}
+
+--- What descriptions may compute with beside operators.
+language.functions = { floor = math.floor, max = math.max, min = math.min, sqrt = math.sqrt }
+language.numbers = { huge = math.huge, pi = math.pi }
+
+local function constructor(name, stage)
+  return function(argument)
+    local fields = { stage = name }
+    if type(argument) == "table" then
+      for key, value in next, argument do fields[key] = value end
+      fields.stage = name
+    elseif argument ~= nil then
+      fields[stage.word or 1] = argument
+    end
+    return fields
+  end
+end
+
+-- Reading a name that is not there raises { unknown, line }; the message is made outside of the limits.
+local function refuse(_, name)
+  if type(name) ~= "string" then return nil end
+  return error({ unknown = name, line = debug.getinfo(2, "l").currentline }, 0)
+end
+
+--- A new table of globals.
+function language.globals()
+  local env = {}
+  for name, stage in pairs(stages.constructors) do env[name] = constructor(name, stage) end
+  for name, value in pairs(language.functions) do env[name] = value end
+  for name, value in pairs(language.numbers) do env[name] = value end
+  return setmetatable(env, { __index = refuse })
+end
+
+--- A description may return its globals: they are a plain table then, as every table of it.
+function language.close(env) setmetatable(env, nil) end
+
+local computing = {}
+for _, list in ipairs { language.functions, language.numbers } do
+  for name in pairs(list) do computing[#computing + 1] = name end
+end
+table.sort(computing)
+
+local function listed() return table.concat(computing, ", ", 1, #computing - 1) .. " and " .. computing[#computing] end
+
+-- Words that are values of keys, and belong in quotes.
+local values = {}
+for _, field in ipairs(keys.list) do for _, word in ipairs(field.words or {}) do values[word] = true end end
+for _, word in ipairs(keys.masks) do values[word] = true end
+for word in pairs(stages.pools) do values[word] = true end
+
+-- math.sqrt and the like: the member that the line of the text takes.
+local function about_math(line)
+  local member = line:match("math%s*%.%s*([%a_][%w_]*)")
+  if member and (language.functions[member] or language.numbers[member]) then
+    return ("math.%s is %s here; there are %s"):format(member, member, listed())
+  end
+  return ("there is no math%s here, only %s"):format(member and "." .. member or "", listed())
+end
+
+local function line_of(text, number)
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+    number = number - 1
+    if number == 0 then return line end
+  end
+  return ""
+end
+
+--- The message about a name that a text has in a line, and that is not there.
+function language.unknown(name, text, line)
+  if name == "math" then return about_math(line_of(text, line)) end
+  local hint = hints.text(hints.activations, name) or hints.text(hints.globals, name)
+  if values[name] and not hint then return ("%s is a word, which stands in quotes: \"%s\""):format(name, name) end
+  local known = words.sorted_keys(stages.constructors)
+  local all = table.move(computing, 1, #computing, #known + 1, { table.unpack(known) })
+  local near = not hint and words.nearest(name, all)
+  if near then hint = (" (did you mean %s?)"):format(near) end
+  return ("no stage and no function is called %s%s; stages: %s; functions and numbers: %s"):format(faults.quote(name),
+    hint or "", table.concat(known, ", "), table.concat(computing, ", "))
+end
+
+return language

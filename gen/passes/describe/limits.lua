@@ -1,0 +1,138 @@
+-- limits.lua: runs a description's text within limits of time, instructions and memory. One
+-- budget is for a file and all overrides together.
+--
+-- A hook counts the instructions, but nothing interrupts a single long one, nor the parser. So the parser gets its text
+-- in small pieces and is asked between them, and what makes one instruction long is taken away: methods of strings
+-- (("x"):rep(1e9)), their arithmetic (which reads a number as long as the file), and concatenation.
+local limits = {}
+
+limits.SECONDS = 1.0 -- of CPU: a description takes some thousandths
+limits.INSTRUCTIONS = 1000000
+limits.MEMORY = 16 << 10 -- KiB above what was in use before
+local PIECE = 1024 -- bytes that the parser gets at a time; 0.05 s where each name is looked for in all possible scopes
+local INTERVAL = 16 -- instructions between two looks at clock and memory
+
+-- Where the text goes on behind the short string that begins at `at`. A line's end ends it as well (that is an error
+-- of Lua's own), but not one that a backslash or \z takes along.
+local function after_string(text, at)
+  local quote = text:sub(at, at)
+  at = at + 1
+  while true do
+    at = text:find("[\\\n\r\"']", at)
+    if not at then return #text + 1 end
+    local c = text:sub(at, at)
+    if c == "\\" then
+      at = text:match("^z%s*()", at + 1) or text:match("^\r\n()", at + 1) or text:match("^\n\r()", at + 1) or at + 2
+    elseif c == quote or c == "\n" or c == "\r" then
+      return at + 1
+    else
+      at = at + 1
+    end
+  end
+end
+
+-- The two dots of a concatenation, outside strings and comments, or nil.
+local function finds_concatenation(text)
+  local at = 1
+  while true do
+    at = text:find("[-%[\"'.]", at)
+    if not at then return nil end
+    local c = text:sub(at, at)
+    local long = (c == "[" and text:match("^%[(=*)%[", at)) or (c == "-" and text:match("^%-%-%[(=*)%[", at))
+    if long then
+      local _, last = text:find("]" .. long .. "]", at, true)
+      at = (last or #text) + 1
+    elseif text:sub(at, at + 1) == "--" then
+      at = (text:find("[\n\r]", at) or #text) + 1
+    elseif c == '"' or c == "'" then
+      at = after_string(text, at)
+    elseif text:sub(at, at + 2) == "..." then
+      at = at + 3
+    elseif text:sub(at, at + 1) == ".." then
+      return at
+    else
+      at = at + 1
+    end
+  end
+end
+
+--- A budget, which begins to run now.
+function limits.budget()
+  collectgarbage() -- garbage of before is no room for the description
+  return { ends = os.clock() + limits.SECONDS, steps = 0, memory = collectgarbage("count") + limits.MEMORY }
+end
+
+-- Raises { limit = message } where the budget's time or memory is spent.
+local function look(budget)
+  if os.clock() > budget.ends then error({ limit = ("takes more than %g s"):format(limits.SECONDS) }, 0) end
+  if collectgarbage("count") > budget.memory then
+    collectgarbage()
+    if collectgarbage("count") > budget.memory then
+      error({ limit = "takes more than 16 MiB of memory" }, 0)
+    end
+  end
+end
+
+local function count(budget)
+  budget.steps = budget.steps + 1
+  if budget.steps > limits.INSTRUCTIONS then error({ limit = "does not end within 1,000,000 instructions" }, 0) end
+  if budget.steps % INTERVAL == 0 then look(budget) end
+end
+
+-- What a chunk's or the parser's error says: { limit }, or whatever else was raised as a table, or { message }.
+local function failure(value)
+  if type(value) == "table" then return value end
+  local message = tostring(value):gsub("\n.*", "")
+  if message == "not enough memory" then error(message, 0) end -- no fault of the description's
+  if message:find("C stack overflow", 1, true) then
+    return { limit = "nests deeper than 200 levels, which no description does" }
+  end
+  return { message = message }
+end
+
+-- The strings' metatable without its methods until the returned value is closed, however that comes about.
+local function bare_strings()
+  local methods, kept = debug.getmetatable(""), {}
+  for key, value in pairs(methods) do kept[key] = value end
+  for key in pairs(kept) do methods[key] = nil end
+  return setmetatable({}, { __close = function() for key, value in pairs(kept) do methods[key] = value end end })
+end
+
+-- load, with its text in pieces. Through pcall, so that nesting beyond the parser's stack is an error like any other.
+local function parse(budget, text, name, env)
+  local at = 1
+  local _, chunk, message = pcall(load, function()
+    look(budget)
+    at = at + PIECE
+    return text:sub(at - PIECE, at - 1)
+  end, "=" .. name, "t", env)
+  return chunk, message
+end
+
+local function run(budget, chunk)
+  local _ <close> = bare_strings()
+  local routine = coroutine.create(chunk)
+  debug.sethook(routine, function() count(budget) end, "", 1)
+  local ok, result = coroutine.resume(routine)
+  debug.sethook(routine)
+  if ok and coroutine.status(routine) ~= "dead" then return false, "yields" end
+  return ok, result
+end
+
+--- Runs a text, whose errors go by `name`, with env as its globals. Returns true and its first result, or false and
+--- what went wrong: { limit = message }, { message = Lua's, with its place }, or what a function of env raised.
+function limits.evaluate(budget, text, name, env)
+  local at = finds_concatenation(text)
+  if at then
+    local _, line = text:sub(1, at):gsub("\n", "")
+    local message = "%s:%d: '..' is not allowed in a description: literals, arithmetic and constructors only"
+    return false, { message = message:format(name, line + 1) }
+  end
+  local chunk, message = parse(budget, text, name, env)
+  if not chunk then return false, failure(message) end
+  local ok, result = run(budget, chunk)
+  if not ok then return false, failure(result) end
+  return true, result
+end
+
+return limits

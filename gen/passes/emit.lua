@@ -1,0 +1,253 @@
+-- emit: kernel table, ordered steps and offsets -> C text. It decides nothing: what earlier
+-- passes made is put into templates and one-line snippets.
+--
+-- Before: everything.  After: state.files = { { name, text } }.
+local arena = require("passes.emit.arena")
+local c = require("common.c")
+local emit_bound = require("passes.emit.bound")
+local emit_descriptor = require("passes.emit.descriptor")
+local emit_steps = require("passes.emit.steps")
+local hash = require("common.hash")
+local linkage = require("data.linkage")
+local operands = require("data.operands")
+local reserved = require("data.reserved")
+local sentences = require("passes.emit.sentences")
+local steps = require("data.steps")
+local template = require("common.template")
+local terminal = require("common.terminal")
+local version = require("common.version")
+local words = require("common.words")
+
+local emit = {}
+
+local function c_shape(tensor)
+  local text = ""
+  for _, n in ipairs(tensor.shape) do text = text .. "[" .. n .. "]" end
+  return tensor.shared and tensor.axes and text .. ", " .. tensor.axes .. ", for all sequences" or text
+end
+
+local c_types = { f32 = "float", i32 = "int32_t" }
+
+-- Where an output lies in the arena, as an operand of a cast.
+local function shadow_of(offset)
+  if not offset then return "none" end
+  return offset == 0 and "a" or ("(%s)"):format(c.behind("a", offset))
+end
+
+local function members_of(state, names, program)
+  local list = {}
+  for _, name in ipairs(names) do
+    local tensor = state.graph.tensors[name]
+    local count = 1
+    for _, n in ipairs(tensor.shape) do count = count * n end
+    local member = reserved.member(tensor.member)
+    local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
+    list[#list + 1] = { name = member, note = note, type = c_types[tensor.type], shape = c_shape(tensor), count = count,
+      macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
+      shadow = shadow_of(program.offsets[name]) }
+  end
+  return list
+end
+
+-- Elements of all distinct weights; the first rows of a table are no weight of their own.
+local function parameters_of(state)
+  local count, seen = 0, {}
+  for i = #state.entries, 1, -1 do
+    local entry = state.entries[i]
+    for _, name in ipairs(entry.graph.weights) do
+      local tensor, offset = entry.graph.tensors[name], entry.weights.offsets[name]
+      if tensor.kind == "weight" and not seen[offset] then
+        seen[offset] = true
+        local n = 1
+        for _, d in ipairs(tensor.shape) do n = n * d end
+        count = count + n
+      end
+    end
+  end
+  return count
+end
+
+local function batches_of(state)
+  local list = {}
+  for i, batch in ipairs(state.batches) do
+    local a, b = {}, {}
+    for j = 0, batch.count - 1 do a[#a + 1], b[#b + 1] = j * batch.a, j * batch.b end
+    list[i] = { name = batch.name, symbol = batch.name:lower(), count = batch.count, a = batch.a, b = batch.b,
+      a_list = table.concat(a, ", "), b_list = table.concat(b, ", ") }
+  end
+  return list
+end
+
+-- The floats that the largest of an entry's programs takes.
+local function arena_of(entry, variant)
+  local most = 0
+  for _, program in ipairs(entry.programs) do
+    if program.variant == variant then most = math.max(most, program.arena_floats) end
+  end
+  return most
+end
+
+-- The values that all templates may use.
+local function values_of(state)
+  local spec = state.spec
+  local file = terminal.safe(state.file:match("[^/]*$")) -- the program prints it
+  local longest = state.entries[#state.entries]
+  local arena_floats, lines, trace_floats, tuning_hash = 0, 0, 0, nil
+  local flops = {}
+  for i, entry in ipairs(state.entries) do
+    lines = lines + entry.plan.lines
+    flops[i] = words.thousands(entry.graph.entry.flops)
+      .. (#state.entries > 1 and " (" .. entry.entry_name .. ")" or "")
+    tuning_hash = tuning_hash or entry.plan.tuning_hash
+    arena_floats = math.max(arena_floats, arena_of(entry, "ship"))
+    trace_floats = math.max(trace_floats, arena_of(entry, "trace"))
+  end
+  return {
+    name = spec.name, upper = spec.name:upper(), generator = version.generator,
+    runtime_version = version.runtime, abi = version.abi, target = spec.target,
+    description = c.comment(file), description_literal = c.string(file),
+    description_hash = hash.text(state.text .. "\n" .. table.concat(state.overrides, "\n")),
+    parameters = parameters_of(state), flops_text = table.concat(flops, ", "), lines = lines,
+    arena_floats = arena_floats, arena_bytes = 4 * arena_floats, trace_floats = trace_floats,
+    weight_floats = state.entries[1].weights.floats, weight_bytes = 4 * state.entries[1].weights.floats,
+    kernel_count = #state.kernels, kernels = state.kernels, batches = batches_of(state),
+    layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
+    threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
+    saved_by_two = ("%.3f"):format(longest.saved_by_two),
+    tuned = tuning_hash and " with tuning " .. tuning_hash or "",
+    thousands = words.thousands, pcfiledir = "${pcfiledir}",
+  }
+end
+
+local function with(values, more) return setmetatable(more, { __index = values }) end
+
+-- A tile as a C function: a line a kernel call, and one before it where it fetches weights.
+local function tile_of(fn)
+  local code = {}
+  for _, call in ipairs(fn.step.calls) do
+    if call.fetch then
+      code[#code + 1] = ("attn2c_fetch(%s, %d);"):format(c.behind("a", call.fetch.from), call.fetch.lines)
+    end
+    code[#code + 1] = ("k[%d](%s, %s, %s, %s);"):format(call.kernel_index, c.behind("a", call.a), c.behind("b", call.b),
+      c.behind("c", call.c), call.batch_name)
+  end
+  return { name = fn.name, formal = "const attn2c_kernel *k, const float *a, const float *b, float *c",
+    sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
+end
+
+-- A row operation as a C function: comment, signature, body.
+local function function_of(fn)
+  local step = fn.step
+  if step.form == "product" then return tile_of(fn) end
+  local formal, absent = {}, {}
+  local pointer = step.form == "map" and "%s%s *restrict %s" or "%s%s *%s" -- no part reads another's tile
+  operands.each(step, function(_, access, declared, name)
+    formal[#formal + 1] = access == "value" and "int " .. name
+      or pointer:format(access == "r" and "const " or "", declared.type or "float", name)
+  end, function(declared) absent[#absent + 1] = declared[1] end)
+  if step.form == "row" then
+    local form = steps.rows[step.fn]
+    local body = steps.fill(form.body, step.constants)
+    for _, name in ipairs(absent) do body = body:gsub("([%(, ])" .. name .. "([,%)])", "%1NULL%2") end
+    return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.row(step, absent),
+      simple = true, body = body .. ";" }
+  end
+  local code = {}
+  local loads = step.parts[1].kind == "load"
+  if not loads then code[1] = "float v = y[i * " .. step.constants.ld .. " + j];" end
+  for _, part in ipairs(step.parts) do
+    local text = steps.parts[part.kind].code
+    if part.argument then text = text:format(part.argument) end
+    code[#code + 1] = steps.fill(text, steps.constants_of(part))
+  end
+  return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
+    rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code }
+end
+
+local function source_values(values, state, program, more)
+  more.outputs = members_of(state, state.graph.entry.outputs, program)
+  more.shadowed = program.variant == "ship" and #more.outputs > 1
+  more.workers = program.threads
+  more.shared_floats, more.own_floats = program.shared_floats, program.own_floats
+  more.lines, more.arena_bytes, more.live_bytes = program.lines, 4 * program.arena_floats, 4 * program.live_floats
+  more.map = arena.map(program)
+  more.profiled = program.variant == "ship"
+  local integers = false
+  for _, input in ipairs(values.inputs) do integers = integers or input.integers end
+  for key, value in pairs(emit_steps.values(state, program, integers, more.shadowed)) do more[key] = value end
+  return with(values, more)
+end
+
+-- The values of one entry, over those of the model.
+local function entry_values(values, state)
+  local entry, suffix = state.graph.entry, linkage.suffix(state.entry_name)
+  return with(values, { entry = entry.name, suffix = suffix, flops = entry.flops, op_count = #entry.ops,
+    arena_floats = arena_of(state, "ship"),
+    prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
+    inputs = members_of(state, entry.inputs, state.programs[1]),
+    outputs = members_of(state, entry.outputs, state.programs[1]) })
+end
+
+-- An entry's sources: shipped code for each number of workers, each with its profile, and the trace.
+local function sources(values, state, add)
+  local name, entry_name = state.spec.name, state.entry_name
+  local ships = {}
+  for _, program in ipairs(state.programs) do
+    if program.variant == "ship" then
+      local own = linkage.ship(name, entry_name, program.threads, #ships == 0)
+      local shared = program.threads > 1
+      ships[#ships + 1] = { workers = program.threads, linkage = own,
+        team_formal = shared and ", attn2c_team *team" or "", team = shared and ", team" or "",
+        context_team = shared and ", context->team" or "" }
+      local workers_text = program.threads > 1 and (" for %d workers"):format(program.threads) or ""
+      add(own .. ".c", "steps.c.in", source_values(values, state, program,
+        { linkage = own, purpose = "the model, layer by layer" .. workers_text }))
+    else
+      local own = linkage.entry(name, entry_name) .. "_trace"
+      add(own .. ".c", "steps.c.in", source_values(values, state, program,
+        { linkage = own, purpose = "the same steps, with every tensor of the graph written out" }))
+    end
+  end
+  return ships
+end
+
+function emit.run(state)
+  local values, described = values_of(state), emit_descriptor.values(state)
+  local name = state.spec.name
+  local functions = {}
+  for i, fn in ipairs(state.functions) do functions[i] = function_of(fn) end
+  state.files, values.entries = {}, {}
+  local function add(file, skeleton, more)
+    state.files[#state.files + 1] = { name = file, text = template.open(state.root, skeleton)(more) }
+  end
+  for i, entry in ipairs(state.entries) do
+    local of_entry = entry_values(values, entry)
+    of_entry.ships = sources(of_entry, entry, add)
+    of_entry.linkage = of_entry.ships[1].linkage
+    values.entries[i] = with(with(of_entry, emit_bound.values(entry)), described.of_entries[i])
+  end
+  values.is_teamed = #state.spec.workers > 1
+  local function one_an_entry(form)
+    local list = {}
+    for i, entry in ipairs(values.entries) do list[i] = form:gsub("@", entry.suffix) end
+    return table.concat(list, ", ")
+  end
+  values.traces, values.profiles = one_an_entry("trace@"), one_an_entry("profile@")
+  values.parts = one_an_entry("{ part_products@, part_kernels@, part_rows@ }")
+  add(name .. ".h", "model.h.in", values)
+  add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
+  add(name .. "_ops.c", "ops.c.in", with(values, { functions = functions }))
+  add(name .. "_kernels.c", "kernels.c.in", values)
+  add(name .. "_model.c", "model.c.in", with(values, described))
+  add(name .. "_program.c", "program.c.in", values)
+  add(name .. ".pc", "model.pc.in", values)
+end
+
+--- The names and sizes of the files.
+function emit.dump(state)
+  local lines = {}
+  for _, file in ipairs(state.files) do lines[#lines + 1] = ("%8d bytes %s"):format(#file.text, file.name) end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return emit

@@ -1,0 +1,50 @@
+-- arena: the map of a program's arena, as lines of a comment: where each tensor lies, how long
+-- it is, and from which step to which its place is kept. Steps are counted as in the emitted text.
+local c = require("common.c")
+local memory = require("passes.memory")
+local schedule = require("passes.schedule")
+
+local arena = {}
+
+-- The first step of each moment or behind it, and the last of it or before it: a moment may be a note or a bracket.
+local function steps_of(program)
+  local first, last, count, moments = {}, {}, 0, 0
+  memory.moments(program, function(step, moment)
+    if schedule.is_call(step) then
+      count = count + 1
+      first[moment] = first[moment] or count
+      last[moment] = count
+    end
+    moments = moment
+  end)
+  for moment = 1, moments do last[moment] = last[moment] or last[moment - 1] or 1 end
+  for moment = moments, 1, -1 do first[moment] = first[moment] or first[moment + 1] or count end
+  return first, last
+end
+
+--- A program's buffers as lines, by place: those that all workers see, behind a; those that each has for itself, behind
+--- p.
+function arena.map(program)
+  local first, last = steps_of(program)
+  local rows = {}
+  for _, item in ipairs(program.items) do
+    for _, name in ipairs(item.names) do
+      rows[#rows + 1] = { own = item.own and 1 or 0, offset = program.offsets[name], first = first[item.first],
+        last = last[item.last], name = name, bytes = 4 * program.buffers[name].floats }
+    end
+  end
+  table.sort(rows, function(x, y)
+    for _, key in ipairs { "own", "offset", "first", "name" } do
+      if x[key] ~= y[key] then return x[key] < y[key] end
+    end
+    return false
+  end)
+  local lines = {}
+  for i, row in ipairs(rows) do
+    lines[i] = ("%s + %-10d %11d  %6d to %-6d  %s"):format(row.own == 1 and "p" or "a", row.offset, row.bytes,
+      row.first, row.last, c.comment(row.name))
+  end
+  return lines
+end
+
+return arena

@@ -1,0 +1,133 @@
+-- emit_bound: what a call of an entry is made of, for its bound (runtime/measure/bound.h): each
+-- distinct product without its epilogue, each kernel of attention, each row operation, and
+-- how often a call runs it. Row operations become thunks on scratch memory.
+local c = require("common.c")
+local footprint = require("data.footprint")
+local operands = require("data.operands")
+local candidates = require("passes.plan.candidates")
+local divide = require("passes.plan.divide")
+local schedule = require("passes.schedule")
+local words = require("common.words")
+
+local emit_bound = {}
+
+local function braces(list) return "{ " .. table.concat(list, ", ") .. " }" end
+
+local function each_of(list, make)
+  local texts = {}
+  for i, item in ipairs(list) do texts[i] = make(item) end
+  return braces(texts)
+end
+
+--- A candidate's tiles as a C initialiser of attn2c_candidate.
+function emit_bound.candidate(tiles)
+  local panels = each_of(tiles.panels, function(p) return braces { p.count, p.width, p.outputs, p.ld } end)
+  local function strip(each) return braces { each.count, each.rows } end
+  local blocks = each_of(tiles.blocks, function(b) return braces { b.count, b.rows, each_of(b.strips, strip) } end)
+  local function run(each) return braces { each.count, each.blocks, each.size } end
+  local spans = each_of(tiles.spans, function(x) return braces { x.count, x.inputs, each_of(x.runs, run) } end)
+  return braces { c.string(tiles.text), panels, blocks, spans, tiles.ahead }
+end
+
+-- Distinct products, in order of their first appearance, and the distinct lists of their candidates: products that
+-- differ in their epilogue alone share one.
+local function products_of(state)
+  local list, by_name, lists, list_of = {}, {}, {}, {}
+  local function candidates_of(product)
+    local key = ("%d %d %d"):format(product.outputs, product.inputs, product.rows)
+    if not list_of[key] then
+      local texts = {}
+      for i, choice in ipairs(candidates.of(product)) do
+        texts[i] = emit_bound.candidate(candidates.tiles(product, choice))
+      end
+      lists[#lists + 1] = texts
+      list_of[key] = #lists
+    end
+    return list_of[key], #lists[list_of[key]]
+  end
+  local parameters = state.plan.parameters
+  for _, segment in ipairs(state.plan.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do
+          if group.key then
+            local shape = group.head.operands.weight.shape
+            local product = by_name[group.key]
+            if not product then
+              product = { name = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
+                ldb = state.plan.storage[group.head.operands.x.name].leading_dimension,
+                ldc = divide.leading_dimension(shape[1], parameters), pad = parameters.pad }
+              product.list, product.list_count = candidates_of(product)
+              by_name[group.key] = product
+              list[#list + 1] = product
+            end
+            product.calls = product.calls + segment.repeats
+          end
+        end
+      end
+    end
+  end
+  return list, lists
+end
+
+-- Calls visit(step, times) for each call of the first shipped program.
+local function each_call(state, visit)
+  local inside = 1
+  schedule.each(state.programs[1], function(step, _, segment)
+    if step.form == "begin" then inside = step.count
+    elseif step.form == "finish" then inside = 1
+    elseif schedule.is_call(step) then visit(step, segment.repeats * inside) end
+  end)
+end
+
+-- A row operation as a call on scratch memory: each operand has a stretch of its own, as long as its footprint; an
+-- integer that only a call knows is the largest that it may be.
+local function row_of(step)
+  local at, list = 0, {}
+  operands.each(step, function(operand, access, declared, _, part)
+    if access == "value" then
+      list[#list + 1] = tostring(operand.most)
+      return
+    end
+    local low, high = footprint.reach(declared[3](operands.known(step, part)))
+    local pointer = c.behind("x", at - low)
+    list[#list + 1] = declared.type and ("(%s *)(%s)"):format(declared.type, pointer) or pointer
+    at = at + words.round_up(high - low + 1, 16) + 16 -- not all at the same place of a page
+  end)
+  return { name = step.function_name, call = ("%s(%s);"):format(step.function_name, table.concat(list, ", ")),
+    floats = at, calls = 0 }
+end
+
+local function kernel_of(step)
+  local k, batch = step.kernel, step.batch
+  return { name = ("attention %d x %d x %d"):format(k.m, k.n, k.k * batch.count), kernel = step.kernel_index,
+    count = batch.count, a = batch.a, b = batch.b, calls = 0 }
+end
+
+--- The values of the templates: bound_products, bound_kernels, bound_rows, each with calls as a C double;
+--- bound_candidates: lists of initialisers.
+function emit_bound.values(state)
+  local kernels, rows, by_key = {}, {}, {}
+  each_call(state, function(step, times)
+    local key, list, make
+    if step.form ~= "product" then
+      key, list, make = step.function_name, rows, row_of
+    elseif step.region.kind == "attention" then
+      key, list, make = ("%d %s"):format(step.kernel_index, step.batch_name), kernels, kernel_of
+    else
+      return
+    end
+    if not by_key[key] then
+      by_key[key] = make(step)
+      list[#list + 1] = by_key[key]
+    end
+    by_key[key].calls = by_key[key].calls + times
+  end)
+  local products, lists = products_of(state)
+  for _, list in ipairs { products, kernels, rows } do
+    for _, part in ipairs(list) do part.calls = c.double(part.calls + 0.0) end
+  end
+  return { bound_products = products, bound_candidates = lists, bound_kernels = kernels, bound_rows = rows }
+end
+
+return emit_bound

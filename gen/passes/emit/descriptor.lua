@@ -1,0 +1,180 @@
+-- emit_descriptor: the model's description of itself as rows of C initialisers: tensors,
+-- ops with attributes, weights. The structures are those of runtime/base/descriptor.h.
+local c = require("common.c")
+local ops = require("data.ops")
+local words = require("common.words")
+
+local emit_descriptor = {}
+
+local kinds = {
+  input = "ATTN2C_INPUT", output = "ATTN2C_OUTPUT", weight = "ATTN2C_WEIGHT", constant = "ATTN2C_CONSTANT",
+  scratch = "ATTN2C_SCRATCH", state = "ATTN2C_STATE",
+}
+local types = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
+
+-- An input without a batch in front is told apart, so that `run` hands it to every call as it is; where sequences come
+-- as columns none has one.
+local function kind_of(state, tensor)
+  local shared = tensor.shared or state.spec.layout == "seq_first"
+  return tensor.kind == "input" and shared and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
+end
+
+local function braces(shape) return "{ " .. table.concat(shape, ", ") .. " }" end
+
+local function trace_of(state)
+  for _, program in ipairs(state.programs) do if program.variant == "trace" then return program end end
+  return nil
+end
+
+-- The index of a weight that another entry has too, in the same shape and place; nil where there is none.
+local function known_weight(state, name, index_of)
+  for _, other in ipairs(state.before) do
+    local mine, theirs = state.graph.tensors[name], other.graph.tensors[name]
+    if theirs and state.weights.offsets[name] and state.weights.offsets[name] == other.weights.offsets[name]
+      and words.shape(mine.shape) == words.shape(theirs.shape) then
+      return index_of[other][name]
+    end
+  end
+  return nil
+end
+
+-- Adds an entry's tensors to the rows, and their indices to index_of[state]; the model's weights, which entries share,
+-- to weights = { { state, name } }.
+local function add_tensors(state, index_of, rows, weights)
+  local trace, own = trace_of(state), {}
+  index_of[state] = own
+  for _, name in ipairs(state.graph.order) do
+    local tensor = state.graph.tensors[name]
+    own[name] = known_weight(state, name, index_of)
+    if not own[name] then
+      own[name] = #rows
+      if tensor.kind == "weight" or tensor.kind == "constant" then
+        weights[#weights + 1] = { state = state, name = name }
+      end
+      local storage = state.plan.storage[name]
+      local offset, ld = -1, 0
+      if tensor.kind == "scratch" then
+        if storage.form == "full" then
+          offset, ld = trace.offsets[name], storage.leading_dimension
+        else
+          offset, ld = trace.offsets[name .. "@trace"], storage.width
+        end
+      end
+      rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
+        kind_of(state, tensor), types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
+        tensor.limit or 0, offset, ld)
+    end
+  end
+end
+
+local function attribute(name, value)
+  if type(value) == "string" then return ("{ %s, 0, %s }"):format(c.string(name), c.string(value)) end
+  if type(value) == "boolean" then return ("{ %s, %d, NULL }"):format(c.string(name), value and 1 or 0) end
+  return ("{ %s, %s, NULL }"):format(c.string(name), math.type(value) == "float" and c.double(value) or tostring(value))
+end
+
+-- Ops that have the same attributes share one of the lists.
+local function op_rows(entry, index_of, lists, list_of)
+  local rows = {}
+  for _, op in ipairs(entry.ops) do
+    local parts = {}
+    for _, key in ipairs(words.sorted_keys(op.attributes)) do parts[#parts + 1] = attribute(key, op.attributes[key]) end
+    parts[#parts + 1] = "{ NULL, 0, NULL }"
+    local text = table.concat(parts, ", ")
+    if not list_of[text] then
+      lists[#lists + 1] = text
+      list_of[text] = #lists - 1
+    end
+    local operands = {}
+    for i, operand in ipairs(ops.table[op.op].operands) do
+      local tensor = op.operands[operand]
+      operands[i] = tensor and index_of[tensor.name] or -1
+    end
+    while #operands < 6 do operands[#operands + 1] = -1 end
+    local role = ops.class(op).role
+    rows[#rows + 1] = ("{ %s, %s, %d, %s, attributes_%d, %s, %s },"):format(c.string(op.op), c.string(op.section),
+      index_of[op.result.name], braces(operands), list_of[text], c.double(op.flops),
+      role and "ATTN2C_" .. role:upper() or "ATTN2C_NO_ROLE")
+  end
+  return rows
+end
+
+-- The number, from 0, of a stored tensor among the rows that have been made; a new one is added, with its names.
+local function stored_number(made, stored)
+  local quoted = {}
+  for _, name in ipairs(stored.names) do quoted[#quoted + 1] = c.string(name) end
+  quoted[#quoted + 1] = "NULL"
+  local text = ("%d, %s"):format(#stored.shape, braces(stored.shape))
+  local key = table.concat(quoted, ", ") .. text
+  if not made.number_of[key] then
+    made.number_of[key] = #made.rows
+    made.names[#made.names + 1] = ("static const char *const names_%d[] = { %s };"):format(#made.rows,
+      table.concat(quoted, ", "))
+    made.rows[#made.rows + 1] = ("{ names_%d, %s },"):format(#made.rows, text)
+  end
+  return made.number_of[key]
+end
+
+local function view_row(view, number)
+  return ("{ %d, %d, %d, %d, %d, %d, %d, %d, %d, %s },"):format(number, view.added and 1 or 0, view.row, view.rows,
+    view.column, view.columns, view.first, view.row_step, view.column_step, c.double(view.factor + 0.0))
+end
+
+local function weight_rows(weights, index_of)
+  local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {} }
+  for i, weight in ipairs(weights) do
+    local state, path = weight.state, weight.name
+    local tensor = state.graph.tensors[path]
+    local layout = state.plan.layouts[path]
+    local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
+    for _, view in ipairs(tensor.from and tensor.from.views or {}) do
+      views[#views + 1] = view_row(view, stored_number(stored, tensor.from.stored[view.stored]))
+    end
+    local panels = layout.rows and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel, layout.count,
+      layout.tails[1] or 0, layout.tails[2] or 0)
+    rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(index_of[state][path], first, #views - first, formula,
+      c.double(tensor.mean), c.double(tensor.deviation), state.weights.offsets[path], panels)
+  end
+  return rows, views, stored
+end
+
+-- What the descriptor has of one entry.
+local function entry_of(state, index_of, lists, list_of)
+  local entry, own = state.graph.entry, index_of[state]
+  local inputs, outputs = {}, {}
+  for i, name in ipairs(entry.inputs) do inputs[i] = own[name] end
+  for i, name in ipairs(entry.outputs) do outputs[i] = own[name] end
+  return { op_rows = op_rows(entry, own, lists, list_of), input_list = table.concat(inputs, ", "),
+    output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
+end
+
+local function has_shared(state)
+  for _, name in ipairs(state.graph.entry.inputs) do
+    if kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT" then return true end
+  end
+  return false
+end
+
+--- The values of templates/model.c.in beyond the common ones; of_entries: those of each entry.
+function emit_descriptor.values(state)
+  local index_of, tensors, weights, lists, list_of = {}, {}, {}, {}, {}
+  local of_entry = {}
+  for i = #state.entries, 1, -1 do
+    of_entry[i] = {}
+    add_tensors(state.entries[i], index_of, tensors, of_entry[i])
+  end
+  -- A table may begin where a longer one of another entry does: the longer is read behind it, for zeros follow a
+  -- weight's last row.
+  for _, list in ipairs(of_entry) do table.move(list, 1, #list, #weights + 1, weights) end
+  local of_entries, shared = {}, false
+  for i, entry in ipairs(state.entries) do
+    of_entries[i] = entry_of(entry, index_of, lists, list_of)
+    shared = shared or has_shared(entry)
+  end
+  local rows, views, stored = weight_rows(weights, index_of)
+  return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
+    stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_shared = shared,
+    seq_first = state.spec.layout == "seq_first" }
+end
+
+return emit_descriptor

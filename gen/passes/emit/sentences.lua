@@ -1,0 +1,80 @@
+-- sentences: what each function of N_ops.c computes, in one line above it: the equation, then
+-- every constant that the equation does not name. Functions that differ have different sentences.
+local steps = require("data.steps")
+
+local sentences = {}
+
+local WIDTH = 112
+
+-- An equation, and what there is to say beside it: on a line of its own where both are too long for one.
+local function joined(equation, list)
+  if #list == 0 then return equation end
+  local rest = table.concat(list, ", ")
+  return equation .. (#equation + #rest > WIDTH and "\n * " or "; ") .. rest
+end
+
+--- A row operation. absent: the declared operands that it is called without.
+function sentences.row(step, absent)
+  local form, list = steps.rows[step.fn], {}
+  for _, name in ipairs(form.constants) do
+    if not form.equation:find("${" .. name .. "}", 1, true) then
+      list[#list + 1] = name .. " " .. steps.constant(step.constants[name])
+    end
+  end
+  for _, name in ipairs(absent) do list[#list + 1] = "no " .. name end
+  return joined(steps.fill(form.equation, step.constants), list)
+end
+
+--- A map: its parts, one applied to what the other made.
+function sentences.map(step)
+  local k = step.constants
+  local equation, list = "y[i][j]", { ("rows %d, cols %d, ld %d"):format(k.rows, k.cols, k.ld) }
+  for _, part in ipairs(step.parts) do
+    local meaning = steps.parts[part.kind].equation
+    local names_ld = meaning:find("${ld}", 1, true)
+    if part.argument then meaning = meaning:format(part.argument) end
+    meaning = steps.fill(meaning, steps.constants_of(part))
+    equation = part.kind == "load" and part.argument .. "[i][j]"
+      or meaning:gsub("%f[%w]v%f[%W]", function() return equation end, 1)
+    if part.ld and not names_ld then list[#list + 1] = ("ld of %s %d"):format(part.argument, part.ld) end
+  end
+  return joined("y[i][j] = " .. equation, list)
+end
+
+-- Which inputs' weights a tile fetches, counted from its panel's first: those of its own, or of what lies behind it.
+local function fetched(step)
+  local from, upto
+  for _, call in ipairs(step.calls) do
+    if call.fetch then
+      local last = call.fetch.from + 16 * call.fetch.lines
+      from, upto = math.min(from or call.fetch.from, call.fetch.from), math.max(upto or last, last)
+    end
+  end
+  if not from then return "fetches nothing" end
+  local panel = step.kernel.k * step.kernel.lda
+  local what = from >= panel and "behind the panel" or upto > panel and "of the panel and behind it" or "of the panel"
+  return ("fetches a[%d:%d], %s"):format(from, upto, what)
+end
+
+-- The inputs that the first strip of rows sums over before the next strip comes.
+local function span_of(calls)
+  local inputs = 0
+  for _, call in ipairs(calls) do
+    if call.c ~= calls[1].c then break end
+    inputs = inputs + call.kernel.k * call.batch.count
+  end
+  return inputs
+end
+
+--- A tile of several kernel calls.
+function sentences.tile(step)
+  local shape, calls = step.kernel, step.calls
+  local first = calls[1]
+  local inputs = first.kernel.k .. (first.batch.count > 1 and " x " .. first.batch.count or "")
+  return joined(("C[%d][%d] = B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(shape.n, shape.m, shape.n, shape.k,
+    shape.k, shape.m, shape.lda, shape.ldb, shape.ldc), {
+    ("%d calls of %d rows and %s inputs"):format(#calls, first.kernel.n, inputs),
+    ("%d inputs of all rows at a time"):format(span_of(calls)), fetched(step) })
+end
+
+return sentences

@@ -1,0 +1,291 @@
+-- emit_steps: a scheduled program as C functions: one a section, or, where workers divide a
+-- section, one a phase and worker; a line a step. What a function does not use it does not declare.
+local c = require("common.c")
+local operands = require("data.operands")
+local reserved = require("data.reserved")
+local schedule = require("passes.schedule")
+
+local emit_steps = {}
+
+local function place_of(state, program)
+  local members = {}
+  for name, tensor in pairs(state.graph.tensors) do
+    members[name] = tensor.member and reserved.member(tensor.member)
+  end
+  return { offsets = program.offsets, own = program.own, weights = state.weights.offsets, members = members,
+    in_order = state.graph.weights, floats = state.weights.floats }
+end
+
+local writers = {}
+
+function writers.note(step) return "/* " .. c.comment(step.text) .. " */" end
+function writers.begin(step)
+  return ("for (size_t %s = 0; %s < %d; %s++) {"):format(step.symbol, step.symbol, step.count, step.symbol)
+end
+function writers.finish() return "}" end
+
+-- A step's operands as C, in the order of its call.
+local function list_of(step, place)
+  local list = {}
+  operands.each(step, function(operand, access)
+    list[#list + 1] = access == "value" and c.value(operand, place) or c.pointer(operand, place)
+  end)
+  return table.concat(list, ", ")
+end
+
+-- The weights that the calls of a tile ask for ahead of their use, by name; nil where it asks for none.
+local function fetched(step, place)
+  local a = step.arguments.a
+  local panel = place.weights[a.buffer]
+  if not panel then return nil end
+  local from, upto
+  for _, call in ipairs(step.calls) do
+    if call.fetch then
+      local first = panel + a.offset + call.fetch.from
+      from, upto = math.min(from or first, first), math.max(upto or 0, first + 16 * call.fetch.lines)
+    end
+  end
+  if not from then return nil end
+  local names = {}
+  for i, name in ipairs(place.in_order) do
+    local stop = place.in_order[i + 1] and place.weights[place.in_order[i + 1]] or place.floats
+    if place.weights[name] < upto and stop > from then names[#names + 1] = c.comment(name) end
+  end
+  return #names > 0 and table.concat(names, ", ") or "nothing: these are the last weights"
+end
+
+-- Behind a call, what it fetches.
+local remarks = {}
+
+function remarks.product(step, place)
+  local what = step.calls and fetched(step, place)
+  return what and (" /* fetches %s */"):format(what)
+end
+
+function writers.product(step, place)
+  if step.calls then return ("%s(k, %s);"):format(step.function_name, list_of(step, place)) end
+  return ("k[%d](%s, %s);"):format(step.kernel_index, list_of(step, place), step.batch_name)
+end
+
+function writers.map(step, place) return ("%s(%s);"):format(step.function_name, list_of(step, place)) end
+
+writers.row = writers.map
+
+-- What a function may use, in this order: kernels, weights, arena, the worker's own part of it, inputs, outputs, the
+-- first sequence.
+local parameter_order = { "k", "w", "a", "p", "in", "out", "s" }
+
+-- Marks a parameter that an interface has and a model does not use.
+local UNUSED = "__attribute__((unused)) "
+
+local function declared_of(state, program)
+  local name, entry = state.spec.name, program.entry.name
+  return {
+    k = "const attn2c_kernel *k", w = "const float *w", a = "float *a", p = "float *p",
+    ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
+    s = "size_t s",
+  }
+end
+
+local function used_by(program, list)
+  local used = {}
+  for _, step in ipairs(list) do
+    if step.form == "product" then used.k = true end
+    operands.each(step, function(operand)
+      if operand.class == "weight" then used.w = true end
+      if operand.class == "arena" then used[program.own[operand.buffer] and "p" or "a"] = true end
+      if operand.class == "in" then used["in"] = true end
+      if operand.class == "out" then used.out = true end
+      if operand.terms and operand.terms.s then used.s = true end
+    end)
+  end
+  return used
+end
+
+-- Of the parameters in use, what text(parameter) says of each.
+local function each_used(used, text)
+  local list = {}
+  for _, parameter in ipairs(parameter_order) do
+    if used[parameter] then list[#list + 1] = text(parameter) end
+  end
+  return list
+end
+
+local function add_all(set, more)
+  for key in pairs(more) do set[key] = true end
+end
+
+-- The lines of a list of steps, of a profiled file with a lap behind each run of steps of one op. Returns them and the
+-- last op.
+local function lines_of(list, place, profiled)
+  local lines, indent = {}, "  "
+  local op, call, last = nil, nil, 1 -- the op that runs, the line of its last call
+  local function end_lap()
+    if op and profiled then lines[call].lap = (" LAP(%d);"):format(op - 1) end
+    op = nil
+  end
+  for _, step in ipairs(list) do
+    local is_call = schedule.is_call(step)
+    if is_call and op ~= step.op then
+      end_lap()
+      op, last = step.op, step.op
+    elseif step.form == "finish" then
+      end_lap()
+      indent = indent:sub(3)
+    end
+    lines[#lines + 1] = { text = indent .. writers[step.form](step, place), lap = "",
+      remark = remarks[step.form] and remarks[step.form](step, place) or "" }
+    if is_call then call = #lines end
+    if step.form == "begin" then indent = indent .. "  " end
+  end
+  end_lap()
+  for i, line in ipairs(lines) do lines[i] = line.text .. line.lap .. line.remark end
+  return table.concat(lines, "\n"), last - 1
+end
+
+local function section_function(name) return (name:gsub(" ", "_")) end
+
+-- What a program's functions are written from.
+local Writer = {}
+Writer.__index = Writer
+
+-- A list of steps as { name, title, formal, call, used, lines, last_op }.
+function Writer:function_of(name, title, list)
+  local used = used_by(self.program, list)
+  local lines, last_op = lines_of(list, self.place, self.program.variant == "ship")
+  local formal = each_used(used, function(parameter) return self.declared[parameter] end)
+  local actual = each_used(used, function(parameter) return parameter end)
+  local first = self.steps + 1
+  for _, step in ipairs(list) do if schedule.is_call(step) then self.steps = self.steps + 1 end end
+  if self.steps == first then title = ("%s: step %d"):format(title, first) end
+  if self.steps > first then title = ("%s: steps %d to %d"):format(title, first, self.steps) end
+  return { name = name, title = title, formal = #formal > 0 and table.concat(formal, ", ") or "void", used = used,
+    call = ("%s(%s);"):format(name, table.concat(actual, ", ")), lines = lines, last_op = last_op }
+end
+
+-- The functions of a segment whose phases workers divide, and which part of which phase calls which.
+function Writer:phases(segment, of_segment)
+  local program, parts, last_ops = self.program, {}, {}
+  local number, section_before = 0, nil
+  for index, phase in ipairs(segment.phases) do
+    number = phase.section == section_before and number + 1 or 1
+    section_before = phase.section
+    for worker, list in ipairs(phase.lists) do
+      if #list > 0 then
+        local fn = self:function_of(
+          ("%s_%d_worker_%d"):format(section_function(phase.section.name), number, worker - 1),
+          ("%s, phase %d, worker %d of %d"):format(phase.section.name, number, worker - 1, program.threads), list)
+        table.insert(of_segment.functions, fn)
+        parts[#parts + 1] = { number = (index - 1) * program.threads + worker - 1, call = fn.call }
+        last_ops[index] = math.max(last_ops[index] or 0, fn.last_op)
+      end
+    end
+  end
+  of_segment.parts, of_segment.last_ops = parts, table.concat(last_ops, ", ")
+  of_segment.phase_count = #segment.phases
+  of_segment.phase_total = #segment.phases * segment.repeats
+  of_segment.last_op = last_ops[#last_ops]
+end
+
+function Writer:sections(segment, of_segment)
+  for i, section in ipairs(segment.sections) do
+    local fn = self:function_of(section_function(section.name), section.name, section.steps)
+    of_segment.functions[i], of_segment.calls[i] = fn, fn.call
+    of_segment.last_op = fn.last_op
+  end
+  of_segment.phase_total = 1
+end
+
+-- How a loop over groups of sequences counts: its variable, and the line that finds the group's first sequence where
+-- that is not the variable itself. The last group is moved back to end with the batch.
+local function count_groups(of_segment, batch)
+  local group, last = of_segment.group, batch - of_segment.group
+  of_segment.variable = group == 1 and "s" or "i"
+  of_segment.first = group > 1 and (of_segment.repeats * group == batch and ("const size_t s = i * %d;"):format(group)
+    or ("const size_t s = i * %d < %d ? i * %d : %d;"):format(group, last, group, last)) or ""
+end
+
+-- The index of a worker's part in a segment of phases, without what is always 0.
+local function part_index(of_segment, workers)
+  if of_segment.phase_count == 1 then return "worker" end
+  local phase = of_segment.repeats > 1 and ("phase %% %d"):format(of_segment.phase_count) or "phase"
+  return ("%s * %d + worker"):format(phase, workers)
+end
+
+-- What a segment's workers take from the call, as C.
+local function locals_of(self, used)
+  local own = ("of->a + %d + worker * %d"):format(self.program.shared_floats, self.program.own_floats)
+  if self.program.shared_floats == 0 then own = ("of->a + worker * %d"):format(self.program.own_floats) end
+  local list = each_used(used, function(parameter)
+    if parameter == "s" then return nil end
+    return ("%s = %s;"):format(self.declared[parameter], parameter == "p" and own or "of->" .. parameter)
+  end)
+  return list
+end
+
+-- What the functions of a segment use together, and the texts that follow from it.
+function Writer:frame(of_segment)
+  local used = {}
+  for _, fn in ipairs(of_segment.functions) do add_all(used, fn.used) end
+  of_segment.used = used
+  if of_segment.repeats > 1 then count_groups(of_segment, self.batch) end
+  of_segment.phase_formal = (of_segment.phase_total > 1 and "" or UNUSED) .. "size_t phase"
+  if of_segment.mode == "phases" then
+    of_segment.part = part_index(of_segment, self.program.threads)
+    local formal = each_used(used, function(parameter) return self.declared[parameter] end)
+    of_segment.part_formal = table.concat({ "size_t part", table.unpack(formal) }, ", ")
+    local actual = each_used(used, function(parameter) return parameter == "s" and "s" or "of->" .. parameter end)
+    of_segment.part_actual = table.concat({ of_segment.part, table.unpack(actual) }, ", ")
+  elseif of_segment.mode == "groups" then
+    of_segment.locals = locals_of(self, used)
+  end
+end
+
+-- A program's segments: { name, mode, repeats, group, functions, calls, used } and, of one in phases, the parts of its
+-- workers (number = phase x workers + worker).
+function Writer:segments()
+  local list = {}
+  for i, segment in ipairs(self.program.segments) do
+    local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats, group = segment.group,
+      functions = {}, calls = {} }
+    if segment.mode == "phases" then self:phases(segment, of_segment) else self:sections(segment, of_segment) end
+    self:frame(of_segment)
+    list[i] = of_segment
+  end
+  return list
+end
+
+-- The parameters of the run function, whose callers give all of them.
+function Writer:run_formal(used, outputs_name, teamed)
+  local list = {}
+  local function add(parameter, text) list[#list + 1] = (used[parameter] and "" or UNUSED) .. text end
+  for _, parameter in ipairs { "k", "w", "a", "in" } do add(parameter, self.declared[parameter]) end
+  local head = table.concat(list, ", ")
+  list = {}
+  add("out", (self.declared.out:gsub("out$", outputs_name)))
+  if self.program.threads > 1 then list[2] = (teamed and "" or UNUSED) .. "attn2c_team *team" end
+  return head .. ",\n    " .. table.concat(list, ", ")
+end
+
+--- The values of steps.c.in that stand for a program's steps. integers: some input is checked; shadowed: outputs that a
+--- caller does not want lie in the arena.
+function emit_steps.values(state, program, integers, shadowed)
+  local writer = setmetatable({ program = program, place = place_of(state, program), steps = 0,
+    declared = declared_of(state, program), batch = state.spec.batch }, Writer)
+  local segments = writer:segments()
+  local used, shared = {}, {} -- by all segments; by those that a team does
+  for _, segment in ipairs(segments) do
+    if segment.mode ~= "serial" then add_all(shared, segment.used) end
+    add_all(used, segment.used)
+  end
+  for _, set in ipairs { used, shared } do set.a, set.p, set.s = set.a or set.p, nil, nil end
+  local teamed = next(shared) ~= nil
+  if integers then used["in"] = true end
+  if shadowed then used.a, used.out = true, true end
+  return { segments = segments, teamed = teamed,
+    call_members = each_used(shared, function(parameter) return writer.declared[parameter] end),
+    call_values = table.concat(each_used(shared, function(parameter) return parameter end), ", "),
+    run_formal = writer:run_formal(used, shadowed and "wanted" or "out", teamed) }
+end
+
+return emit_steps

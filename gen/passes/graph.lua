@@ -1,0 +1,271 @@
+-- graph: spec -> graph. *What* is computed: named tensors with shapes, and operations from
+-- the declared table. No order beyond what data need, no tiles, no layout.
+--
+-- Before: state.spec.  After: state.graph = { tensors = name -> tensor, order = names,
+-- weights = names, entry = { name, ops, inputs, outputs, flops } }.
+local attention = require("passes.graph.attention")
+local Builder = require("passes.graph.builder")
+local fits = require("checkpoints.fits")
+local ops = require("data.ops")
+local sources = require("checkpoints.sources")
+local words = require("common.words")
+
+local graph = {}
+
+local function feed_forward(self, path, x)
+  local spec = self.spec
+  local gain = 1 / math.sqrt(2 * spec.layers)
+  local activation = { ["function"] = spec.activation }
+  if not spec.gated then
+    local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
+    return self:linear(path .. ".down", self:op("activate", path .. ".act", { x = up }, activation), spec.d_model,
+      spec.bias.ff, gain)
+  end
+  local gate = self:linear(path .. ".gate", x, spec.d_ff, spec.bias.ff)
+  local gated = self:op("activate", path .. ".act", { x = gate }, activation)
+  local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
+  return self:linear(path .. ".down", self:op("multiply", path .. ".gated", { a = up, b = gated }), spec.d_model,
+    spec.bias.ff, gain)
+end
+
+-- x + part(x), with the norm before the part, after the sum, or nowhere.
+local function residual(self, x, norm_path, sum_path, part)
+  local norm = self.spec.norm
+  local y = part(norm == "pre" and self:norm(norm_path, x) or x)
+  if self.spec.residual then y = self:op("add", sum_path, { a = y, b = x }) end
+  return norm == "post" and self:norm(norm_path, y) or y
+end
+
+local function layer(stack_builder, index, x)
+  local self = stack_builder:layer(index)
+  local path = self.prefix .. "l" .. index
+  self.section = self.stack_name .. "layer " .. index
+  x = residual(self, x, path .. ".norm1", path .. ".attn.sum",
+    function(y) return attention.self(self, path, index, y) end)
+  if self.memory then
+    x = residual(self, x, path .. ".norm_cross", path .. ".cross.sum",
+      function(y) return attention.cross(self, path, index, y) end)
+  end
+  if self.spec.d_ff == 0 then return x end
+  return residual(self, x, path .. ".norm2", path .. ".ff.sum",
+    function(y) return feed_forward(self, path .. ".ff", y) end)
+end
+
+local input_stages = {}
+
+function input_stages.hidden(self, spec)
+  return self:rows_input("hidden", spec.seq, spec.d_model)
+end
+
+function input_stages.linear(self, spec, stage)
+  local features = self:rows_input("features", spec.seq, stage.from)
+  return self:linear(self.prefix .. "input.linear", features, spec.d_model, stage.bias)
+end
+
+function input_stages.tokens(self, spec, stage)
+  local ids = self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab)
+  local path = self.prefix .. "input"
+  self.vocab_path = path .. ".tokens.weight"
+  local scaled = stage.scale ~= 1.0 and { factor = stage.scale } or nil
+  return self:op("embed", path .. ".embedded",
+    { ids = ids, table = self:weight(self.vocab_path, { stage.vocab, stage.width or spec.d_model }, 0, 1, scaled) })
+end
+
+-- A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
+function input_stages.image(self, spec, stage)
+  local image = self:input("image", "f32", { self.batch, stage.channels, stage.height, stage.width })
+  local path = self.prefix .. "input"
+  local x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
+  x = self:linear(path .. ".patches", x, spec.d_model, true)
+  if not stage.class_token then return x end
+  local tokens = stage.distillation_token and 2 or 1
+  local class = self:weight(path .. ".class", { tokens, spec.d_model }, 0, 1)
+  return self:op("join", path .. ".tokens", { a = class, b = x }, { batch = self.batch, zeros = 0 })
+end
+
+-- Query, key and value come in one by one; the states that the layer goes on with are the query's.
+function input_stages.qkv(self, spec)
+  local query = self:rows_input("query", spec.seq, spec.d_model)
+  self.keys_from = { key = self:rows_input("key", spec.key_seq, spec.kdim),
+    value = self:rows_input("value", spec.key_seq, spec.vdim) }
+  return query
+end
+
+-- Learned and sinusoidal positions, token types, the norm behind them, and the way from their width to the layers'.
+local function positions(self, x)
+  local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
+  local width = stage.stage == "tokens" and stage.width or spec.d_model
+  local shape = { spec.seq, width }
+  if spec.positions == "learned" then
+    local table_ = self:weight(path .. ".positions.weight", shape, 0, 0.5,
+      { rows = spec.max_position, first = spec.first_position + spec.past })
+    x = self:op("add", path .. ".states", { a = x, b = table_ })
+  elseif spec.positions == "sinusoidal" then
+    x = self:op("add", path .. ".states", { a = x, b = self:constant(path .. ".positions.sinusoidal", shape,
+      spec.past > 0 and "sinusoidal " .. spec.past or "sinusoidal") })
+  end
+  if (stage.types or 0) > 0 then
+    local types = self:input("token_types", "i32", { self.batch, spec.seq }, 0, stage.types)
+    local typed = self:op("embed", path .. ".typed",
+      { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
+    x = self:op("add", path .. ".typed_states", { a = typed, b = x })
+  end
+  if stage.norm then x = self:norm(path .. ".norm", x, stage.eps) end
+  if width == spec.d_model then return x end
+  return self:linear(path .. ".projection", x, spec.d_model, true)
+end
+
+local output_stages = {}
+
+function output_stages.hidden(_, x) return x end
+
+function output_stages.norm(self, x, stage, path) return self:norm(path .. ".norm", x, stage.eps) end
+
+function output_stages.normalise(self, x, _, path)
+  return self:op("normalise", path .. ".normalise", { x = x }, { eps = 1e-12 })
+end
+
+-- A tied head is a second weight that reads the token table's tensor: one is looked up by rows, the other multiplied.
+function output_stages.vocabulary(self, x, stage, path)
+  path = path .. ".vocabulary"
+  local vocab, from = self.spec.input.vocab, x.shape[#x.shape]
+  return self:op("linear", path, {
+    x = x,
+    weight = self:weight(path .. ".weight", { vocab, from }, 0, 1 / math.sqrt(from),
+      stage.tied and { like = self.vocab_path } or nil),
+    bias = stage.bias and self:weight(path .. ".bias", { vocab }, 0, 0.1) or nil,
+  })
+end
+
+function output_stages.pool(self, x, stage, path)
+  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or nil -- of qkv() they are of the keys
+  if stage.over == "all" then return x end
+  local over = type(stage.over) == "table" and table.concat(stage.over, " ") or stage.over
+  return self:op("pool", path .. ".pool", { x = x, lengths = lengths }, { ["function"] = over })
+end
+
+function output_stages.linear(self, x, stage, path)
+  local y = self:linear(path .. ".linear", x, stage.to, stage.bias)
+  if not stage.activation then return y end
+  return self:op("activate", path .. "." .. stage.activation, { x = y }, { ["function"] = stage.activation })
+end
+
+function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
+
+local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
+  vocabulary = "logits", normalise = "embedding", argmax = "label" }
+
+-- Rows [batch][seq][width] go out as [seq][batch][width] where the layout says so.
+local function laid_out(self, x, member)
+  if self.spec.layout == "batch_first" or #x.shape ~= 3 then return x end
+  return self:op("swap", "output." .. member .. ".swapped", { x = x })
+end
+
+local function output(self, x)
+  self.section = "output"
+  local stages = self.spec.output
+  local taken, results = {}, { [0] = x }
+  for _, stage in ipairs(stages) do if stage.name then taken[stage.name] = true end end
+  for i, stage in ipairs(stages) do
+    local path = "output." .. i
+    x = results[stage.of or i - 1]
+    if stage.stage == "linear" or not stage.activation then
+      x = output_stages[stage.stage](self, x, stage, path)
+    else
+      x = self:op("activate", path .. "." .. stage.stage, { x = x }, { ["function"] = stage.activation })
+    end
+    results[i] = x
+    local member = stage.name
+    if not member and (i == #stages or stage.stage == "hidden") then
+      member = default_output_names[stage.stage] or "activations"
+      while taken[member] do member = member .. "_" .. i end
+      taken[member] = true
+    end
+    if member then self:expose(laid_out(self, x, member), member) end
+  end
+end
+
+-- A stack of layers with what comes before it; returns its last states.
+local function stack(self)
+  local spec = self.spec
+  self.section = self.stack_name .. "input"
+  local x = input_stages[spec.input.stage](self, spec, spec.input)
+  attention.inputs(self)
+  x = positions(self, x)
+  for i = 0, spec.layers - 1 do x = layer(self, i, x) end
+  if spec.final_norm then
+    self.section = self.stack_name .. "output"
+    x = self:norm(self.prefix .. "final_norm", x)
+  end
+  return x
+end
+
+-- What the cross-attentions read: an input, or the result of an encoder.
+local function memory(self)
+  local m = self.spec.memory
+  if not m then return end
+  if m.encoder then
+    local encoder = self:part(m.encoder, "encoder.", "source_", "encoder ")
+    self.memory = { states = stack(encoder), lengths = encoder.lengths, key_padding = encoder.masks.key_padding }
+    return
+  end
+  self.section = "input"
+  self.memory = { states = self:rows_input("memory", m.seq, m.width) }
+  if m.mask == "padding" then
+    self.memory.lengths = self:input("memory_lengths", "i32", { self.batch }, 1, m.seq + 1)
+  elseif m.mask == "key_padding" then
+    self.memory.key_padding = self:input("memory_key_padding", "i32", { self.batch, m.seq }, 0, 2)
+  end
+end
+
+function graph.run(state)
+  local self = Builder.new(state.spec, state.entry_name)
+  memory(self)
+  output(self, stack(self))
+  state.graph = self:finish()
+  if state.checkpoint then fits.check(state.graph, state.checkpoint, state.file) end
+end
+
+local function attributes_text(op)
+  local parts = {}
+  for _, key in ipairs(words.sorted_keys(op.attributes)) do
+    local value = op.attributes[key]
+    if math.type(value) == "float" then value = ("%.9g"):format(value) end
+    parts[#parts + 1] = key .. "=" .. tostring(value)
+  end
+  return #parts > 0 and " {" .. table.concat(parts, " ") .. "}" or ""
+end
+
+--- Weights, then one line an op: result = op(operands) {attributes}   shape   flops
+function graph.dump(state)
+  local lines = {}
+  local g = state.graph
+  for _, name in ipairs(g.weights) do
+    local t = g.tensors[name]
+    lines[#lines + 1] = ("%s %s %s%s%s"):format(t.kind, name, words.shape(t.shape),
+      t.rule and sources.text(t.rule) or "",
+      t.source and next(t.source) and not t.source.like and " of " .. words.shape(t.from.stored[1].shape) or "")
+  end
+  local entry = g.entry
+  lines[#lines + 1] = ("entry %s   %d flops"):format(entry.name, entry.flops)
+  for _, name in ipairs(entry.inputs) do
+    local t = g.tensors[name]
+    lines[#lines + 1] = ("  input %s %s %s%s"):format(name, t.type, words.shape(t.shape),
+      t.type == "i32" and (" from %d to %d"):format(t.minimum, t.limit - 1) or "")
+  end
+  for _, op in ipairs(entry.ops) do
+    local operands = {}
+    for _, operand in ipairs(ops.table[op.op].operands) do
+      if op.operands[operand] then operands[#operands + 1] = op.operands[operand].name end
+    end
+    lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops"):format(op.result.name, op.op,
+      table.concat(operands, ", "),
+      attributes_text(op), words.shape(op.result.shape), op.flops)
+  end
+  for _, name in ipairs(entry.outputs) do
+    lines[#lines + 1] = ("  output %s = %s"):format(g.tensors[name].member, name)
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return graph

@@ -1,0 +1,327 @@
+-- graph_attention: one attention as operations of the graph: projections, positions, what
+-- stands before and behind the keys, scores, what is added to them and what they mask,
+-- weights, context. Every form of the descriptions comes from the tables and lines below.
+local rope = require("passes.graph.rope")
+
+local attention = {}
+
+-- Masks that are arrays: the word, the input, its type and shape, and the op that takes it. form, as the reference
+-- reads it: 0 [B][T], 1 [S][T], 2 [B][H][S][T].
+local arrays = {
+  { word = "key_bias", member = "key_bias", type = "f32", form = 0, op = "add_array" },
+  { word = "additive", member = "mask_bias", type = "f32", form = 1, op = "add_array" },
+  { word = "additive_heads", member = "head_bias", type = "f32", form = 2, op = "add_array" },
+  { word = "key_padding", member = "key_padding", type = "i32", form = 0, op = "block_array" },
+  { word = "attention_mask", member = "attention_mask", type = "i32", form = 0, op = "block_array", keeps = true },
+  { word = "blocked", member = "blocked", type = "i32", form = 1, op = "block_array" },
+  { word = "blocked_heads", member = "head_blocked", type = "i32", form = 2, op = "block_array" },
+}
+
+-- The float nearest to a number: an op's factor must be the same in the emitted C, which prints nine digits, and in
+-- the reference. Nine digits of a double may be nearer to another float than the double is; those of a float are not.
+local function to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
+
+local function array_shape(self, form, keys)
+  local spec = self.spec
+  if form == 0 then return { self.batch, keys } end
+  if form == 1 then return { spec.seq, keys } end
+  return { self.batch, spec.heads, spec.seq, keys }
+end
+
+-- Rows that are projected to keys; keys of a self-attention, without those that bias_kv and zero_attn put behind them.
+local function new_keys(spec) return spec.input.stage == "qkv" and spec.key_seq or spec.seq end
+
+local function own_keys(spec) return spec.past + new_keys(spec) end
+
+-- A table of what is added at each distance, [heads][queries + keys - 1], or nil. The first column is of the key that
+-- lies farthest before the query.
+local function distances(self)
+  local spec = self.spec
+  if not spec.distances then return nil end
+  local first = -(spec.seq - 1) - spec.past
+  local count = spec.seq + own_keys(spec) - 1
+  local path = self.prefix .. "positions"
+  if spec.distances == "alibi" then
+    return self:constant(path .. ".alibi", { spec.heads, count }, "alibi " .. first)
+  end
+  local index = self:constant(path .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,
+    spec.t5_distance, spec.mask.causal and 0 or 1, first))
+  local weight = self:weight(path .. ".bias.weight", { spec.t5_buckets, spec.heads }, 0, 0.5)
+  return self:op("bucket_table", path .. ".table", { table = weight, index = index })
+end
+
+-- Whether the mask of some layer has a word.
+local function have_mask(spec, word)
+  for _, each in ipairs(spec.each or { spec }) do if each.mask[word] then return true end end
+  return false
+end
+
+-- Of the arrays that are inputs, those that a layer's mask says.
+local function arrays_of(self)
+  local own = {}
+  for word, input in pairs(self.masks) do if self.spec.mask[word] then own[word] = input end end
+  return own
+end
+
+--- The tensors that all layers' attentions share: arrays of masks, factors of heads, a table of distances.
+function attention.inputs(self)
+  local spec = self.spec
+  if have_mask(spec, "padding") then
+    self.lengths = self:input("lengths", "i32", { self.batch }, 1, new_keys(spec) + 1)
+  end
+  for _, array in ipairs(arrays) do
+    if have_mask(spec, array.word) then
+      local shape = array_shape(self, array.form, own_keys(spec))
+      local limit = array.type == "i32" and 2 or nil
+      self.masks[array.word] = self:input(array.member, array.type, shape, 0, limit, array.form == 1,
+        "[seq][keys]")
+    end
+  end
+  if spec.head_mask.kind == "input" and spec.layers > 0 then
+    self.factors = self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true,
+      "[layers][heads]")
+  end
+  self.distances = distances(self)
+end
+
+-- Rotary positions of queries or keys [B][rows][heads head_dim].
+local function rotate(self, path, x, heads)
+  local spec = self.spec
+  local shape = { x.shape[2], spec.rope_dim // 2 }
+  local own = self.stack_spec and self.stack_spec.rope_theta ~= spec.rope_theta
+    and ("_%.17g"):format(spec.rope_theta):gsub("[^%w]", "_") or ""
+  local function angles(name)
+    local formula = ("rope_%s %.17g %d"):format(name, spec.rope_theta, spec.past)
+    if spec.rope_scaling then formula = rope.formula(name, spec, spec.past, x.shape[2]) end
+    return self:constant(("%spositions.%s_%d%s"):format(self.prefix, name, x.shape[2], own), shape, formula)
+  end
+  return self:op("rotate", path, { x = x, cosines = angles("cos"), sines = angles("sin") },
+    { heads = heads, pairs = spec.rope_style == "pairs" })
+end
+
+-- What positions of a self-attention do to scores: relative_key before the scale, distances behind it.
+local function relative(self, a, scores)
+  local spec = self.spec
+  if not a.positions or not spec.positions:find("^relative_key") then return scores end
+  local path = a.path .. ".distance"
+  local rows = 2 * spec.max_position - 1
+  local weight = self:weight(path .. ".weight", { rows, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
+  local function add(name, x, keys)
+    return self:op("add_relative", path .. "." .. name, { scores = scores, x = x, table = weight },
+      { heads = a.heads, keys = keys, offset = a.mask.offset, extra = a.mask.extra })
+  end
+  scores = add("query", a.q, false)
+  if spec.positions == "relative_key_query" then scores = add("key", a.k, true) end
+  return scores
+end
+
+-- Scores with all that is added to them, and what the softmax still has to multiply them with.
+local function added(self, a, scores)
+  local spec = self.spec
+  local value = spec.mask_value and to_float(spec.mask_value)
+  local table_ = a.positions and self.distances or nil
+  local scale = spec.scale
+  local adds = spec.softcap or spec.attention_output.scores or table_ or (a.lengths and value)
+    or (a.key_padding and value)
+  for _, array in ipairs(arrays) do adds = adds or (a.masks[array.word] and array.op == "add_array") end
+  local function op(name, what, operands, attributes)
+    operands.scores = scores
+    scores = self:op(name, a.path .. "." .. what, operands, attributes)
+  end
+  if adds and scale ~= 1.0 then
+    scores = self:op("scale", a.path .. ".scaled", { x = scores }, { factor = to_float(scale) })
+    scale = 1.0
+  end
+  local extra = a.mask.extra
+  if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end
+  if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
+  for _, array in ipairs(arrays) do
+    local operand = a.masks[array.word]
+    if operand then
+      op(array.op, array.word, { array = operand },
+        { shape = array.form, value = array.word == "key_padding" and value or nil, keeps = array.keeps })
+    end
+  end
+  if a.lengths and value then
+    op("add_length", "padded", { lengths = a.lengths }, { value = value, offset = a.mask.offset, extra = extra })
+  end
+  return scores, scale
+end
+
+-- Weights of scores, times the factors of heads.
+local function weighted(self, a, scores, scale)
+  local spec = self.spec
+  local weights
+  if spec.weighting == "softmax" then
+    weights = self:op("softmax", a.path .. ".weights", { scores = scores },
+      { scale = scale, fully_masked_nan = spec.fully_masked == "nan" and true or nil })
+  else
+    weights = self:op("weigh", a.path .. ".weights", { scores = scores },
+      { relu = spec.weighting == "relu", scale = to_float(scale) })
+  end
+  if a.factors then
+    weights = self:op("head_scale", a.path .. ".masked", { weights = weights, factors = a.factors },
+      { layer = a.factors.shape[1] > 1 and a.layer or 0 })
+  end
+  return weights
+end
+
+-- The weights, and the scores that they are made of, as outputs, where the description asks for this layer's.
+local function show(self, a, scores, weights)
+  local wanted = self.spec.attention_output
+  if wanted.layers and not wanted.layers[a.layer] then return end
+  local function member(what) return ("%s%s%s_%d"):format(self.input_prefix, a.output, what, a.layer) end
+  if wanted.kind == "heads" then
+    self:expose_later(weights, member("attention"))
+  elseif wanted.kind == "mean" then
+    self:expose_later(self:op("mean_heads", a.path .. ".mean", { weights = weights }), member("attention"))
+  end
+  if wanted.scores then self:expose_later(scores, member("scores")) end
+end
+
+-- Scores, weights and context of queries a.q, keys a.k and values a.v.
+local function attend(self, a)
+  local spec, mask = self.spec, a.mask
+  local lengths = not spec.mask_value and a.lengths or nil
+  local scores
+  if spec.scoring == "additive" then
+    local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
+    scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },
+      mask)
+  else
+    scores = self:op("scores", a.path .. ".scores", { q = a.q, k = a.k, lengths = lengths }, mask)
+  end
+  local scale
+  scores, scale = added(self, a, relative(self, a, scores))
+  local weights = weighted(self, a, scores, scale)
+  local of_context = { kv_heads = a.kv_heads ~= a.heads and a.kv_heads or nil }
+  for key, value in pairs(mask) do of_context[key] = value end
+  local plain = not (mask.prefix or mask.extra or mask.offset or spec.fully_masked == "nan" or next(a.masks) ~= nil)
+  if not plain then of_context.nonzero = true end
+  if spec.fully_masked == "nan" then of_context.fully_masked_nan = true end
+  local result = self:op("context", a.path .. ".context", { weights = weights, v = a.v, lengths = lengths }, of_context)
+  show(self, a, scores, weights)
+  return result
+end
+
+-- Whether something beside the projections goes by the number of a head, or by the width of all.
+local function counts_heads(spec)
+  return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
+    or spec.scoring == "additive"
+    or spec.distances or spec.mask.additive_heads or spec.mask.blocked_heads
+    or spec.bias_kv or spec.past > 0
+end
+
+-- Heads of a layer whose constant factor is 0 are left out of its self-attention: kept, their numbers from 0, or nil
+-- for all.
+local function kept_heads(spec, layer)
+  local factors = spec.head_mask.layers and spec.head_mask.layers[layer + 1]
+  if not factors or counts_heads(spec) then return nil end
+  local kept = {}
+  for head, factor in ipairs(factors) do if factor ~= 0 then kept[#kept + 1] = head - 1 end end
+  return #kept < spec.heads and #kept > 0 and kept or nil
+end
+
+-- A constant of the layer's factors, or the input of all layers', or nil where all are 1.
+local function factors_of(self, a, kept)
+  local given = self.spec.head_mask
+  if given.kind == "input" then return self.factors end
+  if given.kind == "none" then return nil end
+  local values, all_one = {}, true
+  for head = 1, self.spec.heads do
+    local is_kept = kept == nil
+    for _, each in ipairs(kept or {}) do is_kept = is_kept or each == head - 1 end
+    if is_kept then
+      local factor = to_float(given.layers[a.layer + 1][head])
+      values[#values + 1] = factor
+      all_one = all_one and factor == 1
+    end
+  end
+  if all_one then return nil end
+  local texts = {}
+  for i, value in ipairs(values) do texts[i] = ("%.17g"):format(value) end
+  return self:constant(a.path .. ".factors", { 1, #values }, "list " .. table.concat(texts, " "), values)
+end
+
+-- Rows behind the keys (or values) of every sequence: a learned one, then zeros.
+local function with_extra(self, a, name, x)
+  local spec = self.spec
+  if not (spec.bias_kv or spec.zero_attn) then return x end
+  local width = x.shape[3]
+  local path = ("%s.bias_%s"):format(a.path, name)
+  return self:op("join", ("%s.%s_extended"):format(a.path, name), {
+    a = x,
+    b = spec.bias_kv and self:weight(path, { 1, width }, 0, 1, { shape = { 1, 1, width } }) or nil,
+  }, { batch = self.batch, zeros = spec.zero_attn and 1 or 0 })
+end
+
+local function projections(self, a, query, key, value)
+  local spec = self.spec
+  if not spec.projections then
+    a.q, a.k, a.v = query, key, value
+    return
+  end
+  local kept = a.kept
+  local function project(name, x, heads)
+    return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
+      kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
+  end
+  a.q = project("q", query, a.heads)
+  a.k = project("k", key, a.kv_heads)
+  a.v = project("v", value, a.kv_heads)
+end
+
+local function close(self, a, context)
+  local spec = self.spec
+  if not spec.projections then return context end
+  return self:linear(a.path .. ".out", context, spec.d_model, spec.bias.out, 1 / math.sqrt(2 * spec.layers),
+    a.kept and { heads = a.kept, all = spec.heads, axis = 2 } or nil)
+end
+
+-- Past keys and values before the new ones, which become outputs.
+local function with_past(self, a, name, x)
+  local spec = self.spec
+  local past = self:input(("past_%s_%d"):format(name, a.layer), "f32", { self.batch, spec.past, x.shape[3] })
+  self:expose_later(x, ("%s%s_%d"):format(self.input_prefix, name, a.layer))
+  return self:op("join", ("%s.all_%s"):format(a.path, name), { a = past, b = x }, { batch = self.batch, zeros = 0 })
+end
+
+--- A layer's self-attention to x (of qkv(), to the inputs key and value).
+function attention.self(self, path, layer, x)
+  local spec = self.spec
+  local extra = (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
+  local kept = kept_heads(spec, layer)
+  local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
+    heads = kept and #kept or spec.heads, kv_heads = kept and #kept or spec.kv_heads, masks = arrays_of(self),
+    lengths = spec.mask.padding and self.lengths or nil }
+  local from = self.keys_from or { key = x, value = x }
+  projections(self, a, x, from.key, from.value)
+  a.mask = { heads = a.heads, causal = spec.mask.causal or spec.mask.prefix ~= nil,
+    left = spec.mask.window and spec.mask.window.left or -1, right = spec.mask.window and spec.mask.window.right or -1,
+    prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal leaves nothing of a prefix
+    offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
+  a.key_padding = a.masks.key_padding
+  if spec.positions == "rope" then
+    a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads)
+    a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
+  end
+  if spec.past > 0 then
+    a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v)
+  end
+  a.k, a.v = with_extra(self, a, "k", a.k), with_extra(self, a, "v", a.v)
+  a.factors = factors_of(self, a, kept)
+  return close(self, a, attend(self, a))
+end
+
+--- A layer's cross-attention from x to the memory; it has the memory's padding and no other mask, and all heads.
+function attention.cross(self, path, layer, x)
+  local spec, memory = self.spec, self.memory
+  local a = { path = path .. ".cross", layer = layer, output = "cross_", heads = spec.heads,
+    kv_heads = spec.kv_heads, lengths = memory.lengths, key_padding = memory.key_padding,
+    masks = { key_padding = memory.key_padding } }
+  projections(self, a, x, memory.states, memory.states)
+  a.mask = { heads = a.heads, causal = false, left = -1, right = -1 }
+  return close(self, a, attend(self, a))
+end
+
+return attention

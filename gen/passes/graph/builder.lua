@@ -1,0 +1,163 @@
+-- graph_builder: how passes make a graph: inputs, weights, constants and ops with their
+-- names, for the model's stack of layers and for an encoder's within it, and outputs.
+local names = require("checkpoints.names")
+local ops = require("data.ops")
+local sources = require("checkpoints.sources")
+
+local Builder = {}
+Builder.__index = Builder
+
+-- A weight that is another's tensor where the checkpoint has none of its own: the names of its own come first.
+local function with_own_names(own, rule)
+  if not own or not own.names then return own or rule end
+  local joined = {}
+  for key, value in pairs(own) do joined[key] = value end
+  joined.names = table.move(own.names, 1, #own.names, 1, {})
+  for _, name in ipairs(rule.names or {}) do joined.names[#joined.names + 1] = name end
+  return joined
+end
+
+--- A builder for the entry of a spec.
+function Builder.new(spec, entry_name)
+  return setmetatable({
+    spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
+    stack_name = "",
+    graph = { tensors = {}, order = {}, weights = {} },
+    entry = { name = entry_name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
+    section = "input", masks = {}, attention_outputs = {},
+  }, Builder)
+end
+
+--- A builder of a part of the same graph: another stack's spec. prefix stands before its paths, input_prefix before its
+--- inputs, stack_name before its sections.
+function Builder:part(spec, prefix, input_prefix, stack_name)
+  return setmetatable({
+    spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
+    stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input", masks = {},
+    attention_outputs = self.attention_outputs, layout = self.spec.layout,
+  }, Builder)
+end
+
+--- A builder of one of the stack's layers, whose spec may differ from the stack's.
+function Builder:layer(index)
+  local each = self.spec.each and self.spec.each[index + 1]
+  return each and setmetatable({ spec = each, stack_spec = self.spec }, { __index = self }) or self
+end
+
+function Builder:tensor(tensor)
+  assert(not self.graph.tensors[tensor.name], tensor.name)
+  self.graph.tensors[tensor.name] = tensor
+  self.graph.order[#self.graph.order + 1] = tensor.name
+  return tensor
+end
+
+--- An input of the entry. minimum and limit bound the values of an i32 one. shared: it has no batch; axes says what its
+--- dimensions are instead.
+function Builder:input(member, type, shape, minimum, limit, shared, axes)
+  member = self.input_prefix .. member
+  member = self.model.inputs and self.model.inputs[member] or member
+  local tensor = self:tensor { name = "in." .. member, member = member, kind = "input", type = type, shape = shape,
+    minimum = minimum or 0, limit = limit or 0, shared = shared, axes = axes }
+  self.entry.inputs[#self.entry.inputs + 1] = tensor.name
+  return tensor
+end
+
+--- An input of rows [batch][rows][width]; where the layout is seq_first it comes in as [rows][batch][width].
+function Builder:rows_input(member, rows, width)
+  if (self.layout or self.spec.layout) ~= "seq_first" then
+    return self:input(member, "f32", { self.batch, rows, width })
+  end
+  return self:op("swap", self.prefix .. "input." .. member,
+    { x = self:input(member, "f32", { rows, self.batch, width }, nil, nil, true) })
+end
+
+--- The path of a layer's weight: of the first of the layers that have the same weights, those are called by the group.
+function Builder:group_path(path)
+  local groups = self.spec.layer_groups
+  local layer, rest = path:sub(#self.prefix + 1):match("^l(%d+)(%..*)$")
+  if not groups or not layer then return path end
+  return ("%sl%d%s"):format(self.prefix, groups[math.tointeger(tonumber(layer)) + 1], rest)
+end
+
+--- A weight; mean and deviation are those of its random values. source: { rows, first }, where the checkpoint's tensor
+--- has more rows than are used; or { like = path }, where it is another weight's tensor; or { shape }, where the
+--- checkpoint's has other dimensions of as many elements; or { heads, all, axis }, where of all heads' rows (axis 1) or
+--- columns (2) only some are taken.
+function Builder:weight(path, shape, mean, deviation, source)
+  source = source or {}
+  path = self:group_path(path)
+  if self.graph.tensors[path] then return self.graph.tensors[path] end
+  local rule = names.find(self.model.names, source.like or path, self.model)
+  if source.like then rule = with_own_names(names.own(self.model.names, path, self.model), rule) end
+  local tensor = self:tensor { name = path, kind = "weight", type = "f32", shape = shape, rule = rule, mean = mean,
+    deviation = deviation, source = source }
+  tensor.from = sources.of(tensor, rule, self.spec)
+  self.graph.weights[#self.graph.weights + 1] = path
+  return tensor
+end
+
+--- A constant, made by a formula (runtime/weights/constants.c) when a model is opened. values: its numbers, where the
+--- compiler needs them.
+function Builder:constant(path, shape, formula, values)
+  if self.graph.tensors[path] then return self.graph.tensors[path] end
+  local tensor = self:tensor { name = path, kind = "constant", type = "f32", shape = shape, formula = formula,
+    mean = 0, deviation = 0, values = values }
+  self.graph.weights[#self.graph.weights + 1] = path
+  return tensor
+end
+
+--- Adds an op whose result is the tensor `path`.
+function Builder:op(op_name, path, operands, attributes)
+  local op = ops.make(op_name, self.section, operands, attributes or {})
+  op.result = self:tensor { name = path, kind = "scratch", type = op.type, shape = op.shape,
+    shared = op.shared }
+  self.entry.ops[#self.entry.ops + 1] = op
+  self.entry.flops = self.entry.flops + op.flops
+  return op.result
+end
+
+--- x W^T + b. `gain` scales the random weights: what is added to a residual is kept small in deep stacks.
+function Builder:linear(path, x, width, bias, gain, source)
+  local from = x.shape[#x.shape]
+  return self:op("linear", path, {
+    x = x,
+    weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source),
+    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, source and source.axis == 1 and source or nil)
+      or nil,
+  })
+end
+
+--- A norm of the stack's kind.
+function Builder:norm(path, x, eps)
+  local width = { x.shape[#x.shape] }
+  local rms = self.spec.norm_kind == "rms"
+  return self:op(rms and "rms_norm" or "layer_norm", path, {
+    x = x,
+    gain = self:weight(path .. ".weight", width, 1, 0.1),
+    bias = self.spec.bias.norm and self:weight(path .. ".bias", width, 0, 0.1) or nil,
+  }, { eps = eps or self.spec.eps })
+end
+
+--- Makes a tensor an output of this name; one that is an input or an output already is copied.
+function Builder:expose(tensor, member)
+  if tensor.kind ~= "scratch" then tensor = self:op("copy", "output." .. member, { x = tensor }) end
+  tensor.kind, tensor.member = "output", member
+  self.entry.outputs[#self.entry.outputs + 1] = tensor.name
+end
+
+--- Makes a tensor an output that is listed behind those of the output stages.
+function Builder:expose_later(tensor, member)
+  assert(tensor.kind == "scratch")
+  tensor.kind, tensor.member = "output", member
+  self.attention_outputs[#self.attention_outputs + 1] = tensor.name
+end
+
+--- The graph.
+function Builder:finish()
+  names.check_used(self.model.names)
+  for _, name in ipairs(self.attention_outputs) do self.entry.outputs[#self.entry.outputs + 1] = name end
+  self.graph.entry = self.entry
+  return self.graph
+end
+
+return Builder

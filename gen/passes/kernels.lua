@@ -1,0 +1,141 @@
+-- kernels: the distinct kernel shapes, tiles and row operations of all entries' programs, numbered and
+-- named in order of first use, and the batches of blocks that products reduce over.
+--
+-- Before: programs with offsets.  After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
+-- state.functions = list of { name, step }; each call of a product has kernel_index and batch_name, each tile, map and
+-- row step has function_name.
+local schedule = require("passes.schedule")
+local steps = require("data.steps")
+local words = require("common.words")
+
+local kernels = {}
+
+local function shape_key(k) return ("%d %d %d %d %d %d %d"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta) end
+
+-- bias_relu_128x64: what it does and to how much.
+local function base_name(step)
+  if step.form == "product" then return ("product_%dx%dx%d"):format(step.kernel.n, step.kernel.m, step.kernel.k) end
+  local parts = {}
+  if step.form == "map" then
+    for _, part in ipairs(step.parts) do
+      if part.kind ~= "load" then parts[#parts + 1] = part.fn or part.kind end
+    end
+  else
+    parts[1] = step.fn
+  end
+  local c = step.constants
+  local size = {}
+  if c.rows then size[#size + 1] = c.rows end
+  size[#size + 1] = c.head_dim or c.cols
+  return table.concat(parts, "_") .. "_" .. table.concat(size, "x")
+end
+
+-- What tells a tile from another: its calls, which visit_call has numbered.
+local function tile_key(step)
+  local parts = { "tile" }
+  for _, call in ipairs(step.calls) do
+    local fetch = call.fetch or { from = 0, lines = 0 }
+    parts[#parts + 1] = ("%d %s %d %d %d %d %d"):format(call.kernel_index, call.batch_name, call.a, call.b, call.c,
+      fetch.from, fetch.lines)
+  end
+  return table.concat(parts, ",")
+end
+
+local function function_key(step)
+  if step.form == "product" then return tile_key(step) end
+  local parts = { step.form }
+  for _, name in ipairs(words.sorted_keys(step.constants)) do
+    parts[#parts + 1] = name .. "=" .. steps.constant(step.constants[name])
+  end
+  if step.form == "map" then
+    for _, part in ipairs(step.parts) do
+      parts[#parts + 1] = ("%s %s %s %s %s"):format(part.kind, part.fn or "", part.argument or "", part.ld or "",
+        steps.constant(part.factor or part.value or ""))
+    end
+  else
+    parts[#parts + 1] = step.fn
+    for _, declared in ipairs(steps.rows[step.fn].operands) do
+      parts[#parts + 1] = step.arguments[declared[1]] and "1" or "0"
+    end
+  end
+  return table.concat(parts, ",")
+end
+
+local Namer = {}
+Namer.__index = Namer
+
+local function namer() return setmetatable({ by_key = {}, taken = {} }, Namer) end
+
+-- The name for a key; the first of a base has it plain, the others a number.
+function Namer:name(key, base)
+  local name = self.by_key[key]
+  if name then return name, false end
+  local number = (self.taken[base] or 0) + 1
+  self.taken[base] = number
+  name = number == 1 and base or base .. "_" .. number
+  self.by_key[key] = name
+  return name, true
+end
+
+local visitors = {}
+
+local function visit_function(step, state, seen)
+  local name, new = seen.functions:name(function_key(step), base_name(step))
+  if new then state.functions[#state.functions + 1] = { name = name, step = step } end
+  step.function_name = name
+end
+
+local function visit_call(call, state, seen)
+  local key = shape_key(call.kernel)
+  if not seen.kernels[key] then
+    state.kernels[#state.kernels + 1] = call.kernel
+    seen.kernels[key] = #state.kernels - 1
+  end
+  call.kernel_index = seen.kernels[key]
+  local batch = call.batch
+  local name, new = seen.batches:name(("%d %d %d"):format(batch.count, batch.a, batch.b), "BATCH_" .. batch.count)
+  if new then state.batches[#state.batches + 1] = { name = name, count = batch.count, a = batch.a, b = batch.b } end
+  call.batch_name = name
+end
+
+function visitors.product(step, state, seen)
+  if not step.calls then return visit_call(step, state, seen) end
+  if not seen.tiles[step.calls] then
+    for _, call in ipairs(step.calls) do visit_call(call, state, seen) end
+    visit_function(step, state, seen)
+    seen.tiles[step.calls] = step.function_name
+  end
+  step.function_name = seen.tiles[step.calls]
+end
+
+visitors.map, visitors.row = visit_function, visit_function
+
+function kernels.run(state)
+  state.kernels, state.batches, state.functions = {}, {}, {}
+  local seen = { kernels = {}, tiles = {}, batches = namer(), functions = namer() }
+  for _, entry in ipairs(state.entries) do
+    for _, program in ipairs(entry.programs) do
+      schedule.each(program, function(step)
+        local visit = visitors[step.form]
+        if visit then visit(step, state, seen) end
+      end)
+    end
+  end
+end
+
+--- Kernel shapes, batches and row operations.
+function kernels.dump(state)
+  local lines = {}
+  for i, k in ipairs(state.kernels) do
+    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d"):format(i - 1, k.m, k.n, k.k, k.lda,
+      k.ldb,
+      k.ldc, k.beta)
+  end
+  for _, batch in ipairs(state.batches) do
+    lines[#lines + 1] = ("batch %s: %d blocks, %d and %d bytes apart"):format(batch.name, batch.count, batch.a, batch.b)
+  end
+  for _, fn in ipairs(state.functions) do lines[#lines + 1] = "function " .. fn.name end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return kernels

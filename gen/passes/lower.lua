@@ -1,0 +1,611 @@
+-- lower: planned graph -> steps. Each op becomes tile steps: products, elementwise maps on
+-- their tiles, row operations, transposes, copies. This is the only place that knows that
+-- libxsmm is column-major, and the only one that turns rows and columns into offsets.
+--
+-- Before: state.plan.  After: state.programs = a list of { entry, variant, segments, buffers },
+-- the entry as it ships, then as trace. A trace writes every tensor of the graph out:
+-- where the shipped steps fuse or keep only a tile, it splits the map and copies the tile.
+--
+-- A step names its operands as { buffer, offset, terms }: a float offset in the buffer, plus for each
+-- term its stride times a symbol: `s` the first sequence of the group, `b` the sequence within it.
+local attention = require("passes.lower.attention")
+local budget = require("passes.plan.budget")
+local operands = require("data.operands")
+local sequence = require("passes.lower.sequence")
+local tiles = require("passes.plan.tile")
+local words = require("common.words")
+
+local lower = {}
+
+local Lowering = {}
+Lowering.__index = Lowering
+
+lower.variants = { "ship", "trace" }
+
+local external_class = { input = "in", output = "out" }
+
+-- A region's place: block_first rows into the group and column of the panel (tiles count from there), and whether a
+-- loop over b runs.
+local function rows_place(block) return { block_first = block.first, column = 0 } end
+
+-- Floats of one sequence's transposed keys.
+local function transposed_floats(keys)
+  return words.round_up(keys.rows_per_sequence, keys.key_block) * keys.width
+end
+
+local calls = words.set { "product", "map", "row" }
+
+function Lowering:emit(step)
+  step.op, step.unit, step.block, step.region = self.op_index, self.unit_number, self.block_index, self.region
+  self.steps[#self.steps + 1] = step
+  if calls[step.form] then
+    self.lines = self.lines + 1
+    if self.lines + self.tile_lines > self.budget then self:over_budget() end
+  end
+end
+
+-- How many steps a model has that is over its budget is told from the ops that have been lowered: layers are alike.
+function Lowering:over_budget()
+  local done, all = 0, 0
+  for i, op in ipairs(self.entry.ops) do
+    all = all + 1 + op.flops
+    if i < (self.op_index or 1) then done = all end
+  end
+  budget.hold(self.state, self.tile_lines + math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
+end
+
+--- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its group writes.
+function Lowering:unit() self.unit_number = self.unit_number + 1 end
+
+--- A scratch buffer of rows `ld` apart that lives within one unit; each worker gets its own.
+function Lowering:scratch(name, rows, ld)
+  local tile = self.tiles[name] or { floats = 0, ld = ld, class = "arena", private = "unit" }
+  assert(tile.ld == ld, name)
+  tile.floats = math.max(tile.floats, rows * ld)
+  self.tiles[name] = tile
+end
+
+function Lowering:note(text) self:emit { form = "note", text = text } end
+
+--- Where element (row, column) of a tensor lies. row counts from the group's first row; inside a loop over b, from the
+--- sequence's first.
+function Lowering:at(tensor, row, column, place)
+  if tensor.kind == "weight" or tensor.kind == "constant" then
+    return { buffer = tensor.name, class = "weight", offset = row * tensor.shape[#tensor.shape] + column }
+  end
+  local storage = self.storage[tensor.name]
+  local ld = storage.leading_dimension
+  if storage.form == "transposed" then -- its product's tile, before it is turned
+    return { buffer = tensor.name .. "@tile", class = "arena",
+      offset = (row - place.block_first) * ld + column - place.column }
+  end
+  local operand = { buffer = tensor.name, offset = row * ld + column, class = external_class[tensor.kind] or "arena" }
+  if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
+  if storage.form == "tile" then
+    operand.offset = operand.offset - place.block_first * ld
+    return operand
+  end
+  self:symbols(operand, storage, storage.rows_per_sequence * ld, place)
+  return operand
+end
+
+function Lowering:symbols(operand, storage, per_sequence, place)
+  operand.terms = {}
+  if storage.shared then return end
+  if place.loop then operand.terms.b = per_sequence end
+  if self.segment.repeats > 1 and (storage.whole_batch or self.whole) then operand.terms.s = per_sequence end
+end
+
+function Lowering:ld(tensor)
+  return self.storage[tensor.name].leading_dimension
+end
+
+-- The trace's own copy of a tensor that is not stored whole, its rows packed.
+function Lowering:trace_at(tensor, row, column, place)
+  local storage = self.storage[tensor.name]
+  local width = storage.width
+  local operand = { buffer = tensor.name .. "@trace", class = "arena", offset = row * width + column }
+  self:symbols(operand, storage, storage.rows_per_sequence * width, place)
+  return operand
+end
+
+--- In a trace: copies rows x cols of a tensor that is not stored whole from its tile to where the check reads it.
+--- row and column are the tile's place in the tensor.
+function Lowering:tap(tensor, tile, ld, row, column, rows, cols, place)
+  if self.variant ~= "trace" then return end
+  self:row("copy", { rows = rows, cols = cols, ldx = ld, ldy = self.storage[tensor.name].width },
+    { y = self:trace_at(tensor, row, column, place), x = tile })
+end
+
+--- A row operation of steps.rows.
+function Lowering:row(fn, constants, arguments)
+  self:emit { form = "row", fn = fn, constants = constants, arguments = arguments }
+end
+
+--- C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, a_stride and b_stride floats apart. outputs: how many of the
+--- m are wanted, where the kernel makes more.
+function Lowering:product(shape, count, a_stride, b_stride, a, b, c, outputs)
+  if count == 1 then a_stride, b_stride = 0, 0 end
+  self:emit { form = "product", kernel = shape, batch = { count = count, a = 4 * a_stride, b = 4 * b_stride },
+    arguments = { a = a, b = b, c = c }, outputs = outputs or shape.m }
+end
+
+-- The calls of tile.lua with their kernels and batches, and floats from A, B and C. A distinct tile is emitted once,
+-- and its calls count once for the budget.
+local function tile_calls(self, shape, k_blocks, parameters)
+  local strips = (shape.n + parameters.call_rows - 1) // parameters.call_rows
+  local calls_each = (parameters.k_order == "reduce" and 1 or k_blocks.count) + (k_blocks.tail > 0 and 1 or 0)
+  if strips * calls_each > 1 then self.tile_lines = self.tile_lines + strips * calls_each end
+  if self.lines + self.tile_lines > self.budget then self:over_budget() end
+  local list = {}
+  for i, call in ipairs(tiles.calls(shape.n, shape.lda, k_blocks, parameters)) do
+    local kernel = { m = shape.m, n = call.rows, k = call.size, lda = shape.lda, ldb = shape.ldb, ldc = shape.ldc,
+      beta = call.beta }
+    local strides = call.blocks > 1 and 4 * call.size or 0
+    list[i] = { kernel = kernel, batch = { count = call.blocks, a = strides * shape.lda, b = strides },
+      a = call.first * shape.lda, b = call.row * shape.ldb + call.first, c = call.row * shape.ldc,
+      fetch = call.fetch }
+  end
+  return list
+end
+
+--- C[n][m] = B[n][k] A[k][m] by the calls of tile.lua: one that fetches nothing is a product, others are a tile, a
+--- product with calls of its own. Tiles that are alike share one list of them. outputs: as of a product.
+function Lowering:tile(shape, group, a, b, c, outputs)
+  local k, p = group.k_blocks, group.parameters
+  local function make() return tile_calls(self, shape, k, p) end
+  local list = self.state.plan.alike("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
+    shape.ldc, k.size, p.k_order, p.call_rows, p.k_span, p.fetch)
+  local only = #list == 1 and not list[1].fetch and list[1]
+  self:emit { form = "product", kernel = only and only.kernel or shape,
+    batch = only and only.batch or { count = 1, a = 0, b = 0 }, calls = not only and list or nil, outputs = outputs,
+    arguments = { a = a, b = b, c = c } }
+end
+
+-- Parts of a map that belong to one op, in order: bias to the linear; activate, add to the riders.
+local function map_parts(group)
+  local list = {}
+  local bias = group.panels and group.head.operands.bias
+  if bias then list[#list + 1] = { op = group.head, kind = "bias", tensor = bias } end
+  for _, rider in ipairs(group.riders) do
+    list[#list + 1] = { op = rider, kind = rider.op, fn = rider.attributes["function"], tensor = rider.operands.b }
+  end
+  return list
+end
+
+-- b of an addition, at (row, column): rows of its own, or a table that repeats every sequence.
+function Lowering:addend(tensor, row, column, place)
+  if tensor.kind == "weight" or tensor.kind == "constant" then
+    if #tensor.shape == 1 then return self:at(tensor, 0, column, place), 0 end
+    return self:at(tensor, row % tensor.shape[1], column, place), tensor.shape[#tensor.shape]
+  end
+  return self:at(tensor, row, column, place), self:ld(tensor)
+end
+
+-- Row ranges of a block within which every addend is contiguous: a table of positions begins anew each sequence.
+local function row_ranges(parts, first, count)
+  local period
+  for _, part in ipairs(parts) do
+    if part.kind == "add" and (part.tensor.kind == "weight" or part.tensor.kind == "constant")
+      and #part.tensor.shape > 1 then
+      period = part.tensor.shape[1]
+    end
+  end
+  if not period then return { { first = first, count = count } } end
+  local ranges, row = {}, first
+  while row < first + count do
+    local stop = math.min(first + count, (row // period + 1) * period)
+    ranges[#ranges + 1] = { first = row, count = stop - row }
+    row = stop
+  end
+  return ranges
+end
+
+function Lowering:map(parts, tile_tensor, place, first, count, column, cols, load)
+  if #parts == 0 then return end
+  for _, range in ipairs(row_ranges(parts, first, count)) do
+    local arguments, number = { y = self:at(tile_tensor, range.first, column, place) }, 1
+    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
+    local list = {}
+    if load then
+      arguments.x, number = self:at(load, range.first, column, place), 2
+      list[1] = { kind = "load", argument = "x", ld = self:ld(load) }
+    end
+    for _, part in ipairs(parts) do
+      local entry = { kind = part.kind, fn = part.fn }
+      if part.tensor then
+        local name = part.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
+        local operand, ld
+        if part.kind == "bias" then
+          operand = self:at(part.tensor, 0, column, place)
+        else
+          operand, ld = self:addend(part.tensor, range.first, column, place)
+        end
+        arguments[name], number = operand, number + 1
+        entry.argument, entry.ld = name, ld
+      end
+      list[#list + 1] = entry
+    end
+    self:emit { form = "map", parts = list, constants = constants, arguments = arguments }
+  end
+end
+
+-- Storage forms of which a trace keeps a copy of its own.
+local taps = words.set { "fused", "tile", "transposed" }
+
+-- Runs a group's elementwise parts on a tile of its result; a trace stops after each op and copies what it made.
+function Lowering:epilogue(group, place, first, count, column, cols)
+  local parts = map_parts(group)
+  local tile = function() return self:at(group.result, first, column, place) end
+  if self.variant ~= "trace" then
+    self:map(parts, group.result, place, first, count, column, cols)
+    return
+  end
+  local ops_in_order = { group.head, table.unpack(group.riders) }
+  for _, op in ipairs(ops_in_order) do
+    local own = {}
+    for _, part in ipairs(parts) do if part.op == op then own[#own + 1] = part end end
+    self:map(own, group.result, place, first, count, column, cols)
+    if taps[self.storage[op.result.name].form] then
+      self:tap(op.result, tile(), self:ld(group.result), first, column, count, cols, place)
+    end
+  end
+end
+
+local heads = {}
+
+--- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
+function Lowering.transposed_at(_, keys, number, key, column, place)
+  local block = keys.key_block
+  local operand = { buffer = keys.buffer, class = "arena",
+    offset = number * transposed_floats(keys) + (key // block * keys.width + column) * block + key % block }
+  if place.loop then operand.terms = { b = transposed_floats(keys) } end
+  return operand
+end
+
+--- Where output `row` of a packed weight [out][in] lies: its panel's leading dimension, the operand, and the outputs
+--- from there to the panel's end.
+function Lowering:panel_at(weight, row)
+  local column, at = 0, 0
+  for _, width in ipairs(self.layouts[weight.name].widths) do
+    local ld = words.round_up(width, 16)
+    if row < column + width then
+      return ld, { buffer = weight.name, class = "weight", offset = at + row - column }, column + width - row
+    end
+    column, at = column + width, at + weight.shape[2] * ld
+  end
+  error(("row %d is not one of %s"):format(row, weight.name))
+end
+
+-- Turns a hot tile of keys into their panels: a step for each stretch of rows of one sequence and one panel.
+function Lowering:turn(tensor, place, block, column, width)
+  local storage = self.storage[tensor.name]
+  local row, stop = block.first, block.first + block.count
+  while row < stop do
+    local number, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
+    local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
+    self:row("transpose", { rows = count, cols = width, ldx = storage.leading_dimension, ldy = storage.key_block },
+      { y = self:transposed_at(storage, number, key, column, place), x = self:at(tensor, row, column, place) })
+    row = row + count
+  end
+end
+
+-- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
+function heads.linear(self, group, place, block)
+  local op = group.head
+  local x, weight = op.operands.x, op.operands.weight
+  local k = weight.shape[2]
+  local column, panel_at = 0, 0
+  local result = group.result
+  for i, width in ipairs(group.panels.widths) do
+    self:unit()
+    local lda = (width + 15) // 16 * 16
+    local shape = { m = group.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
+      ldc = self:ld(result), beta = 0 }
+    place.column = column
+    self:tile(shape, group, { buffer = weight.name, class = "weight", offset = panel_at },
+      self:at(x, block.first, 0, place), self:at(result, block.first, column, place), width)
+    self:epilogue(group, place, block.first, block.count, column, width)
+    if self.storage[result.name].form == "transposed" then self:turn(result, place, block, column, width) end
+    column, panel_at = column + width, panel_at + k * lda
+  end
+end
+
+function heads.embed(self, group, place, block)
+  local ids, tbl = group.head.operands.ids, group.head.operands.table
+  local cols = tbl.shape[2]
+  local from = self:at(ids, block.first, 0, place)
+  self:row("embed", { rows = block.count, cols = cols, ldy = self:ld(group.result) },
+    { y = self:at(group.result, block.first, 0, place), table = self:at(tbl, 0, 0, place), ids = from })
+  self:epilogue(group, place, block.first, block.count, 0, cols)
+end
+
+-- The norms: rows of x to rows of the result, with a gain and a bias where the op has them.
+local function norm(self, group, place, block)
+  local op = group.head
+  local o, x = op.operands, op.operands.x
+  local cols = x.shape[#x.shape]
+  self:row(op.op,
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
+    {
+      y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place),
+      gain = o.gain and self:at(o.gain, 0, 0, place), bias = o.bias and self:at(o.bias, 0, 0, place),
+    })
+  self:epilogue(group, place, block.first, block.count, 0, cols)
+end
+
+heads.layer_norm, heads.rms_norm, heads.normalise = norm, norm, norm
+
+-- An elementwise op that no product carries: the first of its parts loads, the others ride.
+local function elementwise(self, group, place, block)
+  local op = group.head
+  local x = op.operands.x or op.operands.a
+  local cols = x.shape[#x.shape]
+  local own = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+  if self.variant ~= "trace" then
+    local parts = map_parts(group)
+    table.insert(parts, 1, own)
+    self:map(parts, group.result, place, block.first, block.count, 0, cols, x)
+    return
+  end
+  self:map({ own }, group.result, place, block.first, block.count, 0, cols, x)
+  self:epilogue(group, place, block.first, block.count, 0, cols)
+end
+
+heads.activate, heads.add, heads.multiply = elementwise, elementwise, elementwise
+
+-- The tables of angles begin anew with each sequence.
+function heads.rotate(self, group, place, block)
+  local op = group.head
+  local x, cosines = op.operands.x, op.operands.cosines
+  local rows, half = table.unpack(cosines.shape)
+  local row, stop = block.first, block.first + block.count
+  while row < stop do
+    local count = math.min(stop, (row // rows + 1) * rows) - row
+    self:row("rotate", { rows = count, heads = op.attributes.heads, head_dim = x.shape[3] // op.attributes.heads,
+      dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(group.result),
+      cols = x.shape[3] },
+      { y = self:at(group.result, row, 0, place), x = self:at(x, row, 0, place),
+        cosines = self:at(cosines, row % rows, 0, place), sines = self:at(op.operands.sines, row % rows, 0, place) })
+    row = row + count
+  end
+end
+
+function heads.copy(self, group, place, block)
+  local x = group.head.operands.x
+  self:row("copy",
+    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(group.result) },
+    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+end
+
+function heads.argmax(self, group, place, block)
+  local x = group.head.operands.x
+  self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
+    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+end
+
+--- A group's equation with the names of the graph, for the line above its calls.
+local function describe(group, block, rows)
+  local op = group.head
+  local o = op.operands
+  local text
+  if op.op == "linear" then
+    text = ("%s · %s"):format(o.x.name, o.weight.name)
+    if o.bias then text = text .. " + " .. o.bias.name end
+  elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
+  elseif op.op == "add" or op.op == "multiply" then
+    text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
+  elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
+  else text = ("%s(%s)"):format(op.op, o.x.name) end
+  for _, rider in ipairs(group.riders) do
+    if rider.op == "activate" then
+      text = ("%s(%s)"):format(rider.attributes["function"], text)
+    else
+      text = ("%s %s %s"):format(text, rider.op == "add" and "+" or "×", rider.operands.b.name)
+    end
+  end
+  local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
+  text = ("%s%s = %s"):format(group.result.name, range, text)
+  if group.panels then
+    text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
+  end
+  return text
+end
+
+function Lowering:rows_region(region)
+  for i, block in ipairs(region.blocks) do
+    local place = rows_place(block)
+    self.block_index = i
+    for _, group in ipairs(region.groups) do
+      self.op_index = self.index_of[group.head]
+      self:note(describe(group, block, region.rows))
+      for _, part in ipairs(group.panels and { block } or block.parts) do
+        self:unit()
+        heads[group.head.op](self, group, place, part)
+      end
+    end
+  end
+  self.block_index = nil
+end
+
+-- A loop over the sequences of a group, where there is more than one.
+function Lowering:each_sequence(body)
+  local group = self.segment.group
+  if group == 1 then return body({ block_first = 0, column = 0 }) end
+  self:emit { form = "begin", symbol = "b", count = group }
+  body({ block_first = 0, column = 0, loop = true })
+  self:emit { form = "finish", symbol = "b" }
+end
+
+Lowering.attention_region = attention.lower
+
+--- The run-time integer lengths[sequence] + plus.
+function Lowering:value(tensor, plus, place)
+  local operand = self:at(tensor, 0, 0, place)
+  operand.is_value, operand.plus = true, plus
+  operand.least, operand.most = operand.least + plus, operand.most + plus
+  return operand
+end
+
+--- An integer operand whose value is known.
+function Lowering.integer(_, value) return { value = value, least = value, most = value } end
+
+function Lowering:sequence_region(region)
+  local op = region.op
+  self.op_index = self.index_of[op]
+  self:note(sequence.describe(op))
+  sequence.lower(self, op)
+end
+
+local function sequences_of(group_of, name, batch) return group_of[name] or batch end
+
+-- Every buffer of a program, { floats, ld, class, private, over }: tensors that are stored, tiles, and in a trace the
+-- copies of what is not stored whole. ld: how far its rows are apart.
+function Lowering:buffers(state)
+  local buffers = {}
+  local batch = state.spec.batch
+  local group_of = {}
+  for _, segment in ipairs(state.plan.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, op in ipairs(section.ops) do group_of[op.result.name] = segment.group end
+    end
+  end
+  for name, storage in pairs(self.storage) do
+    local tensor = state.graph.tensors[name]
+    local whole = self.whole or storage.whole_batch
+    local sequences = whole and batch or sequences_of(group_of, name, batch)
+    local rows = (storage.shared and 1 or sequences) * storage.rows_per_sequence
+    local ld = storage.leading_dimension
+    if storage.form == "external" then
+      buffers[name] = { floats = rows * ld, ld = ld, class = external_class[tensor.kind] }
+    elseif storage.form == "full" then
+      buffers[name] = { floats = rows * ld, ld = ld, class = "arena",
+        over = self.variant == "ship" and storage.over or nil }
+    elseif storage.form == "tile" then
+      buffers[name] = { floats = storage.tile_rows * ld, ld = ld, class = "arena", private = "block",
+        over = self.variant == "ship" and storage.over or nil }
+    end
+    if storage.form == "transposed" then
+      buffers[name .. "@tile"] = { floats = storage.tile_rows * ld, ld = ld, class = "arena", private = "unit" }
+      buffers[storage.buffer] = { floats = sequences_of(group_of, name, batch) * transposed_floats(storage),
+        ld = storage.key_block, class = "arena" }
+    end
+    if self.variant == "trace" and taps[storage.form] then
+      buffers[name .. "@trace"] = { floats = rows * storage.width, ld = storage.width, class = "arena",
+        traces = name }
+    end
+  end
+  for _, segment in ipairs(state.plan.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        local keys = region.keys
+        if keys and keys.turned then
+          buffers[keys.buffer] = { floats = segment.group * transposed_floats(keys), ld = keys.key_block,
+            class = "arena" }
+        end
+      end
+    end
+  end
+  for name, tile in pairs(self.tiles) do buffers[name] = tile end
+  return buffers
+end
+
+local function lower_as(state, variant)
+  local entry = state.graph.entry
+  local self = setmetatable({ storage = state.plan.storage, layouts = state.plan.layouts, entry = entry,
+    variant = variant, whole = variant == "trace", state = state, lines = 0, tile_lines = 0,
+    budget = variant == "ship" and state.spec.max_lines or math.huge,
+    unit_number = 0, index_of = {}, tiles = {} }, Lowering)
+  for i, op in ipairs(entry.ops) do self.index_of[op] = i end
+  local segments = {}
+  for _, segment in ipairs(state.plan.segments) do
+    self.segment = segment
+    local lowered = { name = segment.name, group = segment.group, repeats = segment.repeats,
+      partition = segment.partition, sections = {} }
+    for _, section in ipairs(segment.sections) do
+      self.steps = {}
+      for _, region in ipairs(section.regions) do
+        self.region = region
+        self[region.kind .. "_region"](self, region)
+      end
+      lowered.sections[#lowered.sections + 1] = { name = section.name, steps = self.steps }
+    end
+    segments[#segments + 1] = lowered
+  end
+  return { entry = entry, variant = variant, segments = segments, lines = self.lines,
+    buffers = self:buffers(state) }
+end
+
+function lower.run(state)
+  state.programs = {}
+  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant) end
+  state.plan.lines = state.programs[1].lines
+end
+
+--- An operand as text: buffer+offset+b*stride.
+function lower.operand_text(operand)
+  if operand.value then return tostring(operand.value) end
+  local text = operand.buffer .. "+" .. operand.offset
+  for _, symbol in ipairs { "s", "b" } do
+    if operand.terms and operand.terms[symbol] then text = text .. ("+%s*%d"):format(symbol, operand.terms[symbol]) end
+  end
+  if operand.is_value then text = ("[%s]%+d"):format(text, operand.plus) end
+  return text
+end
+
+local formats = {}
+
+function formats.note(step) return "# " .. step.text end
+function formats.begin(step) return ("for %s < %d"):format(step.symbol, step.count) end
+function formats.finish(step) return "end " .. step.symbol end
+
+function formats.product(step)
+  local k = step.kernel
+  local sum = step.calls and ("%d calls"):format(#step.calls)
+    or ("%d (%d, %d)"):format(step.batch.count, step.batch.a, step.batch.b)
+  return ("product m%d n%d k%d lda%d ldb%d ldc%d beta%d x %s  %s  %s  %s"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc,
+    k.beta, sum, lower.operand_text(step.arguments.a), lower.operand_text(step.arguments.b),
+    lower.operand_text(step.arguments.c))
+end
+
+function formats.map(step)
+  local parts = {}
+  for _, part in ipairs(step.parts) do parts[#parts + 1] = part.fn or part.kind end
+  local text = ("%s %dx%d ld%d"):format(table.concat(parts, "+"), step.constants.rows, step.constants.cols,
+    step.constants.ld)
+  operands.each(step, function(operand) text = text .. "  " .. lower.operand_text(operand) end)
+  return text
+end
+
+function formats.row(step)
+  local parts = { step.fn }
+  for _, name in ipairs(words.sorted_keys(step.constants)) do
+    local value = step.constants[name]
+    parts[#parts + 1] = ("%s=%s"):format(name, math.type(value) == "float" and ("%.9g"):format(value)
+      or tostring(value))
+  end
+  for _, name in ipairs(words.sorted_keys(step.arguments)) do
+    parts[#parts + 1] = (" %s=%s"):format(name, lower.operand_text(step.arguments[name]))
+  end
+  return table.concat(parts, " ")
+end
+
+--- A step as one line of text.
+function lower.step_text(step) return formats[step.form](step) end
+
+--- Every program's steps.
+function lower.dump(state)
+  local lines = {}
+  for _, program in ipairs(state.programs) do
+    for _, segment in ipairs(program.segments) do
+      for _, section in ipairs(segment.sections) do
+        lines[#lines + 1] = ("%s %s: segment %s, section %s"):format(program.entry.name, program.variant, segment.name,
+          section.name)
+        for _, step in ipairs(section.steps) do lines[#lines + 1] = "  " .. lower.step_text(step) end
+      end
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return lower

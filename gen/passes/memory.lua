@@ -1,0 +1,294 @@
+-- memory: lifetimes -> offsets of all buffers in one arena a program, 64-byte aligned.
+-- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
+-- each has its own place. It also places the weights in the packed block.
+--
+-- Before: scheduled programs.  After: each program has offsets = buffer -> floats, own = buffers that each worker has
+-- for
+-- itself (offsets then count from its part of the arena: shared_floats, then own_floats a worker), arena_floats,
+-- live_floats (the largest sum of buffers live at one moment); state.weights = { offsets, floats }: where this entry's
+-- weights lie in the packed block, and how much of it this entry and those before it take.
+local dump = require("common.dump")
+local operands = require("data.operands")
+local schedule = require("passes.schedule")
+local words = require("common.words")
+
+local memory = {}
+
+local LINE = 16 -- floats of 64 bytes
+local BUCKET = 64 -- steps; neighbours in time are looked up by bucket
+
+local function aligned(floats) return words.round_up(floats, LINE) end
+
+--- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, or, where workers run side
+--- by side, a phase.
+function memory.moments(program, visit)
+  local moment, phase_of = 0, {}
+  schedule.each(program, function(step, _, segment, _, phase)
+    if phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
+    phase_of[segment] = phase
+    visit(step, moment, segment, phase)
+  end)
+end
+
+-- first and last moment at which each arena buffer is used, and the segment that uses it. A buffer that enters or
+-- leaves a loop lives through all of it.
+local function lifetimes(program)
+  local life, loops, open = {}, {}, {}
+  local start_of, last_of = {}, {}
+  memory.moments(program, function(step, position, segment, phase)
+    start_of[segment] = start_of[segment] or position
+    last_of[segment] = position
+    if phase == 0 and step.form == "begin" then
+      open[#open + 1] = position
+    elseif phase == 0 and step.form == "finish" then
+      loops[#loops + 1] = { first = table.remove(open), last = position }
+    end
+    operands.each(step, function(operand)
+      if operand.buffer then
+        local l = life[operand.buffer]
+        if not l then
+          l = { first = position, segment = segment }
+          life[operand.buffer] = l
+        end
+        l.last = position
+        if l.segment ~= segment or (operand.terms and operand.terms.s) then l.shared = true end
+      end
+    end)
+  end)
+  for _, segment in ipairs(program.segments) do
+    if segment.repeats > 1 then loops[#loops + 1] = { first = start_of[segment], last = last_of[segment] } end
+  end
+  for _, loop in ipairs(loops) do
+    for _, l in pairs(life) do
+      local inside = l.first >= loop.first and l.last <= loop.last
+      local apart = l.last < loop.first or l.first > loop.last
+      if not inside and not apart then
+        l.first, l.last = math.min(l.first, loop.first), math.max(l.last, loop.last)
+      end
+    end
+  end
+  return life
+end
+
+-- Buffers that lie over one another become one item: { names, floats, first, last }.
+local function items_of(program)
+  local life = lifetimes(program)
+  local root = {}
+  local function root_of(name)
+    local over = program.buffers[name].over
+    if not over then return name end
+    root[name] = root[name] or root_of(over)
+    return root[name]
+  end
+  local items, by_root = {}, {}
+  for _, name in ipairs(words.sorted_keys(program.buffers)) do
+    local buffer = program.buffers[name]
+    local l = life[name]
+    if l and (buffer.class == "arena" or (buffer.class == "out" and buffer.shadow)) then
+      local key = root_of(name)
+      local item = by_root[key]
+      if not item then
+        item = { names = {}, floats = 0, first = l.first, last = l.last,
+          own = l.segment.mode == "groups" and not l.shared }
+        by_root[key] = item
+        items[#items + 1] = item
+      end
+      item.names[#item.names + 1] = name
+      item.floats = math.max(item.floats, aligned(buffer.floats))
+      item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)
+    end
+  end
+  return items
+end
+
+-- The largest sum of what is live at one step.
+local function most_live(items)
+  local change = {}
+  for _, item in ipairs(items) do
+    change[item.first] = (change[item.first] or 0) + item.floats
+    change[item.last + 1] = (change[item.last + 1] or 0) - item.floats
+  end
+  local now, most = 0, 0
+  for _, position in ipairs(words.sorted_keys(change)) do
+    now = now + change[position]
+    most = math.max(most, now)
+  end
+  return most
+end
+
+-- Places items in the given order, each at the lowest offset where no item that lives with it lies.
+local function place(items, order)
+  table.sort(items, order)
+  local buckets, size = {}, 0
+  for _, item in ipairs(items) do
+    local neighbours, seen = {}, {}
+    for bucket = item.first // BUCKET, item.last // BUCKET do
+      for _, other in ipairs(buckets[bucket] or {}) do
+        if not seen[other] and other.first <= item.last and item.first <= other.last then
+          seen[other] = true
+          neighbours[#neighbours + 1] = other
+        end
+      end
+    end
+    table.sort(neighbours, function(x, y)
+      if x.offset ~= y.offset then return x.offset < y.offset end
+      return x.names[1] < y.names[1]
+    end)
+    local offset = 0
+    for _, other in ipairs(neighbours) do
+      if offset + item.floats <= other.offset then break end
+      offset = math.max(offset, other.offset + other.floats)
+    end
+    item.offset = offset
+    size = math.max(size, offset + item.floats)
+    for bucket = item.first // BUCKET, item.last // BUCKET do
+      buckets[bucket] = buckets[bucket] or {}
+      table.insert(buckets[bucket], item)
+    end
+  end
+  return size
+end
+
+local orders = {
+  function(x, y)
+    if x.floats ~= y.floats then return x.floats > y.floats end
+    if x.first ~= y.first then return x.first < y.first end
+    return x.names[1] < y.names[1]
+  end,
+  function(x, y)
+    local long_x, long_y = x.last - x.first, y.last - y.first
+    if long_x ~= long_y then return long_x > long_y end
+    if x.floats ~= y.floats then return x.floats > y.floats end
+    return x.names[1] < y.names[1]
+  end,
+}
+
+-- Gives each item an offset; returns the floats that all of them take.
+local function place_items(program, items, reuse)
+  local best
+  local function keep()
+    for _, item in ipairs(items) do
+      for _, name in ipairs(item.names) do program.offsets[name] = item.offset end
+    end
+  end
+  if not reuse then
+    best = 0
+    for _, item in ipairs(items) do
+      item.offset = best
+      best = best + item.floats
+    end
+    keep()
+    return best
+  end
+  for _, order in ipairs(orders) do
+    local size = place(items, order)
+    if not best or size < best then
+      best = size
+      keep()
+    end
+  end
+  return best
+end
+
+local function place_program(program, reuse)
+  -- An output that the caller does not want is computed into the arena, where others need its place in the run.
+  if program.variant == "ship" and #program.entry.outputs > 1 then
+    for _, name in ipairs(program.entry.outputs) do program.buffers[name].shadow = true end
+  end
+  local items = items_of(program)
+  program.items, program.offsets, program.own = items, {}, {}
+  local shared, own = {}, {}
+  for _, item in ipairs(items) do
+    local list = item.own and own or shared
+    list[#list + 1] = item
+    for _, name in ipairs(item.names) do program.own[name] = item.own end
+  end
+  program.shared_floats = place_items(program, shared, reuse)
+  program.own_floats = words.round_up(place_items(program, own, reuse), LINE)
+  program.arena_floats = program.shared_floats + program.threads * program.own_floats
+  program.live_floats = most_live(shared) + program.threads * most_live(own)
+end
+
+--- Floats that a weight takes in the packed block.
+function memory.packed_floats(tensor, layout)
+  local rows, columns = tensor.shape[1], tensor.shape[2] or 1
+  if layout.rows then return rows * columns end
+  local floats = 0
+  for _, width in ipairs(layout.widths) do floats = floats + columns * words.round_up(width, LINE) end
+  return floats
+end
+
+local function same_source(a, b)
+  return a.kind == b.kind and a.formula == b.formula and a.part == b.part
+    and dump.table(a.source or {}) == dump.table(b.source or {})
+end
+
+-- Whether an entry's weight is one that another entry has under a name: the same, or, of a table that is kept as rows,
+-- its first rows. A constant is what its formula is.
+local function is_shared(state, name, other, their_name)
+  local mine, theirs = state.graph.tensors[name], other.graph.tensors[their_name]
+  if not (theirs and other.weights.offsets[their_name] and same_source(mine, theirs)) then return false end
+  local layout, their_layout = state.plan.layouts[name], other.plan.layouts[their_name]
+  if words.shape(mine.shape) == words.shape(theirs.shape) then return dump.table(layout) == dump.table(their_layout) end
+  return #mine.shape == 2 and #theirs.shape == 2 and layout.rows and their_layout.rows
+    and mine.shape[2] == theirs.shape[2] and mine.shape[1] < theirs.shape[1] or false
+end
+
+-- Where an entry's weight lies in the packed block already; nil where it does not.
+local function shared_offset(state, name)
+  for _, other in ipairs(state.before) do
+    if is_shared(state, name, other, name) then return other.weights.offsets[name] end
+    for _, theirs in ipairs(state.graph.tensors[name].formula and other.graph.weights or {}) do
+      if is_shared(state, name, other, theirs) then return other.weights.offsets[theirs] end
+    end
+  end
+  return nil
+end
+
+-- Weights behind those of the entries before, but those that lie there already.
+local function place_weights(state)
+  local offsets, offset = {}, 0
+  for _, other in ipairs(state.before) do offset = math.max(offset, other.weights.floats) end
+  for _, name in ipairs(state.graph.weights) do
+    offsets[name] = shared_offset(state, name)
+    if not offsets[name] then
+      offsets[name] = offset
+      offset = offset + aligned(memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name]))
+    end
+  end
+  return { offsets = offsets, floats = offset }
+end
+
+function memory.run(state)
+  for _, program in ipairs(state.programs) do
+    place_program(program, state.spec.reuse and program.variant == "ship")
+  end
+  state.weights = place_weights(state)
+end
+
+--- Offsets and lifetimes of each program, then of the weights.
+function memory.dump(state)
+  local lines = {}
+  for _, program in ipairs(state.programs) do
+    lines[#lines + 1] = ("%s %s for %d workers: arena %d bytes, largest sum of live buffers %d bytes"):format(
+      program.entry.name,
+      program.variant, program.threads, 4 * program.arena_floats, 4 * program.live_floats)
+    for _, name in ipairs(words.sorted_keys(program.offsets)) do
+      local item
+      for _, each in ipairs(program.items) do
+        for _, other in ipairs(each.names) do if other == name then item = each end end
+      end
+      lines[#lines + 1] = ("  %10d %10d floats, moments %d to %d%s: %s"):format(program.offsets[name],
+        program.buffers[name].floats, item.first, item.last, item.own and ", of each worker" or "", name)
+    end
+  end
+  lines[#lines + 1] = ("weights: %d bytes"):format(4 * state.weights.floats)
+  for _, name in ipairs(state.graph.weights) do
+    local layout = state.plan.layouts[name]
+    lines[#lines + 1] = ("  %10d %s%s"):format(state.weights.offsets[name], name,
+      layout.rows and "" or " in panels of " .. table.concat(layout.widths, " "))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return memory

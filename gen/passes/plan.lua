@@ -1,0 +1,482 @@
+-- plan: graph -> planned graph. Fusion (which ops ride on which product), tiles (panels, K
+-- blocks, token blocks), which mask blocks exist, the packed layout of weights, and how
+-- each tensor is stored. No addresses and no call order are decided here.
+--
+-- Before: state.spec, state.graph.  After: state.plan =
+--   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
+--   layouts      weight -> { panel, count, tails, widths } or { rows = true }: as the entries planned before have them
+--   chosen       weight -> the width of its panels, where an entry planned before has chosen it
+--   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch, shared (no batch at all) }
+--                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
+--                panels of key_block), fused (never stored)
+--   segments     { { name, group, repeats, sections = { { name, regions } } } }
+--                regions: { kind, groups, blocks } of rows, blocks with the parts that row operations take; those of
+--                attention.lua; or { kind, op, parts }. A group that is a product has panels, outputs (of each panel's
+--                kernel) and k_blocks
+local budget = require("passes.plan.budget")
+local divide = require("passes.plan.divide")
+local ops = require("data.ops")
+local tuning = require("passes.plan.tuning")
+local words = require("common.words")
+local attention = require("passes.plan.attention")
+
+local plan = {}
+
+-- The width of the panels that a table of relative positions is packed in.
+local TABLE_PANEL = 64
+
+-- How often each tensor is read, and by which op last.
+local function consumers(entry)
+  local count, last = {}, {}
+  for _, op in ipairs(entry.ops) do
+    for _, tensor in pairs(op.operands) do
+      count[tensor.name] = (count[tensor.name] or 0) + 1
+      last[tensor.name] = op
+    end
+  end
+  return count, last
+end
+
+-- The ops behind a head that ride on its tile while it is hot: elementwise, each the only reader of the one before.
+local function epilogue(list, at, uses)
+  local riders = {}
+  local result = list[at].result
+  if not ops.class(list[at]).carries then return riders end
+  for i = at + 1, #list do
+    local op = list[i]
+    local chained = op.operands.x == result or op.operands.a == result
+    if not (ops.class(op).rides and chained and uses[result.name] == 1 and result.kind == "scratch") then break end
+    if op.operands.b == result then break end
+    riders[#riders + 1] = op
+    result = op.result
+  end
+  return riders
+end
+
+local function group_of(state, head, riders, rows)
+  local group = { head = head, riders = riders, result = #riders > 0 and riders[#riders].result or head.result }
+  if ops.class(head).product then
+    local weight, layouts = head.operands.weight, state.plan.layouts
+    group.key = tuning.key(head, riders, rows)
+    local own = state.plan.parameters_of(group.key, weight)
+    own.panel = state.plan.chosen[weight.name] or own.panel
+    layouts[weight.name] = layouts[weight.name] or state.plan.alike("panels", divide.panels, weight.shape[1], own.panel)
+    group.panels = layouts[weight.name]
+    group.k_blocks = divide.k_blocks(weight.shape[2], own.k_block)
+    group.parameters = own
+  end
+  return group
+end
+
+--- The group whose token block its region takes: the largest product, the first of those; nil where there is none.
+function plan.leader(region)
+  local leader, most = nil, 0
+  for _, group in ipairs(region.groups) do
+    local shape = group.key and group.head.operands.weight.shape
+    if shape and shape[1] * shape[2] > most then leader, most = group, shape[1] * shape[2] end
+  end
+  return leader
+end
+
+-- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of a shared tensor, which has no batch,
+-- all of them). Integers (ids, lengths, labels) are one a row.
+local function row_shape(tensor)
+  local width = tensor.type == "f32" and tensor.shape[#tensor.shape] or 1
+  local rows = 1
+  for i = tensor.shared and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
+  return width, (#tensor.shape > 1 or tensor.shared) and rows // width or 1
+end
+
+-- The ops of an attention, from its scores to its context: scores, chain (what is done to them, the softmax and what
+-- follows it), last_scores (what the softmax reads), weights (the last of the chain), context.
+local function attention_region(state, region, list, at, uses)
+  region.scores, region.chain, region.ops = list[at], {}, { list[at] }
+  local i = at + 1
+  while ops.class(list[i]).role ~= "reads_weights" do
+    local class = ops.class(list[i])
+    region.chain[#region.chain + 1] = list[i]
+    if class.role == "scores_to_weights" then region.last_scores = list[i - 1] end
+    region.ops[#region.ops + 1] = list[i]
+    local packed = class.packed and list[i].operands[class.packed]
+    if packed then
+      state.plan.layouts[packed.name] = state.plan.layouts[packed.name]
+        or state.plan.alike("panels", divide.panels, packed.shape[1], TABLE_PANEL)
+    end
+    i = i + 1
+  end
+  region.weights, region.context = list[i - 1], list[i]
+  region.ops[#region.ops + 1] = list[i]
+  local shape, a = region.scores.result.shape, region.scores.attributes
+  local in_pieces = attention.may_come_in_pieces(region, uses)
+  local function make() return attention.blocks(region.scores, state.plan.parameters, in_pieces) end
+  local blocks = state.plan.alike("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
+    a.extra, in_pieces)
+  for key, value in pairs(blocks) do region[key] = value end
+  local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
+  region.piece_ld = words.round_up(v.shape[3] // heads, 16) -- of a piece's context
+  return i
+end
+
+-- One section's ops as regions: runs of row-wise groups over as many rows, attention, and whole-sequence ops.
+local function regions_of(state, list, uses, sequences)
+  local regions = {}
+  local function region(kind, rows)
+    local last = regions[#regions]
+    if kind == "rows" and last and last.kind == "rows" and last.rows == rows then return last end
+    regions[#regions + 1] = { kind = kind, groups = {}, rows = rows }
+    return regions[#regions]
+  end
+  local i = 1
+  while i <= #list do
+    local op = list[i]
+    local kind = ops.class(op).region or "sequence"
+    if kind == "rows" then
+      local riders = epilogue(list, i, uses)
+      local _, rows_each = row_shape(op.result)
+      local rows = sequences * rows_each
+      local r = region("rows", rows)
+      r.groups[#r.groups + 1] = group_of(state, op, riders, rows)
+      i = i + 1 + #riders
+    elseif kind == "attention" then
+      i = attention_region(state, region("attention"), list, i, uses) + 1
+    else
+      local r = region("sequence")
+      r.op, r.ops = op, { op }
+      r.parts = ops.class(op).in_parts and divide.parts(0, op.result.shape[2], state.plan.parameters.row_block)
+      i = i + 1
+    end
+  end
+  for _, r in ipairs(regions) do
+    local leader = r.kind == "rows" and plan.leader(r)
+    if r.kind == "rows" then
+      r.blocks = divide.blocks(r.rows, leader and leader.parameters.token_block or state.plan.parameters.token_block)
+      for _, block in ipairs(r.blocks) do
+        block.parts = divide.parts(block.first, block.count, state.plan.parameters.row_block)
+      end
+    end
+  end
+  return regions
+end
+
+-- Sequences are taken together until they fill a token block: products of few rows waste a weight's journey.
+local function group_size(spec, p)
+  return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))
+end
+
+local function segments_of(state, entry)
+  local spec, p = state.spec, state.plan.parameters
+  local uses = consumers(entry)
+  local group = group_size(spec, p)
+  local segments = {
+    { name = "sequences", group = group, rows = group * spec.seq, repeats = (spec.batch + group - 1) // group },
+    { name = "pooled", group = spec.batch, rows = spec.batch, repeats = 1 },
+  }
+  local pooled = false
+  local ops_of = { {}, {} }
+  for _, op in ipairs(entry.ops) do
+    local list = ops_of[pooled and 2 or 1]
+    list[#list + 1] = op
+    pooled = pooled or ops.class(op).pools
+  end
+  local kept = {}
+  for i, segment in ipairs(segments) do
+    segment.sections = {}
+    local sections = {}
+    for _, op in ipairs(ops_of[i]) do
+      local name = i == 1 and op.section or "pooled"
+      if not sections[name] then
+        sections[name] = { name = name, ops = {} }
+        segment.sections[#segment.sections + 1] = sections[name]
+      end
+      table.insert(sections[name].ops, op)
+    end
+    local calls = 0
+    for number, section in ipairs(segment.sections) do
+      section.regions = regions_of(state, section.ops, uses, segment.group)
+      calls = calls + budget.calls(section.regions)
+      if calls > spec.max_lines then budget.hold(state, calls * #segment.sections // number) end -- layers are alike
+    end
+    if #segment.sections > 0 then kept[#kept + 1] = segment end
+  end
+  return kept
+end
+
+-- Which region writes and which regions read each tensor, in order.
+local function region_uses(segments)
+  local writer, readers = {}, {}
+  local function visit(region, op, segment)
+    for _, tensor in pairs(op.operands) do
+      readers[tensor.name] = readers[tensor.name] or {}
+      table.insert(readers[tensor.name], { region = region, segment = segment })
+    end
+    writer[op.result.name] = { region = region, segment = segment }
+  end
+  for _, segment in ipairs(segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do
+          visit(region, group.head, segment)
+          for _, rider in ipairs(group.riders) do visit(region, rider, segment) end
+        end
+        for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
+      end
+    end
+  end
+  return writer, readers
+end
+
+local function store(state, entry, segments, uses)
+  local storage, tensors = state.plan.storage, state.graph.tensors
+  local writer, readers = region_uses(segments)
+  local fused = {}
+  for _, segment in ipairs(segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do
+          if #group.riders > 0 then fused[group.head.result.name] = true end
+          for i = 1, #group.riders - 1 do fused[group.riders[i].result.name] = true end
+        end
+        if region.kind == "attention" then
+          for i = 1, #region.ops - 1 do
+            local name = region.ops[i].result.name
+            fused[name] = region.ops[i] ~= region.weights or uses[name] == 1
+          end
+        end
+      end
+    end
+  end
+  local function external(name)
+    local width, rows = row_shape(tensors[name])
+    storage[name] = { form = "external", width = width, leading_dimension = width, rows_per_sequence = rows,
+      whole_batch = true, shared = tensors[name].shared }
+  end
+  for _, name in ipairs(entry.inputs) do external(name) end
+  for _, op in ipairs(entry.ops) do
+    local tensor = op.result
+    local name = tensor.name
+    if tensor.kind == "output" then
+      external(name)
+    else
+      local written = writer[name]
+      local here, crossing = readers[name] ~= nil, false -- what nobody reads has no tile that is taken in turn
+      for _, reader in ipairs(readers[name] or {}) do
+        if reader.region ~= written.region then here = false end
+        if reader.segment ~= written.segment then crossing = true end
+      end
+      local form = fused[name] and "fused" or "full"
+      if form == "full" and here and written.region.kind == "rows" and #written.region.blocks > 1 then form = "tile" end
+      local width, rows = row_shape(tensor)
+      storage[name] = { form = form, width = width,
+        leading_dimension = divide.leading_dimension(width, state.plan.parameters),
+        rows_per_sequence = rows, whole_batch = crossing, shared = tensor.shared,
+        tile_rows = form == "tile" and written.region.blocks[1].count or nil }
+    end
+  end
+end
+
+-- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
+-- are turned while the product's tile is hot, and never stored as rows; else it turns them first.
+local function transpose_keys(state, segments, uses)
+  local storage, p = state.plan.storage, state.plan.parameters
+  local made_by = {}
+  for _, segment in ipairs(segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do
+          if group.panels then made_by[group.result.name] = { group = group, region = region } end
+        end
+        local k = region.kind == "attention" and region.scores.operands.k
+        if k then
+          local made = uses[k.name] == 1 and k.kind == "scratch" and made_by[k.name]
+          local s = storage[k.name]
+          region.keys = { buffer = region.scores.result.name .. "@keys", turned = true, key_block = p.key_block,
+            width = s.width, rows_per_sequence = s.rows_per_sequence }
+          if made then
+            local widest, most = 0, 0
+            for _, width in ipairs(made.group.panels.widths) do widest = math.max(widest, width) end
+            for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
+            s = { form = "transposed", buffer = k.name .. "@transposed", width = s.width,
+              rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
+              leading_dimension = words.round_up(widest, 16), tile_rows = most }
+            storage[k.name], region.keys = s, s
+          end
+        end
+      end
+    end
+  end
+end
+
+-- The outputs that each panel's kernel makes: the caller's rows have no room, and a tile of keys has a row a panel.
+local function pad_products(state, segments)
+  for _, segment in ipairs(segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        for _, group in ipairs(region.groups) do
+          local storage = state.plan.storage[group.result.name]
+          local pad, widths = storage.form == "external" and 1 or state.plan.parameters.pad, group.panels
+            and group.panels.widths
+          if widths and storage.form == "transposed" then
+            group.outputs = {}
+            for i, width in ipairs(widths) do group.outputs[i] = words.round_up(width, pad) end
+          elseif widths then
+            group.outputs = divide.padded(widths, storage.leading_dimension, pad)
+          end
+        end
+      end
+    end
+  end
+end
+
+-- An op may write over what it reads, where its class allows it, nobody reads that again and both are stored alike.
+local function in_place(state, entry)
+  local storage = state.plan.storage
+  local uses = consumers(entry)
+  for _, op in ipairs(entry.ops) do
+    local x = op.operands.x
+    if ops.class(op).in_place and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
+      local from, to = storage[x.name], storage[op.result.name]
+      if from.form == to.form and from.form ~= "fused" and from.whole_batch == to.whole_batch then
+        to.over = x.name
+      end
+    end
+  end
+end
+
+-- Whether n like parts keep `threads` workers busy nine tenths of the time.
+local function divides(n, threads)
+  return n / (threads * ((n + threads - 1) // threads)) >= 0.9
+end
+
+-- Whether no two workers have a sequence in common where each takes a run of groups: the last group ends with the
+-- batch, and so may begin within the one before.
+local function apart(segment, threads, batch)
+  local last = segment.repeats - (threads - 1) * segment.repeats // threads -- groups of the last worker
+  return batch % segment.group == 0 or last >= 2
+end
+
+-- The axis that workers divide, for each number of them: groups of sequences, which meet only at the end; in a region
+-- of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a meeting behind
+-- each.
+local function partition(state, segments)
+  local numbers = { 2, table.unpack(state.spec.workers) } -- two: whether a second worker pays is told of every model
+  for _, segment in ipairs(segments) do
+    segment.partition = {}
+    for _, threads in ipairs(numbers) do
+      segment.partition[threads] = segment.repeats > 1 and divides(segment.repeats, threads)
+        and apart(segment, threads, state.spec.batch) and "groups" or "phases"
+    end
+    for _, section in ipairs(segment.sections) do
+      for _, region in ipairs(section.regions) do
+        region.partition = {}
+        for _, threads in ipairs(numbers) do
+          region.partition[threads] = region.kind == "rows" and divides(#region.blocks, threads) and "blocks"
+            or "panels"
+        end
+      end
+    end
+  end
+end
+
+-- Layers are alike: what is planned for one stands for all. Returns a function that calls make(...) once for each name
+-- and list of arguments.
+local function once_for_each()
+  local made = {}
+  return function(name, make, ...)
+    local key = { name }
+    for i = 1, select("#", ...) do key[i + 1] = tostring((select(i, ...))) end
+    key = table.concat(key, " ")
+    made[key] = made[key] or make(...)
+    return made[key]
+  end
+end
+
+-- The layouts that entries planned before have chosen for weights of this one: a weight is packed once.
+local function chosen_layouts(state)
+  local layouts = {}
+  for _, other in ipairs(state.before) do
+    for _, name in ipairs(state.graph.weights) do
+      local mine, theirs = state.graph.tensors[name], other.graph.tensors[name]
+      if theirs and words.shape(mine.shape) == words.shape(theirs.shape) then
+        layouts[name] = layouts[name] or other.plan.layouts[name]
+      end
+    end
+  end
+  return layouts
+end
+
+function plan.run(state)
+  state.plan = { storage = {}, layouts = chosen_layouts(state), chosen = {}, alike = once_for_each() }
+  for name, layout in pairs(state.plan.layouts) do state.plan.chosen[name] = layout.panel end
+  tuning.prepare(state)
+  local entry = state.graph.entry
+  local segments = segments_of(state, entry)
+  local uses = consumers(entry)
+  store(state, entry, segments, uses)
+  transpose_keys(state, segments, uses)
+  pad_products(state, segments)
+  in_place(state, entry)
+  partition(state, segments)
+  state.plan.segments = segments
+  for _, name in ipairs(state.graph.weights) do -- those that no product reads stay as they are
+    state.plan.layouts[name] = state.plan.layouts[name] or { rows = true }
+  end
+end
+
+local function group_text(group)
+  local parts = { group.head.op }
+  for _, rider in ipairs(group.riders) do parts[#parts + 1] = rider.op end
+  local text = ("%s = %s"):format(group.result.name, table.concat(parts, " + "))
+  if group.panels then
+    local k, p = group.k_blocks, group.parameters
+    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(group.panels.widths, " "), k.count, k.size,
+      k.tail > 0 and " + " .. k.tail or "", p.k_order)
+    if p.fetch > 0 then
+      text = text .. (", %d rows a call, %d spans of %d inputs ahead"):format(p.call_rows, p.fetch, p.k_span)
+    end
+  end
+  return text
+end
+
+local function blocks_text(blocks)
+  local sizes = {}
+  for i, block in ipairs(blocks) do sizes[i] = block.count end
+  return table.concat(sizes, " ")
+end
+
+--- Parameters, storage, then segments, sections, regions and groups.
+function plan.dump(state)
+  local lines = {}
+  local p = state.plan
+  for _, name in ipairs(words.sorted_keys(p.parameters)) do
+    lines[#lines + 1] = ("parameter %s = %s"):format(name, p.parameters[name])
+  end
+  for _, name in ipairs(state.graph.order) do
+    local s = p.storage[name]
+    if s then
+      lines[#lines + 1] = ("storage %s: %s%s%s%s"):format(name, s.form,
+        s.form ~= "fused" and (" leading dimension %d"):format(s.leading_dimension) or "",
+        s.whole_batch and s.form ~= "external" and " whole batch" or "", s.over and " over " .. s.over or "")
+    end
+  end
+  lines[#lines + 1] = "entry " .. state.graph.entry.name
+  for _, segment in ipairs(p.segments) do
+    lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.group)
+    for _, section in ipairs(segment.sections) do
+      lines[#lines + 1] = "    section " .. section.name
+      for _, region in ipairs(section.regions) do
+        if region.kind == "rows" then
+          lines[#lines + 1] = "      rows in blocks of " .. blocks_text(region.blocks)
+          for _, group in ipairs(region.groups) do lines[#lines + 1] = "        " .. group_text(group) end
+        elseif region.kind == "attention" then
+          lines[#lines + 1] = "      attention " .. region.context.result.name
+          attention.dump(region, lines)
+        else
+          lines[#lines + 1] = ("      sequence %s = %s"):format(region.op.result.name, region.op.op)
+        end
+      end
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return plan

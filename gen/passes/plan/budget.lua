@@ -1,0 +1,29 @@
+-- budget.lua: the budget of emitted steps, max_lines: a model over it is refused before it
+-- costs time and memory. Its largest parts are counted from the plan; lowering counts all.
+local faults = require("common.faults")
+local words = require("common.words")
+
+local budget = {}
+
+--- The products of a section's regions, which most of its steps are.
+function budget.calls(regions)
+  local n = 0
+  for _, region in ipairs(regions) do
+    for _, group in ipairs(region.groups) do
+      if group.panels then n = n + #region.blocks * #group.panels.widths end
+    end
+    if region.kind == "attention" then n = n + 2 * #region.blocks * region.scores.attributes.heads end
+  end
+  return n
+end
+
+--- Refuses a model of about so many steps where the budget is lower.
+function budget.hold(state, steps)
+  local most = state.spec.max_lines
+  if steps <= most then return end
+  faults.raise("usage", ("%s: max_lines: the model unrolls to some %s steps, and the budget is %s; " ..
+    "raise max_lines, or take fewer layers, a shorter seq or a smaller d_model"):format(state.file,
+    words.thousands(steps), words.thousands(most)))
+end
+
+return budget

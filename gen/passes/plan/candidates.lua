@@ -1,0 +1,129 @@
+-- candidates.lua: the tiles worth trying for a product: what `bench --bound` times, as data that
+-- bound_product.c walks, and what `tune` builds. Two that come to the same calls are one.
+local divide = require("passes.plan.divide")
+local tile = require("passes.plan.tile")
+local words = require("common.words")
+
+local candidates = {}
+
+-- Whole tiles: a call takes all rows of a token block.
+local WHOLE = { call_rows = 4096, k_span = 8192, fetch = 0 }
+local PANELS, K_BLOCKS, TOKEN_BLOCKS = { 64, 32, 48, 128, 16 }, { 64, 128, 256 }, { 128, 64, 256, 32 }
+-- Strips: a panel and the rows that registers hold of it; inputs of a span and the spans ahead that are fetched.
+local STRIPS = { { 48, 9 }, { 32, 14 }, { 64, 6 }, { 32, 12 } }
+local SPANS = { { 768, 1 }, { 192, 3 }, { 96, 4 }, { 768, 0 } }
+local STRIP_K_BLOCKS, STRIP_TOKEN_BLOCKS = { 64, 48, 96, 24 }, { 128, 256 }
+
+local function choices()
+  local list = {}
+  local function add(panel, k_block, k_order, token_block, call_rows, k_span, fetch)
+    list[#list + 1] = { panel = panel, k_block = k_block, k_order = k_order, token_block = token_block,
+      call_rows = call_rows, k_span = k_span, fetch = fetch }
+  end
+  for _, panel in ipairs(PANELS) do
+    for _, order in ipairs { "outer", "reduce" } do
+      for _, k_block in ipairs(K_BLOCKS) do
+        for _, tokens in ipairs(TOKEN_BLOCKS) do
+          add(panel, k_block, order, tokens, WHOLE.call_rows, WHOLE.k_span, WHOLE.fetch)
+        end
+      end
+    end
+  end
+  for _, strip in ipairs(STRIPS) do
+    for _, span in ipairs(SPANS) do
+      for _, k_block in ipairs(STRIP_K_BLOCKS) do
+        for _, tokens in ipairs(STRIP_TOKEN_BLOCKS) do
+          add(strip[1], k_block, "outer", tokens, strip[2], span[1], span[2])
+        end
+      end
+    end
+  end
+  return list
+end
+
+--- What parameters come to for a product { outputs, inputs, rows }; two that come to the same are one.
+function candidates.signature(product, choice)
+  local panels = divide.panels(product.outputs, choice.panel)
+  local k = divide.k_blocks(product.inputs, choice.k_block)
+  local order = (k.count == 1 and k.tail == 0) and "whole" or choice.k_order
+  local blocks = divide.blocks(product.rows, choice.token_block)
+  local strip = math.min(choice.call_rows, blocks[1].count)
+  local span = (strip == blocks[1].count and choice.fetch == 0) and "" or math.max(1, choice.k_span // k.size)
+  return ("%s; %d %d %s; %d %d; %d %s %d"):format(table.concat(panels.widths, " "), k.size, k.tail, order, #blocks,
+    blocks[1].count, strip, span, choice.fetch)
+end
+
+--- The distinct candidates of a product, as choices of parameters.
+function candidates.of(product)
+  local list, seen = {}, {}
+  for _, choice in ipairs(choices()) do
+    local signature = candidates.signature(product, choice)
+    if not seen[signature] then
+      seen[signature] = true
+      list[#list + 1] = choice
+    end
+  end
+  return list
+end
+
+-- Neighbours that are alike as one with a count: item -> key, item -> { count, ... }.
+local function counted(list, key_of, make)
+  local result, before = {}, nil
+  for _, item in ipairs(list) do
+    local key = key_of(item)
+    if key == before then
+      result[#result].count = result[#result].count + 1
+    else
+      result[#result + 1] = make(item)
+      result[#result].count = 1
+    end
+    before = key
+  end
+  return result
+end
+
+local function rows_of(blocks)
+  return counted(blocks, function(block) return block.count end, function(block) return { rows = block.count } end)
+end
+
+local function runs_of(span)
+  return counted(span, function(part) return part.blocks .. " " .. part.size end,
+    function(part) return { blocks = part.blocks, size = part.size } end)
+end
+
+local function span_key(span)
+  local parts = {}
+  for i, run in ipairs(runs_of(span)) do parts[i] = ("%d %d %d"):format(run.count, run.blocks, run.size) end
+  return table.concat(parts, ", ")
+end
+
+--- A choice for a product { outputs, inputs, rows, ldc, pad } as its tiles, in the form of attn2c_candidate
+--- (descriptor.h): what is alike and follows each other has a count. { text, panels = { count, width, outputs, ld },
+--- blocks = { count, rows, strips = { count, rows } }, spans = { count, inputs, runs = { count, blocks, size } },
+--- ahead }.
+function candidates.tiles(product, choice)
+  local panels = divide.panels(product.outputs, choice.panel)
+  local kernels = divide.padded(panels.widths, product.ldc, product.pad)
+  local columns = {}
+  for i, width in ipairs(panels.widths) do
+    columns[i] = { width = width, outputs = kernels[i], ld = words.round_up(width, 16) }
+  end
+  local k = divide.k_blocks(product.inputs, choice.k_block)
+  local blocks = rows_of(divide.blocks(product.rows, choice.token_block))
+  for _, block in ipairs(blocks) do block.strips = rows_of(divide.blocks(block.rows, choice.call_rows)) end
+  local spans = tile.spans(k, choice)
+  local strip = math.min(choice.call_rows, blocks[1].rows)
+  local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
+  local by = strip < blocks[1].rows and (" by %d%s"):format(choice.call_rows,
+    choice.fetch > 0 and ", fetched ahead" or "") or ""
+  return {
+    text = ("panel %d, K %d x %d%s, %d tokens%s"):format(panels.widths[1], k.count, k.size, order, blocks[1].rows, by),
+    panels = counted(columns, function(column) return column.width .. " " .. column.outputs end,
+      function(column) return { outputs = column.outputs, ld = column.ld, width = column.width } end),
+    blocks = blocks,
+    spans = counted(spans, span_key, function(span) return { inputs = span.inputs, runs = runs_of(span) } end),
+    ahead = choice.fetch * spans[1].inputs,
+  }
+end
+
+return candidates

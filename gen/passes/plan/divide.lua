@@ -1,0 +1,78 @@
+-- divide.lua: how sizes are divided, and rows laid out: panels of outputs, blocks of inputs, blocks of
+-- rows, the leading dimension of what is stored. The plan, tiles and the search of `tune` share these.
+local words = require("common.words")
+
+local divide = {}
+
+--- Splits `outputs` into panels of `panel` and up to two tails. A remainder of at most one vector runs badly
+--- (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs.
+function divide.panels(outputs, panel)
+  local count, rest = outputs // panel, outputs % panel
+  local tails = {}
+  if rest > 0 and rest <= 16 and count > 0 and panel > 32 then
+    count = count - 1
+    tails = { panel - 16, rest + 16 }
+  elseif rest > 0 then
+    tails = { rest }
+  end
+  local widths = {}
+  for _ = 1, count do widths[#widths + 1] = panel end
+  for _, tail in ipairs(tails) do widths[#widths + 1] = tail end
+  return { panel = panel, count = count, tails = tails, widths = widths }
+end
+
+--- Blocks of K: { size, count, tail }. A divisor of K near the wanted block avoids a tail of its own.
+function divide.k_blocks(k, wanted)
+  if k <= 2 * wanted then return { size = k, count = 1, tail = 0 } end
+  local best
+  for size = wanted // 2, wanted * 3 // 2 do
+    if size > 0 and k % size == 0 and (not best or math.abs(size - wanted) < math.abs(best - wanted)) then
+      best = size
+    end
+  end
+  if best then return { size = best, count = k // best, tail = 0 } end
+  return { size = wanted, count = k // wanted, tail = k % wanted }
+end
+
+--- n rows in blocks of at most `most`, of equal sizes as far as that goes: { first, count }.
+function divide.blocks(n, most)
+  local number = (n + most - 1) // most
+  local list, first = {}, 0
+  for i = 1, number do
+    local count = n // number + (i <= n % number and 1 or 0)
+    list[i] = { first = first, count = count }
+    first = first + count
+  end
+  return list
+end
+
+--- The leading dimension of a stored tensor: rows on cache lines; an odd number of lines where rows are long (the
+--- parameter odd_lines), for else the rows of a tile share a few sets of the first-level cache.
+function divide.leading_dimension(width, p)
+  local ld = words.round_up(width, 16)
+  if ld >= p.odd_lines and ld // 16 % 2 == 0 then ld = ld + 16 end
+  return ld
+end
+
+--- The outputs that the kernel of each panel makes, of panels side by side in rows `ld` apart: those of the last
+--- rounded up to `pad` where the rows have room. What is made there is read by nobody.
+function divide.padded(widths, ld, pad)
+  local list, column = {}, 0
+  for i, width in ipairs(widths) do
+    local m = words.round_up(width, pad)
+    list[i] = i == #widths and column + m <= ld and m or width
+    column = column + width
+  end
+  return list
+end
+
+--- Rows [first, first + count) in parts of at most `most`, the last perhaps shorter: { first, count }.
+function divide.parts(first, count, most)
+  local list = {}
+  for row = first, first + count - 1, most do
+    list[#list + 1] = { first = row, count = math.min(most, first + count - row) }
+  end
+  return list
+end
+
+return divide

@@ -1,0 +1,209 @@
+-- tuning.lua: the tile parameters of each product: the target's rule, then what was measured
+-- for it (a tuning file), then the description's `plan`, which wins. Reads and writes the file.
+--
+-- A product's key is "OUTxIN n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
+-- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:
+--   attn2c tuning 2 avx512 AMD-EPYC-9654
+--   3072x768 n 128 +bias_gelu: panel 64 k_block 128 k_order outer token_block 128 call_rows 6 k_span 768 fetch 1;
+--     231.0 GFLOP/s, rule 215.2      (on the same line)
+local faults = require("common.faults")
+local files = require("common.files")
+local hash = require("common.hash")
+local targets = require("data.targets")
+local terminal = require("common.terminal")
+local words = require("common.words")
+
+local tuning = {}
+
+tuning.FORMAT = 2
+
+local MOST_BYTES = 1 << 20
+
+--- The parameters that a product may have for itself.
+tuning.names = { "panel", "k_block", "k_order", "token_block", "call_rows", "k_span", "fetch" }
+
+--- The key of a product with the ops that ride on it, in a region of so many rows.
+function tuning.key(head, riders, rows)
+  local weight = head.operands.weight
+  local parts = {}
+  if head.operands.bias then parts[1] = "bias" end
+  for _, rider in ipairs(riders) do
+    parts[#parts + 1] = rider.attributes["function"] or rider.op
+  end
+  if #parts == 0 then parts[1] = "none" end
+  return ("%dx%d n %d +%s"):format(weight.shape[1], weight.shape[2], rows, table.concat(parts, "_"))
+end
+
+--- This machine's processor as one word.
+function tuning.machine()
+  local name
+  local info = io.open("/proc/cpuinfo", "r")
+  if info then
+    for line in info:lines() do
+      name = name or line:match("^model name%s*:%s*(.-)%s*$")
+    end
+    info:close()
+  end
+  name = (name or ""):gsub("[^%w.]+", "-"):gsub("^%-+", ""):gsub("%-+$", ""):sub(1, 80)
+  return name == "" and "unknown" or name
+end
+
+--- Where a description's tuning file lies: beside it.
+function tuning.beside(description) return (description:gsub("%.lua$", "")) .. ".tune" end
+
+local function choice_text(choice)
+  local parts = {}
+  for _, name in ipairs(tuning.names) do parts[#parts + 1] = name .. " " .. choice[name] end
+  return table.concat(parts, " ")
+end
+
+tuning.choice_text = choice_text
+
+--- The text of a file. set: { target, machine, choices = key -> parameters, with gflops and rule_gflops }.
+function tuning.text(set)
+  local lines = { ("attn2c tuning %d %s %s"):format(tuning.FORMAT, set.target, set.machine) }
+  for _, key in ipairs(words.sorted_keys(set.choices)) do
+    local choice = set.choices[key]
+    lines[#lines + 1] = ("%s: %s; %.1f GFLOP/s, rule %.1f"):format(key, choice_text(choice), choice.gflops,
+      choice.rule_gflops)
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function number_or_word(parameter, text)
+  if parameter.words then return words.set(parameter.words)[text] and text or nil end
+  local n = #text <= 9 and math.tointeger(text)
+  if not n or n < parameter.min or n > parameter.max or n % (parameter.multiple or 1) ~= 0 then return nil end
+  return n
+end
+
+local function allowed(parameter)
+  if parameter.words then return table.concat(parameter.words, " or ") end
+  return (parameter.multiple and ("a multiple of %d "):format(parameter.multiple) or "an integer ")
+    .. ("from %d to %d"):format(parameter.min, parameter.max)
+end
+
+local first_line = "^attn2c tuning (%d+) ([%w_]+) ([%w.-]+)$"
+local product_line = "^(%d+x%d+ n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)$"
+
+-- The parameters of a product's line: each once, in order.
+local function parse_choice(text, refuse)
+  local choice = {}
+  for name, value in (text .. " "):gmatch("(%S+) (%S+) ") do
+    local parameter = words.set(tuning.names)[name] and targets.parameters[name]
+    if not parameter then
+      refuse(("no parameter %s; there are %s"):format(faults.quote(name), table.concat(tuning.names, ", ")))
+    end
+    choice[name] = number_or_word(parameter, value)
+    if not choice[name] then
+      refuse(("%s %s, but %s is allowed"):format(name, faults.quote(value), allowed(parameter)))
+    end
+  end
+  for _, name in ipairs(tuning.names) do if not choice[name] then refuse(name .. " is missing") end end
+  if choice_text(choice) ~= text then
+    refuse(faults.quote(text) .. ", but each parameter once, in order, is expected")
+  end
+  return choice
+end
+
+--- Reads a text as tuning.text writes it; `place` names it. Faults: format, one line.
+function tuning.parse(text, place)
+  local number = 0
+  local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
+  local set = { choices = {} }
+  for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
+    number = number + 1
+    if number == 1 then
+      local format, target, machine = line:match(first_line)
+      if not format then refuse(faults.quote(line) .. ", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected") end
+      if format ~= tostring(tuning.FORMAT) then
+        refuse(("format %s, but %d is allowed: delete the file, and tune again"):format(format:sub(1, 20),
+          tuning.FORMAT))
+      end
+      if not targets.by_name[target] then refuse("no target " .. faults.quote(target)) end
+      set.target, set.machine = target, machine
+    else
+      local key, parameters, gflops, rule = line:match(product_line)
+      gflops, rule = tonumber(gflops), tonumber(rule)
+      if not gflops or not rule then
+        refuse(faults.quote(line) .. ", but \"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected")
+      end
+      if set.choices[key] then refuse("a second line for " .. faults.quote(key)) end
+      set.choices[key] = parse_choice(parameters, refuse)
+      set.choices[key].gflops, set.choices[key].rule_gflops = gflops, rule
+    end
+  end
+  return set
+end
+
+--- Reads a file; nil where there is none. Faults: io where it cannot be read, format where it is malformed.
+function tuning.read(path)
+  local text, message = files.read_some(path, MOST_BYTES + 1)
+  if not text then
+    if message then faults.raise("io", ("%s: %s"):format(path, message)) end
+    return nil
+  end
+  if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(path, MOST_BYTES)) end
+  local set = tuning.parse(text, path)
+  set.hash = hash.text(text)
+  return set
+end
+
+--- What state.tuning is to be: { set, file = whence }, or nil. asked: { file = path, asked = whether the user named
+--- it }, { set = a set }, or nil. Faults: as tuning.read; io where the user named a file that is not there.
+function tuning.given(asked)
+  if not asked or asked.set then return asked end
+  local set = tuning.read(asked.file)
+  if set then return { set = set, file = asked.file } end
+  if asked.asked then faults.raise("io", ("cannot read %s"):format(asked.file)) end
+  return nil
+end
+
+-- The set that a run of the pipeline uses: state.tuning's; nil where there is none or it does not fit.
+local function set_for(state)
+  local given = state.tuning
+  if not (given and given.file) then return given and given.set end
+  local set = given.set
+  local function note(...) state.notes[#state.notes + 1] = terminal.safe(given.file .. ": " .. string.format(...)) end
+  if set.target ~= state.spec.target then
+    note("made for %s, but the target is %s: ignored", set.target, state.spec.target)
+    return nil
+  end
+  if set.machine ~= state.machine then
+    note("measured on %s, but this is %s: used all the same", set.machine, state.machine)
+  end
+  return set
+end
+
+-- What replaces the rule for a product of this key and weight [out][in], where it is a deep one; else nil.
+local function deep_rule(target, key, weight)
+  local rows = tonumber(key:match(" n (%d+) "))
+  local outputs, inputs = weight.shape[1], weight.shape[2]
+  for _, deep in ipairs(target.deep or {}) do
+    local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs)
+    if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
+  end
+  return nil
+end
+
+--- Fills state.plan.parameters, those of all products alike, and state.plan.parameters_of(key, weight), those of one. A
+--- set that had a line for a product leaves its hash in state.plan.tuning_hash.
+function tuning.prepare(state)
+  state.notes = state.notes or {}
+  local target = targets.by_name[state.spec.target]
+  local common = {}
+  for name, value in pairs(target.rule) do common[name] = value end
+  for name, value in pairs(state.spec.plan) do common[name] = value end
+  state.plan.parameters = common
+  local set = set_for(state)
+  state.plan.parameters_of = function(key, weight)
+    local choice = set and set.choices[key]
+    if choice then state.plan.tuning_hash = set.hash end
+    choice = choice or deep_rule(target, key, weight) or common
+    local own = {}
+    for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end
+    return own
+  end
+end
+
+return tuning

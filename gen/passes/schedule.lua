@@ -1,0 +1,316 @@
+-- schedule: steps -> ordered steps a worker, and the meetings between workers. One worker
+-- takes every section in the order of the graph. Several divide each stretch of units that
+-- do not need each other, by counted cost, and meet behind it; or they divide the groups of
+-- sequences, and meet at the end. Units are never changed, so the bits do not depend on it.
+--
+-- Before: state.programs.  After: one program for each number of workers that was asked for (a trace for one), with
+--   threads     the number of workers
+--   segments    each with a mode: serial, groups or phases
+--   phases      of a segment in phases: { section, lists = worker -> steps }, a meeting behind each
+--   lines       the number of its steps
+-- and state.saved_by_two, the part of the counted work that a second worker takes off the first.
+local cost = require("passes.schedule.cost")
+local lower = require("passes.lower")
+local operands = require("data.operands")
+local words = require("common.words")
+
+local schedule = {}
+
+--- Whether a step is a call, not a note or a loop's bracket.
+function schedule.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
+
+--- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker in order.
+function schedule.each(program, visit)
+  for _, segment in ipairs(program.segments) do
+    if segment.mode == "phases" then
+      for number, phase in ipairs(segment.phases) do
+        for worker, list in ipairs(phase.lists) do
+          for _, step in ipairs(list) do visit(step, phase.section, segment, worker, number) end
+        end
+      end
+    else
+      for _, section in ipairs(segment.sections) do
+        for _, step in ipairs(section.steps) do visit(step, section, segment, 1, 0) end
+      end
+    end
+  end
+end
+
+--- The buffer that another lies over, or that it is: what a norm writes in place has two names.
+function schedule.place(buffers, name)
+  while buffers[name].over do name = buffers[name].over end
+  return name
+end
+
+-- Steps that must stay together: a unit, or a whole block of rows where blocks are divided.
+local function atom_key(step, threads)
+  local region = step.region
+  if region.kind == "rows" and region.partition[threads] == "blocks" then return region, step.block end
+  return region, -step.unit
+end
+
+-- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: places that one block of rows after the
+-- other fills anew; touches: those that it reads or writes, by whatever name.
+local function atoms_of(section, threads, is_private, buffers)
+  local atoms, of_region, of_step = {}, {}, {}
+  for _, step in ipairs(section.steps) do
+    if schedule.is_call(step) then
+      local region, key = atom_key(step, threads)
+      of_region[region] = of_region[region] or {}
+      local atom = of_region[region][key]
+      if not atom then
+        atom = { cost = 0, reads = {}, writes = {}, touches = {}, fills = {} }
+        of_region[region][key] = atom
+        atoms[#atoms + 1] = atom
+      end
+      of_step[step] = atom
+      atom.cost = atom.cost + cost.of(step)
+      operands.each(step, function(operand, access)
+        if not operand.buffer or operand.class == "weight" or is_private(operand.buffer, region) then return end
+        if access ~= "w" then atom.reads[operand.buffer] = true end
+        if access == "w" or access == "rw" then atom.writes[operand.buffer] = true end
+        local place = schedule.place(buffers, operand.buffer)
+        atom.touches[place] = true
+        if access == "w" and place == operand.buffer and buffers[place].private == "block" then
+          atom.fills[place] = true
+        end
+      end)
+    end
+  end
+  return atoms, of_step
+end
+
+-- Gives each atom its phase: a new one begins where an atom needs, or would overwrite, what its phase has touched.
+local function find_phases(atoms)
+  local phases = {}
+  local written, touched
+  local function begin()
+    phases[#phases + 1] = { atoms = {}, cost = 0 }
+    written, touched = {}, {}
+  end
+  begin()
+  for _, atom in ipairs(atoms) do
+    local clash = false
+    for buffer in pairs(atom.reads) do clash = clash or (written[buffer] and not atom.writes[buffer]) end
+    for place in pairs(atom.fills) do clash = clash or touched[place] end
+    if clash then begin() end
+    for buffer in pairs(atom.writes) do written[buffer] = true end
+    for place in pairs(atom.touches) do touched[place] = touched[place] or not atom.fills[place] end
+    local phase = phases[#phases]
+    phase.atoms[#phase.atoms + 1] = atom
+    phase.cost = phase.cost + atom.cost
+    atom.phase = #phases
+  end
+  return phases
+end
+
+-- Divides a phase's atoms, in order, into parts of like cost.
+local function assign(phase, threads)
+  local before = 0
+  for _, atom in ipairs(phase.atoms) do
+    local middle = before + atom.cost / 2
+    atom.worker = math.min(threads, 1 + math.floor(middle * threads / math.max(1, phase.cost)))
+    before = before + atom.cost
+  end
+end
+
+-- A worker's own copy of an operand in a private buffer.
+local function own(operand, worker)
+  local copy = {}
+  for key, value in pairs(operand) do copy[key] = value end
+  copy.buffer = operand.buffer .. "@worker" .. worker
+  return copy
+end
+
+-- The step with a worker's private buffers in place of the common ones.
+local function privatise(step, worker, private)
+  return operands.replace(step, function(operand)
+    if operand.buffer and private(operand.buffer, step.region) then return own(operand, worker) end
+    return operand
+  end)
+end
+
+-- One phase's steps for each worker, with the notes and loops around them.
+local function lists_of(section, of_step, phase_number, threads, private)
+  local lists, state = {}, {}
+  for worker = 1, threads do lists[worker], state[worker] = {}, {} end
+  local note, loop
+  for _, step in ipairs(section.steps) do
+    if step.form == "note" then note = step
+    elseif step.form == "begin" then loop = step
+    elseif step.form == "finish" then
+      for worker = 1, threads do
+        if state[worker].loop == loop then lists[worker][#lists[worker] + 1] = step end
+        state[worker].loop = nil
+      end
+      loop = nil
+    else
+      local atom = of_step[step]
+      if atom.phase == phase_number then
+        local list, s = lists[atom.worker], state[atom.worker]
+        if loop and s.loop ~= loop then
+          list[#list + 1] = loop
+          s.loop = loop
+        end
+        if note ~= s.note then
+          list[#list + 1] = note
+          s.note = note
+        end
+        list[#list + 1] = privatise(step, atom.worker, private)
+      end
+    end
+  end
+  return lists
+end
+
+-- Of a list of steps, each as often as its loop runs.
+local function list_cost(list)
+  local total, times = 0, 1
+  for _, step in ipairs(list) do
+    if step.form == "begin" then times = step.count end
+    if step.form == "finish" then times = 1 end
+    total = total + times * cost.of(step)
+  end
+  return total
+end
+
+local function segment_cost(segment)
+  local total = 0
+  for _, section in ipairs(segment.sections) do total = total + list_cost(section.steps) end
+  return total
+end
+
+-- A segment's phases for several workers, or nil where one worker is faster.
+local function in_phases(segment, threads, buffers, least)
+  local function private(name, region)
+    local kind = buffers[name] and buffers[name].private
+    return kind == "unit" or (kind == "block" and region.partition and region.partition[threads] == "blocks")
+  end
+  local phases, total = {}, 0
+  for _, section in ipairs(segment.sections) do
+    local atoms, of_step = atoms_of(section, threads, private, buffers)
+    for number, phase in ipairs(find_phases(atoms)) do
+      assign(phase, threads)
+      phases[#phases + 1] = { section = section, lists = lists_of(section, of_step, number, threads, private) }
+    end
+    total = total + segment_cost({ sections = { section } })
+  end
+  if total / #phases < least then return nil end
+  for _, name in ipairs(words.sorted_keys(buffers)) do
+    local buffer = buffers[name]
+    for worker = 1, buffer.private and threads or 0 do
+      buffers[name .. "@worker" .. worker] = { floats = buffer.floats, ld = buffer.ld, class = buffer.class }
+    end
+  end
+  return phases
+end
+
+local function copy_buffers(buffers)
+  local copy = {}
+  for name, buffer in pairs(buffers) do copy[name] = buffer end
+  return copy
+end
+
+-- The program of a lowered one for a number of workers.
+local function schedule_program(base, threads, parameters)
+  local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
+    buffers = copy_buffers(base.buffers), lines = 0 }
+  local before = copy_buffers(base.buffers)
+  for i, segment in ipairs(base.segments) do
+    local new = { name = segment.name, group = segment.group, repeats = segment.repeats, sections = segment.sections,
+      mode = "serial" }
+    if threads > 1 then
+      if segment.partition[threads] == "groups" then
+        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "groups" end
+      else
+        local clones = copy_buffers(before)
+        new.phases = in_phases(segment, threads, clones, parameters.least_phase)
+        if new.phases then
+          new.mode = "phases"
+          for name, buffer in pairs(clones) do program.buffers[name] = buffer end
+        end
+      end
+    end
+    program.segments[i] = new
+  end
+  schedule.each(program, function(step) if schedule.is_call(step) then program.lines = program.lines + 1 end end)
+  return program
+end
+
+-- What part of the counted work two workers save against one: 0 where all is left to one, at most a half.
+local function saved_by_two(base, parameters)
+  local alone, longest = 0, 0
+  local program = schedule_program(base, 2, parameters)
+  for _, segment in ipairs(program.segments) do
+    local whole = segment.repeats * segment_cost(segment)
+    alone = alone + whole
+    if segment.mode == "groups" then
+      longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
+    elseif segment.mode == "phases" then
+      for _, phase in ipairs(segment.phases) do
+        local most = 0
+        for _, list in ipairs(phase.lists) do most = math.max(most, list_cost(list)) end
+        longest = longest + segment.repeats * most
+      end
+    else
+      longest = longest + whole
+    end
+  end
+  return alone > 0 and 1 - longest / alone or 0
+end
+
+function schedule.run(state)
+  local programs = {}
+  for _, base in ipairs(state.programs) do
+    local numbers = base.variant == "ship" and state.spec.workers or { 1 }
+    if base.variant == "ship" then state.saved_by_two = saved_by_two(base, state.plan.parameters) end
+    for _, threads in ipairs(numbers) do
+      programs[#programs + 1] = schedule_program(base, threads, state.plan.parameters)
+    end
+  end
+  state.programs = programs
+end
+
+-- A line an op of the graph: its steps, and the bytes that they read and write in one run of their lists.
+local function traffic(program, lines)
+  local steps_of, bytes_of = {}, {}
+  schedule.each(program, function(step)
+    if schedule.is_call(step) then
+      steps_of[step.op] = (steps_of[step.op] or 0) + 1
+      bytes_of[step.op] = (bytes_of[step.op] or 0) + cost.bytes(step)
+    end
+  end)
+  lines[#lines + 1] = "  bytes moved an op"
+  for i, op in ipairs(program.entry.ops) do
+    lines[#lines + 1] = ("  %12d bytes in %5d steps: %s = %s"):format(bytes_of[i] or 0, steps_of[i] or 0,
+      op.result.name,
+      op.op)
+  end
+end
+
+--- The shipped programs' steps in order, numbered, a list a worker and phase; then the bytes that each op moves.
+function schedule.dump(state)
+  local lines = {}
+  for _, program in ipairs(state.programs) do
+    if program.variant == "ship" then
+      lines[#lines + 1] = ("%s for %d workers: %d steps"):format(program.entry.name, program.threads, program.lines)
+      local before, number = nil, 0
+      schedule.each(program, function(step, section, segment, worker, phase)
+        local title = ("  segment %s (%s), section %s"):format(segment.name, segment.mode, section.name)
+        if segment.mode == "phases" then title = ("%s, phase %d, worker %d"):format(title, phase, worker) end
+        if title ~= before then
+          lines[#lines + 1] = title
+          before = title
+        end
+        if schedule.is_call(step) then
+          number = number + 1
+          lines[#lines + 1] = ("  %5d %s"):format(number, lower.step_text(step))
+        end
+      end)
+      traffic(program, lines)
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return schedule

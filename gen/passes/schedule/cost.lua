@@ -1,0 +1,38 @@
+-- cost.lua: what a step costs, in floating-point operations of a product that take as long:
+-- enough to divide work evenly before anything runs; and how many bytes it moves. Both from steps.lua.
+local operands = require("data.operands")
+local steps = require("data.steps")
+
+local cost = {}
+
+--- The cost of a step; notes and loops cost nothing.
+function cost.of(step)
+  local entry = operands.entry(step)
+  if not entry then return 0 end
+  if step.form ~= "map" then return entry.cost(operands.known(step)) end
+  local sum = 0
+  for _, part in ipairs(step.parts) do sum = sum + steps.parts[part.kind].cost(operands.known(step, part)) end
+  return sum
+end
+
+-- Elements that a step, or a call of a tile, reads and writes.
+local function moved(step)
+  local n = 0
+  operands.touched(step, function(_, access, dimensions, declared, known)
+    if access ~= "value" then n = n + operands.count(declared, dimensions, known) * (access == "rw" and 2 or 1) end
+  end)
+  return n
+end
+
+--- Bytes that a step reads and writes, each element once: what passes between the caches and the core if the step finds
+--- nothing in registers. Weights of a product count as often as its calls read them.
+function cost.bytes(step)
+  local n = 0
+  for _, call in ipairs(step.calls or { step }) do
+    n = n + moved { form = step.form, fn = step.fn, parts = step.parts, constants = step.constants,
+      arguments = step.arguments, kernel = call.kernel, batch = call.batch }
+  end
+  return 4 * n
+end
+
+return cost

@@ -1,0 +1,496 @@
+-- validate: table -> spec. Types, ranges, defaults, and which keys go together; finds all
+-- faults before it gives up. It changes no meaning: a spec says what the description said.
+--
+-- Before: state.description, state.host (the best target of this machine).  After: state.entries, shortest first, one
+-- for each length of `seq`. An entry is a state of its own that sees the model's behind it: { entry_name, spec (every
+-- key present), before = the longer ones, which passes take first }. state.spec is that of the longest.
+local dump = require("common.dump")
+local faults = require("common.faults")
+local hints = require("data.hints")
+local keys = require("data.keys")
+local layers = require("passes.validate.layers")
+local readers = require("passes.validate.readers")
+local words = require("common.words")
+
+local validate = {}
+
+local quote, show = faults.quote, readers.show
+
+local MOST_LINES = 100
+local MOST_LENGTHS = 16
+
+-- Inputs, and outputs that attention makes, have names of their own.
+local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
+  "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
+
+-- Pools that do not ask how many rows a sequence has.
+local plain_pools = words.set { "first", "second", "all" }
+
+-- Which stage may follow which, and the names of outputs.
+local function check_output(say, spec)
+  local pooled, ended = false, nil
+  local names, width = {}, spec.d_model
+  local widths, rows_pooled = { [0] = width }, {}
+  local table_width = spec.input.width or spec.d_model
+  for i, stage in ipairs(spec.output) do
+    local key = "output." .. i
+    if ended then say(key, ("nothing can follow %s, which gives integers"):format(ended)) end
+    if stage.stage == "pool" then
+      if pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
+      local word = layers.have_mask(spec, "key_padding") and "key_padding"
+        or layers.have_mask(spec, "attention_mask") and "attention_mask"
+      if word and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
+        and not plain_pools[stage.over] then
+        say(key, word .. " does not say how many rows a sequence has; mask = \"padding\", with lengths, does")
+      end
+      pooled = pooled or stage.over ~= "all"
+    elseif stage.stage == "argmax" then
+      ended = "argmax"
+    elseif stage.stage == "vocabulary" and spec.input.stage ~= "tokens" then
+      say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
+    elseif stage.stage == "vocabulary" and stage.tied and table_width and width ~= table_width then
+      say(key, ("tied to a table of width %d, but the rows are %d wide; give tied = false"):format(table_width, width))
+    end
+    if stage.of and stage.of >= i then
+      say(key .. ".of", ("%d, but a stage before it, 0 to %d, is allowed"):format(stage.of, i - 1))
+      stage.of = i - 1
+    end
+    width = stage.of and widths[stage.of] or width
+    if stage.of and pooled and not rows_pooled[stage.of] and not (stage.stage == "pool" and stage.over ~= "all") then
+      say(key .. ".of", "the rows were pooled before, and those of that stage were not")
+    end
+    if stage.stage == "pool" and type(stage.over) == "table" and width then width = width * #stage.over end
+    width = stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
+    widths[i], rows_pooled[i] = width, pooled
+    if stage.name then
+      if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
+      names[stage.name] = true
+      for _, pattern in ipairs(taken_outputs) do
+        if stage.name:match(pattern) then
+          say(key .. ".name", quote(stage.name) .. " is what an output of attention is called")
+        end
+      end
+    end
+  end
+end
+
+local function resolve_heads(say, spec)
+  if spec.d_model and spec.heads and not spec.head_dim then
+    if spec.d_model % spec.heads ~= 0 then
+      say("heads", ("d_model %d is not divisible by heads %d, and head_dim is not given"):format(spec.d_model,
+        spec.heads))
+    elseif spec.d_model // spec.heads > 256 then
+      say("head_dim", ("d_model %d / heads %d gives %d, but 1 to 256 is allowed"):format(spec.d_model, spec.heads,
+        spec.d_model // spec.heads))
+    else
+      spec.head_dim = spec.d_model // spec.heads
+    end
+  end
+  if spec.heads then
+    spec.kv_heads = spec.kv_heads or spec.heads
+    if spec.heads % spec.kv_heads ~= 0 then
+      say("kv_heads", ("heads %d is not divisible by kv_heads %d"):format(spec.heads, spec.kv_heads))
+    end
+  end
+end
+
+-- The bounds of masks, which may stand in the mask or beside it.
+local function resolve_mask(say, spec, given)
+  local mask = spec.mask
+  for _, bound in ipairs { "window", "prefix" } do
+    local wants = "wants_" .. bound
+    if given[bound] ~= nil and not mask[wants] then
+      say(bound, "given, but mask does not say " .. bound)
+    elseif given[bound] ~= nil and mask[bound] then
+      say(bound, "given twice: here and in mask")
+    end
+    mask[bound] = mask[bound] or spec[bound]
+    if mask[wants] and not mask[bound] and given[bound] == nil and
+      not (type(given.mask) == "table" and given.mask[bound] ~= nil) then
+      say("mask", bound == "window" and "window without bounds; give window = { left, right }"
+        or "prefix without its length; give prefix = N")
+    end
+    mask[wants], spec[bound] = nil, nil
+  end
+  if mask.prefix and mask.window then say("mask", "prefix does not go with window") end
+end
+
+-- mask_value is of the stack's own padding, and of its memory's.
+local function check_mask_value(say, spec)
+  local memory = spec.memory and spec.memory.mask or "none"
+  local pads = layers.have_mask(spec, "padding") or layers.have_mask(spec, "key_padding") or memory ~= "none"
+  if spec.mask_value and spec.mask and not pads then
+    say("mask_value", "goes with mask = \"padding\" or \"key_padding\"")
+  end
+end
+
+local function is_rope(spec) return spec.positions == "rope" end
+
+local function is_relative(spec) return spec.positions == "relative_key" or spec.positions == "relative_key_query" end
+
+-- The rows of an image's sequence, or nil after a fault.
+local function image_rows(say, input)
+  if not (input.height and input.width and input.patch) then return nil end
+  if input.height % input.patch ~= 0 or input.width % input.patch ~= 0 then
+    return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
+      input.height, input.width))
+  end
+  local values = (input.channels or 1) * input.patch * input.patch
+  if values > 65536 then
+    return say("input.patch", ("a patch has %d values, but at most 65536 are allowed"):format(values))
+  end
+  if input.distillation_token and not input.class_token then
+    return say("input.distillation_token", "goes with class_token")
+  end
+  return input.height // input.patch * (input.width // input.patch) + (input.class_token and 1 or 0)
+    + (input.distillation_token and 1 or 0)
+end
+
+local function resolve_input(say, spec, given)
+  spec.input = spec.input or { stage = "hidden" }
+  local rows = spec.input.stage == "image" and image_rows(say, spec.input)
+  if rows and spec.seq and spec.seq ~= rows then
+    say("seq", ("%d, but the image has %d rows: its patches%s"):format(spec.seq, rows,
+      spec.input.distillation_token and " and two tokens" or spec.input.class_token and " and the class token" or ""))
+  elseif rows and rows > 4096 then
+    say("input", ("the image has %d rows, but at most 4096 are allowed"):format(rows))
+  end
+  spec.seq = spec.seq or rows
+  if not spec.seq and given.seq == nil and spec.input.stage ~= "image" then
+    say("seq", "missing: tokens (frames) a sequence")
+  end
+end
+
+-- What positions need, once the sizes are known.
+local function resolve_positions(say, spec, given)
+  if not spec.positions and given.positions == nil then
+    local stage = spec.input.stage
+    spec.positions = (stage == "tokens" or stage == "image") and "learned" or "none"
+  end
+  if type(spec.positions) == "table" then
+    spec.positions, spec.distances = table.unpack(spec.positions)
+  elseif spec.positions == "alibi" or spec.positions == "t5" then
+    spec.distances = spec.positions
+  end
+  if not (spec.seq and spec.head_dim) then return end
+  local needed = spec.seq + (spec.past or 0) + (spec.first_position or 0)
+  if spec.key_seq and spec.positions ~= "learned" then needed = math.max(needed, spec.key_seq) end
+  if not spec.max_position and given.max_position == nil then spec.max_position = needed end
+  if (spec.positions == "learned" or is_relative(spec)) and spec.max_position and spec.max_position < needed then
+    say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
+  end
+  if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
+  if is_rope(spec) and spec.rope_dim and (spec.rope_dim % 2 ~= 0 or spec.rope_dim > spec.head_dim) then
+    say("rope_dim", ("%d, but an even number up to head_dim %d is allowed"):format(spec.rope_dim, spec.head_dim))
+  end
+  if spec.distances == "t5" and spec.t5_buckets and spec.mask then
+    local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
+    if one_side // 2 < 1 then
+      say("t5_buckets", ("%d, but at least 4 are needed where queries see both sides"):format(spec.t5_buckets))
+    elseif spec.t5_distance and spec.t5_distance <= one_side // 2 then
+      say("t5_distance", ("%d, but with %d buckets it must be above %d"):format(spec.t5_distance, spec.t5_buckets,
+        one_side // 2))
+    end
+  end
+end
+
+local function check_attention(say, spec)
+  if spec.weighting ~= "softmax" and spec.fully_masked == "nan" then
+    say("fully_masked", "nan goes with weighting = \"softmax\"; other weights of masked keys are 0")
+  end
+  if spec.projections == false then
+    if spec.bias_kv then say("bias_kv", "goes with projections") end
+    if spec.past and spec.past > 0 then say("past", "goes with projections") end
+    if spec.head_dim and spec.heads and spec.d_model ~= spec.heads * spec.head_dim then
+      say("head_dim", ("without projections heads x head_dim must be d_model, but %d x %d is not %d"):format(spec.heads,
+        spec.head_dim, spec.d_model or 0))
+    end
+    if spec.kv_heads ~= spec.heads and spec.input.stage ~= "qkv" then
+      say("kv_heads", "without projections other heads than of the query need input = qkv()")
+    end
+    if spec.head_mask and spec.head_mask.kind == "constant" then
+      say("head_mask", "constant factors go with projections; \"input\" goes with either")
+    end
+  end
+  if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > 4096 then
+    say("past", ("%d + seq %d, but at most 4096 keys are allowed"):format(spec.past, spec.seq))
+  end
+  local list = spec.attention_output and spec.attention_output.layers
+  for _, layer in ipairs(list and words.sorted_keys(list) or {}) do
+    if spec.layers and layer >= spec.layers then
+      say("attention_output.layers", ("%d, but there are %d layers, numbered from 0"):format(layer, spec.layers))
+    end
+  end
+  local factors = spec.head_mask and spec.head_mask.layers
+  if factors and spec.layers and spec.heads then
+    if #factors ~= spec.layers then
+      say("head_mask", ("%d lists, but one for each of %d layers is expected"):format(#factors, spec.layers))
+    end
+    for i, each in ipairs(factors) do
+      if #each ~= spec.heads then
+        say("head_mask." .. i, ("%d factors, but one for each of %d heads is expected"):format(#each, spec.heads))
+      end
+    end
+  end
+end
+
+-- input = qkv(), and the keys that go with it alone.
+local function check_qkv(say, spec, given)
+  if spec.input.stage ~= "qkv" then
+    for _, key in ipairs { "key_seq", "kdim", "vdim" } do
+      if given[key] ~= nil then say(key, "goes with input = qkv()") end
+    end
+    return
+  end
+  if spec.layers and spec.layers ~= 1 then say("layers", "input = qkv() is of one attention: layers = 1") end
+  if spec.memory then say("memory", "does not go with input = qkv(), which has keys of its own") end
+  if spec.past and spec.past > 0 then say("past", "does not go with input = qkv(), which has keys of its own") end
+  if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): the norm would be of the query alone") end
+  spec.key_seq = spec.key_seq or spec.seq
+  spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
+end
+
+-- Keys and values that nothing projects: once the heads are known, their widths must be those of heads.
+local function check_widths(say, spec)
+  if spec.input.stage ~= "qkv" or spec.projections ~= false then return end
+  if not (spec.kv_heads and spec.head_dim and spec.kdim and spec.vdim) then return end
+  if spec.kdim ~= spec.kv_heads * spec.head_dim then
+    say("kdim", ("%d, but without projections it must be kv_heads x head_dim, %d"):format(spec.kdim,
+      spec.kv_heads * spec.head_dim))
+  end
+  if spec.vdim % spec.kv_heads ~= 0 then
+    say("vdim", ("%d is not divisible by kv_heads %d"):format(spec.vdim, spec.kv_heads))
+  elseif spec.residual and spec.vdim // spec.kv_heads * spec.heads ~= spec.d_model then
+    say("vdim", ("%d, but with a residual sum the result must be as wide as d_model %d"):format(spec.vdim,
+      spec.d_model or 0))
+  end
+end
+
+-- What a stack of layers has, whether it is the model's or an encoder's.
+local function resolve_stack(say, spec, given)
+  resolve_heads(say, spec)
+  if spec.d_model and not spec.d_ff and given.d_ff == nil then spec.d_ff = 4 * spec.d_model end
+  if spec.head_dim and not spec.scale and given.scale == nil then spec.scale = 1 / math.sqrt(spec.head_dim) end
+  if not spec.mask and given.mask == nil then spec.mask = { causal = false, padding = false } end
+  if spec.norm_kind == "rms" and spec.bias then spec.bias.norm = false end
+  resolve_input(say, spec, given)
+  if spec.mask then
+    resolve_mask(say, spec, given)
+    resolve_positions(say, spec, given)
+  end
+  if spec.layer_groups and spec.layers and #spec.layer_groups ~= spec.layers then
+    say("layer_groups", ("%d groups, but one for each of %d layers is expected"):format(#spec.layer_groups,
+      spec.layers))
+  end
+  local scaling = spec.rope_scaling
+  for _, name in ipairs(scaling and scaling.type == "longrope" and { "short_factor", "long_factor" } or {}) do
+    if spec.rope_dim and scaling[name] and #scaling[name] ~= spec.rope_dim // 2 then
+      say("rope_scaling." .. name, ("%d factors, but one for each of %d frequencies is expected"):format(#scaling[name],
+        spec.rope_dim // 2))
+    end
+  end
+  if spec.rope_scaling and not is_rope(spec) then say("rope_scaling", "goes with positions = \"rope\"") end
+  if spec.first_position and spec.first_position > 0 and spec.positions ~= "learned" then
+    say("first_position", "goes with positions = \"learned\"")
+  end
+  if spec.norm == "none" and spec.final_norm then say("final_norm",
+    "goes with norm = \"pre\" or \"post\", not \"none\"") end
+  check_attention(say, spec)
+end
+
+-- The same, and its layers, each of which may differ.
+local function resolve_layers(say, spec, given)
+  local said = {}
+  resolve_stack(function(key, message)
+    if key ~= nil then said[key .. ": " .. message] = true end
+    return say(key, message)
+  end, spec, given)
+  layers.resolve(say, spec, given, said, { heads = resolve_heads, mask = resolve_mask, attention = check_attention })
+end
+
+-- Reads the fields of a list from a description into a spec.
+local function read_fields(say, list, description, spec)
+  for _, field in ipairs(list) do
+    local value = description[field.key]
+    if value == nil then value = field.default end
+    if value ~= nil then
+      spec[field.key] = readers.read[field.type](say, field, value)
+    elseif field.required then
+      say(field.key, "missing: " .. field.meaning)
+    end
+  end
+end
+
+-- Positions that belong to the input, not to every attention.
+local of_input = words.set { "learned", "sinusoidal" }
+
+-- An encoder's keys are the model's where it does not give its own; masks, positions of its input and outputs it has to
+-- give.
+local function resolve_encoder(say, description, fields)
+  local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
+    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale" }
+  local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
+  local merged, known, names = {}, {}, {}
+  for i, field in ipairs(keys.of_stack) do
+    known[field.key], names[i] = true, field.key
+    merged[field.key] = fields[field.key]
+    if merged[field.key] == nil and (not own[field.key] or
+      (of_width[field.key] and fields.d_model == nil and fields.heads == nil)) then
+      merged[field.key] = description[field.key]
+    end
+  end
+  if fields.layers == nil and type(description.layers) == "table" then merged.layers = #description.layers end
+  local positions = description.positions
+  if fields.positions == nil and (of_input[positions] or type(positions) == "table") then merged.positions = nil end
+  -- What goes with the model's positions or layers does not go with others.
+  if merged.positions ~= positions then merged.rope_scaling = fields.rope_scaling end
+  if fields.layers ~= nil then merged.layer_groups = fields.layer_groups end
+  local function say_encoder(key, message)
+    if key == nil then return say() end
+    return say("memory." .. tostring(key), message)
+  end
+  for _, key in ipairs(words.sorted_keys(fields)) do
+    if not known[key] then
+      say("memory", ("an encoder has no key %s%s"):format(show(key), readers.suggestion(say, key, names, hints.keys)))
+    end
+  end
+  -- What is wrong with an inherited key was said of the model.
+  local function say_own(key, message)
+    if key ~= nil and fields[key:match("^[^.]+")] == nil then return nil end
+    return say_encoder(key, message)
+  end
+  local spec = { past = 0 }
+  read_fields(say_own, keys.of_stack, merged, spec)
+  resolve_layers(say_encoder, spec, merged)
+  check_mask_value(say_encoder, spec)
+  if spec.input.stage == "qkv" then say_encoder("input", "qkv does not go with an encoder") end
+  return spec
+end
+
+local function resolve_memory(say, spec, description)
+  local memory = spec.memory
+  if not memory then return end
+  if memory.encoder then
+    memory.encoder = resolve_encoder(say, description, memory.encoder)
+    memory.seq, memory.width = memory.encoder.seq, memory.encoder.d_model
+    memory.mask = layers.have_mask(memory.encoder, "padding") and "padding"
+      or layers.have_mask(memory.encoder, "key_padding") and "key_padding" or "none"
+  else
+    memory.width = memory.width or spec.d_model
+  end
+  if spec.projections == false and memory.width ~= spec.d_model then
+    say("memory.width", "without projections the memory must be as wide as d_model")
+  end
+end
+
+local function resolve(say, spec, given, host)
+  spec.input = spec.input or { stage = "hidden" }
+  check_qkv(say, spec, given)
+  resolve_layers(say, spec, given)
+  check_widths(say, spec)
+  if spec.input.stage == "qkv" then spec.key_seq = spec.key_seq or spec.seq end
+  resolve_memory(say, spec, given)
+  check_mask_value(say, spec)
+  spec.output = spec.output or { { stage = "hidden" } }
+  if #spec.output == 0 then spec.output = { { stage = "hidden" } } end
+  check_output(say, spec)
+  if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
+    say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
+  end
+  if spec.target == "host" then spec.target = host end
+  spec.plan = spec.plan or {}
+  spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
+end
+
+-- The lengths of a list in `seq`, shortest first; nil where it is none, or empty, which its reader refuses.
+local function lengths_of(say, given)
+  if type(given) ~= "table" then return nil end
+  local list, seen = {}, {}
+  for key, value in pairs(given) do
+    local n = math.type(value) == "float" and math.tointeger(value) or value
+    if math.type(key) ~= "integer" or math.type(n) ~= "integer" then
+      return say("seq", "a list has lengths alone: { 8, 16 }")
+    end
+    if seen[n] then return say("seq", ("the length %d is given twice"):format(n)) end
+    seen[n], list[#list + 1] = true, n
+  end
+  if #list == 0 then return nil end
+  if #list > MOST_LENGTHS then
+    return say("seq", ("a list of %d lengths, but at most %d are allowed"):format(#list, MOST_LENGTHS))
+  end
+  table.sort(list)
+  return list
+end
+
+-- What a shorter entry is described by: the same, but that a table of positions is as long as the longest needs it.
+local function shorter(description, seq, longest)
+  local copy = {}
+  for key, value in pairs(description) do copy[key] = value end
+  copy.seq = seq
+  copy.max_position = description.max_position or longest.max_position
+  return copy
+end
+
+-- A say that keeps lines, and a function that raises them where there are any.
+local function listener(file)
+  local lines, more = {}, 0
+  local function say(key, message)
+    if key == nil then return #lines < MOST_LINES end
+    if #lines == MOST_LINES then
+      more = more + 1
+      return nil
+    end
+    lines[#lines + 1] = ("%s: %s: %s"):format(file, tostring(key), message)
+    return nil
+  end
+  return say, function()
+    if more > 0 then lines[#lines + 1] = ("%s: and %d more"):format(file, more) end
+    if #lines > 0 then faults.raise("usage", lines) end
+  end
+end
+
+local function check_known(say, description)
+  local known = {}
+  for _, field in ipairs(keys.list) do known[#known + 1] = field.key end
+  local known_set = words.set(known)
+  for _, key in ipairs(words.sorted_keys(description)) do
+    if not known_set[key] then
+      say(type(key) == "string" and key:sub(1, 60) or show(key),
+        "no such key" .. readers.suggestion(say, key, known, hints.keys))
+    end
+  end
+end
+
+local function spec_of(say, description, host)
+  local spec = {}
+  read_fields(say, keys.list, description, spec)
+  resolve(say, spec, description, host)
+  return spec
+end
+
+--- Faults: usage, with all that is wrong.
+function validate.run(state)
+  local say, raise = listener(state.file)
+  local description = state.description
+  check_known(say, description)
+  local lengths = lengths_of(say, description.seq)
+  if not lengths and type(description.seq) == "table" and next(description.seq) then raise() end
+  local longest = spec_of(say, lengths and shorter(description, lengths[#lengths], {}) or description, state.host)
+  raise()
+  state.spec, state.entries = longest, {}
+  local count, before = lengths and #lengths or 1, {}
+  for i = count, 1, -1 do
+    local spec = i == count and longest or spec_of(say, shorter(description, lengths[i], longest), state.host)
+    raise()
+    local entry = setmetatable({ spec = spec, before = table.move(before, 1, #before, 1, {}),
+      entry_name = count > 1 and "forward_" .. spec.seq or "forward" }, { __index = state })
+    state.entries[i], before[#before + 1] = entry, entry
+  end
+end
+
+--- Every key, sorted, with its resolved value.
+function validate.dump(state)
+  return dump.table(state.spec)
+end
+
+return validate

@@ -1,0 +1,29 @@
+-- inputs: how the key `inputs` of a description is read: what the model's inputs are called in
+-- C, in files and in messages, instead of the names that attn2c gives them.
+local words = require("common.words")
+
+local known = { "ids", "token_types", "lengths", "image", "hidden", "features", "query", "key", "value", "memory",
+  "memory_lengths", "memory_key_padding", "key_padding", "attention_mask", "key_bias", "mask_bias", "head_bias",
+  "blocked", "head_blocked", "head_mask", "source_ids", "source_token_types", "source_lengths" }
+
+return function(tools, read)
+  return function(say, field, value)
+    if type(value) ~= "table" then
+      return say(field.key, tools.show(value) .. ", but a table such as { ids = \"input_ids\" } is allowed")
+    end
+    local result, taken, set = {}, {}, words.set(known)
+    for _, name in ipairs(words.sorted_keys(value)) do
+      local key = field.key .. "." .. tostring(name):gsub("%c", "?"):sub(1, 60)
+      if not set[name] then
+        say(field.key, ("no input is called %s%s"):format(tools.show(name), tools.suggestion(say, name, known)))
+      else
+        local member = read.name(say, { key = key }, value[name])
+        if member and (taken[member] or (set[member] and value[member] == nil and member ~= name)) then
+          say(key, tools.show(member) .. " is the name of another input, too")
+        end
+        if member then taken[member], result[name] = true, member end
+      end
+    end
+    return result
+  end
+end

@@ -1,0 +1,88 @@
+-- layers.lua: layers = { {}, { window = { 8, 0 } }, ... }: each layer's own spec, which is the stack's
+-- but for the keys that the layer's table gives.
+local hints = require("data.hints")
+local keys = require("data.keys")
+local readers = require("passes.validate.readers")
+local words = require("common.words")
+
+local layers = {}
+
+local names, known = {}, {}
+for i, field in ipairs(keys.of_layer) do names[i], known[field.key] = field.key, field end
+
+local of_mask = { "mask", "window", "prefix" }
+
+-- Reads keys again, for a layer that gives some of them, and the others as the stack has them.
+local function read_again(say, list, each, given, entry)
+  for _, key in ipairs(list) do
+    local field, value = known[key], given[key]
+    if value == nil then value = field.default end
+    local function say_own(...) if entry[key] ~= nil or (...) == nil then return say(...) end end
+    each[key] = nil
+    if value ~= nil then each[key] = readers.read[field.type](say_own, field, value) end
+  end
+end
+
+-- The spec of a layer: spec, the stack's, with what `entry` gives. checks: those of validate.lua that a stack has.
+local function resolve_layer(say, spec, description, entry, checks)
+  local each, given = {}, {}
+  for key, value in pairs(spec) do each[key] = value end
+  for _, field in ipairs(keys.of_layer) do
+    given[field.key] = entry[field.key]
+    if given[field.key] == nil then given[field.key] = description[field.key] end
+  end
+  for _, key in ipairs(words.sorted_keys(entry)) do
+    if not known[key] then
+      say(readers.show(key):gsub('^"(.*)"$', "%1"), "not a key of a layer" .. readers.suggestion(say, key, names,
+        hints.keys) .. "; those are " .. readers.one_of(names))
+    elseif not words.set(of_mask)[key] and key ~= "bias" then
+      read_again(say, { key }, each, given, entry)
+    end
+  end
+  if entry.bias ~= nil or entry.norm_kind ~= nil then read_again(say, { "bias" }, each, given, entry) end
+  if each.norm_kind == "rms" and each.bias then
+    each.bias = words.merged(each.bias, { norm = false })
+  end
+  if entry.mask ~= nil then given.window, given.prefix = entry.window, entry.prefix end -- bounds go with their mask
+  if entry.mask ~= nil or entry.window ~= nil or entry.prefix ~= nil then
+    read_again(say, of_mask, each, given, entry)
+    if not each.mask and given.mask == nil then each.mask = { causal = false, padding = false } end
+    if each.mask then checks.mask(say, each, given) end
+  end
+  local pads = each.mask and (each.mask.padding or each.mask.key_padding) or spec.memory
+  if entry.mask_value ~= nil and not pads then say("mask_value", "goes with mask = \"padding\" or \"key_padding\"") end
+  checks.heads(say, each)
+  checks.attention(say, each)
+  if spec.positions == "t5" and each.mask and spec.mask and each.mask.causal ~= spec.mask.causal then
+    say("mask", 'causal in all layers or in none goes with positions = "t5", whose table all layers share')
+  end
+  return each
+end
+
+--- Fills spec.each, the specs of the layers, where the description's `layers` is a list. What is wrong with a layer is
+--- said as layers.2.window, but what was said of the stack (said: "key: message" -> true) not again.
+function layers.resolve(say, spec, description, said, checks)
+  if type(description.layers) ~= "table" or not spec.layers then return end
+  spec.each = {}
+  for i, entry in ipairs(description.layers) do
+    local place = "layers." .. i
+    local function say_layer(key, message)
+      if key == nil then return say() end
+      if said[key .. ": " .. message] then return nil end
+      return say(place .. "." .. key, message)
+    end
+    if type(entry) ~= "table" then
+      say(place, readers.show(entry) .. ", but a table of what differs in this layer, such as {}, is allowed")
+    else
+      spec.each[i] = resolve_layer(say_layer, spec, description, entry, checks)
+    end
+  end
+end
+
+--- Whether the masks of some layer have a word.
+function layers.have_mask(spec, word)
+  for _, each in ipairs(spec.each or { spec }) do if each.mask and each.mask[word] then return true end end
+  return false
+end
+
+return layers

@@ -1,0 +1,412 @@
+-- readers.lua: how each type of a description's key is read: readers[type](say, field, value)
+-- gives what the spec holds, or nil after it said what is wrong. field is the entry of the
+-- table that declares the key; say(key, message) records a fault, say() tells whether there is room for one more.
+local faults = require("common.faults")
+local hints = require("data.hints")
+local keys = require("data.keys")
+local reserved = require("data.reserved")
+local stages = require("data.stages")
+local targets = require("data.targets")
+local words = require("common.words")
+
+local read = {}
+
+local quote = faults.quote
+
+--- A value as a message shows it.
+local function show(value)
+  if type(value) == "string" then return quote(value) end
+  if type(value) == "number" or type(value) == "boolean" then return tostring(value) end
+  if value == nil then return "nothing" end
+  return "a " .. type(value)
+end
+
+local function one_of(list)
+  if #list == 1 then return list[1] end
+  return table.concat(list, ", ", 1, #list - 1) .. " or " .. list[#list]
+end
+
+--- " (did you mean X?)" where `known`, a table of data.hints (may be nil), has the word or a candidate resembles it, as
+--- long as `say` has room for its line: a description may hold a thousand keys that are none, and to find the nearest
+--- word takes long.
+local function suggestion(say, word, candidates, known)
+  if type(word) ~= "string" or not say() then return "" end
+  local hint = known and hints.text(known, word)
+  if hint then return hint end
+  local near = words.nearest(word, candidates)
+  return near and (" (did you mean " .. near .. "?)") or ""
+end
+
+function read.integer(say, field, value)
+  local n = math.type(value) == "float" and math.tointeger(value) or value
+  if math.type(n) ~= "integer" or n < field.min or n > field.max then
+    return say(field.key, ("%s, but an integer from %d to %d is allowed"):format(show(value), field.min, field.max))
+  end
+  return n
+end
+
+function read.number(say, field, value)
+  if type(value) ~= "number" or value ~= value or value < field.min or value > field.max then
+    return say(field.key, ("%s, but a number from %g to %g is allowed"):format(show(value), field.min, field.max))
+  end
+  return value + 0.0
+end
+
+function read.boolean(say, field, value)
+  if type(value) ~= "boolean" then return say(field.key, show(value) .. ", but true or false is allowed") end
+  return value
+end
+
+function read.word(say, field, value)
+  if type(value) == "string" then
+    for _, word in ipairs(field.words) do if word == value then return value end end
+  end
+  return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(field.words),
+    type(value) == "string" and suggestion(say, value, field.words) or ""))
+end
+
+function read.name(say, field, value)
+  local is_name = type(value) == "string" and #value <= 40 and value:match("^[a-z][a-z0-9_]*$")
+  if not is_name or (field.of_model and reserved.keywords[value]) then
+    return say(field.key, ("%s, but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter%s"):format(show(value),
+      field.of_model and " and is no word of C or C++" or ""))
+  end
+  if field.of_model and reserved.of_model(value) then
+    return say(field.key,
+      show(value) .. ", but that is the name of a header, of a library or of functions that programs are built with")
+  end
+  return value
+end
+
+function read.activation(say, field, value)
+  local list = words.sorted_keys(stages.activations)
+  if type(value) == "string" and stages.activations[value] then return value end
+  return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(list),
+    suggestion(say, value, list, hints.activations)))
+end
+
+function read.pool(say, field, value)
+  local list = words.sorted_keys(stages.pools)
+  if type(value) == "string" and stages.pools[value] then return value end
+  if type(value) == "table" and #value >= 1 and #value <= 8 then
+    local result = {}
+    for i, word in ipairs(value) do result[i] = word ~= "all" and stages.pools[word] and word or nil end
+    if #result == #value then return result end
+  end
+  return say(field.key, ("%s, but %s is allowed"):format(show(value), one_of(list)))
+end
+
+function read.bias(say, field, value)
+  local parts = { "qkv", "q", "k", "v", "out", "ff", "norm" }
+  local bias, projections = {}, { "q", "k", "v" }
+  for _, part in ipairs(parts) do bias[part] = value ~= false end
+  bias.qkv = nil
+  if type(value) == "boolean" then return bias end
+  if type(value) ~= "table" then return say(field.key, show(value)
+    .. ", but true, false or { qkv =, out =, ff =, norm = } is allowed") end
+  if type(value.qkv) == "boolean" then for _, part in ipairs(projections) do bias[part] = value.qkv end end
+  for _, part in ipairs(words.sorted_keys(value)) do
+    if part == "qkv" and type(value.qkv) == "boolean" then goto next
+    elseif bias[part] == nil and part ~= "qkv" then
+      say(field.key, ("no part %s; the parts are %s%s"):format(show(part), one_of(parts), suggestion(say, part, parts)))
+    elseif type(value[part]) ~= "boolean" then
+      say(field.key .. "." .. part, show(value[part]) .. ", but true or false is allowed")
+    else
+      bias[part] = value[part]
+    end
+    ::next::
+  end
+  return bias
+end
+
+function read.scale(say, field, value)
+  if value == false then return 1.0 end
+  if type(value) ~= "number" or not (value >= 1e-30 and value <= 1e6) then
+    return say(field.key, show(value) .. ", but false or a number from 1e-30 to 1e6 is allowed")
+  end
+  return value + 0.0
+end
+
+function read.window(say, field, value)
+  local function bound(v) return math.type(v) == "integer" and v >= 0 and v <= 4096 end
+  if type(value) ~= "table" then
+    return say(field.key, show(value) .. ", but { left, right }, integers from 0 to 4096, is allowed")
+  end
+  local left, right = value[1] or value.left, value[2] or value.right
+  for _, key in ipairs(words.sorted_keys(value)) do
+    if key ~= 1 and key ~= 2 and key ~= "left" and key ~= "right" then
+      return say(field.key, show(key) .. " is not part of { left, right }")
+    end
+  end
+  if not (bound(left) and bound(right)) then
+    return say(field.key, ("{ %s, %s }, but { left, right }, integers from 0 to 4096, is allowed"):format(show(left),
+      show(right)))
+  end
+  return { left = left, right = right }
+end
+
+-- The masks that are arrays, given at run time: word -> the input's shape.
+local array_masks = words.set { "key_padding", "attention_mask", "key_bias", "additive", "additive_heads", "blocked",
+  "blocked_heads" }
+local masks = keys.masks
+
+--- { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: named here, given elsewhere.
+function read.mask(say, field, value)
+  local mask = { causal = false, padding = false }
+  local none, some = false, false
+  local list = type(value) == "table" and value or { value }
+  for _, key in ipairs(words.sorted_keys(list)) do
+    local word = list[key]
+    some = some or word ~= "none"
+    if key == "window" then
+      mask.window = read.window(say, { key = field.key .. ".window" }, word)
+      mask.wants_window = true
+    elseif key == "prefix" then
+      mask.prefix = read.integer(say, { key = field.key .. ".prefix", min = 1, max = 4096 }, word)
+      mask.wants_prefix = true
+    elseif math.type(key) ~= "integer" then
+      say(field.key, ("%s, but %s is allowed%s"):format(show(key), one_of(masks), suggestion(say, key, masks)))
+    elseif type(word) == "table" then
+      say(("%s.%s"):format(field.key, key), "a list in a list, but one list, such as "
+        .. "{ \"causal\", \"padding\", window = { 16, 16 } }, is allowed; "
+        .. "masks that differ from layer to layer stand in layers")
+    elseif word == "none" then none = true
+    elseif word == "causal" or word == "padding" or array_masks[word] then mask[word] = true
+    elseif word == "window" then mask.wants_window = true
+    elseif word == "prefix" then mask.wants_prefix = true
+    else
+      read.word(say, { key = field.key, words = masks }, word)
+    end
+  end
+  if none and some then say(field.key, "none goes with no other mask") end
+  return mask
+end
+
+-- Whether a table is a list without holes; says what is wrong with it otherwise.
+local function is_list(say, key, value, what)
+  local count, first, last = 0, 1, 0
+  for each in pairs(value) do
+    if math.type(each) ~= "integer" then return say(key, ("a list of %s has no key %s"):format(what, show(each))) end
+    count, first, last = count + 1, math.min(first, each), math.max(last, each)
+  end
+  if first ~= 1 or last ~= count then return say(key, ("the list of %s has holes"):format(what)) end
+  return true
+end
+
+--- How many layers; what differs from one to the next is read when the stack is known (validate/layers.lua).
+function read.layers(say, field, value)
+  if type(value) ~= "table" then
+    local n = math.type(value) == "float" and math.tointeger(value) or value
+    if math.type(n) == "integer" and n >= field.min and n <= field.max then return n end
+    return say(field.key, ("%s, but an integer from %d to %d or a list of tables, one a layer, is allowed"):format(
+      show(value), field.min, field.max))
+  end
+  if not is_list(say, field.key, value, "layers") then return nil end
+  if #value <= field.max then return #value end
+  return say(field.key, ("%d layers, but at most %d are allowed"):format(#value, field.max))
+end
+
+function read.attention_output(say, field, value)
+  local kinds = { "none", "heads", "mean" }
+  if type(value) ~= "table" then return { kind = read.word(say, { key = field.key, words = kinds }, value) } end
+  local kind = value.kind
+  if kind == nil then kind = "heads" end
+  local result = { kind = read.word(say, { key = field.key .. ".kind", words = kinds }, kind) }
+  for _, key in ipairs(words.sorted_keys(value)) do
+    if key ~= "kind" and key ~= "layers" and key ~= "scores" then
+      say(field.key, show(key) .. " is not part of { kind =, layers =, scores = }")
+    end
+  end
+  if value.scores ~= nil then
+    result.scores = read.boolean(say, { key = field.key .. ".scores" }, value.scores)
+  end
+  if value.layers == nil then return result end
+  if type(value.layers) ~= "table" then
+    return say(field.key .. ".layers", show(value.layers) .. ", but a list of layers, counted from 0, is allowed")
+  end
+  if not is_list(say, field.key .. ".layers", value.layers, "layers") then return nil end
+  result.layers = {}
+  for i, layer in ipairs(value.layers) do
+    local n = read.integer(say, { key = ("%s.layers.%d"):format(field.key, i), min = 0, max = 999 }, layer)
+    if n then result.layers[n] = true end
+  end
+  return result
+end
+
+-- Lists of numbers, one a layer; their lengths are judged when heads and layers are known.
+function read.head_mask(say, field, value)
+  if value == "none" or value == "input" then return { kind = value } end
+  if type(value) ~= "table" then
+    return say(field.key, show(value) .. ", but none, input or a list of a list of factors a layer is allowed")
+  end
+  if not is_list(say, field.key, value, "layers") then return nil end
+  local result, fine = { kind = "constant", layers = {} }, true
+  for layer, list in ipairs(value) do
+    local key = ("%s.%d"):format(field.key, layer)
+    if type(list) ~= "table" then
+      return say(key, show(list) .. ", but a list of factors, one a head, is allowed")
+    end
+    if not is_list(say, key, list, "factors") then return nil end
+    result.layers[layer] = {}
+    for head, factor in ipairs(list) do
+      local number = read.number(say, { key = ("%s.%d"):format(key, head), min = -1e6, max = 1e6 }, factor)
+      result.layers[layer][head], fine = number, fine and number ~= nil
+    end
+  end
+  return fine and result or nil
+end
+
+--- { encoder = fields } or { seq, width, mask }.
+function read.memory(say, field, value)
+  if type(value) ~= "table" then
+    return say(field.key, show(value) .. ", but { seq =, width =, mask = } or encoder { ... } is allowed")
+  end
+  if value.stage == "encoder" then
+    local fields = {}
+    for key, each in pairs(value) do if key ~= "stage" then fields[key] = each end end
+    return { encoder = fields }
+  end
+  local known = {
+    seq = { type = "integer", min = 1, max = 4096, required = true, meaning = "rows of the memory" },
+    width = { type = "integer", min = 1, max = 8192 },
+    mask = { type = "word", words = { "none", "padding", "key_padding" }, default = "none" },
+  }
+  local result = {}
+  for _, name in ipairs(words.sorted_keys(known)) do
+    local entry = known[name]
+    entry.key = field.key .. "." .. name
+    if value[name] ~= nil then
+      result[name] = read[entry.type](say, entry, value[name])
+    elseif entry.required then
+      say(entry.key, "missing: " .. entry.meaning)
+    else
+      result[name] = entry.default
+    end
+  end
+  for _, name in ipairs(words.sorted_keys(value)) do
+    if not known[name] then
+      say(field.key, ("no field %s%s"):format(show(name), suggestion(say, name, words.sorted_keys(known))))
+    end
+  end
+  return result
+end
+
+function read.plan(say, field, value)
+  if type(value) ~= "table" then return say(field.key, show(value) .. ", but a table of tile parameters is allowed") end
+  local plan = {}
+  local names = words.sorted_keys(targets.parameters)
+  for _, name in ipairs(words.sorted_keys(value)) do
+    local parameter, key = targets.parameters[name], field.key .. "." .. tostring(name)
+    if not parameter then
+      say(field.key, ("no parameter %s; there are %s%s"):format(show(name), one_of(names),
+        suggestion(say, name, names)))
+    elseif parameter.words then
+      plan[name] = read.word(say, { key = key, words = parameter.words }, value[name])
+    else
+      local n = read.integer(say, { key = key, min = parameter.min, max = parameter.max }, value[name])
+      if n and parameter.multiple and n % parameter.multiple ~= 0 then
+        say(key, ("%d, but a multiple of %d is allowed"):format(n, parameter.multiple))
+      end
+      if n and parameter.divides and parameter.divides % n ~= 0 then
+        say(key, ("%d, but a divisor of %d is allowed"):format(n, parameter.divides))
+      end
+      plan[name] = n
+    end
+  end
+  return plan
+end
+
+-- The stages that may stand in a place, sorted.
+local function stages_of(place)
+  local list = {}
+  for _, name in ipairs(words.sorted_keys(stages.constructors)) do
+    local of = stages.constructors[name].place
+    if of == place or of == "both" then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- One stage before or after the stack: its fields, each read by its type.
+local function read_stage(say, key, value, place)
+  if type(value) ~= "table" or type(value.stage) ~= "string" then
+    return say(key, show(value) .. ", but a stage such as " .. (place == "input" and "linear { from = 40 }"
+      or "pool \"mean\"") ..
+      " is allowed")
+  end
+  local stage = stages.constructors[value.stage]
+  if not stage then
+    local list = stages_of(place)
+    return say(key, ("no stage %s%s; %s is allowed"):format(quote(value.stage),
+      suggestion(say, value.stage, list, hints.activations), one_of(list)))
+  end
+  if stage.place ~= "both" and stage.place ~= place then
+    return say(key, ("%s stands only in the %s"):format(value.stage, stage.place))
+  end
+  local result = { stage = value.stage, activation = stage.activation }
+  local known = {}
+  for _, name in ipairs(words.sorted_keys(stage.fields)) do
+    local field = stage.fields[name]
+    if not field.place or field.place == place then
+      known[#known + 1] = name
+      local entry = { key = key .. "." .. name, min = field.min, max = field.max, words = field.words }
+      if value[name] ~= nil then
+        result[name] = read[field.type](say, entry, value[name])
+      elseif field.required then
+        say(entry.key, "missing: " .. field.meaning)
+      else
+        result[name] = field.default
+      end
+    end
+  end
+  for _, name in ipairs(words.sorted_keys(value)) do
+    local field = stage.fields[name]
+    if name ~= "stage" and (not field or (field.place and field.place ~= place)) then
+      say(key, ("%s has no field %s%s"):format(value.stage, show(name), suggestion(say, name, known, hints.fields)))
+    end
+  end
+  return result
+end
+
+function read.input(say, field, value) return read_stage(say, field.key, value, "input") end
+
+function read.output(say, field, value)
+  if type(value) == "table" and value.stage then value = { value } end
+  if type(value) ~= "table" then return say(field.key, show(value) .. ", but a list of stages is allowed") end
+  if not is_list(say, field.key, value, "stages") then return nil end
+  if #value > 64 then return say(field.key, ("%d stages, but at most 64 are allowed"):format(#value)) end
+  local list = {}
+  for i, stage in ipairs(value) do
+    list[i] = read_stage(say, field.key .. "." .. i, stage, "output") or { stage = "hidden" }
+  end
+  return list
+end
+
+--- One word, or one of positions of the input and one of positions of attentions.
+function read.positions(say, field, value)
+  if type(value) ~= "table" then return read.word(say, field, value) end
+  local first, second = value[1], value[2]
+  if #value == 2 and (first == "learned" or first == "sinusoidal") and (second == "alibi" or second == "t5") then
+    return { first, second }
+  end
+  return say(field.key, "a list, but { \"learned\" or \"sinusoidal\", \"alibi\" or \"t5\" } is allowed")
+end
+
+function read.layer_groups(say, field, value)
+  if type(value) ~= "table" or #value == 0 then
+    return say(field.key, show(value) .. ", but a list with a group for each layer is allowed: { 0, 0, 1 }")
+  end
+  for i, group in ipairs(value) do
+    if math.type(group) ~= "integer" or group < 0 or group >= #value then
+      return say(("%s.%d"):format(field.key, i), ("%s, but a group from 0 to %d is allowed"):format(show(group),
+        #value - 1))
+    end
+  end
+  return value
+end
+
+local tools = { show = show, one_of = one_of, suggestion = suggestion }
+read.names = require("passes.validate.names")(tools)
+read.inputs = require("passes.validate.inputs")(tools, read)
+read.rope_scaling = require("passes.validate.rope")(tools, read)
+
+return { read = read, show = show, one_of = one_of, suggestion = suggestion }

@@ -1,0 +1,47 @@
+-- agree.lua: where tokenizer_config.json says other than tokenizer.json: AutoTokenizer of transformers rebuilds
+-- normalizer and pre-tokenizer of the common families from it, and so gives other ids. The file is followed
+-- here, and what differs is said.
+local json = require("text.json")
+
+local agree = {}
+
+-- The first component of a kind in a stage, looking into sequences.
+local function find(value, kind)
+  if json.kind(value) ~= "object" then return nil end
+  if value.type == kind then return value end
+  for _, members in ipairs { "normalizers", "pretokenizers" } do
+    for _, member in ipairs(type(value[members]) == "table" and value[members] or {}) do
+      local found = find(member, kind)
+      if found then return found end
+    end
+  end
+  return nil
+end
+
+-- Key of the config, stage and kind of component, its key, and the default of transformers' classes.
+local compared = {
+  { "do_lower_case", "normalizer", "BertNormalizer", "lowercase", true },
+  { "strip_accents", "normalizer", "BertNormalizer", "strip_accents", nil },
+  { "tokenize_chinese_chars", "normalizer", "BertNormalizer", "handle_chinese_chars", true },
+  { "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", false },
+}
+
+--- Lines, one a difference. file: how the config is called.
+function agree.warnings(root, config, file)
+  local lines = {}
+  if json.kind(config) ~= "object" or json.kind(root) ~= "object" then return lines end
+  if config.tokenizer_class == "PreTrainedTokenizerFast" then return lines end
+  for _, row in ipairs(compared) do
+    local key, stage, kind, own, default = table.unpack(row, 1, 5)
+    local component = find(root[stage], kind)
+    local wanted = config[key]
+    if wanted == nil then wanted = default end
+    if component and component[own] ~= wanted then
+      lines[#lines + 1] = ("%s: warning: %s is %s here and %s in tokenizer.json, which is followed; AutoTokenizer "
+        .. "follows this file"):format(file, key, tostring(wanted), tostring(component[own]))
+    end
+  end
+  return lines
+end
+
+return agree

@@ -1,0 +1,227 @@
+-- components.lua: normalizers, pre-tokenizers and decoders of tokenizer.json as records for the tables. Sequences
+-- become lists. What is not known is refused by its name. Numbers are those of runtime/text/stages.h.
+local json = require("text.json")
+local regex = require("text.regex")
+
+local components = {}
+
+local NORMALIZE = { bert = 0, lowercase = 1, strip = 2, accents = 3, prepend = 4, replace = 5, nmt = 6,
+  precompiled = 7, form = 8, bytes = 9 }
+local CUT = { characters = 0, pattern = 1, bytes = 2, metaspace = 3 }
+local DECODE = { wordpiece = 0, bytes = 1, metaspace = 2, byte_fallback = 3, fuse = 4, strip = 5, replace = 6, bpe = 7,
+  join = 8 }
+local BEHAVIOR = { Removed = 0, Isolated = 1, MergedWithPrevious = 2, MergedWithNext = 3, Contiguous = 4 }
+local WHITE, PUNCTUATION, NUMBER = 0, 1, 2
+local SCHEME = { always = 0, first = 1, never = 2 }
+
+components.stage = { normalize = 0, cut = 1, trim = 2, decode = 3 }
+
+local function flag(value, bit) return value and bit or 0 end
+
+-- A pattern: { String = text } or { Regex = text }, for PCRE2.
+local function pattern(look, object, path)
+  local value = look:object(object, path, "pattern")
+  if not value then return nil end
+  if value.String ~= nil then
+    local text = look:text(value, path .. ".pattern", "String")
+    return text and regex.quote(text), text
+  end
+  local text = look:text(value, path .. ".pattern", "Regex")
+  if not text then return nil end
+  local translated, problem = regex.translate(text)
+  if not translated then look:fault(path .. ".pattern.Regex", problem .. " is not done in patterns") end
+  return translated
+end
+
+local function decode_base64(text)
+  local alphabet, values = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", {}
+  for i = 1, 64 do values[alphabet:byte(i)] = i - 1 end
+  if #text % 4 ~= 0 or text:find("[^%w+/=]") then return nil end
+  local body, padding = text:match("^([^=]*)(=*)$")
+  if not body or #padding > 2 then return nil end
+  local out = {}
+  for at = 1, #text, 4 do
+    local a, b, c, d = text:byte(at, at + 3)
+    if not values[a] or not values[b] then return nil end
+    local word = values[a] << 18 | values[b] << 12 | (values[c] or 0) << 6 | (values[d] or 0)
+    out[#out + 1] = string.char(word >> 16, word >> 8 & 255, word & 255)
+  end
+  local bytes = table.concat(out)
+  return bytes:sub(1, #bytes - #padding)
+end
+
+local function charsmap(look, object, path)
+  local text = look:text(object, path, "precompiled_charsmap")
+  local bytes = text and decode_base64(text)
+  if text and not bytes then look:fault(path .. ".precompiled_charsmap", "no base64") end
+  if not bytes then return nil end
+  local size = #bytes >= 4 and string.unpack("<I4", bytes)
+  if not size or size > #bytes - 4 or size < 4 then
+    look:fault(path .. ".precompiled_charsmap", "cut, or no map of characters")
+    return nil
+  end
+  if not utf8.len(bytes, 5 + size // 4 * 4) then
+    look:fault(path .. ".precompiled_charsmap", "its texts are no UTF-8")
+  end
+  return bytes
+end
+
+local normalizers = {}
+
+function normalizers.BertNormalizer(look, object, path)
+  local lower = look:boolean(object, path, "lowercase")
+  local strip = object.strip_accents
+  if strip ~= nil and type(strip) ~= "boolean" then
+    look:fault(path .. ".strip_accents", "true, false or null is expected")
+  end
+  if strip == nil then strip = lower end
+  return { kind = NORMALIZE.bert, flags = flag(look:boolean(object, path, "clean_text"), 1)
+    | flag(look:boolean(object, path, "handle_chinese_chars"), 2) | flag(strip, 4) | flag(lower, 8) }
+end
+
+function normalizers.Lowercase() return { kind = NORMALIZE.lowercase } end
+function normalizers.StripAccents() return { kind = NORMALIZE.accents } end
+function normalizers.Nmt() return { kind = NORMALIZE.nmt } end
+function normalizers.ByteLevel() return { kind = NORMALIZE.bytes } end
+function normalizers.NFD() return { kind = NORMALIZE.form, flags = 0 } end
+function normalizers.NFKD() return { kind = NORMALIZE.form, flags = 1 } end
+function normalizers.NFC() return { kind = NORMALIZE.form, flags = 2 } end
+function normalizers.NFKC() return { kind = NORMALIZE.form, flags = 3 } end
+
+function normalizers.Strip(look, object, path)
+  return { kind = NORMALIZE.strip, flags = flag(look:boolean(object, path, "strip_left"), 1)
+    | flag(look:boolean(object, path, "strip_right"), 2) }
+end
+
+function normalizers.Prepend(look, object, path)
+  return { kind = NORMALIZE.prepend, a = look:text(object, path, "prepend") }
+end
+
+function normalizers.Replace(look, object, path)
+  return { kind = NORMALIZE.replace, a = pattern(look, object, path), b = look:text(object, path, "content") }
+end
+
+function normalizers.Precompiled(look, object, path)
+  return { kind = NORMALIZE.precompiled, a = charsmap(look, object, path) }
+end
+
+local cutters = {}
+
+local function characters(class, behavior) return { kind = CUT.characters, number = class, flags = behavior } end
+
+function cutters.BertPreTokenizer()
+  return characters(WHITE, BEHAVIOR.Removed), characters(PUNCTUATION, BEHAVIOR.Isolated)
+end
+
+function cutters.WhitespaceSplit() return characters(WHITE, BEHAVIOR.Removed) end
+function cutters.Whitespace() return { kind = CUT.pattern, flags = BEHAVIOR.Removed | 8, a = regex.whitespace } end
+
+function cutters.Punctuation(look, object, path)
+  return characters(PUNCTUATION, look:choice(object, path, "behavior", BEHAVIOR, "Isolated"))
+end
+
+function cutters.Digits(look, object, path)
+  local one_by_one = look:boolean(object, path, "individual_digits")
+  return characters(NUMBER, one_by_one and BEHAVIOR.Isolated or BEHAVIOR.Contiguous)
+end
+
+function cutters.Split(look, object, path)
+  local invert = look:boolean(object, path, "invert")
+  return { kind = CUT.pattern, a = pattern(look, object, path),
+    flags = (look:choice(object, path, "behavior", BEHAVIOR) or 0) | flag(invert, 8) }
+end
+
+function cutters.ByteLevel(look, object, path)
+  look:boolean(object, path, "trim_offsets")
+  local by_pattern = look:boolean(object, path, "use_regex", true)
+  return { kind = CUT.bytes, flags = flag(look:boolean(object, path, "add_prefix_space"), 1),
+    a = by_pattern and regex.translate(regex.byte_level) or "" }
+end
+
+-- The character and scheme of Metaspace, of either kind.
+local function metaspace(look, object, path)
+  local replacement = look:text(object, path, "replacement")
+  if replacement and utf8.len(replacement) ~= 1 then look:fault(path .. ".replacement", "one character is expected") end
+  local scheme = look:choice(object, path, "prepend_scheme", SCHEME, "always")
+  if object.add_prefix_space == false and scheme ~= SCHEME.never then
+    look:fault(path .. ".add_prefix_space", "false, but prepend_scheme is not never")
+  end
+  return replacement, scheme
+end
+
+function cutters.Metaspace(look, object, path)
+  local replacement, scheme = metaspace(look, object, path)
+  return { kind = CUT.metaspace, a = replacement, number = scheme,
+    flags = flag(look:boolean(object, path, "split", true), 1) }
+end
+
+local decoders = {}
+
+function decoders.WordPiece(look, object, path)
+  return { kind = DECODE.wordpiece, a = look:text(object, path, "prefix"),
+    flags = flag(look:boolean(object, path, "cleanup"), 1) }
+end
+
+function decoders.ByteLevel() return { kind = DECODE.bytes } end
+function decoders.ByteFallback() return { kind = DECODE.byte_fallback } end
+function decoders.Fuse() return { kind = DECODE.fuse } end
+
+function decoders.Metaspace(look, object, path)
+  local replacement, scheme = metaspace(look, object, path)
+  return { kind = DECODE.metaspace, a = replacement, number = scheme }
+end
+
+function decoders.Strip(look, object, path)
+  local content = look:text(object, path, "content")
+  if content and utf8.len(content) ~= 1 then look:fault(path .. ".content", "one character is expected") end
+  return { kind = DECODE.strip, a = content, number = look:count(object, path, "start"),
+    flags = look:count(object, path, "stop") }
+end
+
+function decoders.Replace(look, object, path)
+  return { kind = DECODE.replace, a = pattern(look, object, path), b = look:text(object, path, "content") }
+end
+
+function decoders.BPEDecoder(look, object, path)
+  return { kind = DECODE.bpe, a = look:text(object, path, "suffix") }
+end
+
+local MOST = 64
+
+-- Adds the records of a component, or of those of a sequence, to a list.
+local function add(look, list, stage, makers, members, value, path, depth)
+  if json.kind(value) ~= "object" then return look:fault(path, "an object is expected") end
+  if value.type == "Sequence" and depth < 8 then
+    for i, member in ipairs(look:array(value, path, members) or {}) do
+      add(look, list, stage, makers, members, member, ("%s.%s[%d]"):format(path, members, i - 1), depth + 1)
+    end
+    return nil
+  end
+  local maker = look:choice(value, path, "type", makers)
+  if not maker then return nil end
+  for _, record in ipairs { maker(look, value, path) } do
+    record.stage = stage
+    list[#list + 1] = record
+  end
+  if #list > MOST then look:fault(path, "more than 64 components") end
+  return nil
+end
+
+--- The records of all stages, in order; those of post-processing are added by process.lua.
+function components.read(look, root)
+  local list, stage = {}, components.stage
+  if root.normalizer ~= nil then
+    add(look, list, stage.normalize, normalizers, "normalizers", root.normalizer, "normalizer", 0)
+  end
+  if root.pre_tokenizer ~= nil then
+    add(look, list, stage.cut, cutters, "pretokenizers", root.pre_tokenizer, "pre_tokenizer", 0)
+  end
+  if root.decoder ~= nil then
+    add(look, list, stage.decode, decoders, "decoders", root.decoder, "decoder", 0)
+  else
+    list[#list + 1] = { stage = stage.decode, kind = DECODE.join, a = " " }
+  end
+  return list
+end
+
+return components

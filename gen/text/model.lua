@@ -1,0 +1,214 @@
+-- model.lua: the model of tokenizer.json: vocabulary, merges, scores, checked; and the ids of added tokens, which
+-- follow from their order and not from what the file says.
+local faults = require("common.faults")
+local json = require("text.json")
+
+local model = {}
+
+local KIND = { WordPiece = 1, BPE = 2, Unigram = 3 }
+local FUSE, BYTE_FALLBACK, IGNORE_MERGES, NEEDS_UNKNOWN = 1, 2, 4, 8
+local MOST_TOKENS = 1 << 24
+local UNKNOWN_PENALTY = 10
+
+-- Files of the library's first versions have no type.
+local function guess(look, object)
+  if object.type ~= nil then return look:choice(object, "model", "type", KIND) end
+  if object.vocab and object.merges then return KIND.BPE end
+  if object.max_input_chars_per_word then return KIND.WordPiece end
+  look:fault("model.type", "nothing; WordPiece, BPE or Unigram is expected")
+  return nil
+end
+
+-- { token = id } of an object, with ids at most so large; made.tokens: id -> token.
+local function read_vocabulary(look, object, made)
+  local count, largest = 0, -1
+  for token, id in pairs(look:object(object, "model", "vocab") or {}) do
+    if math.type(id) ~= "integer" or id < 0 or id >= MOST_TOKENS then
+      look:fault("model.vocab", ("%s has no id from 0 to %d"):format(faults.quote(token), MOST_TOKENS - 1))
+    elseif not utf8.len(token) then
+      look:fault("model.vocab", ("%s is no UTF-8"):format(faults.quote(token)))
+    elseif made.tokens[id] then
+      look:fault("model.vocab", ("%s and %s have the same id"):format(faults.quote(token),
+        faults.quote(made.tokens[id])))
+    else
+      made.tokens[id], made.ids[token] = token, id
+      count, largest = count + 1, math.max(largest, id)
+    end
+  end
+  made.count, made.largest = count, largest
+  if count == 0 then look:fault("model.vocab", "has no token") end
+  if largest > 4 * count + 1000 then look:fault("model.vocab", "has ids far beyond the number of its tokens") end
+end
+
+local function unknown_token(look, object, made)
+  local token = look:maybe_text(object, "model", "unk_token")
+  made.unknown = token and made.ids[token]
+  return token
+end
+
+local function read_wordpiece(look, object, made)
+  read_vocabulary(look, object, made)
+  look:text(object, "model", "unk_token")
+  local token = unknown_token(look, object, made)
+  if token and not made.unknown then
+    look:warn(("unk_token %s is not in the vocabulary: a text with an unknown word is refused"):format(
+      faults.quote(token)))
+  end
+  made.prefix = look:text(object, "model", "continuing_subword_prefix")
+  made.longest_word = look:count(object, "model", "max_input_chars_per_word")
+end
+
+-- The two halves of a merge, or nil.
+local function halves(merge)
+  if type(merge) == "string" then return merge:match("^([^ ]+) ([^ ]+)$") end
+  if type(merge) == "table" and #merge == 2 and type(merge[1]) == "string" and type(merge[2]) == "string" then
+    return merge[1], merge[2]
+  end
+  return nil
+end
+
+-- Lists of left, right, rank and result; the last of equal pairs counts.
+local function read_merges(look, object, made)
+  local merges, prefix, rank = look:array(object, "model", "merges") or {}, #(made.prefix or ""), 0
+  local ids, places, list = made.ids, {}, { count = 0, left = {}, right = {}, rank = {}, result = {} }
+  for i, merge in ipairs(merges) do
+    local a, b = halves(merge)
+    if a or type(merge) ~= "string" or merge:sub(1, 8) ~= "#version" then
+      local left, right = ids[a or ""], ids[b or ""]
+      local result = left and right and ids[a .. b:sub(prefix + 1)]
+      if not result then
+        look:fault(("model.merges[%d]"):format(i - 1), a and ("%s %s is not made of tokens, or makes none"):format(
+          faults.quote(a), faults.quote(b)) or "no pair of tokens")
+        if #look.lines >= 10 then return end
+      else
+        local place = places[left << 32 | right]
+        if not place then
+          place = list.count + 1
+          places[left << 32 | right], list.count = place, place
+        end
+        list.left[place], list.right[place], list.rank[place], list.result[place] = left, right, rank, result
+      end
+      rank = rank + 1
+    end
+  end
+  made.merges = list
+end
+
+local function option(look, object, key, bit)
+  return look:boolean(object, "model", key, false) and bit or 0
+end
+
+local function read_bpe(look, object, made)
+  read_vocabulary(look, object, made)
+  if object.dropout ~= nil and object.dropout ~= 0 then look:fault("model.dropout", "is not done; null or 0 is") end
+  made.prefix = look:maybe_text(object, "model", "continuing_subword_prefix") or ""
+  made.suffix = look:maybe_text(object, "model", "end_of_word_suffix") or ""
+  if #made.suffix > 60 then look:fault("model.end_of_word_suffix", "more than 60 bytes are not done") end
+  made.options = option(look, object, "fuse_unk", FUSE) | option(look, object, "byte_fallback", BYTE_FALLBACK)
+    | option(look, object, "ignore_merges", IGNORE_MERGES)
+  local token = unknown_token(look, object, made)
+  if token and not made.unknown then made.options = made.options | NEEDS_UNKNOWN end
+  if #look.lines == 0 then read_merges(look, object, made) end
+end
+
+-- A score as the library reads it: its JSON reader divides the digits, rounded, by a power of ten, which may be
+-- off by the last bit; and ties between ways to cut a word are decided by that bit.
+local function as_read(score)
+  for digits = 14, 16 do
+    local text = ("%%.%de"):format(digits):format(score)
+    if tonumber(text) == score then
+      local sign, first, rest, exponent = text:match("^(%-?)(%d)%.(%d-)0*e([%+%-]%d+)$")
+      local power = tonumber(exponent) - #rest
+      local value = math.tointeger(first .. rest) + 0.0
+      if power < -308 or power > 308 then return score end
+      value = power < 0 and value / tonumber("1e" .. -power) or value * tonumber("1e" .. power)
+      return sign == "-" and -value or value
+    end
+  end
+  return score
+end
+
+local function read_unigram(look, object, made)
+  made.scores = {}
+  local least = math.huge
+  local list = look:array(object, "model", "vocab") or {}
+  if #list > MOST_TOKENS then return look:fault("model.vocab", "has too many tokens") end
+  for i, entry in ipairs(list) do
+    local token, score = type(entry) == "table" and entry[1], type(entry) == "table" and entry[2]
+    if type(token) ~= "string" or type(score) ~= "number" or not utf8.len(token) or score ~= score then
+      look:fault(("model.vocab[%d]"):format(i - 1), "a token and its score are expected")
+    else
+      made.tokens[i - 1], made.ids[token], made.scores[i - 1] = token, i - 1, as_read(score + 0.0)
+      least = math.min(least, made.scores[i - 1])
+    end
+  end
+  made.count, made.largest = #list, #list - 1
+  if #list == 0 then look:fault("model.vocab", "has no token") end
+  if object.unk_id ~= nil then made.unknown = look:count(object, "model", "unk_id") end
+  if made.unknown and made.unknown >= #list then look:fault("model.unk_id", "is no token's id") end
+  made.unknown_score = least - UNKNOWN_PENALTY
+  made.options = option(look, object, "byte_fallback", BYTE_FALLBACK)
+end
+
+local readers = { [KIND.WordPiece] = read_wordpiece, [KIND.BPE] = read_bpe, [KIND.Unigram] = read_unigram }
+
+--- { kind, tokens = id -> text, ids = text -> id, count, largest, unknown, options, prefix, suffix, merges, scores }
+function model.read(look, root)
+  local object = look:object(root, "tokenizer", "model")
+  local made = { tokens = {}, ids = {}, options = 0, prefix = "", suffix = "", longest_word = 0, unknown_score = 0.0 }
+  made.kind = object and guess(look, object)
+  if made.kind then readers[made.kind](look, object, made) end
+  look:settle()
+  return made
+end
+
+local MOST_ADDED = 65536
+local flags = { "lstrip", "rstrip", "single_word", "normalized", "special" }
+
+-- Content and flags of one entry; nil where it is none.
+local function read_added(look, entry, path)
+  if json.kind(entry) ~= "object" then
+    look:fault(path, "an object is expected")
+    return nil
+  end
+  local content, bits = look:text(entry, path, "content"), 0
+  look:count(entry, path, "id")
+  for i, name in ipairs(flags) do
+    if look:boolean(entry, path, name) then bits = bits | 1 << (i - 1) end
+  end
+  return content, bits
+end
+
+--- The added tokens, { text, id, flags } by their ids; they are put among the model's tokens. A token that the
+--- model has keeps the model's id; others get the next ones.
+function model.add(look, root, made)
+  local by_id, order, next_id = {}, {}, made.count
+  local list = root.added_tokens ~= nil and look:array(root, "tokenizer", "added_tokens") or {}
+  if #list > MOST_ADDED then look:fault("added_tokens", "more than 65,536 are not done") end
+  for i, entry in ipairs(list) do
+    local path = ("added_tokens[%d]"):format(i - 1)
+    local content, bits = read_added(look, entry, path)
+    if content and content ~= "" then
+      local id = made.added_ids[content] or made.ids[content]
+      if not id then id, next_id = next_id, next_id + 1 end
+      if entry.id ~= id then
+        look:warn(("added token %s has the id %d, not %s: the model's own, or the next free one"):format(
+          faults.quote(content), id, tostring(entry.id)))
+      end
+      if made.tokens[id] and made.tokens[id] ~= content then
+        look:fault(path, ("%s takes the id %d of %s: ids of the vocabulary are missing"):format(
+          faults.quote(content), id, faults.quote(made.tokens[id])))
+      end
+      if not by_id[id] then order[#order + 1] = id end
+      by_id[id] = { text = content, id = id, flags = bits }
+      made.added_ids[content] = id
+      made.tokens[id] = content
+      made.largest = math.max(made.largest, id)
+    end
+  end
+  local added = {}
+  for i, id in ipairs(order) do added[i] = by_id[id] end
+  return added
+end
+
+return model

@@ -1,0 +1,108 @@
+-- older.lua: folders without a tokenizer.json: vocab.txt is BERT's WordPiece, vocab.json with merges.txt is GPT-2's
+-- or RoBERTa's byte-level BPE. Made into what their tokenizer.json would say.
+local faults = require("common.faults")
+local files = require("common.files")
+local json = require("text.json")
+
+local older = {}
+
+-- The content of a special token in a config: a text, or an object with one.
+local function special(config, key, default)
+  local value = config[key]
+  if type(value) == "table" then value = value.content end
+  return type(value) == "string" and value or default
+end
+
+local function object(value) return setmetatable(value, { __jsontype = "object" }) end
+local function array(value) return setmetatable(value, { __jsontype = "array" }) end
+
+local function added(ids, names)
+  local list, seen = {}, {}
+  for _, name in ipairs(names) do
+    if ids[name] and not seen[name] then
+      seen[name] = true
+      list[#list + 1] = object { id = ids[name], content = name, lstrip = false, rstrip = false, single_word = false,
+        normalized = false, special = true }
+    end
+  end
+  table.sort(list, function(a, b) return a.id < b.id end)
+  return array(list)
+end
+
+local function choose(value, default) if value == nil then return default end return value end
+
+local function from_vocab_txt(text, path, config)
+  local ids, count = {}, 0
+  for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
+    ids[(line:gsub("[ \t\r\v\f]+$", ""))] = count
+    count = count + 1
+  end
+  local unknown, cls, sep = special(config, "unk_token", "[UNK]"), special(config, "cls_token", "[CLS]"),
+    special(config, "sep_token", "[SEP]")
+  for _, name in ipairs { unknown, cls, sep } do
+    if not ids[name] then faults.raise("format", ("%s: has no %s"):format(path, faults.quote(name))) end
+  end
+  local names = { special(config, "pad_token", "[PAD]"), unknown, cls, sep, special(config, "mask_token", "[MASK]") }
+  return object {
+    added_tokens = added(ids, names),
+    normalizer = object { type = "BertNormalizer", clean_text = true, lowercase = choose(config.do_lower_case, true),
+      handle_chinese_chars = choose(config.tokenize_chinese_chars, true), strip_accents = config.strip_accents },
+    pre_tokenizer = object { type = "BertPreTokenizer" },
+    post_processor = object { type = "BertProcessing", cls = array { cls, ids[cls] }, sep = array { sep, ids[sep] } },
+    decoder = object { type = "WordPiece", prefix = "##", cleanup = true },
+    model = object { type = "WordPiece", unk_token = unknown, continuing_subword_prefix = "##",
+      max_input_chars_per_word = 100, vocab = object(ids) },
+  }
+end
+
+local function read_merges(text)
+  local merges = {}
+  for line in text:gmatch("[^\r\n]+") do
+    if line:sub(1, 8) ~= "#version" then merges[#merges + 1] = line end
+  end
+  return array(merges)
+end
+
+-- RoBERTa's vocabulary has <s>, GPT-2's does not.
+local function from_vocab_json(ids, merges, config)
+  local is_roberta = ids["<s>"] ~= nil and ids["</s>"] ~= nil
+  local cls, sep = special(config, "cls_token", "<s>"), special(config, "sep_token", "</s>")
+  local unknown = special(config, "unk_token", is_roberta and "<unk>" or "<|endoftext|>")
+  local mask = special(config, "mask_token", "<mask>")
+  local names = is_roberta and { cls, special(config, "pad_token", "<pad>"), sep, unknown, mask } or {
+    unknown, special(config, "bos_token", "<|endoftext|>"), special(config, "eos_token", "<|endoftext|>") }
+  local list = added(ids, names)
+  for _, token in ipairs(list) do
+    if is_roberta and token.content == mask then token.lstrip = true end
+  end
+  local prefix = choose(config.add_prefix_space, false)
+  local bytes = object { type = "ByteLevel", add_prefix_space = prefix, trim_offsets = true, use_regex = true }
+  local roberta = is_roberta and ids[cls] and ids[sep] and object { type = "RobertaProcessing",
+    cls = array { cls, ids[cls] }, sep = array { sep, ids[sep] }, trim_offsets = true, add_prefix_space = prefix }
+  return object {
+    added_tokens = list,
+    pre_tokenizer = bytes,
+    post_processor = roberta or object { type = "ByteLevel", add_prefix_space = prefix, trim_offsets = false },
+    decoder = object { type = "ByteLevel", add_prefix_space = true, trim_offsets = true, use_regex = true },
+    model = object { type = "BPE", vocab = object(ids), merges = merges },
+  }
+end
+
+--- What the folder's tokenizer.json would be, and the file it was made from; nil where there is none.
+function older.read(folder, config, read_json)
+  config = json.kind(config) == "object" and config or {}
+  local text = files.read(folder .. "/vocab.txt")
+  if text then
+    local path = folder .. "/vocab.txt"
+    if not utf8.len(text) then faults.raise("format", path .. ": is not UTF-8") end
+    return from_vocab_txt(text, path, config), path
+  end
+  local ids, path = read_json(folder, "vocab.json")
+  if not ids then return nil end
+  local merges = files.read(folder .. "/merges.txt")
+  if not merges then faults.raise("format", path .. ": has no merges.txt beside it") end
+  if json.kind(ids) ~= "object" then faults.raise("format", path .. ": an object is expected") end
+  return from_vocab_json(ids, read_merges(merges), config), path
+end
+
+return older

@@ -1,0 +1,349 @@
+-- regex.lua: patterns of tokenizer.json, which are Oniguruma's (Ruby's syntax), as PCRE2 reads them: the same
+-- meaning in UTF mode with Unicode's properties, or a refusal. Code points whose properties PCRE2's tables do
+-- not have yet are added by number (differences.lua), which makes matching slow. So there are two patterns: an
+-- exact one, and a plain one for texts without the bytes that such code points begin with.
+local differences = require("text.differences")
+
+local regex = {}
+
+local general = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Alphabetic"
+local scripts = "Han Hiragana Katakana Hangul Latin Cyrillic Greek Arabic Hebrew Thai Devanagari Armenian Bengali"
+
+-- The members of each property inside of brackets.
+local members = {
+  space = "\\p{White_Space}", digit = "\\p{Nd}", word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}",
+  rust_word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}",
+}
+for name in general:gmatch("%S+") do members[name] = "\\p{" .. name .. "}" end
+for name in scripts:gmatch("%S+") do members[name] = "\\p{sc:" .. name .. "}" end
+
+local function ranges(list)
+  local parts = {}
+  for i, pair in ipairs(list) do parts[i] = ("\\x{%x}-\\x{%x}"):format(pair[1], pair[2]) end
+  return table.concat(parts)
+end
+
+-- What a property's name is for differences.lua; names are read without case, spaces and underlines.
+local names = {}
+for name in pairs(members) do names[name:lower()] = name end
+local long = { letter = "L", mark = "M", number = "N", punctuation = "P", symbol = "S", separator = "Z" }
+for name, short in pairs(long) do names[name] = short end
+
+-- What stands in brackets for a property.
+local function inside(name, plain)
+  local difference = differences[name]
+  return members[name] .. (difference and not plain and ranges(difference.more) or "")
+end
+
+-- A property outside of brackets, or, with `negated`, everything else.
+local function outside(name, negated, plain)
+  local less = differences[name] and not plain and differences[name].less or {}
+  if inside(name, plain) == members[name] and not members[name]:find("}.") then
+    return negated and members[name]:gsub("\\p", "\\P") or members[name]
+  end
+  local class = ("[%s%s]"):format(negated and "^" or "", inside(name, plain))
+  if #less == 0 then return class end
+  if negated then return ("(?:%s|[%s])"):format(class, ranges(less)) end
+  return ("(?![%s])%s"):format(ranges(less), class)
+end
+
+-- The first bytes, as a set of 256 bits, of code points that a list of properties differs in.
+local function first_bytes(used)
+  local set = {}
+  for i = 1, 32 do set[i] = 0 end
+  for name in pairs(used) do
+    for _, list in pairs(differences[name] or {}) do
+      for _, pair in ipairs(list) do
+        for byte = utf8.char(pair[1]):byte(), utf8.char(pair[2]):byte() do
+          set[byte // 8 + 1] = set[byte // 8 + 1] | 1 << byte % 8
+        end
+      end
+    end
+  end
+  return string.char(table.unpack(set))
+end
+
+-- As runtime/text/regex.c reads it: the plain pattern's length, the set, the plain pattern, the exact one.
+local function pack(plain, exact, used)
+  if plain == exact then used = {} end
+  return string.pack("<I4", #plain) .. first_bytes(used) .. plain .. exact
+end
+
+--- The pattern of one letter of a word, as Rust's engine has it, and of Whitespace.
+regex.word = pack(outside("rust_word", false, true), outside("rust_word"), { rust_word = true })
+
+local function whitespace(plain)
+  return ("%s+|[^%s\\p{White_Space}]+"):format(outside("rust_word", false, plain), inside("rust_word", plain))
+end
+regex.whitespace = pack(whitespace(true), whitespace(), { rust_word = true })
+--- ByteLevel's own pattern, in Oniguruma's syntax.
+regex.byte_level = [['s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+]]
+
+local Reader = {}
+Reader.__index = Reader
+
+function Reader.refuse(_, what) error({ refused = what }, 0) end
+function Reader:peek(n) return self.text:sub(self.at, self.at + (n or 1) - 1) end
+function Reader:take(pattern)
+  local found = self.text:match("^" .. pattern, self.at)
+  if found then self.at = self.at + #found end
+  return found
+end
+function Reader:emit(piece)
+  self.atom, self.quantified = #self.out + 1, nil -- what a quantifier applies to
+  self.out[self.atom] = piece
+end
+
+local function literal(code)
+  if code < 0x80 and string.char(code):find("[%w ]") then return string.char(code) end
+  return ("\\x{%x}"):format(code)
+end
+
+local plain_escapes = { r = 13, n = 10, t = 9, f = 12, v = 11, a = 7, e = 27 }
+
+-- The code point of an escape for one character, or nil.
+function Reader:escaped_character()
+  local hex = self:take("\\x{%x+}") or self:take("\\x%x%x?") or self:take("\\u%x%x%x%x")
+  if hex then
+    local code = tonumber(hex:match("%x+", 3), 16)
+    if code > 0x10ffff or (code >= 0xd800 and code < 0xe000) then self:refuse(hex) end
+    return code
+  end
+  local letter = self.text:match("^\\(.)", self.at)
+  if not letter then self:refuse("a backslash at the end") end
+  if plain_escapes[letter] then
+    self.at = self.at + 2
+    return plain_escapes[letter]
+  end
+  if letter:find("%p") then
+    self.at = self.at + 2
+    return letter:byte()
+  end
+  return nil
+end
+
+local classes = { s = "space", d = "digit", w = "word" }
+
+-- A property by an escape: its name and whether it is negated; nil where the escape is none.
+function Reader:property()
+  local letter = self:take("\\[sSdDwW]")
+  if letter then
+    letter = letter:sub(2)
+    return classes[letter:lower()], letter:find("%u") ~= nil
+  end
+  local whole = self:take("\\[pP]{%^?[%w_ ]+}")
+  if not whole then return nil end
+  local kind, caret, name = whole:match("^\\([pP]){(%^?)(.*)}$")
+  name = names[name:lower():gsub("[_ ]", "")]
+  if not name or name == "space" or name == "digit" or name == "word" or name == "rust_word" then
+    self:refuse(whole)
+  end
+  return name, (kind == "P") ~= (caret == "^")
+end
+
+local function next_character(reader)
+  local character = reader:take(utf8.charpattern)
+  return character and utf8.codepoint(character)
+end
+
+-- One end of a range, or nil and what stands for a property.
+function Reader:class_member()
+  if self:peek() ~= "\\" then return next_character(self) end
+  local name, negated = self:property()
+  if name then
+    self.used[name] = true
+    if not negated then return nil, inside(name, self.plain) end
+    local difference = differences[name]
+    if difference and (#difference.more > 0 or #difference.less > 0) then
+      self:refuse("a negated property in brackets")
+    end
+    return nil, (members[name]:gsub("\\p", "\\P"))
+  end
+  if self:take("\\h") then return nil, "0-9a-fA-F" end
+  local code = self:escaped_character()
+  if not code then self:refuse(self:peek(2)) end
+  return code
+end
+
+function Reader:class()
+  local out = { "[", self:take("%^") or "" }
+  if self:peek() == "]" then self:refuse("empty brackets") end
+  while self:peek() ~= "]" do
+    if self:peek() == "" then self:refuse("brackets without an end") end
+    if self:peek() == "[" then self:refuse("brackets in brackets") end
+    if self:peek(2) == "&&" then self:refuse("&&") end
+    local first, property = self:class_member()
+    if property then
+      out[#out + 1] = property
+      if self:peek() == "-" and self:peek(2) ~= "-]" then self:refuse("a range from a property") end
+    elseif self:peek() == "-" and self:peek(2) ~= "-]" then
+      self.at = self.at + 1
+      local last = self:class_member()
+      if not last or last < first then self:refuse("a range that is none") end
+      out[#out + 1] = ("%s-%s"):format(literal(first), literal(last))
+    else
+      out[#out + 1] = literal(first)
+    end
+    if self.insensitive and first and first >= 0x80 then self:refuse("other than ASCII without regard to case") end
+  end
+  self.at = self.at + 1
+  out[#out + 1] = "]"
+  self:emit(table.concat(out))
+end
+
+-- Letters that fold with their neighbours into one: PCRE2 folds single characters only.
+local folding = { ss = true, ff = true, fi = true, fl = true, st = true }
+
+function Reader:literal(code)
+  local before = self.last_literal and self.last_literal_at == #self.out and self.last_literal or ""
+  local character = utf8.char(code)
+  if self.insensitive then
+    if code >= 0x80 then self:refuse("other than ASCII without regard to case") end
+    if folding[(before .. character):lower()] then self:refuse("letters that fold into one") end
+  end
+  self:emit(literal(code))
+  self.last_literal, self.last_literal_at = character, #self.out
+end
+
+local opening = { "%(%?:", "%(%?=", "%(%?!", "%(%?<=", "%(%?<!", "%(%?>" }
+
+function Reader:group()
+  local head
+  for _, pattern in ipairs(opening) do head = head or self:take(pattern) end
+  local insensitive = self.insensitive
+  if not head then
+    head = self:take("%(%?i:")
+    if head then
+      insensitive = true
+    else
+      head = self:take("%(%?%-i:")
+      if head then insensitive = false end
+    end
+  end
+  if not head then
+    if self:peek(2) == "(?" or self:peek(2) == "(*" then self:refuse(self:take("%(.[^%)]?[^%)]?")) end
+    self.at = self.at + 1
+    head = "(?:" -- no one asks what a group matched
+  end
+  self:emit(head)
+  local start, outer = self.atom, self.insensitive
+  self.insensitive = insensitive
+  self.depth = self.depth + 1
+  if self.depth > 50 then self:refuse("groups too deep in each other") end
+  self:alternatives()
+  self.depth = self.depth - 1
+  self.insensitive = outer
+  if not self:take("%)") then self:refuse("a group without an end") end
+  self.out[#self.out + 1] = ")"
+  self.atom, self.quantified = start, nil
+end
+
+-- {n,m}+ repeats what {n,m} matched: it is not possessive as ++ is.
+function Reader:quantifier()
+  local simple = self:take("[%*%+%?][%+%?]?")
+  local low, high
+  if not simple then
+    local whole = self.text:match("^{%d*,?%d*}", self.at)
+    if whole then low, high = whole:match("^{(%d*),?(%d*)}$") end
+    if not whole or whole == "{}" or whole == "{,}" then return false end
+    self.at = self.at + #whole
+    if not whole:find(",") then high = low end
+    if low == "" then low = "0" end
+    if #low > 4 or #high > 4 then self:refuse(whole) end
+    simple = low == high and ("{%s}"):format(low) or ("{%s,%s}"):format(low, high)
+    if self:peek() == "?" then
+      if low == high then self:refuse(whole .. "?") end
+      simple, self.at = simple .. "?", self.at + 1
+    end
+  end
+  if not self.atom then self:refuse("a quantifier of nothing") end
+  table.insert(self.out, self.atom, "(?:")
+  self.out[#self.out + 1] = ")" .. simple
+  -- A simple atom needs no group of its own: PCRE2 is faster without.
+  local is_simple = #self.out == self.atom + 2 and not self.out[self.atom + 1]:find("^%(")
+  if is_simple and self.quantified ~= self.atom then
+    local atom = self.out[self.atom + 1]
+    for _ = 1, 3 do table.remove(self.out) end
+    self.out[self.atom] = atom .. simple
+  end
+  self.quantified = self.atom
+  return true
+end
+
+function Reader:escape()
+  local name, negated = self:property()
+  if name then
+    self.used[name] = true
+    return self:emit(outside(name, negated, self.plain))
+  end
+  if self:take("\\h") then return self:emit("[0-9a-fA-F]") end
+  local anchor = self:take("\\[AzZ]")
+  if anchor then
+    self:emit(anchor)
+    self.atom = nil
+    return
+  end
+  local code = self:escaped_character()
+  if not code then self:refuse(self:peek(2)) end
+  self:literal(code)
+end
+
+function Reader:alternatives()
+  self.atom = nil
+  while self.at <= #self.text and self:peek() ~= ")" do
+    local character = self:peek()
+    if self:quantifier() then -- luacheck: ignore 542
+    elseif character == "|" then
+      self.at = self.at + 1
+      self.out[#self.out + 1] = "|"
+      self.atom = nil
+    elseif character == "[" then
+      self.at = self.at + 1
+      self:class()
+    elseif character == "(" then
+      self:group()
+    elseif character == "\\" then
+      self:escape()
+    elseif character == "." then
+      self.at = self.at + 1
+      self:emit(".")
+    elseif character == "^" or character == "$" then
+      self.at = self.at + 1
+      self.out[#self.out + 1] = character
+      self.atom = nil
+    else
+      self:literal(next_character(self))
+    end
+  end
+end
+
+--- One pattern for PCRE2 and the properties in it; nil and what of it is not understood.
+function regex.convert(text, plain)
+  if not utf8.len(text) then return nil, "text that is no UTF-8" end
+  if #text > 10000 then return nil, "more than 10,000 bytes" end
+  local reader = setmetatable({ text = text, at = 1, out = {}, depth = 0, plain = plain, used = {} }, Reader)
+  local ok, problem = pcall(function()
+    reader:alternatives()
+    if reader.at <= #text then reader:refuse(")") end
+  end)
+  if ok then return table.concat(reader.out), reader.used end
+  if type(problem) == "table" and problem.refused then return nil, problem.refused end
+  error(problem, 0)
+end
+
+--- Both patterns, packed; nil and what is not understood.
+function regex.translate(text)
+  local exact, used = regex.convert(text)
+  if not exact then return nil, used end
+  return pack(regex.convert(text, true), exact, used)
+end
+
+--- A text as a pattern.
+function regex.quote(text)
+  local parts = {}
+  for _, code in utf8.codes(text) do parts[#parts + 1] = literal(code) end
+  local pattern = table.concat(parts)
+  return pack(pattern, pattern, {})
+end
+
+return regex

@@ -1,0 +1,228 @@
+-- tables.lua: writes what runtime/text/tables.h reads: one piece, little-endian, aligned to 8, with a checksum.
+-- Hashes have at least four slots for three entries, and no chain of more than 200.
+local tables = {}
+
+local VERSION, NONE = 1, 0xffffffff
+local LONGEST_CHAIN = 200
+local PRESENT, SPECIAL, ADDED_SPECIAL = 1, 2, 16
+
+local function hash_bytes(hash, text)
+  for i = 1, #text do hash = ((hash ~ text:byte(i)) * 0x01000193) & 0xffffffff end
+  return hash
+end
+
+local function spread(hash) return ((hash * 0x9e3779b1) & 0xffffffff) ~ hash >> 15 end
+
+local function pair_hash(left, right) return (left * 0x9e3779b97f4a7c15 + right * 0xc2b2ae3d27d4eb4f) >> 32 end
+
+-- Open addressing: entries placed by their places in order. place(i) and entry(i) of 1..count.
+local function fill(count, place, entry, empty)
+  if count == 0 then return "" end
+  local slots = 4
+  while slots * 3 < count * 4 do slots = slots * 2 end
+  while true do
+    local table_, longest, mask = {}, 0, slots - 1
+    for i = 1, count do
+      local at, chain = place(i) & mask, 1
+      while table_[at + 1] do at, chain = at + 1 & mask, chain + 1 end
+      table_[at + 1] = entry(i)
+      if chain > longest then longest = chain end
+    end
+    if longest <= LONGEST_CHAIN then
+      for at = 1, slots do table_[at] = table_[at] or empty end
+      return table.concat(table_)
+    end
+    slots = slots * 2
+  end
+end
+
+-- The texts of a model's tokens, by id, but for empty ones.
+local function texts_of(made)
+  local texts = {}
+  for id = 0, made.largest do
+    local token = made.tokens[id]
+    if token and token ~= "" and made.ids[token] == id then texts[#texts + 1] = token end
+  end
+  return texts
+end
+
+local function vocabulary(made)
+  local texts, ids, hashes = texts_of(made), made.ids, {}
+  for i, token in ipairs(texts) do hashes[i] = hash_bytes(0x811c9dc5, token) end
+  return fill(#texts, function(i) return spread(hashes[i]) end,
+    function(i) return string.pack("<I4I4", hashes[i], ids[texts[i]]) end, string.pack("<I4I4", 0, NONE))
+end
+
+local function merges(list)
+  if not list then return "" end
+  local left, right, rank, result = list.left, list.right, list.rank, list.result
+  return fill(list.count, function(i) return pair_hash(left[i], right[i]) end,
+    function(i) return string.pack("<I4I4I4I4", left[i], right[i], rank[i], result[i]) end, ("\255"):rep(16))
+end
+
+-- The edges of the trie of a Unigram's tokens, and its root: a token's node has its id, others follow.
+local function trie(made, limit)
+  local edges, parents, bytes, children, count, terminal, ids = {}, {}, {}, {}, 0, {}, made.ids
+  for _, token in ipairs(texts_of(made)) do
+    local node = 0
+    for i = 1, #token do
+      local byte = token:byte(i)
+      local key = node << 8 | byte
+      local child = edges[key]
+      if not child then
+        count = count + 1
+        child = count
+        edges[key], parents[count], bytes[count], children[count] = child, node, byte, child
+      end
+      node = child
+    end
+    terminal[node] = ids[token]
+  end
+  local names, next_name = { [0] = limit }, limit + 1
+  for node = 1, count do
+    names[node] = terminal[node]
+    if not names[node] then names[node], next_name = next_name, next_name + 1 end
+  end
+  if next_name >= 1 << 24 then return nil end
+  local function key(i) return names[parents[i]] << 8 | bytes[i] end
+  return fill(count, function(i) return spread(key(i)) >> 3 end,
+    function(i) return string.pack("<I4I4", key(i), names[children[i]]) end, string.pack("<I4I4", 0, NONE)), limit
+end
+
+-- A pool of texts: the same text is there once. Tokens come first, one behind the other.
+local function new_pool()
+  local pool = { parts = {}, size = 0, places = {} }
+  function pool.append(text)
+    pool.parts[#pool.parts + 1] = text
+    pool.size = pool.size + #text
+  end
+  function pool.place(text)
+    if not pool.places[text] then
+      pool.places[text] = pool.size
+      pool.append(text)
+    end
+    return pool.places[text], #text
+  end
+  return pool
+end
+
+-- A list of numbers of one format, a hundred at a time.
+local function pack_list(format, list)
+  local parts, hundred = {}, "<" .. format:rep(100)
+  for at = 1, #list - 99, 100 do parts[#parts + 1] = string.pack(hundred, table.unpack(list, at, at + 99)) end
+  for at = #list - #list % 100 + 1, #list do parts[#parts + 1] = string.pack("<" .. format, list[at]) end
+  return table.concat(parts)
+end
+
+-- Texts, flags and their places, for all ids up to the largest.
+local function write_tokens(made, added, pool)
+  local special, places, bits, longest = {}, {}, {}, 0
+  for _, token in ipairs(added) do if token.flags & ADDED_SPECIAL ~= 0 then special[token.text] = true end end
+  for id = 0, made.largest do
+    local token = made.tokens[id]
+    places[#places + 1] = pool.size
+    pool.append(token or "")
+    bits[#bits + 1] = string.char((token and PRESENT or 0) | (special[token] and SPECIAL or 0))
+  end
+  places[#places + 1] = pool.size
+  for token in pairs(made.ids) do if #token > longest then longest = #token end end
+  return pack_list("I4", places), table.concat(bits), longest
+end
+
+local function write_components(list, pool)
+  local parts = {}
+  for i, record in ipairs(list) do
+    local a, a_length = pool.place(record.a or "")
+    local b, b_length = pool.place(record.b or "")
+    parts[i] = string.pack("<I4I4I4I4I4I4I4I4", record.stage, record.kind, record.flags or 0, record.number or 0, a,
+      a_length, b, b_length)
+  end
+  return table.concat(parts)
+end
+
+local function write_added(list, pool)
+  local parts = {}
+  for i, token in ipairs(list) do
+    local at, length = pool.place(token.text)
+    parts[i] = string.pack("<I4I4I4I4", at, length, token.id, token.flags)
+  end
+  return table.concat(parts)
+end
+
+local function write_templates(list)
+  local parts = {}
+  for i, piece in ipairs(list) do parts[i] = string.pack("<I4I4I4I4", piece.kind, piece.id, piece.type, piece.pair) end
+  return table.concat(parts)
+end
+
+local function ids_of(count, text, ids)
+  local list = {}
+  for i = 0, count - 1 do list[i + 1] = ids[text(i)] or NONE end
+  return pack_list("I4", list)
+end
+
+local function write_settings(state, pool, longest, root)
+  local made, limit = state.model, state.limit
+  local prefix, prefix_length = pool.place(made.prefix or "")
+  local suffix, suffix_length = pool.place(made.suffix or "")
+  local word, word_length = pool.place(state.word)
+  local low, high = string.unpack("<I4I4", string.pack("<d", made.unknown_score))
+  return pack_list("I4", { made.kind, made.options, made.unknown or NONE, made.largest + 1, made.longest_word, prefix,
+    prefix_length, suffix, suffix_length, longest, limit and limit.tokens or NONE, limit and limit.strategy or 0,
+    limit and limit.from_left or 0, word, word_length, root, low, high })
+end
+
+local function scores(made)
+  if not made.scores then return "" end
+  local list = {}
+  for id = 0, made.largest do list[id + 1] = made.scores[id] or 0.0 end
+  return pack_list("d", list)
+end
+
+local function checksum(text)
+  local hash, at, unpack = 0xcbf29ce484222325, 1, string.unpack
+  local eight = "<i8i8i8i8i8i8i8i8"
+  while at + 63 <= #text do
+    local a, b, c, d, e, f, g, h = unpack(eight, text, at)
+    hash = (hash ~ a) * 0x100000001b3
+    hash = (hash ~ b) * 0x100000001b3
+    hash = (hash ~ c) * 0x100000001b3
+    hash = (hash ~ d) * 0x100000001b3
+    hash = (hash ~ e) * 0x100000001b3
+    hash = (hash ~ f) * 0x100000001b3
+    hash = (hash ~ g) * 0x100000001b3
+    hash = (hash ~ h) * 0x100000001b3
+    at = at + 64
+  end
+  for place = at, #text, 8 do hash = (hash ~ unpack("<i8", text, place)) * 0x100000001b3 end
+  return hash
+end
+
+local function pad(text) return text .. ("\0"):rep(-#text % 8) end
+
+--- The piece. state: { model, added, components, templates, limit, word }; nil where the trie has too many nodes.
+function tables.write(state)
+  local made, pool = state.model, new_pool()
+  local edges, root = "", 0
+  if made.scores then
+    edges, root = trie(made, made.largest + 1)
+    if not edges then return nil end
+  end
+  local token_places, flags, longest = write_tokens(made, state.added, pool)
+  local components, added = write_components(state.components, pool), write_added(state.added, pool)
+  local settings = write_settings(state, pool, longest, root)
+  local sections = { settings, table.concat(pool.parts), token_places, flags, vocabulary(made), merges(made.merges),
+    edges, scores(made), components, added, write_templates(state.templates),
+    ids_of(256, function(i) return ("<0x%02X>"):format(i) end, made.ids),
+    ids_of(512, function(i) return utf8.char(i) end, made.ids) }
+  local offset, directory, body = 32 + 16 * #sections, {}, {}
+  for i, section in ipairs(sections) do
+    directory[i] = string.pack("<I8I8", offset, #section)
+    body[i] = pad(section)
+    offset = offset + #body[i]
+  end
+  local rest = table.concat(directory) .. table.concat(body)
+  return string.pack("<c8I4I4I8i8", "attn2cTX", VERSION, #sections, 32 + #rest, checksum(rest)) .. rest
+end
+
+return tables

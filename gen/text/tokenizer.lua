@@ -1,0 +1,101 @@
+-- tokenizer.lua: a tokenizer.json, or the files of older folders, to tables for runtime/text/. Raises a fault with
+-- all that is wrong, and returns warnings where transformers would follow tokenizer_config.json instead.
+local agree = require("text.agree")
+local components = require("text.components")
+local faults = require("common.faults")
+local files = require("common.files")
+local json = require("text.json")
+local look = require("text.look")
+local model = require("text.model")
+local older = require("text.older")
+local process = require("text.process")
+local regex = require("text.regex")
+local tables = require("text.tables")
+
+local tokenizer = {}
+
+local known = { version = true, truncation = true, padding = true, added_tokens = true, normalizer = true,
+  pre_tokenizer = true, post_processor = true, decoder = true, model = true }
+local STRATEGY = { LongestFirst = 0, OnlyFirst = 1, OnlySecond = 2 }
+local DIRECTION = { Right = 0, Left = 1 }
+
+-- The limit that the file states; transformers replaces it call by call.
+local function read_limit(at, root)
+  if root.truncation == nil then return nil end
+  local value = at:object(root, "tokenizer", "truncation")
+  if not value then return nil end
+  at:count(value, "truncation", "stride")
+  return { tokens = at:count(value, "truncation", "max_length") or 0,
+    strategy = at:choice(value, "truncation", "strategy", STRATEGY) or 0,
+    from_left = at:choice(value, "truncation", "direction", DIRECTION, "Right") or 0 }
+end
+
+local function check_top(at, root)
+  for key in pairs(root) do
+    if not known[key] then at:fault(faults.quote(key), "is no key of a tokenizer.json of version 1.0") end
+  end
+  if root.version ~= nil and root.version ~= "1.0" then at:fault("version", "is not 1.0") end
+end
+
+local function check_ids(at, state)
+  for _, piece in ipairs(state.templates) do
+    if piece.kind == 2 and not state.model.tokens[piece.id] then
+      at:fault("post_processor", ("the id %d is no token's"):format(piece.id))
+    end
+  end
+  local most, holes = state.model.largest + 1, 0
+  for id = 0, most - 1 do if not state.model.tokens[id] then holes = holes + 1 end end
+  if holes > 0 then at:warn(("%d ids below %d have no token"):format(holes, most)) end
+end
+
+--- Tables from a parsed tokenizer.json. Returns the piece, what it was made of, and warnings.
+function tokenizer.compile(root, file)
+  local at = look.new(file)
+  if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
+  at:settle()
+  check_top(at, root)
+  local state = { word = regex.word, limit = read_limit(at, root), components = components.read(at, root) }
+  state.templates = process.read(at, root, state.components)
+  state.model = model.read(at, root)
+  state.model.added_ids = {}
+  state.added = model.add(at, root, state.model)
+  check_ids(at, state)
+  at:settle()
+  local piece = tables.write(state)
+  if not piece then faults.raise("format", file .. ": model.vocab: too many different beginnings of tokens") end
+  return piece, state, at.warnings
+end
+
+--- Tables from the text of a tokenizer.json. A vocabulary is a million small objects that all stay: the collector
+--- goes through the new ones only.
+function tokenizer.from_text(text, file)
+  collectgarbage("generational")
+  local root, problem = json.decode(text)
+  if root == nil then faults.raise("format", ("%s: %s"):format(file, problem)) end
+  return tokenizer.compile(root, file)
+end
+
+-- A file of the folder as JSON; nil where there is none.
+local function read_json(folder, name)
+  local path = folder .. "/" .. name
+  local text = files.read(path)
+  if not text then return nil, nil end
+  local root, problem = json.decode(text)
+  if root == nil then faults.raise("format", ("%s: %s"):format(path, problem)) end
+  return root, path
+end
+
+--- Tables from a folder: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. nil where it has none.
+function tokenizer.from_folder(folder)
+  local config = read_json(folder, "tokenizer_config.json")
+  local root, path = read_json(folder, "tokenizer.json")
+  if not root then root, path = older.read(folder, config, read_json) end
+  if not root then return nil end
+  local piece, state, warnings = tokenizer.compile(root, path)
+  for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
+    warnings[#warnings + 1] = line
+  end
+  return piece, state, warnings
+end
+
+return tokenizer

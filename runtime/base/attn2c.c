@@ -1,0 +1,123 @@
+/* attn2c.c - the statuses' texts, the bounded message and the aligned allocation that
+ * every other file of the runtime uses. What comes from a file or a command line may
+ * hold anything, so a message lets no control character and no broken UTF-8 through. */
+#define _DEFAULT_SOURCE
+#include "base/attn2c.h"
+#ifdef ATTN2C_GUARD_PAGES
+#include "base/guard.h"
+#endif
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* From this size on a block is aligned to huge pages: a model's weights are streamed once per call, and then
+ * every miss of the address translation is paid for. Smaller blocks would waste most of a page. */
+#define HUGE_PAGE  ((size_t)2 << 20)
+#define HUGE_BLOCK ((size_t)4 << 20)
+
+attn2c_message attn2c_message_make(char *text, size_t size) {
+  attn2c_message message = {text, text ? size : 0, 0};
+  if (message.size) text[0] = '\0';
+  return message;
+}
+
+/* Overwrites what a terminal would obey rather than show: C0 and C1 controls, DEL, and bytes that are not
+ * UTF-8. */
+static void make_printable(char *text, size_t length, int cut) {
+  size_t at = 0;
+  while (at < length) {
+    size_t width = attn2c_utf8_width(text + at, length - at);
+    unsigned char first = (unsigned char)text[at];
+    int control = first < 0x20 || first == 0x7f;
+    if (width == 2 && first == 0xc2 && (unsigned char)text[at + 1] < 0xa0) control = 1;
+    if (width == 0) {
+      /* The last character of a text that did not fit may have been cut in two: drop it. */
+      if (cut && length - at < 4 && first >= 0xc0) {
+        text[at] = '\0';
+        return;
+      }
+      control = 1, width = 1;
+    }
+    if (control) memset(text + at, '?', width);
+    at += width;
+  }
+}
+
+void attn2c_printable(char *text) { make_printable(text, strlen(text), 0); }
+
+void attn2c_say(attn2c_message *message, const char *format, ...) {
+  if (!message || !message->text || message->size == 0) return;
+  size_t room = message->size - message->used;
+  if (message->used) {
+    if (room < 3) return; /* a newline, one character and the end */
+    message->text[message->used] = '\n';
+    message->used++, room--;
+  }
+  char *line = message->text + message->used;
+  va_list arguments;
+  va_start(arguments, format);
+  int wanted = vsnprintf(line, room, format, arguments);
+  va_end(arguments);
+  if (wanted < 0) line[0] = '\0';
+  make_printable(line, strlen(line), wanted >= 0 && (size_t)wanted >= room);
+  message->used += strlen(line);
+}
+
+const char *attn2c_strerror(int status) {
+  switch (status) {
+  case ATTN2C_OK:
+    return "done";
+  case ATTN2C_MISMATCH:
+    return "a comparison failed";
+  case ATTN2C_USAGE:
+    return "wrong usage, or an invalid description";
+  case ATTN2C_FORMAT:
+    return "a malformed input";
+  case ATTN2C_IO:
+    return "input or output failed";
+  case ATTN2C_MEMORY:
+    return "out of memory";
+  case ATTN2C_MACHINE:
+    return "this machine cannot run it";
+  default:
+    return "unknown status";
+  }
+}
+
+#ifdef ATTN2C_GUARD_PAGES
+
+void *attn2c_reserve(size_t bytes) { return attn2c_guard_allocate(bytes); }
+void *attn2c_allocate(size_t bytes) { return attn2c_guard_allocate(bytes); }
+void attn2c_free(void *memory) { attn2c_guard_free(memory); }
+
+#else
+
+void *attn2c_reserve(size_t bytes) {
+  size_t alignment = bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, rounded;
+  if (bytes == 0) bytes = 1;
+  /* The check stands before the rounding: a sum that wrapped would round to something small and pass. */
+  if (__builtin_add_overflow(bytes, alignment - 1, &rounded)) return NULL;
+  rounded -= rounded % alignment;
+  if (rounded > PTRDIFF_MAX) return NULL;
+  void *memory = aligned_alloc(alignment, rounded);
+  if (!memory) return NULL;
+  /* Advice only, and before the pages are touched, or it would come too late; a kernel without huge pages
+   * refuses it, which costs speed and nothing else. */
+  if (alignment == HUGE_PAGE) (void)madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
+}
+
+void *attn2c_allocate(size_t bytes) {
+  void *memory = attn2c_reserve(bytes);
+  if (!memory) return NULL;
+  size_t used = (bytes + ATTN2C_ALIGNMENT - 1) / ATTN2C_ALIGNMENT * ATTN2C_ALIGNMENT;
+  return memset(memory, 0, used ? used : ATTN2C_ALIGNMENT);
+}
+
+void attn2c_free(void *memory) { free(memory); }
+
+#endif

@@ -1,0 +1,33 @@
+/* descriptor.c - the small questions that everything generic asks of a descriptor: how
+ * many elements a tensor has, and what an attribute of an op says. */
+#include "base/descriptor.h"
+
+#include <string.h>
+
+int64_t attn2c_elements(const attn2c_tensor *tensor) {
+  int64_t elements = 1;
+  for (int i = 0; i < tensor->rank; i++) elements *= tensor->shape[i];
+  return elements;
+}
+
+static const attn2c_attribute *find_attribute(const attn2c_op *op, const char *name) {
+  const attn2c_attribute *attribute = op->attributes;
+  if (!attribute) return NULL;
+  for (; attribute->name; attribute++)
+    if (strcmp(attribute->name, name) == 0) return attribute;
+  return NULL;
+}
+
+double attn2c_number(const attn2c_op *op, const char *name, double otherwise) {
+  const attn2c_attribute *attribute = find_attribute(op, name);
+  return attribute ? attribute->number : otherwise;
+}
+
+const char *attn2c_text(const attn2c_op *op, const char *name) {
+  const attn2c_attribute *attribute = find_attribute(op, name);
+  return attribute ? attribute->text : NULL;
+}
+
+int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  return model->entry_arenas != NULL ? model->entry_arenas[entry - model->entries] : model->arena_floats;
+}

@@ -1,0 +1,341 @@
+/* check.c - checks a program against the reference, entry by entry: verifies that everything can be judged at
+ * all, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
+ * bits. */
+#include "check/check.h"
+#include "check/check_job.h"
+#include "check/check_mask.h"
+#include "check/compare.h"
+#include "check/reference.h"
+#include "check/reference_ops.h"
+#include "check/tolerance.h"
+#include "model/team.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of rows: of the tensor, and what is compared. */
+#define NAME_SIZE 160
+
+int attn2c_check_no_memory(const attn2c_check_job *job, const char *what) {
+  attn2c_say(job->message, "%s: no memory for the check", what);
+  return ATTN2C_MEMORY;
+}
+
+static const attn2c_tensor *tensor_of(const attn2c_check_job *job, int tensor) {
+  return &job->descriptor->tensors[tensor];
+}
+
+static void *allocate_floats(int64_t floats) {
+  size_t bytes;
+  if (floats < 0 || __builtin_mul_overflow((size_t)floats, sizeof(float), &bytes)) return NULL;
+  return attn2c_allocate(bytes ? bytes : 1);
+}
+
+/* Reads every weight and constant of the source. */
+static int read_weights(attn2c_check_job *job, attn2c_source *source) {
+  for (int number = 0; number < job->descriptor->weight_count; number++) {
+    int tensor = job->descriptor->weights[number].tensor;
+    job->weights[tensor] = attn2c_reference_allocate(tensor_of(job, tensor));
+    if (!job->weights[tensor]) return attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
+    int status = attn2c_source_read(source, number, job->weights[tensor], job->message);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+/* Integer inputs must be within their tensor's range, as the model itself demands. */
+static int verify_inputs(const attn2c_check_job *job) {
+  for (int input = 0; input < job->entry->input_count; input++) {
+    const attn2c_tensor *tensor = tensor_of(job, job->entry->inputs[input]);
+    const int32_t *values = job->inputs[input];
+    int64_t elements = attn2c_elements(tensor);
+    for (int64_t i = 0; tensor->type == ATTN2C_I32 && i < elements; i++) {
+      if (values[i] >= tensor->minimum && values[i] < tensor->limit) continue;
+      attn2c_say(job->message,
+                 "%s: element %" PRId64 " is %" PRId32 ", and must be from %" PRId64 " to %" PRId64,
+                 tensor->name, i, values[i], tensor->minimum, tensor->limit - 1);
+      return ATTN2C_FORMAT;
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* An op that cannot be judged must never look like one that passed. */
+static int verify_ops(const attn2c_check_job *job) {
+  for (int number = 0; number < job->entry->op_count; number++) {
+    const attn2c_op *op = &job->entry->ops[number];
+    if (attn2c_reference_knows(op->op)) continue;
+    attn2c_say(job->message, "entry %s, op %d: the reference does not know %s", job->entry->name, number,
+               op->op);
+    return ATTN2C_USAGE;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
+                     const char *variant) {
+  int status = run(job->model->kernels, job->model->weights, arena, job->inputs, outputs, job->team);
+  if (status != ATTN2C_OK)
+    attn2c_say(job->message, "entry %s, the %s variant: %s", job->entry->name, variant,
+               attn2c_strerror(status));
+  return status;
+}
+
+/* Where a NaN makes a whole row of weights NaN, those of masked keys may still be the 0 that they would be
+ * otherwise: no step that skips a masked key writes them, and none reads them. */
+int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op, const float *got,
+                               int64_t leading_dimension, float *want) {
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
+  int tensor = attn2c_check_scores_behind(job->entry, op);
+  if (tensor < 0) return ATTN2C_OK;
+  void *copy;
+  const float *scores = attn2c_check_trace_view(&job->trace, tensor, &copy);
+  if (!scores) return attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
+  for (int64_t i = 0; i < elements; i++)
+    if (isnan(want[i]) && scores[i] == -INFINITY && got[i / width * leading_dimension + i % width] == 0)
+      want[i] = 0;
+  attn2c_free(copy);
+  return ATTN2C_OK;
+}
+
+/* The same where the scores are not at hand, for the keys that the static mask of the op's scores hides. */
+void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op, const float *got,
+                                int64_t leading_dimension, float *want) {
+  const attn2c_op *scores = attn2c_check_mask_of_weights(job->entry, (int)(op - job->entry->ops));
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  if (!scores || shape->rank < 2) return;
+  attn2c_reference_mask mask = attn2c_reference_mask_of(scores);
+  int64_t queries = shape->shape[shape->rank - 2], keys = shape->shape[shape->rank - 1];
+  int64_t elements = attn2c_elements(shape);
+  for (int64_t i = 0; i < elements; i++)
+    if (isnan(want[i]) && attn2c_reference_masked(mask, keys, i / keys % queries, i % keys) &&
+        got[i / keys * leading_dimension + i % keys] == 0)
+      want[i] = 0;
+}
+
+/* Judges a float result; its operands and the reference's result are in job->tensors. */
+static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allowed,
+                        attn2c_comparison *comparison) {
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  int64_t leading_dimension;
+  const float *got = attn2c_check_trace_find(&job->trace, op->result, &leading_dimension);
+  float *want = job->tensors[op->result];
+  int status = attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
+  if (status == ATTN2C_OK) status = attn2c_check_settle_masked(job, op, got, leading_dimension, want);
+  if (status != ATTN2C_OK) return status;
+  attn2c_check_settle_hidden(job, op, got, leading_dimension, want);
+  attn2c_tolerance tolerance = {.allowed = allowed, .relative_l2 = -1};
+  attn2c_compare(shape, want, got, leading_dimension, &tolerance, comparison);
+  if (strcmp(op->op, "softmax") == 0 && shape->rank > 0)
+    attn2c_compare_row_sums(shape, want, got, leading_dimension,
+                            attn2c_tolerance_row_sum(shape->shape[shape->rank - 1]), comparison);
+  return ATTN2C_OK;
+}
+
+static int judge_indices(attn2c_check_job *job, const attn2c_op *op, attn2c_comparison *comparison) {
+  void *copy, *got = attn2c_check_trace_view(&job->trace, op->result, &copy);
+  if (!got) return attn2c_check_no_memory(job, tensor_of(job, op->result)->name);
+  attn2c_compare_indices(tensor_of(job, op->result), job->tensors[op->result], got, NULL, 0, 0, comparison);
+  attn2c_free(copy);
+  return ATTN2C_OK;
+}
+
+/* One graph op, fed with the trace's own operands. */
+static int check_op(attn2c_check_job *job, const attn2c_op *op) {
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  void *copies[ATTN2C_MAX_OPERANDS] = {NULL};
+  float *allowed = attn2c_reference_allocate(shape);
+  void *want = attn2c_reference_allocate(shape);
+  int status = allowed && want ? ATTN2C_OK : attn2c_check_no_memory(job, shape->name);
+  for (int operand = 0; operand < ATTN2C_MAX_OPERANDS && status == ATTN2C_OK; operand++) {
+    int tensor = op->operands[operand];
+    if (tensor < 0) continue;
+    job->tensors[tensor] = attn2c_check_trace_view(&job->trace, tensor, &copies[operand]);
+    if (!job->tensors[tensor]) status = attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
+  }
+  job->tensors[op->result] = want;
+  attn2c_comparison comparison;
+  if (status == ATTN2C_OK)
+    status = attn2c_reference_op(job->descriptor, op, job->tensors, allowed, job->message);
+  if (status == ATTN2C_OK)
+    status = shape->type == ATTN2C_F32 ? judge_floats(job, op, allowed, &comparison)
+                                       : judge_indices(job, op, &comparison);
+  if (status == ATTN2C_OK) status = attn2c_check_report_op(&job->report, op->op, shape, &comparison);
+  for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++) attn2c_free(copies[operand]);
+  attn2c_free(want);
+  attn2c_free(allowed);
+  return status;
+}
+
+/* The traced outputs against the reference's own, which are in job->tensors. */
+static int compare_outputs(attn2c_check_job *job) {
+  attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
+  for (int output = 0; output < job->entry->output_count; output++) {
+    int tensor = job->entry->outputs[output];
+    const attn2c_tensor *shape = tensor_of(job, tensor);
+    const attn2c_op *op = &job->entry->ops[attn2c_check_maker(job->entry, tensor)];
+    attn2c_comparison comparison;
+    if (shape->type == ATTN2C_F32) {
+      int64_t width = attn2c_reference_width(shape);
+      attn2c_check_settle_hidden(job, op, job->traced[output], width, job->tensors[tensor]);
+      attn2c_compare(shape, job->tensors[tensor], job->traced[output], width, &tolerance, &comparison);
+    } else {
+      /* Two indices are as good as each other where the values behind them are closer than their own error.
+       */
+      const attn2c_tensor *values = strcmp(op->op, "argmax") == 0 ? tensor_of(job, op->operands[0]) : NULL;
+      attn2c_compare_indices(
+          shape, job->tensors[tensor], job->traced[output], values ? job->tensors[op->operands[0]] : NULL,
+          values ? values->shape[values->rank - 1] : 0, 2 * tolerance.absolute, &comparison);
+    }
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "output %s, end to end", shape->name);
+    int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+/* Runs the reference from the inputs; its results are in job->tensors, until they are released. */
+int attn2c_check_run_reference(attn2c_check_job *job) {
+  for (int tensor = 0; tensor < job->descriptor->tensor_count; tensor++)
+    job->tensors[tensor] = job->weights[tensor];
+  for (int input = 0; input < job->entry->input_count; input++)
+    job->tensors[job->entry->inputs[input]] = (void *)job->inputs[input];
+  return attn2c_reference_run(job->descriptor, job->entry, job->tensors, job->message);
+}
+
+static int check_end_to_end(attn2c_check_job *job) {
+  int status = attn2c_check_run_reference(job);
+  if (status == ATTN2C_OK) status = compare_outputs(job);
+  attn2c_reference_release(job->entry, job->tensors);
+  return status;
+}
+
+/* Runs the shipped variant on `arena` as it is; its outputs, `got`, must be `want` bit for bit. */
+static int check_bits(attn2c_check_job *job, float *arena, void *const *want, void *const *got,
+                      const char *what) {
+  for (int output = 0; output < job->entry->output_count; output++)
+    attn2c_check_fill(got[output], attn2c_elements(tensor_of(job, job->entry->outputs[output])));
+  int status = attn2c_check_run(job, job->entry->run, arena, got, "shipped");
+  for (int output = 0; output < job->entry->output_count && status == ATTN2C_OK; output++) {
+    const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[output]);
+    attn2c_comparison comparison;
+    attn2c_compare_bits(shape, want[output], got[output], &comparison);
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "output %s, %s", shape->name, what);
+    status = attn2c_check_report_row(&job->report, name, shape, &comparison);
+  }
+  return status;
+}
+
+static int check_shipped(attn2c_check_job *job) {
+  float *arena = allocate_floats(job->descriptor->arena_floats);
+  if (!arena) return attn2c_check_no_memory(job, "arena");
+  attn2c_check_fill(arena, job->descriptor->arena_floats);
+  int status = check_bits(job, arena, job->traced, job->shipped, "shipped = trace");
+  /* The second run finds the first one's remains in the arena. */
+  if (status == ATTN2C_OK) status = check_bits(job, arena, job->shipped, job->again, "run again");
+  attn2c_free(arena);
+  return status;
+}
+
+/* All rows of an entry whose outputs and trace arena are allocated. */
+static int check_rows(attn2c_check_job *job, attn2c_run trace) {
+  attn2c_check_trace_fill(&job->trace);
+  int status = attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
+  for (int number = 0; number < job->entry->op_count && status == ATTN2C_OK; number++)
+    status = check_op(job, &job->entry->ops[number]);
+  attn2c_free(job->trace.arena);
+  job->trace.arena = NULL;
+  if (status == ATTN2C_OK) status = check_end_to_end(job);
+  if (status == ATTN2C_OK) status = check_shipped(job);
+  return status;
+}
+
+static int allocate_outputs(attn2c_check_job *job, void ***outputs) {
+  *outputs = calloc((size_t)job->entry->output_count + 1, sizeof **outputs);
+  if (!*outputs) return attn2c_check_no_memory(job, "outputs");
+  for (int output = 0; output < job->entry->output_count; output++) {
+    const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[output]);
+    (*outputs)[output] = attn2c_reference_allocate(shape);
+    if (!(*outputs)[output]) return attn2c_check_no_memory(job, shape->name);
+  }
+  return ATTN2C_OK;
+}
+
+static void free_all(void **pointers, int count) {
+  for (int i = 0; pointers && i < count; i++) attn2c_free(pointers[i]);
+  free(pointers);
+}
+
+static int check_entry(attn2c_check_job *job, attn2c_run trace) {
+  int status = verify_inputs(job);
+  if (status == ATTN2C_OK) status = verify_ops(job);
+  if (status == ATTN2C_OK) status = allocate_outputs(job, &job->traced);
+  if (status == ATTN2C_OK) status = allocate_outputs(job, &job->shipped);
+  if (status == ATTN2C_OK) status = allocate_outputs(job, &job->again);
+  if (status == ATTN2C_OK) {
+    int64_t floats = job->program->trace_floats;
+    job->trace = (attn2c_check_trace){.model = job->descriptor,
+                                      .entry = job->entry,
+                                      .arena = allocate_floats(floats),
+                                      .floats = floats,
+                                      .inputs = job->inputs,
+                                      .outputs = job->traced,
+                                      .weights = job->weights};
+    status = job->trace.arena ? attn2c_check_trace_verify(&job->trace, job->message)
+                              : attn2c_check_no_memory(job, "trace arena");
+  }
+  if (status == ATTN2C_OK && attn2c_model_team(job->model, &job->team) != ATTN2C_OK)
+    status = attn2c_check_no_memory(job, "team");
+  if (status == ATTN2C_OK) status = job->nan ? attn2c_check_nan(job, trace) : check_rows(job, trace);
+  attn2c_team_end(job->team);
+  job->team = NULL;
+  attn2c_free(job->trace.arena);
+  free_all(job->traced, job->entry->output_count);
+  free_all(job->shipped, job->entry->output_count);
+  free_all(job->again, job->entry->output_count);
+  job->trace.arena = NULL;
+  job->traced = job->shipped = job->again = NULL;
+  return status;
+}
+
+static int report_entry(attn2c_check_job *job, int number, uint64_t seed, FILE *out, int json,
+                        const char *repeat_command) {
+  int status =
+      attn2c_check_report_begin(&job->report, out, json, job->descriptor->name, job->entry->name, seed);
+  if (status == ATTN2C_OK) status = check_entry(job, job->program->trace[number]);
+  int end = attn2c_check_report_end(&job->report, seed, repeat_command, status == ATTN2C_OK);
+  if (end == ATTN2C_IO) attn2c_say(job->message, "the check's report could not be written");
+  if ((status == ATTN2C_MEMORY || end == ATTN2C_MEMORY) && job->message && job->message->used == 0)
+    (void)attn2c_check_no_memory(job, "report");
+  return status != ATTN2C_OK ? status : end;
+}
+
+int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,
+                 const void *const *inputs, uint64_t seed, int nan, FILE *out, int json,
+                 const char *repeat_command, attn2c_message *message) {
+  const attn2c_descriptor *descriptor = program->model;
+  size_t count = (size_t)descriptor->tensor_count + 1;
+  attn2c_check_job job = {
+      .program = program, .model = model, .descriptor = descriptor, .nan = nan, .message = message};
+  job.weights = calloc(count, sizeof *job.weights);
+  job.tensors = calloc(count, sizeof *job.tensors);
+  int status =
+      job.weights && job.tensors ? read_weights(&job, source) : attn2c_check_no_memory(&job, "tensors");
+  int mismatch = 0;
+  for (int number = 0; number < descriptor->entry_count && status == ATTN2C_OK; number++) {
+    job.entry = &descriptor->entries[number];
+    job.inputs = inputs;
+    inputs += job.entry->input_count;
+    status = report_entry(&job, number, seed, out, json, repeat_command);
+    /* One entry that is wrong does not hide what the next one has to say. */
+    if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
+  }
+  free_all(job.weights, job.weights ? descriptor->tensor_count : 0);
+  free(job.tensors);
+  return status == ATTN2C_OK && mismatch ? ATTN2C_MISMATCH : status;
+}

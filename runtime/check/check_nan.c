@@ -1,0 +1,323 @@
+/* check_nan.c - plants a NaN or an infinity in one place at a time and compares which outputs it reaches with
+ * the reference, in the trace variant and in the shipped one: in rows of every input, as they come and where
+ * each mask that is an input hides them, in rows of embedding tables, and in arrays that are added to scores.
+ */
+#include "check/check_job.h"
+#include "check/check_mask.h"
+#include "check/reference.h"
+#include "check/reference_ops.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an entry's input is to the op that reads it first. */
+typedef enum { VALUES, TOKENS, ADDED, BLOCKED, LENGTHS, FACTORS, OTHER } role;
+
+typedef struct {
+  attn2c_check_job *job;
+  attn2c_run trace;
+  const void *const *given; /* the inputs as they came */
+  void **copies;            /* and with what is planted; by input */
+  float *arena;             /* of the shipped variant */
+  int64_t samples;          /* places that are tried of one input */
+  /* The row of the report at hand: several places of one kind. */
+  char kind[96], name[160];
+  attn2c_comparison worst;
+  const attn2c_tensor *of;
+  int tried;
+} bed;
+
+static const attn2c_tensor *input_of(const bed *bed, int input) {
+  return &bed->job->descriptor->tensors[bed->job->entry->inputs[input]];
+}
+
+/* The first op that reads the tensor, and in which position; or NULL. */
+static const attn2c_op *reader_of(const attn2c_entry *entry, int tensor, int *position) {
+  for (int number = 0; number < entry->op_count; number++)
+    for (*position = 0; *position < ATTN2C_MAX_OPERANDS; ++*position)
+      if (entry->ops[number].operands[*position] == tensor) return &entry->ops[number];
+  return NULL;
+}
+
+static role role_of(const bed *bed, int input) {
+  static const struct {
+    const char *op;
+    int position;
+    role role;
+  } roles[] = {
+      {"embed", 0, TOKENS}, {"add_array", 1, ADDED}, {"block_array", 1, BLOCKED}, {"head_scale", 1, FACTORS}};
+  const attn2c_tensor *tensor = input_of(bed, input);
+  int position;
+  const attn2c_op *op = reader_of(bed->job->entry, bed->job->entry->inputs[input], &position);
+  for (size_t row = 0; op && row < sizeof roles / sizeof roles[0]; row++)
+    if (strcmp(op->op, roles[row].op) == 0 && position == roles[row].position) return roles[row].role;
+  if (tensor->type == ATTN2C_I32) return tensor->rank == 1 ? LENGTHS : OTHER;
+  return VALUES;
+}
+
+/* Axes of an array whose places are positions of a sequence: [batch][sequence][width], or
+ * [sequence][batch][width].
+ */
+static int64_t positions_of(const bed *bed, const attn2c_tensor *tensor) {
+  if (tensor->rank < 2) return 1;
+  return tensor->shape[bed->job->descriptor->seq_first ? 0 : 1];
+}
+
+/* The sequence and the position in it of a row. */
+static void locate_row(const bed *bed, const attn2c_tensor *tensor, int64_t row, int64_t *sequence,
+                       int64_t *position) {
+  const int64_t second = tensor->rank > 1 ? tensor->shape[1] : 1;
+  *sequence = bed->job->descriptor->seq_first ? row % second : row / second;
+  *position = bed->job->descriptor->seq_first ? row / second : row % second;
+}
+
+static void restore(bed *bed) {
+  for (int input = 0; input < bed->job->entry->input_count; input++)
+    memcpy(bed->copies[input], bed->given[input],
+           (size_t)attn2c_elements(input_of(bed, input)) * sizeof(float));
+}
+
+/* NaN, +infinity, -infinity and finite are classes; the sign of a NaN is none. */
+static int same_class(float a, float b) {
+  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+  return isinf(a) || isinf(b) ? a == b : 1;
+}
+
+static int same_bits(float a, float b) { return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0; }
+
+/* The first of the elements that differs is the one that is reported. */
+static void take(const attn2c_tensor *tensor, int64_t element, double want, double got, const char *why,
+                 attn2c_comparison *comparison) {
+  if (comparison->violations++ > 0) return;
+  comparison->passed = 0;
+  comparison->why = why;
+  comparison->expected = want;
+  comparison->got = got;
+  comparison->largest_absolute = INFINITY;
+  for (int axis = tensor->rank - 1; axis >= 0; axis--) {
+    comparison->where[axis] = element % tensor->shape[axis];
+    element /= tensor->shape[axis];
+  }
+}
+
+static int row_has_nan(const float *values, int64_t width) {
+  for (int64_t i = 0; i < width; i++)
+    if (isnan(values[i])) return 1;
+  return 0;
+}
+
+/* One output; the reference's is in job->tensors. */
+static int compare_output(bed *bed, int output, attn2c_comparison *comparison) {
+  attn2c_check_job *job = bed->job;
+  const int tensor = job->entry->outputs[output];
+  const attn2c_tensor *shape = &job->descriptor->tensors[tensor];
+  const attn2c_op *op = &job->entry->ops[attn2c_check_maker(job->entry, tensor)];
+  const int64_t elements = attn2c_elements(shape);
+  *comparison = (attn2c_comparison){.rank = shape->rank, .passed = 1, .why = ""};
+  if (shape->type == ATTN2C_I32) {
+    /* An index is only sure where a NaN has it; elsewhere two values may be as good as each other. */
+    const int is_argmax = strcmp(op->op, "argmax") == 0;
+    const int64_t width = is_argmax ? attn2c_reference_width(&job->descriptor->tensors[op->operands[0]]) : 0;
+    const int32_t *want = job->tensors[tensor], *got = job->traced[output], *shipped = job->shipped[output];
+    for (int64_t i = 0; i < elements; i++) {
+      if (is_argmax && row_has_nan((const float *)job->tensors[op->operands[0]] + i * width, width) &&
+          want[i] != got[i])
+        take(shape, i, want[i], got[i], "not the place of the NaN", comparison);
+      if (got[i] != shipped[i]) take(shape, i, got[i], shipped[i], "shipped and trace differ", comparison);
+    }
+    return ATTN2C_OK;
+  }
+  float *want = job->tensors[tensor];
+  const float *got = job->traced[output], *shipped = job->shipped[output];
+  int status = attn2c_check_settle_masked(job, op, got, attn2c_reference_width(shape), want);
+  if (status != ATTN2C_OK) return status;
+  attn2c_check_settle_hidden(job, op, got, attn2c_reference_width(shape), want);
+  for (int64_t i = 0; i < elements; i++) {
+    if (!same_class(want[i], got[i])) take(shape, i, want[i], got[i], "NaN or infinity differs", comparison);
+    if (!same_bits(got[i], shipped[i]))
+      take(shape, i, got[i], shipped[i], "shipped and trace differ", comparison);
+  }
+  return ATTN2C_OK;
+}
+
+/* Begins a row of the report: all places of a kind. */
+static void begin_kind(bed *bed, const char *value, const char *input, const char *mask) {
+  snprintf(bed->kind, sizeof bed->kind, "%s in %s%s%s", value, input, *mask ? ", hidden by " : "", mask);
+  bed->tried = 0;
+}
+
+static int end_kind(bed *bed) {
+  if (bed->tried == 0) return ATTN2C_OK;
+  return attn2c_check_report_row(&bed->job->report, bed->name, bed->of, &bed->worst);
+}
+
+/* Runs everything with the copies as they are, and puts them back. */
+static int try_place(bed *bed, int64_t place) {
+  attn2c_check_job *job = bed->job;
+  attn2c_check_trace_fill(&job->trace);
+  int status = attn2c_check_run(job, bed->trace, job->trace.arena, job->traced, "trace");
+  for (int output = 0; output < job->entry->output_count; output++)
+    attn2c_check_fill(job->shipped[output],
+                      attn2c_elements(&job->descriptor->tensors[job->entry->outputs[output]]));
+  if (status == ATTN2C_OK)
+    status = attn2c_check_run(job, job->entry->run, bed->arena, job->shipped, "shipped");
+  if (status == ATTN2C_OK) status = attn2c_check_run_reference(job);
+  for (int output = 0; output < job->entry->output_count && status == ATTN2C_OK; output++) {
+    attn2c_comparison comparison;
+    status = compare_output(bed, output, &comparison);
+    if (status != ATTN2C_OK || (bed->tried > 0 && (comparison.passed || !bed->worst.passed))) continue;
+    bed->worst = comparison;
+    bed->of = &job->descriptor->tensors[job->entry->outputs[output]];
+    bed->tried = 1;
+    if (comparison.passed) {
+      snprintf(bed->name, sizeof bed->name, "%s", bed->kind);
+    } else {
+      snprintf(bed->name, sizeof bed->name, "%s, place %" PRId64 ", seen in %s", bed->kind, place,
+               bed->of->name);
+    }
+  }
+  attn2c_reference_release(job->entry, job->tensors);
+  restore(bed);
+  return status;
+}
+
+/* Hides a position of a sequence by the mask that is an input: for all rows of the array, or for every
+ * second. 0 where the mask has no such key. */
+static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position, int64_t positions,
+                int alternately) {
+  const attn2c_tensor *tensor = input_of(bed, mask);
+  const int64_t columns = attn2c_reference_width(tensor), rows = attn2c_reference_rows(tensor);
+  if (of == LENGTHS) {
+    int32_t *lengths = bed->copies[mask];
+    if (sequence >= tensor->shape[0] || position < tensor->minimum || position >= tensor->limit) return 0;
+    lengths[sequence] = (int32_t)position;
+    return 1;
+  }
+  /* Keys of a past stand before those of the sequence. */
+  const int64_t column = position + columns - positions;
+  if (columns < positions) return 0;
+  for (int64_t row = 0; row < rows; row++) {
+    if (alternately && row % 2) continue;
+    if (of == BLOCKED) ((int32_t *)bed->copies[mask])[row * columns + column] = (int32_t)(tensor->limit - 1);
+    if (of == ADDED) ((float *)bed->copies[mask])[row * columns + column] = -INFINITY;
+  }
+  return 1;
+}
+
+static int64_t sample(const bed *bed, int64_t number, int64_t of) {
+  const int64_t samples = of < bed->samples ? of : bed->samples;
+  return samples < 2 ? 0 : number * (of - 1) / (samples - 1);
+}
+
+/* The rows of an embedding table that its ids choose, as they lie in the packed block; or NULL. */
+static const attn2c_weight *table_of(const bed *bed, int input) {
+  int position;
+  const attn2c_op *op = reader_of(bed->job->entry, bed->job->entry->inputs[input], &position);
+  for (int number = 0; number < bed->job->descriptor->weight_count; number++) {
+    const attn2c_weight *weight = &bed->job->descriptor->weights[number];
+    if (weight->tensor == op->operands[1] && weight->panel == 0) return weight;
+  }
+  return NULL;
+}
+
+/* Makes the token at `place` the only one of its id, writes `value` into that row of the table, and tries. */
+static int try_token(bed *bed, int input, int64_t place, float value) {
+  const attn2c_tensor *tensor = input_of(bed, input);
+  const attn2c_weight *weight = table_of(bed, input);
+  if (!weight || tensor->limit - tensor->minimum < 2) return ATTN2C_OK;
+  const int64_t width = attn2c_reference_width(&bed->job->descriptor->tensors[weight->tensor]);
+  int32_t *ids = bed->copies[input];
+  const int32_t id = ids[place], other = (int32_t)(id > tensor->minimum ? id - 1 : id + 1);
+  for (int64_t i = 0; i < attn2c_elements(tensor); i++)
+    if (i != place && ids[i] == id) ids[i] = other;
+  const int64_t element = id * width + place % width;
+  float *unpacked = (float *)bed->job->weights[weight->tensor] + element;
+  float *packed = bed->job->model->weights + weight->offset + element;
+  const float before = *unpacked;
+  *unpacked = *packed = value;
+  const int status = try_place(bed, place);
+  *unpacked = *packed = before;
+  return status;
+}
+
+/* One kind of value in sampled places of one input, as the masks are (mask -1) or where one of them hides it.
+ */
+static int plant(bed *bed, int input, role of, float value, const char *word, int mask, role mask_role) {
+  const attn2c_tensor *tensor = input_of(bed, input);
+  const int by_rows = of == VALUES && tensor->rank > 1;
+  const int64_t width = by_rows ? attn2c_reference_width(tensor) : 1,
+                places = attn2c_elements(tensor) / width;
+  const int64_t positions = positions_of(bed, tensor);
+  int status = ATTN2C_OK;
+  begin_kind(bed, word, tensor->name, mask < 0 ? "" : input_of(bed, mask)->name);
+  for (int64_t number = 0; number < places && number < bed->samples && status == ATTN2C_OK; number++) {
+    const int64_t place = sample(bed, number, places);
+    int64_t sequence, position;
+    locate_row(bed, tensor, place, &sequence, &position);
+    if (mask >= 0 && !hide(bed, mask, mask_role, sequence, position, positions, number % 2 == 1)) continue;
+    if (of == TOKENS) {
+      status = try_token(bed, input, place, value);
+    } else {
+      ((float *)bed->copies[input])[place * width + place % width] = value;
+      status = try_place(bed, place);
+    }
+    restore(bed);
+  }
+  return status == ATTN2C_OK ? end_kind(bed) : status;
+}
+
+/* Everything that is tried of one input. */
+static int plant_input(bed *bed, int input) {
+  static const struct {
+    const char *word;
+    float value;
+  } kinds[] = {{"NaN", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}};
+  const role of = role_of(bed, input);
+  const attn2c_tensor *tensor = input_of(bed, input);
+  if (of != VALUES && of != TOKENS && of != ADDED && of != FACTORS) return ATTN2C_OK;
+  if (attn2c_elements(tensor) == 0) return ATTN2C_OK;
+  int status = ATTN2C_OK;
+  for (size_t kind = 0; kind < 3 && status == ATTN2C_OK; kind++) {
+    status = plant(bed, input, of, kinds[kind].value, kinds[kind].word, -1, OTHER);
+    for (int mask = 0; mask < bed->job->entry->input_count && status == ATTN2C_OK; mask++) {
+      const role mask_role = role_of(bed, mask);
+      const int masks = mask_role == LENGTHS || mask_role == BLOCKED || mask_role == ADDED;
+      if (!masks || (of != VALUES && of != TOKENS)) continue;
+      status = plant(bed, input, of, kinds[kind].value, kinds[kind].word, mask, mask_role);
+    }
+  }
+  return status;
+}
+
+/* Places of an input: all of a small one, and few where a run of the reference takes seconds. */
+static int64_t samples_for(double flops) { return flops < 50e6 ? 13 : flops < 1e9 ? 5 : 2; }
+
+int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
+  const int count = job->entry->input_count;
+  bed bed = {.job = job, .trace = trace, .given = job->inputs, .samples = samples_for(job->entry->flops)};
+  bed.copies = calloc((size_t)count + 1, sizeof *bed.copies);
+  bed.arena = attn2c_allocate((size_t)(job->descriptor->arena_floats + 1) * sizeof(float));
+  int status = bed.copies && bed.arena ? ATTN2C_OK : attn2c_check_no_memory(job, "planted inputs");
+  for (int input = 0; input < count && status == ATTN2C_OK; input++) {
+    bed.copies[input] = attn2c_reference_allocate(input_of(&bed, input));
+    if (!bed.copies[input]) status = attn2c_check_no_memory(job, input_of(&bed, input)->name);
+  }
+  if (status == ATTN2C_OK) {
+    restore(&bed);
+    job->inputs = job->trace.inputs = (const void *const *)bed.copies;
+    attn2c_check_fill(bed.arena, job->descriptor->arena_floats);
+  }
+  for (int input = 0; input < count && status == ATTN2C_OK; input++) status = plant_input(&bed, input);
+  if (status == ATTN2C_OK && job->report.passed + job->report.failed == 0) {
+    attn2c_say(job->message, "entry %s: no input can hold a NaN, and no table of several rows",
+               job->entry->name);
+    status = ATTN2C_USAGE;
+  }
+  job->inputs = job->trace.inputs = bed.given;
+  for (int input = 0; bed.copies && input < count; input++) attn2c_free(bed.copies[input]);
+  free(bed.copies);
+  attn2c_free(bed.arena);
+  return status;
+}

@@ -1,0 +1,176 @@
+/* reference.c - the table from op name to function, and the run over all ops of an entry. What an op needs
+ * before it may read a pointer (its operands are given, are of the right type and have values) is verified
+ * here, once for all of them. */
+#include "check/reference.h"
+#include "check/reference_ops.h"
+
+#include <string.h>
+
+/* Letters, in the order of the op's operands: f float, i int32; capital: must be given. */
+static const struct {
+  const char *name, *operands;
+  attn2c_type result;
+  attn2c_reference_function function;
+} table[] = {
+    {"linear", "FFf", ATTN2C_F32, attn2c_reference_linear},
+    {"embed", "IF", ATTN2C_F32, attn2c_reference_embed},
+    {"add", "FF", ATTN2C_F32, attn2c_reference_add},
+    {"copy", "F", ATTN2C_F32, attn2c_reference_copy},
+    {"activate", "F", ATTN2C_F32, attn2c_reference_activate},
+    {"layer_norm", "Fff", ATTN2C_F32, attn2c_reference_layer_norm},
+    {"scores", "FFi", ATTN2C_F32, attn2c_reference_scores},
+    {"softmax", "F", ATTN2C_F32, attn2c_reference_softmax},
+    {"context", "FFi", ATTN2C_F32, attn2c_reference_context},
+    {"pool", "Fi", ATTN2C_F32, attn2c_reference_pool},
+    {"argmax", "F", ATTN2C_I32, attn2c_reference_argmax},
+    {"multiply", "FF", ATTN2C_F32, attn2c_reference_multiply},
+    {"scale", "F", ATTN2C_F32, attn2c_reference_scale},
+    {"rms_norm", "Ff", ATTN2C_F32, attn2c_reference_rms_norm},
+    {"normalise", "F", ATTN2C_F32, attn2c_reference_normalise},
+    {"patches", "F", ATTN2C_F32, attn2c_reference_patches},
+    {"join", "Ff", ATTN2C_F32, attn2c_reference_join},
+    {"swap", "F", ATTN2C_F32, attn2c_reference_swap},
+    {"rotate", "FFF", ATTN2C_F32, attn2c_reference_rotate},
+    {"additive_scores", "FFFi", ATTN2C_F32, attn2c_reference_additive_scores},
+    {"add_relative", "FFF", ATTN2C_F32, attn2c_reference_add_relative},
+    {"softcap", "F", ATTN2C_F32, attn2c_reference_softcap},
+    {"add_distance", "FF", ATTN2C_F32, attn2c_reference_add_distance},
+    {"bucket_table", "FF", ATTN2C_F32, attn2c_reference_bucket_table},
+    {"add_array", "FF", ATTN2C_F32, attn2c_reference_add_array},
+    {"block_array", "FI", ATTN2C_F32, attn2c_reference_block_array},
+    {"add_length", "FI", ATTN2C_F32, attn2c_reference_add_length},
+    {"weigh", "F", ATTN2C_F32, attn2c_reference_weigh},
+    {"head_scale", "FF", ATTN2C_F32, attn2c_reference_head_scale},
+    {"mean_heads", "F", ATTN2C_F32, attn2c_reference_mean_heads},
+};
+
+enum { TABLE_SIZE = sizeof table / sizeof table[0] };
+
+static int find(const char *op) {
+  for (int row = 0; row < TABLE_SIZE; row++)
+    if (strcmp(table[row].name, op) == 0) return row;
+  return -1;
+}
+
+int attn2c_reference_knows(const char *op) { return find(op) >= 0; }
+
+int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule) {
+  attn2c_say(call->message, "%s, which makes %s: %s", call->op->op, attn2c_reference_result(call)->name,
+             rule);
+  return ATTN2C_USAGE;
+}
+
+int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise) {
+  double number = attn2c_number(call->op, name, (double)otherwise);
+  return number >= 0 && number <= (double)INT32_MAX && number == (double)(int64_t)number ? (int64_t)number
+                                                                                         : -1;
+}
+
+int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
+                             int64_t limit) {
+  const attn2c_tensor *tensor = attn2c_reference_operand(call, position);
+  const int32_t *lengths = attn2c_reference_values(call, position);
+  for (int64_t b = 0; tensor && b < batch; b++)
+    if (lengths[b] < minimum || lengths[b] > limit) {
+      attn2c_say(call->message, "%s[%lld]: %ld is not a length from %lld to %lld", tensor->name, (long long)b,
+                 (long)lengths[b], (long long)minimum, (long long)limit);
+      return 0;
+    }
+  return 1;
+}
+
+static int has_tensor(const attn2c_reference_call *call, int index, attn2c_type type) {
+  return index >= 0 && index < call->model->tensor_count && call->model->tensors[index].type == type &&
+         call->tensors[index] != NULL;
+}
+
+int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
+                        float *magnitude, attn2c_message *message) {
+  attn2c_reference_call call = {model, op, tensors, magnitude, message};
+  int row = find(op->op);
+  if (op->result < 0 || op->result >= model->tensor_count) {
+    attn2c_say(message, "%s: its result is not a tensor of the model", op->op);
+    return ATTN2C_USAGE;
+  }
+  if (row < 0) return attn2c_reference_fault(&call, "the reference has no op of this name");
+  if (!has_tensor(&call, op->result, table[row].result))
+    return attn2c_reference_fault(&call, "the result has the wrong type or no storage");
+  const char *operands = table[row].operands;
+  for (int position = 0; operands[position]; position++) {
+    char letter = operands[position];
+    int required = letter == 'F' || letter == 'I';
+    attn2c_type type = letter == 'F' || letter == 'f' ? ATTN2C_F32 : ATTN2C_I32;
+    if (op->operands[position] == -1 && !required) continue;
+    if (!has_tensor(&call, op->operands[position], type))
+      return attn2c_reference_fault(&call, "an operand is missing, has the wrong type or has no values");
+  }
+  return table[row].function(&call);
+}
+
+void *attn2c_reference_allocate(const attn2c_tensor *tensor) {
+  size_t bytes;
+  if (__builtin_mul_overflow((size_t)attn2c_elements(tensor), sizeof(float), &bytes)) return NULL;
+  return attn2c_allocate(bytes ? bytes : 1);
+}
+
+static int reads(const attn2c_op *op, int tensor) {
+  for (int position = 0; position < ATTN2C_MAX_OPERANDS; position++)
+    if (op->operands[position] == tensor) return 1;
+  return 0;
+}
+
+static int is_output(const attn2c_entry *entry, int tensor) {
+  for (int output = 0; output < entry->output_count; output++)
+    if (entry->outputs[output] == tensor) return 1;
+  return 0;
+}
+
+/* 1 when the tensor is needed behind op number `done`: by a later op, by the caller, or, as the operand of an
+ * argmax whose index is an output, to see how close the two largest values are. */
+static int is_needed(const attn2c_entry *entry, int tensor, int done) {
+  if (is_output(entry, tensor)) return 1;
+  for (int later = 0; later < entry->op_count; later++) {
+    const attn2c_op *op = &entry->ops[later];
+    if (!reads(op, tensor)) continue;
+    if (later > done || (strcmp(op->op, "argmax") == 0 && is_output(entry, op->result))) return 1;
+  }
+  return 0;
+}
+
+static int is_result(const attn2c_entry *entry, int tensor) {
+  for (int number = 0; number < entry->op_count; number++)
+    if (entry->ops[number].result == tensor) return 1;
+  return 0;
+}
+
+int attn2c_reference_run(const attn2c_descriptor *model, const attn2c_entry *entry, void **tensors,
+                         attn2c_message *message) {
+  for (int number = 0; number < entry->op_count; number++) {
+    const attn2c_op *op = &entry->ops[number];
+    if (op->result >= 0 && op->result < model->tensor_count) {
+      tensors[op->result] = attn2c_reference_allocate(&model->tensors[op->result]);
+      if (!tensors[op->result]) {
+        attn2c_say(message, "%s: no memory for the reference", model->tensors[op->result].name);
+        return ATTN2C_MEMORY;
+      }
+    }
+    int status = attn2c_reference_op(model, op, tensors, NULL, message);
+    if (status != ATTN2C_OK) return status;
+    for (int position = 0; position < ATTN2C_MAX_OPERANDS; position++) {
+      int operand = op->operands[position];
+      if (operand < 0 || !is_result(entry, operand) || is_needed(entry, operand, number)) continue;
+      attn2c_free(tensors[operand]);
+      tensors[operand] = NULL;
+    }
+  }
+  return ATTN2C_OK;
+}
+
+void attn2c_reference_release(const attn2c_entry *entry, void **tensors) {
+  for (int number = 0; number < entry->op_count; number++) {
+    int result = entry->ops[number].result;
+    if (result < 0) continue;
+    attn2c_free(tensors[result]);
+    tensors[result] = NULL;
+  }
+}

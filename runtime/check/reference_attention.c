@@ -1,0 +1,181 @@
+/* reference_attention.c - the reference of attention: scores, additive_scores, softmax and context. A key
+ * that is masked has the score -inf and the weight 0, and its value is never read, so that not even a NaN in
+ * it gets out. */
+#include "check/reference_ops.h"
+
+#include <float.h>
+#include <math.h>
+
+/* The sizes that scores and context share. */
+typedef struct {
+  int64_t batch, heads, key_heads, queries, keys, head_width;
+  attn2c_reference_mask mask;
+  const int32_t *lengths; /* of the keys from mask.offset on that are not extra; or NULL */
+} sizes;
+
+/* 1 when query i of sequence b does not see key j. */
+static int is_masked(const sizes *size, int64_t b, int64_t i, int64_t j) {
+  return (size->lengths && j >= size->mask.offset + size->lengths[b] && j < size->keys - size->mask.extra) ||
+         attn2c_reference_masked(size->mask, size->keys, i, j);
+}
+
+/* The head of the keys and values that head h of the queries looks at. */
+static int64_t key_head(const sizes *size, int64_t h) { return h / (size->heads / size->key_heads); }
+
+/* Verifies the result or operand `square` [batch][heads][queries][keys] against rows [batch][queries][heads *
+ * width] and [batch][keys][key heads * width], and the lengths, operand `position`. key_heads 0: as many as
+ * the rows of the keys have room for. */
+static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *square,
+                      const attn2c_tensor *query_rows, const attn2c_tensor *key_rows, int position,
+                      int64_t key_heads, sizes *size) {
+  int64_t heads = attn2c_reference_count(call, "heads", 0);
+  if (heads < 1) return attn2c_reference_fault(call, "heads must be at least 1");
+  if (square->rank != 4 || query_rows->rank != 3 || key_rows->rank != 3)
+    return attn2c_reference_fault(
+        call, "needs [batch][heads][queries][keys] and [batch][sequence][heads * head width]");
+  *size = (sizes){square->shape[0],
+                  heads,
+                  key_heads,
+                  square->shape[2],
+                  square->shape[3],
+                  query_rows->shape[2] / heads,
+                  attn2c_reference_mask_of(call->op),
+                  attn2c_reference_values(call, position)};
+  if (key_heads == 0 && size->head_width > 0) size->key_heads = key_rows->shape[2] / size->head_width;
+  if (square->shape[1] != heads || query_rows->shape[2] != heads * size->head_width || size->key_heads < 1 ||
+      heads % size->key_heads != 0 || key_rows->shape[2] != size->key_heads * size->head_width)
+    return attn2c_reference_fault(
+        call, "the last dimensions must be heads, and a divisor of them, times the head width");
+  if (query_rows->shape[0] != size->batch || key_rows->shape[0] != size->batch ||
+      query_rows->shape[1] != size->queries || key_rows->shape[1] != size->keys)
+    return attn2c_reference_fault(call, "batch, number of queries and number of keys must agree");
+  if (attn2c_reference_count(call, "prefix", 0) < 0 || attn2c_reference_count(call, "offset", 0) < 0 ||
+      attn2c_reference_count(call, "extra", 0) < 0 || size->mask.extra > size->keys)
+    return attn2c_reference_fault(call, "prefix and offset must be counts, and extra one of keys");
+  const attn2c_tensor *lengths = attn2c_reference_operand(call, position);
+  if (lengths && (lengths->rank != 1 || lengths->shape[0] != size->batch))
+    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  return attn2c_reference_lengths(call, position, size->batch, 0,
+                                  size->keys - size->mask.extra - size->mask.offset)
+             ? ATTN2C_OK
+             : ATTN2C_FORMAT;
+}
+
+/* sum over c of q[c] k[c], or, with v, of v[c] tanh(q[c] + k[c]); and the sum of the absolute values. */
+static double score(const float *q, const float *k, const float *v, int64_t width, double *magnitude) {
+  double sum = 0, absolutes = 0;
+  for (int64_t c = 0; c < width; c++) {
+    double term = v ? (double)v[c] * tanh((double)q[c] + (double)k[c]) : (double)q[c] * (double)k[c];
+    sum += term;
+    absolutes += fabs(term);
+  }
+  *magnitude = absolutes;
+  return sum;
+}
+
+/* Each pair's score, and -inf where key j is masked for query i, which stands at offset + i:
+ * causal: j > offset + i;  left: j < offset + i - left;  right: j > offset + i + right;  lengths: j >=
+ * offset + lengths[b]; of these only lengths mask keys j < prefix, and nothing masks the last `extra` keys.
+ * v [heads][width] of additive scores, else NULL. */
+static int fill_scores(const attn2c_reference_call *call, const sizes *size, const float *v) {
+  const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
+  float *s = call->tensors[call->op->result], *magnitude = call->magnitude;
+  int64_t width = size->head_width, element = 0;
+  for (int64_t b = 0; b < size->batch; b++)
+    for (int64_t h = 0; h < size->heads; h++)
+      for (int64_t i = 0; i < size->queries; i++)
+        for (int64_t j = 0; j < size->keys; j++, element++) {
+          const float *query = q + ((b * size->queries + i) * size->heads + h) * width;
+          const float *key = k + ((b * size->keys + j) * size->key_heads + key_head(size, h)) * width;
+          int masked = is_masked(size, b, i, j);
+          double absolutes = 0;
+          s[element] =
+              masked ? -INFINITY : (float)score(query, key, v ? v + h * width : NULL, width, &absolutes);
+          if (magnitude) magnitude[element] = (float)fmin(absolutes, FLT_MAX);
+        }
+  return ATTN2C_OK;
+}
+
+/* s[b][h][i][j] = sum over c of q[b][i][h][c] k[b][j][key head of h][c] */
+int attn2c_reference_scores(const attn2c_reference_call *call) {
+  sizes size;
+  int status = read_sizes(call, attn2c_reference_result(call), attn2c_reference_operand(call, 0),
+                          attn2c_reference_operand(call, 1), 2, 0, &size);
+  return status != ATTN2C_OK ? status : fill_scores(call, &size, NULL);
+}
+
+/* s[b][h][i][j] = sum over c of v[h][c] tanh(q[b][i][h][c] + k[b][j][key head of h][c])   (Bahdanau et al.
+ * 2015, appendix A.1.2) */
+int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
+  const attn2c_tensor *v_shape = attn2c_reference_operand(call, 2);
+  sizes size;
+  int status = read_sizes(call, attn2c_reference_result(call), attn2c_reference_operand(call, 0),
+                          attn2c_reference_operand(call, 1), 3, 0, &size);
+  if (status != ATTN2C_OK) return status;
+  if (v_shape->rank != 2 || v_shape->shape[0] != size.heads || v_shape->shape[1] != size.head_width)
+    return attn2c_reference_fault(call, "the third operand must be [heads][head width]");
+  return fill_scores(call, &size, attn2c_reference_values(call, 2));
+}
+
+/* p[j] = exp(scale (s[j] - max)) / sum over j of the same, over the last dimension; a row of only -inf gives
+ * zeros, or NaN with fully_masked_nan, and a row with a NaN gives NaN. scale is the emitted code's constant,
+ * a float. */
+int attn2c_reference_softmax(const attn2c_reference_call *call) {
+  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *p_shape = attn2c_reference_result(call);
+  if (s_shape->rank != p_shape->rank || !attn2c_reference_same(s_shape, p_shape, s_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  double scale = (float)attn2c_number(call->op, "scale", 1);
+  if (!(scale > 0)) return attn2c_reference_fault(call, "scale must be positive");
+  float none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;
+  int64_t rows = attn2c_reference_rows(s_shape), width = attn2c_reference_width(s_shape);
+  for (int64_t r = 0; r < rows; r++) {
+    const float *s = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *p = (float *)call->tensors[call->op->result] + r * width;
+    double max = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < width; j++)
+      if (isnan(s[j]) || s[j] > max) max = s[j];
+    for (int64_t j = 0; j < width; j++) sum += exp(scale * (s[j] - max));
+    for (int64_t j = 0; j < width; j++)
+      p[j] = max == -INFINITY ? none : (float)(exp(scale * (s[j] - max)) / sum);
+  }
+  return ATTN2C_OK;
+}
+
+/* c[b][i][h][d] = sum over the keys j that query i sees of p[b][h][i][j] v[b][j][key head of h][d]; with
+ * nonzero, only over those whose weight is not 0, so that a value counts for nothing where its weight is 0,
+ * NaN or not. A query that sees no key gets 0, or NaN with fully_masked_nan. */
+int attn2c_reference_context(const attn2c_reference_call *call) {
+  const attn2c_tensor *p_shape = attn2c_reference_operand(call, 0),
+                      *v_shape = attn2c_reference_operand(call, 1);
+  int64_t heads = attn2c_reference_count(call, "heads", 0);
+  int64_t key_heads = attn2c_reference_count(call, "kv_heads", heads);
+  sizes size;
+  if (heads >= 1 && key_heads < 1) return attn2c_reference_fault(call, "kv_heads must be at least 1");
+  int status = read_sizes(call, p_shape, attn2c_reference_result(call), v_shape, 2, key_heads, &size);
+  if (status != ATTN2C_OK) return status;
+  int nonzero = attn2c_number(call->op, "nonzero", 0) != 0;
+  double none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;
+  const float *p = attn2c_reference_values(call, 0), *v = attn2c_reference_values(call, 1);
+  float *c = call->tensors[call->op->result], *magnitude = call->magnitude;
+  int64_t row = size.heads * size.head_width, value_row = size.key_heads * size.head_width;
+  for (int64_t b = 0; b < size.batch; b++)
+    for (int64_t i = 0; i < size.queries; i++)
+      for (int64_t e = 0; e < row; e++) {
+        int64_t h = e / size.head_width, d = e % size.head_width;
+        const float *weights = p + ((b * size.heads + h) * size.queries + i) * size.keys;
+        const float *values = v + b * size.keys * value_row + key_head(&size, h) * size.head_width + d;
+        double sum = 0, absolutes = 0;
+        int seen = 0;
+        for (int64_t j = 0; j < size.keys; j++) {
+          if (is_masked(&size, b, i, j)) continue;
+          seen = 1;
+          if (nonzero && weights[j] == 0) continue;
+          double term = (double)weights[j] * (double)values[j * value_row];
+          sum += term;
+          absolutes += fabs(term);
+        }
+        c[(b * size.queries + i) * row + e] = (float)(seen ? sum : none);
+        if (magnitude) magnitude[(b * size.queries + i) * row + e] = (float)fmin(absolutes, FLT_MAX);
+      }
+  return ATTN2C_OK;
+}

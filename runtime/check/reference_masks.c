@@ -1,0 +1,188 @@
+/* reference_masks.c - the reference of what the caller's arrays do to scores, and of the other ways from
+ * scores to weights and from weights to what is given out. A masked score, -inf, stays -inf, and its weight
+ * is 0. */
+#include "check/reference_ops.h"
+
+#include <float.h>
+#include <math.h>
+
+/* 1 when operand 0 and the result are both [batch][heads][queries][keys]. */
+static int are_squares(const attn2c_reference_call *call) {
+  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  return s_shape->rank == 4 && y_shape->rank == 4 && attn2c_reference_same(s_shape, y_shape, 4);
+}
+
+/* The dimensions of scores, and of an array that goes over its first columns. */
+typedef struct {
+  int64_t batch, heads, queries, keys;
+  int shape; /* of the array: 0 [batch][columns], 1 [queries][columns], 2 [batch][heads][queries][columns] */
+  int64_t columns;
+} spread;
+
+static int read_spread(const attn2c_reference_call *call, spread *over) {
+  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
+  const attn2c_tensor *array = attn2c_reference_operand(call, 1);
+  if (!are_squares(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  int64_t shape = attn2c_reference_count(call, "shape", -1);
+  if (shape < 0 || shape > 2) return attn2c_reference_fault(call, "shape must be 0, 1 or 2");
+  *over = (spread){s_shape->shape[0], s_shape->shape[1], s_shape->shape[2],
+                   s_shape->shape[3], (int)shape,        attn2c_reference_width(array)};
+  int fits = shape == 0   ? array->rank == 2 && array->shape[0] == over->batch
+             : shape == 1 ? array->rank == 2 && array->shape[0] == over->queries
+                          : array->rank == 4 && attn2c_reference_same(array, s_shape, 3);
+  if (!fits || over->columns > over->keys)
+    return attn2c_reference_fault(
+        call, "the array must be [batch], [queries] or [batch][heads][queries], of at most all keys");
+  return ATTN2C_OK;
+}
+
+/* Where the array's element for row r of the scores and column j < columns is. */
+static int64_t element_of(const spread *over, int64_t r, int64_t j) {
+  int64_t row = over->shape == 0   ? r / (over->heads * over->queries)
+                : over->shape == 1 ? r % over->queries
+                                   : r;
+  return row * over->columns + j;
+}
+
+/* y = s + array, over the array's columns */
+int attn2c_reference_add_array(const attn2c_reference_call *call) {
+  spread over;
+  int status = read_spread(call, &over);
+  if (status != ATTN2C_OK) return status;
+  const float *s = attn2c_reference_values(call, 0), *array = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < over.batch * over.heads * over.queries; r++)
+    for (int64_t j = 0; j < over.keys; j++) {
+      float from = s[r * over.keys + j];
+      int adds = j < over.columns && from != -INFINITY;
+      y[r * over.keys + j] = adds ? (float)((double)from + (double)array[element_of(&over, r, j)]) : from;
+    }
+  return ATTN2C_OK;
+}
+
+/* y = -inf, or s + value where the op has a value, where the array is not 0; of an op that keeps, -inf where
+ * it is 0. value is the emitted code's constant, a float. */
+int attn2c_reference_block_array(const attn2c_reference_call *call) {
+  spread over;
+  int status = read_spread(call, &over);
+  if (status != ATTN2C_OK) return status;
+  double value = (float)attn2c_number(call->op, "value", -INFINITY);
+  const int keeps = attn2c_number(call->op, "keeps", 0) != 0;
+  const float *s = attn2c_reference_values(call, 0);
+  const int32_t *array = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < over.batch * over.heads * over.queries; r++)
+    for (int64_t j = 0; j < over.keys; j++) {
+      float from = s[r * over.keys + j];
+      int blocks = j < over.columns && from != -INFINITY && (array[element_of(&over, r, j)] != 0) != keeps;
+      if (!blocks)
+        y[r * over.keys + j] = from;
+      else
+        /* Not a sum where it is blocked for good: a NaN, too, becomes -inf. */
+        y[r * over.keys + j] = value == -INFINITY ? -INFINITY : (float)((double)from + value);
+    }
+  return ATTN2C_OK;
+}
+
+/* y = s + value where offset + lengths[b] <= j < keys - extra. value is the emitted code's constant, a float.
+ */
+int attn2c_reference_add_length(const attn2c_reference_call *call) {
+  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
+  const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
+  if (!are_squares(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  int64_t batch = s_shape->shape[0], keys = s_shape->shape[3], rows = attn2c_reference_rows(s_shape);
+  int64_t extra = attn2c_reference_count(call, "extra", 0);
+  int64_t offset = attn2c_reference_count(call, "offset", 0);
+  if (lengths_shape->rank != 1 || lengths_shape->shape[0] != batch)
+    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  if (extra < 0 || extra > keys || offset < 0)
+    return attn2c_reference_fault(call, "offset must be a count, and extra a number of keys");
+  double value = (float)attn2c_number(call->op, "value", NAN);
+  if (isnan(value)) return attn2c_reference_fault(call, "value must be given");
+  if (!attn2c_reference_lengths(call, 1, batch, 0, keys - extra - offset)) return ATTN2C_FORMAT;
+  const float *s = attn2c_reference_values(call, 0);
+  const int32_t *lengths = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < keys; j++) {
+      float from = s[r * keys + j];
+      int adds = j >= offset + lengths[r / (rows / batch)] && j < keys - extra && from != -INFINITY;
+      y[r * keys + j] = adds ? (float)((double)from + value) : from;
+    }
+  return ATTN2C_OK;
+}
+
+/* y = cap tanh(s / cap); -inf, a masked score, stays. cap is the emitted code's constant, a float. */
+int attn2c_reference_softcap(const attn2c_reference_call *call) {
+  if (!are_squares(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  double cap = (float)attn2c_number(call->op, "cap", NAN);
+  if (!(cap > 0)) return attn2c_reference_fault(call, "cap must be positive");
+  const float *s = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(attn2c_reference_result(call));
+  for (int64_t e = 0; e < count; e++)
+    y[e] = s[e] == -INFINITY ? s[e] : (float)(cap * tanh((double)s[e] / cap));
+  return ATTN2C_OK;
+}
+
+/* y = scale s, with relu max(scale s, 0), and 0 where s is -inf. scale is the emitted code's constant, a
+ * float. */
+int attn2c_reference_weigh(const attn2c_reference_call *call) {
+  if (!are_squares(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  double scale = (float)attn2c_number(call->op, "scale", 1);
+  int relu = attn2c_number(call->op, "relu", 0) != 0;
+  const float *s = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(attn2c_reference_result(call));
+  for (int64_t e = 0; e < count; e++) {
+    float weight = s[e] == -INFINITY ? 0 : (float)(scale * (double)s[e]);
+    y[e] = relu && weight < 0 ? 0 : weight; /* a NaN stays NaN */
+  }
+  return ATTN2C_OK;
+}
+
+/* y[b][h] = w[b][h] mask[layer][h] */
+int attn2c_reference_head_scale(const attn2c_reference_call *call) {
+  const attn2c_tensor *mask_shape = attn2c_reference_operand(call, 1);
+  if (!are_squares(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  int64_t heads = y_shape->shape[1], block = y_shape->shape[2] * y_shape->shape[3];
+  int64_t layer = attn2c_reference_count(call, "layer", 0);
+  if (mask_shape->rank != 2 || mask_shape->shape[1] != heads || layer < 0 || layer >= mask_shape->shape[0])
+    return attn2c_reference_fault(call, "the mask must be [layers][heads], and have the layer");
+  const float *w = attn2c_reference_values(call, 0);
+  const float *mask = (const float *)attn2c_reference_values(call, 1) + layer * heads;
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(y_shape);
+  for (int64_t e = 0; e < count; e++) y[e] = (float)((double)w[e] * (double)mask[e / block % heads]);
+  return ATTN2C_OK;
+}
+
+/* y[b][i][j] = sum over h of w[b][h][i][j] / heads; magnitude: sum over h of |w| */
+int attn2c_reference_mean_heads(const attn2c_reference_call *call) {
+  const attn2c_tensor *w_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (w_shape->rank != 4 || y_shape->rank != 3 || w_shape->shape[0] != y_shape->shape[0] ||
+      w_shape->shape[2] != y_shape->shape[1] || w_shape->shape[3] != y_shape->shape[2])
+    return attn2c_reference_fault(
+        call, "the operand must be [batch][heads][queries][keys], the result [batch][queries][keys]");
+  int64_t heads = w_shape->shape[1], block = w_shape->shape[2] * w_shape->shape[3];
+  const float *w = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(y_shape);
+  for (int64_t e = 0; e < count; e++) {
+    double sum = 0, absolutes = 0;
+    for (int64_t h = 0; h < heads; h++) {
+      double weight = w[(e / block * heads + h) * block + e % block];
+      sum += weight;
+      absolutes += fabs(weight);
+    }
+    y[e] = (float)(sum / (double)heads);
+    if (call->magnitude) call->magnitude[e] = (float)fmin(absolutes, FLT_MAX);
+  }
+  return ATTN2C_OK;
+}

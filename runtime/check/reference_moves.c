@@ -1,0 +1,85 @@
+/* reference_moves.c - the reference of the ops that only put values elsewhere: patches of an image, rows
+ * joined along a sequence, and two leading axes swapped. */
+#include "check/reference_ops.h"
+
+#include <string.h>
+
+/* y[b][py (X/P) + px][(c P + y) P + x] = x[b][c][py P + y][px P + x] */
+int attn2c_reference_patches(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  int64_t size = attn2c_reference_count(call, "patch", 0);
+  if (size < 1) return attn2c_reference_fault(call, "patch must be at least 1");
+  if (x_shape->rank != 4 || y_shape->rank != 3)
+    return attn2c_reference_fault(
+        call, "the operand must be [batch][channels][height][width], the result [batch][patches][values]");
+  int64_t batch = x_shape->shape[0], channels = x_shape->shape[1], height = x_shape->shape[2],
+          width = x_shape->shape[3];
+  int64_t down = height / size, across = width / size;
+  if (height % size != 0 || width % size != 0 || y_shape->shape[0] != batch ||
+      y_shape->shape[1] != down * across || y_shape->shape[2] != channels * size * size)
+    return attn2c_reference_fault(call, "the result must have every whole patch of the image");
+  const float *image = attn2c_reference_values(call, 0);
+  float *result = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t py = 0; py < down; py++)
+      for (int64_t px = 0; px < across; px++)
+        for (int64_t c = 0; c < channels; c++)
+          for (int64_t y = 0; y < size; y++)
+            for (int64_t x = 0; x < size; x++)
+              *result++ = image[((b * channels + c) * height + py * size + y) * width + px * size + x];
+  return ATTN2C_OK;
+}
+
+/* The rows of one operand of join: 0 where it is not given; -1 where it is not [n][width] or
+ * [batch][n][width]. */
+static int64_t rows_to_join(const attn2c_tensor *shape, int64_t batch, int64_t width) {
+  if (!shape) return 0;
+  if (shape->rank == 2 && shape->shape[1] == width) return shape->shape[0];
+  if (shape->rank == 3 && shape->shape[0] == batch && shape->shape[2] == width) return shape->shape[1];
+  return -1;
+}
+
+/* y[b] = the rows of a, then those of b, then `zeros` rows of zeros; an operand without a batch is the same
+ * for every b */
+int attn2c_reference_join(const attn2c_reference_call *call) {
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  int64_t zeros = attn2c_reference_count(call, "zeros", 0);
+  if (zeros < 0) return attn2c_reference_fault(call, "zeros must be a count");
+  if (y_shape->rank != 3) return attn2c_reference_fault(call, "the result must be [batch][rows][width]");
+  int64_t batch = y_shape->shape[0], width = y_shape->shape[2], rows[2];
+  for (int operand = 0; operand < 2; operand++) {
+    rows[operand] = rows_to_join(attn2c_reference_operand(call, operand), batch, width);
+    if (rows[operand] < 0)
+      return attn2c_reference_fault(call, "the operands must be [rows][width] or [batch][rows][width]");
+  }
+  if (y_shape->shape[1] != rows[0] + rows[1] + zeros)
+    return attn2c_reference_fault(call, "the result must have the rows of both operands, and the zeros");
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++) {
+    for (int operand = 0; operand < 2; operand++) {
+      const attn2c_tensor *shape = attn2c_reference_operand(call, operand);
+      if (!shape) continue;
+      const float *from = attn2c_reference_values(call, operand);
+      int64_t count = rows[operand] * width;
+      memcpy(y, from + (shape->rank == 3 ? b * count : 0), (size_t)count * sizeof *y);
+      y += count;
+    }
+    for (int64_t i = 0; i < zeros * width; i++) *y++ = 0;
+  }
+  return ATTN2C_OK;
+}
+
+/* y[j][i] = x[i][j], each a row */
+int attn2c_reference_swap(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank != 3 || y_shape->rank != 3 || x_shape->shape[0] != y_shape->shape[1] ||
+      x_shape->shape[1] != y_shape->shape[0] || x_shape->shape[2] != y_shape->shape[2])
+    return attn2c_reference_fault(call, "the result must be the operand with its first two axes swapped");
+  int64_t first = x_shape->shape[0], second = x_shape->shape[1], width = x_shape->shape[2];
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < first; i++)
+    for (int64_t j = 0; j < second; j++)
+      memcpy(y + (j * first + i) * width, x + (i * second + j) * width, (size_t)width * sizeof *y);
+  return ATTN2C_OK;
+}

@@ -1,0 +1,126 @@
+/* reference_ops.h - what the files of the reference share with each other and with the tolerances, and
+ * with nothing else: one call of an op, its operands, its mask, and the functions of the table in
+ * reference.c. */
+#ifndef ATTN2C_REFERENCE_OPS_H
+#define ATTN2C_REFERENCE_OPS_H
+
+#include "base/descriptor.h"
+
+typedef struct {
+  const attn2c_descriptor *model;
+  const attn2c_op *op;
+  void *const *tensors;
+  float *magnitude; /* or NULL: not wanted */
+  attn2c_message *message;
+} attn2c_reference_call;
+
+typedef int (*attn2c_reference_function)(const attn2c_reference_call *call);
+
+int attn2c_reference_linear(const attn2c_reference_call *call);
+int attn2c_reference_embed(const attn2c_reference_call *call);
+int attn2c_reference_add(const attn2c_reference_call *call);
+int attn2c_reference_copy(const attn2c_reference_call *call);
+int attn2c_reference_activate(const attn2c_reference_call *call);
+int attn2c_reference_layer_norm(const attn2c_reference_call *call);
+int attn2c_reference_pool(const attn2c_reference_call *call);
+int attn2c_reference_argmax(const attn2c_reference_call *call);
+int attn2c_reference_scores(const attn2c_reference_call *call);
+int attn2c_reference_additive_scores(const attn2c_reference_call *call);
+int attn2c_reference_softmax(const attn2c_reference_call *call);
+int attn2c_reference_context(const attn2c_reference_call *call);
+int attn2c_reference_multiply(const attn2c_reference_call *call);
+int attn2c_reference_scale(const attn2c_reference_call *call);
+int attn2c_reference_rms_norm(const attn2c_reference_call *call);
+int attn2c_reference_normalise(const attn2c_reference_call *call);
+int attn2c_reference_patches(const attn2c_reference_call *call);
+int attn2c_reference_join(const attn2c_reference_call *call);
+int attn2c_reference_swap(const attn2c_reference_call *call);
+int attn2c_reference_rotate(const attn2c_reference_call *call);
+int attn2c_reference_add_relative(const attn2c_reference_call *call);
+int attn2c_reference_softcap(const attn2c_reference_call *call);
+int attn2c_reference_add_distance(const attn2c_reference_call *call);
+int attn2c_reference_bucket_table(const attn2c_reference_call *call);
+int attn2c_reference_add_array(const attn2c_reference_call *call);
+int attn2c_reference_block_array(const attn2c_reference_call *call);
+int attn2c_reference_add_length(const attn2c_reference_call *call);
+int attn2c_reference_weigh(const attn2c_reference_call *call);
+int attn2c_reference_head_scale(const attn2c_reference_call *call);
+int attn2c_reference_mean_heads(const attn2c_reference_call *call);
+
+/* The operand at a position of the op table's order, or NULL when it is not given. */
+static inline const attn2c_tensor *attn2c_reference_operand(const attn2c_reference_call *call, int position) {
+  int index = call->op->operands[position];
+  return index < 0 ? NULL : &call->model->tensors[index];
+}
+
+static inline const void *attn2c_reference_values(const attn2c_reference_call *call, int position) {
+  int index = call->op->operands[position];
+  return index < 0 ? NULL : call->tensors[index];
+}
+
+static inline const attn2c_tensor *attn2c_reference_result(const attn2c_reference_call *call) {
+  return &call->model->tensors[call->op->result];
+}
+
+/* The last dimension; 1 of a tensor without dimensions. */
+static inline int64_t attn2c_reference_width(const attn2c_tensor *tensor) {
+  return tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
+}
+
+/* The product of all dimensions but the last. */
+static inline int64_t attn2c_reference_rows(const attn2c_tensor *tensor) {
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < tensor->rank; axis++) rows *= tensor->shape[axis];
+  return rows;
+}
+
+/* 1 when the first `count` dimensions are the same. */
+static inline int attn2c_reference_same(const attn2c_tensor *a, const attn2c_tensor *b, int count) {
+  if (a->rank < count || b->rank < count) return 0;
+  for (int axis = 0; axis < count; axis++)
+    if (a->shape[axis] != b->shape[axis]) return 0;
+  return 1;
+}
+
+/* Says in one line which rule of the op its descriptor breaks; returns ATTN2C_USAGE. */
+int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule);
+
+/* 1 when every lengths[b], operand `position`, is within minimum..limit, or the operand is not given; else 0
+ * and a line that names the tensor and the index. */
+int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
+                             int64_t limit);
+
+/* An attribute that counts something: `otherwise` where the op does not have it, and -1 where it is not a
+ * whole number from 0 to 2^31 - 1. */
+int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise);
+
+/* The part of a mask that is known when the model is made. Query i stands at position offset + i of the keys.
+ * Neither the keys before `prefix` nor the last `extra` ones are ever masked by it. */
+typedef struct {
+  int causal;
+  int64_t left, right; /* -1: unbounded */
+  int64_t prefix, offset, extra;
+} attn2c_reference_mask;
+
+static inline attn2c_reference_mask attn2c_reference_mask_of(const attn2c_op *op) {
+  attn2c_reference_mask mask = {
+      attn2c_number(op, "causal", 0) != 0,     (int64_t)attn2c_number(op, "left", -1),
+      (int64_t)attn2c_number(op, "right", -1), (int64_t)attn2c_number(op, "prefix", 0),
+      (int64_t)attn2c_number(op, "offset", 0), (int64_t)attn2c_number(op, "extra", 0)};
+  return mask;
+}
+
+/* 1 when it may mask anything at all. */
+static inline int attn2c_reference_masks(attn2c_reference_mask mask) {
+  return mask.causal || mask.left >= 0 || mask.right >= 0;
+}
+
+/* 1 when query i does not see key j of `keys`. */
+static inline int attn2c_reference_masked(attn2c_reference_mask mask, int64_t keys, int64_t i, int64_t j) {
+  if (j < mask.prefix || j >= keys - mask.extra) return 0;
+  int64_t position = i + mask.offset;
+  return (mask.causal && j > position) || (mask.left >= 0 && j < position - mask.left) ||
+         (mask.right >= 0 && j > position + mask.right);
+}
+
+#endif

@@ -1,0 +1,189 @@
+/* reference_reduce.c - the reference of the ops that take something from a whole row or sequence: layer_norm,
+ * rms_norm, normalise, pool and argmax. */
+#include "check/reference_ops.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* mean = sum of x / n, variance = sum of (x - mean)^2 / n,
+ * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension */
+int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  for (int position = 1; position <= 2; position++) {
+    const attn2c_tensor *shape = attn2c_reference_operand(call, position);
+    if (shape && (shape->rank != 1 || shape->shape[0] != width))
+      return attn2c_reference_fault(call, "gain and bias must be [last dimension of the operand]");
+  }
+  double eps = attn2c_number(call->op, "eps", -1);
+  if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
+  const float *gain = attn2c_reference_values(call, 1), *bias = attn2c_reference_values(call, 2);
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *y = (float *)call->tensors[call->op->result] + r * width;
+    double mean = 0, variance = 0;
+    for (int64_t i = 0; i < width; i++) mean += x[i];
+    mean /= (double)width;
+    for (int64_t i = 0; i < width; i++) variance += (x[i] - mean) * (x[i] - mean);
+    variance /= (double)width;
+    for (int64_t i = 0; i < width; i++)
+      y[i] = (float)((x[i] - mean) / sqrt(variance + eps) * (gain ? gain[i] : 1) + (bias ? bias[i] : 0));
+  }
+  return ATTN2C_OK;
+}
+
+/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension */
+int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *gain_shape = attn2c_reference_operand(call, 1);
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  if (gain_shape && (gain_shape->rank != 1 || gain_shape->shape[0] != width))
+    return attn2c_reference_fault(call, "the gain must be [last dimension of the operand]");
+  double eps = attn2c_number(call->op, "eps", -1);
+  if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
+  const float *gain = attn2c_reference_values(call, 1);
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *y = (float *)call->tensors[call->op->result] + r * width;
+    double squares = 0;
+    for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
+    double divisor = sqrt(squares / (double)width + eps);
+    for (int64_t i = 0; i < width; i++) y[i] = (float)(x[i] / divisor * (gain ? gain[i] : 1));
+  }
+  return ATTN2C_OK;
+}
+
+/* y = x / max(sqrt(sum of x^2), eps), over the last dimension; a NaN makes the whole row NaN */
+int attn2c_reference_normalise(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  double eps = attn2c_number(call->op, "eps", -1);
+  if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be given, and be positive");
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *y = (float *)call->tensors[call->op->result] + r * width;
+    double squares = 0;
+    for (int64_t i = 0; i < width; i++) squares += (double)x[i] * (double)x[i];
+    double norm = sqrt(squares);
+    for (int64_t i = 0; i < width; i++) y[i] = (float)(x[i] / (norm < eps ? eps : norm));
+  }
+  return ATTN2C_OK;
+}
+
+/* The maximum of two, and NaN when either is. */
+static float larger(float a, float b) { return isnan(a) || a > b ? a : b; }
+
+enum { POOL_MEAN, POOL_MAX, POOL_FIRST, POOL_SECOND, POOL_LAST, POOL_ROOT, POOL_WEIGHTED, POOLS };
+static const char *const pool_names[] = {"mean", "max", "first", "second", "last", "root", "weighted"};
+
+/* The pools of a text such as "mean max" into list; their number, or 0 where a word is none. */
+static int pools_of(const char *text, int list[8]) {
+  int count = 0;
+  while (text && *text) {
+    const size_t length = strcspn(text, " ");
+    int pool = 0;
+    while (pool < POOLS &&
+           (strlen(pool_names[pool]) != length || memcmp(pool_names[pool], text, length) != 0))
+      pool++;
+    if (pool == POOLS || count == 8) return 0;
+    list[count++] = pool;
+    text += length + (text[length] == ' ');
+  }
+  return count;
+}
+
+/* One pool of one column of `length` rows, `width` apart. magnitude, which may be NULL: what the rounding
+ * error of a sum is proportional to. */
+static float pooled(int pool, const float *column, int64_t length, int64_t width, float *magnitude) {
+  double sum = 0, size = 0;
+  float largest = column[0];
+  const double weights = 0.5 * (double)length * ((double)length + 1);
+  for (int64_t s = 0; s < length; s++) {
+    const double value =
+        pool == POOL_WEIGHTED ? (double)(s + 1) * column[s * width] / weights : column[s * width];
+    sum += value;
+    size += fabs(value);
+    largest = larger(largest, column[s * width]);
+  }
+  if (pool == POOL_WEIGHTED) size *= (double)length;
+  const double root = pool == POOL_ROOT ? sqrt((double)length) : 1;
+  if (magnitude) *magnitude = (float)fmin(size * root, FLT_MAX);
+  switch (pool) {
+  case POOL_MEAN:
+    return (float)(sum / (double)length);
+  case POOL_ROOT:
+    return (float)(sum / root);
+  case POOL_WEIGHTED:
+    return (float)sum;
+  case POOL_MAX:
+    return largest;
+  case POOL_SECOND:
+    return column[width];
+  case POOL_LAST:
+    return column[(length - 1) * width];
+  default:
+    return column[0];
+  }
+}
+
+/* Over the first n = lengths[b] rows of x[b] (all of them without lengths):
+ * mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
+ * first: y[c] = x[0][c]               second: y[c] = x[1][c]               last: y[c] = x[n - 1][c]
+ * root: y[c] = sum of x[s][c] / sqrt(n)
+ * weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
+ * Several stand side by side. */
+int attn2c_reference_pool(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
+  int list[8];
+  const int count = pools_of(attn2c_text(call->op, "function"), list);
+  if (count == 0)
+    return attn2c_reference_fault(call, "function must be mean, max, first, second, last, root or weighted");
+  if (x_shape->rank != 3 || y_shape->rank != 2 || x_shape->shape[0] != y_shape->shape[0] ||
+      count * x_shape->shape[2] != y_shape->shape[1])
+    return attn2c_reference_fault(call,
+                                  "the operand must be [batch][sequence][width], the result [batch][width]");
+  int64_t batch = x_shape->shape[0], sequence = x_shape->shape[1], width = x_shape->shape[2];
+  if (lengths_shape && (lengths_shape->rank != 1 || lengths_shape->shape[0] != batch))
+    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  for (int i = 0; i < count; i++)
+    if (list[i] == POOL_SECOND && sequence < 2) return attn2c_reference_fault(call, "there is no second row");
+  if (!attn2c_reference_lengths(call, 1, batch, 1, sequence)) return ATTN2C_FORMAT;
+  const float *x = attn2c_reference_values(call, 0);
+  const int32_t *lengths = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < count * width; i++) {
+      const int64_t at = b * count * width + i;
+      const float *column = x + b * sequence * width + i % width;
+      y[at] = pooled(list[i / width], column, lengths ? lengths[b] : sequence, width,
+                     call->magnitude ? call->magnitude + at : NULL);
+    }
+  return ATTN2C_OK;
+}
+
+/* y = the smallest i with x[i] >= x[j] for all j; a NaN counts as larger than every number */
+int attn2c_reference_argmax(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank < 1 || y_shape->rank != x_shape->rank - 1 ||
+      !attn2c_reference_same(x_shape, y_shape, y_shape->rank))
+    return attn2c_reference_fault(call,
+                                  "the result's shape must be the operand's without the last dimension");
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  int32_t *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    int64_t best = 0;
+    for (int64_t i = 1; i < width; i++)
+      if (!isnan(x[best]) && (isnan(x[i]) || x[i] > x[best])) best = i;
+    y[r] = (int32_t)best;
+  }
+  return ATTN2C_OK;
+}

@@ -1,0 +1,197 @@
+/* reference_rows.c - the reference of the ops that treat each row, or each element, on its own: linear,
+ * embed, add, multiply, scale, copy and activate. */
+#include "check/reference_ops.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Without OpenMP's simd pragmas the loops below are the same, only slower. */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+
+static double dot(const float *a, const float *b, int64_t length) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t k = 0; k < length; k++) sum += (double)a[k] * (double)b[k];
+  return sum;
+}
+
+/* The same, and the sum of the terms' absolute values. */
+static double dot_and_magnitude(const float *a, const float *b, int64_t length, double *magnitude) {
+  double sum = 0, absolutes = 0;
+#pragma omp simd reduction(+ : sum, absolutes)
+  for (int64_t k = 0; k < length; k++) {
+    double term = (double)a[k] * (double)b[k];
+    sum += term;
+    absolutes += fabs(term);
+  }
+  *magnitude = absolutes;
+  return sum;
+}
+
+/* y[r][o] = bias[o] + sum over k of x[r][k] weight[o][k]
+ * magnitude[r][o] = |bias[o]| + sum over k of |x[r][k] weight[o][k]| */
+int attn2c_reference_linear(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  const attn2c_tensor *weight_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *bias_shape = attn2c_reference_operand(call, 2);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  int64_t rows = attn2c_reference_rows(x_shape), in = attn2c_reference_width(x_shape);
+  int64_t out = attn2c_reference_width(y_shape);
+  if (weight_shape->rank != 2 || weight_shape->shape[0] != out || weight_shape->shape[1] != in)
+    return attn2c_reference_fault(call,
+                                  "the weight must be [last dimension of the result][last of the operand]");
+  if (bias_shape && (bias_shape->rank != 1 || bias_shape->shape[0] != out))
+    return attn2c_reference_fault(call, "the bias must be [last dimension of the result]");
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank - 1))
+    return attn2c_reference_fault(call, "operand and result must agree in all dimensions but the last");
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  const float *bias = attn2c_reference_values(call, 2);
+  float *y = call->tensors[call->op->result];
+  for (int64_t o = 0; o < out; o++)
+    for (int64_t r = 0; r < rows; r++) {
+      double shift = bias ? bias[o] : 0, absolutes;
+      if (!call->magnitude) {
+        y[r * out + o] = (float)(shift + dot(x + r * in, weight + o * in, in));
+      } else {
+        y[r * out + o] = (float)(shift + dot_and_magnitude(x + r * in, weight + o * in, in, &absolutes));
+        call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
+      }
+    }
+  return ATTN2C_OK;
+}
+
+/* y[i][c] = table[ids[i]][c] */
+int attn2c_reference_embed(const attn2c_reference_call *call) {
+  const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 0);
+  const attn2c_tensor *table_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  int64_t count = attn2c_elements(ids_shape), width = attn2c_reference_width(y_shape);
+  if (table_shape->rank != 2 || table_shape->shape[1] != width)
+    return attn2c_reference_fault(call, "the table must be [vocabulary][last dimension of the result]");
+  if (y_shape->rank != ids_shape->rank + 1 || !attn2c_reference_same(ids_shape, y_shape, ids_shape->rank))
+    return attn2c_reference_fault(call, "the result must be [dimensions of the ids][width of the table]");
+  const int32_t *ids = attn2c_reference_values(call, 0);
+  const float *table = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t i = 0; i < count; i++) {
+    if (ids[i] < 0 || ids[i] >= table_shape->shape[0]) {
+      attn2c_say(call->message, "%s: element %lld is %ld, and must be from 0 to %lld", ids_shape->name,
+                 (long long)i, (long)ids[i], (long long)table_shape->shape[0] - 1);
+      return ATTN2C_FORMAT;
+    }
+    memcpy(y + i * width, table + ids[i] * width, (size_t)width * sizeof *y);
+  }
+  return ATTN2C_OK;
+}
+
+/* y[i] = a[i] + b[i modulo the elements of b]: b is repeated over the leading dimensions that it lacks */
+int attn2c_reference_add(const attn2c_reference_call *call) {
+  const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
+                      *b_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  if (a_shape->rank != y_shape->rank || !attn2c_reference_same(a_shape, y_shape, a_shape->rank))
+    return attn2c_reference_fault(call, "the first operand must have the result's shape");
+  int suffix = b_shape->rank <= a_shape->rank;
+  for (int axis = 1; suffix && axis <= b_shape->rank; axis++)
+    suffix = b_shape->shape[b_shape->rank - axis] == a_shape->shape[a_shape->rank - axis];
+  if (!suffix)
+    return attn2c_reference_fault(call, "the second operand's shape must be a suffix of the first's");
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  int64_t period = attn2c_elements(b_shape), repeats = attn2c_elements(a_shape) / period;
+  for (int64_t repeat = 0; repeat < repeats; repeat++)
+    for (int64_t i = 0; i < period; i++)
+      y[repeat * period + i] = (float)((double)a[repeat * period + i] + (double)b[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = a[i] b[i] */
+int attn2c_reference_multiply(const attn2c_reference_call *call) {
+  const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
+                      *b_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  if (a_shape->rank != y_shape->rank || b_shape->rank != y_shape->rank ||
+      !attn2c_reference_same(a_shape, y_shape, y_shape->rank) ||
+      !attn2c_reference_same(b_shape, y_shape, y_shape->rank))
+    return attn2c_reference_fault(call, "operands and result must have the same shape");
+  const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(y_shape);
+  for (int64_t i = 0; i < count; i++) y[i] = (float)((double)a[i] * (double)b[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = factor x[i], and -inf where x[i] is: a masked score stays masked, whatever the factor. factor is the
+ * emitted code's constant, a float. */
+int attn2c_reference_scale(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  double factor = (float)attn2c_number(call->op, "factor", NAN);
+  if (!isfinite(factor)) return attn2c_reference_fault(call, "factor must be given, and be a finite number");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(x_shape);
+  for (int64_t i = 0; i < count; i++) y[i] = x[i] == -INFINITY ? x[i] : (float)(factor * (double)x[i]);
+  return ATTN2C_OK;
+}
+
+/* y[i] = x[i] */
+int attn2c_reference_copy(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  memcpy(call->tensors[call->op->result], attn2c_reference_values(call, 0),
+         (size_t)attn2c_elements(x_shape) * sizeof(float));
+  return ATTN2C_OK;
+}
+
+/* relu(x) = max(x, 0), and NaN of NaN */
+static double relu(double x) { return x < 0 ? 0 : x; }
+
+/* sigmoid(x) = 1 / (1 + exp(-x)) */
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+/* silu(x) = x sigmoid(x) */
+static double silu(double x) { return x * sigmoid(x); }
+
+/* quick_gelu(x) = x sigmoid(1.702 x) */
+static double quick_gelu(double x) { return x * sigmoid(1.702 * x); }
+
+/* gelu(x) = x/2 (1 + erf(x / sqrt 2)); 1 + erf(z) is erfc(-z), which does not cancel where x is negative */
+static double gelu(double x) { return 0.5 * x * erfc(-x * sqrt(0.5)); }
+
+/* gelu_tanh(x) = x/2 (1 + tanh(z)), z = sqrt(2/pi) (x + 0.044715 x^3); (1 + tanh(z)) / 2 is sigmoid(2 z),
+ * which does not cancel where x is negative */
+static double gelu_tanh(double x) {
+  const double sqrt_2_over_pi = 0.79788456080286535588;
+  return x * sigmoid(2 * sqrt_2_over_pi * (x + 0.044715 * x * x * x));
+}
+
+static const struct {
+  const char *name;
+  double (*function)(double);
+} activations[] = {
+    {"relu", relu}, {"gelu", gelu},       {"gelu_tanh", gelu_tanh}, {"quick_gelu", quick_gelu},
+    {"silu", silu}, {"sigmoid", sigmoid}, {"tanh", tanh},
+};
+
+/* y[i] = f(x[i]) */
+int attn2c_reference_activate(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const char *name = attn2c_text(call->op, "function");
+  double (*function)(double) = NULL;
+  for (size_t row = 0; name && row < sizeof activations / sizeof activations[0]; row++)
+    if (strcmp(activations[row].name, name) == 0) function = activations[row].function;
+  if (!function)
+    return attn2c_reference_fault(
+        call, "function must be relu, gelu, gelu_tanh, quick_gelu, silu, sigmoid or tanh");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  int64_t count = attn2c_elements(x_shape);
+  for (int64_t i = 0; i < count; i++) y[i] = (float)function(x[i]);
+  return ATTN2C_OK;
+}

@@ -1,0 +1,272 @@
+/* tolerance.c - the allowed error of each op's elements, and of a model's outputs. u is the unit roundoff,
+ * eps twice that. Ops that only move or round once are exact; of the others, the smallest normal float is
+ * always allowed, since smaller results may be flushed to zero. */
+#include "check/tolerance.h"
+#include "check/reference_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the rules below read and write. */
+typedef struct {
+  const attn2c_reference_call *call;
+  const float *want;
+  float *allowed;
+  int64_t rows, width, elements; /* of the result */
+} op_result;
+
+static int exact(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++) result->allowed[i] = 0;
+  return ATTN2C_OK;
+}
+
+/* A product of length K: 4 sqrt(K) u (|A||B|). K roundings, each at most u of a partial sum that is at most
+ * |A||B|, add up to K u at worst; as they are as often up as down, sqrt(K) u is their usual size and 4 of it
+ * are never met by chance. u and not eps, for it is the roundings that are counted. A bias is one more term
+ * of the sum. */
+static int product(const op_result *result, int64_t length) {
+  double factor = 4 * sqrt((double)length) * ATTN2C_ROUNDOFF;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+static int linear(const op_result *result) {
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
+}
+
+static int scores(const op_result *result) {
+  double heads = attn2c_number(result->call->op, "heads", 1);
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);
+}
+
+static int context(const op_result *result) {
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
+}
+
+/* Scores and one product of length D more: a score is one more term of the sum. */
+static int add_relative(const op_result *result) {
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 2)));
+}
+
+/* What each emitted tanh may be off by, relative to itself. */
+#define TANH_ERROR 4e-5
+
+/* sum of v tanh(x), x = q + k, of length D, all relative to the sum of |v tanh(x)|:
+ * - TANH_ERROR, for each tanh;
+ * - u, for the rounding of x: it makes an error of u |x| (1 - tanh(x)^2) of tanh(x), which is at most
+ *   u |tanh(x)|, for 2x <= sinh(2x);
+ * - 4 sqrt(D) u, as of every product. */
+static int additive_scores(const op_result *result) {
+  double length = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 2));
+  double factor = TANH_ERROR + (1 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+/* x1 cos - x2 sin: each product is off by u of itself at most, their sum by u of |x1 cos| + |x2 sin|, and the
+ * reference's own rounding by as much again: 3 u of that. A fused multiply-add has one rounding less. What is
+ * not rotated is moved, and its magnitude is 0. */
+static int rotate(const op_result *result) {
+  int64_t heads = attn2c_reference_count(result->call, "heads", 1), width = result->width / heads;
+  int64_t rotated = 2 * attn2c_reference_width(attn2c_reference_operand(result->call, 1));
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = i % result->width % width < rotated
+                             ? (float)(3 * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST)
+                             : 0;
+  return ATTN2C_OK;
+}
+
+/* y = x r g: 5e-7 of |y| for the roundings of r and of each step, as layer_norm has them; and as nothing is
+ * subtracted, there is nothing else. */
+static int norm_without_mean(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(5e-7 * fabs((double)result->want[i]) + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+/* Relative errors, over the whole range: x/2 (1 + f(x)) with f near -1 too, where the emitted functions are
+ * written so that nothing cancels. Of x f(x) with f below the smallest normal number f may be zero; the error
+ * is then |x| times that. */
+static int activate(const op_result *result) {
+  static const struct {
+    const char *name;
+    double relative;
+    int times_x;
+  } rules[] = {
+      {"relu", 0, 0},    {"gelu", 4e-6, 1},    {"gelu_tanh", 4e-5, 1},  {"quick_gelu", 4e-6, 1},
+      {"silu", 4e-6, 1}, {"sigmoid", 4e-6, 0}, {"tanh", TANH_ERROR, 0},
+  };
+  const float *x = attn2c_reference_values(result->call, 0);
+  const char *name = attn2c_text(result->call->op, "function");
+  for (size_t rule = 0; name && rule < sizeof rules / sizeof rules[0]; rule++) {
+    if (strcmp(rules[rule].name, name) != 0) continue;
+    if (rules[rule].relative == 0) return exact(result);
+    for (int64_t i = 0; i < result->elements; i++) {
+      double relative = rules[rule].relative * fabs((double)result->want[i]);
+      double flushed = ATTN2C_SMALLEST * (rules[rule].times_x ? fmax(1, fabs((double)x[i])) : 1);
+      result->allowed[i] = (float)(relative + flushed);
+    }
+    return ATTN2C_OK;
+  }
+  return attn2c_reference_fault(result->call, "there is no tolerance for this function");
+}
+
+/* y = g z + b with z = (x - mean) r, r = 1 / sqrt(variance + eps):
+ * - 5e-7 of |g z| + |b| for the roundings of r and of each step. Of the two terms and not of |y|: where they
+ * cancel, their own errors remain.
+ * - The mean is off by a few u of the numbers that it is made of, whose size is rms = sqrt(mean^2 +
+ * variance): its own rounding, those of the partial sums and of their merging. x - mean takes the whole of
+ * this over, however small it is itself, and r and g scale it. 4 u rms r |g| is allowed: next to nothing
+ * where the mean is near 0, and the bigger the more digits of x the mean eats up. */
+static int layer_norm(const op_result *result) {
+  const float *gain = attn2c_reference_values(result->call, 1),
+              *bias = attn2c_reference_values(result->call, 2);
+  double eps = attn2c_number(result->call->op, "eps", 0);
+  for (int64_t r = 0; r < result->rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    double mean = 0, variance = 0;
+    for (int64_t i = 0; i < result->width; i++) mean += x[i];
+    mean /= (double)result->width;
+    for (int64_t i = 0; i < result->width; i++) variance += (x[i] - mean) * (x[i] - mean);
+    variance /= (double)result->width;
+    double scale = 1 / sqrt(variance + eps), rms = sqrt(mean * mean + variance);
+    for (int64_t i = 0; i < result->width; i++) {
+      double g = gain ? fabs((double)gain[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
+      result->allowed[r * result->width + i] =
+          (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) + 4 * ATTN2C_ROUNDOFF * rms * scale * g +
+                  ATTN2C_SMALLEST);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* p = exp(t) / sum with t = scale (s - max) = ln(p / largest p). s - max and its product with scale round
+ * once each, so that t is off by up to 2 u |t| = eps |t|, and exp makes an absolute error of its argument a
+ * relative one of its result. 10 eps are for exp itself, the sum and the division. A masked key has the
+ * weight 0, and nothing else. */
+static int softmax(const op_result *result) {
+  for (int64_t r = 0; r < result->rows; r++) {
+    const float *s = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+    const float *p = result->want + r * result->width;
+    double largest = 0;
+    for (int64_t i = 0; i < result->width; i++) largest = fmax(largest, p[i]);
+    for (int64_t i = 0; i < result->width; i++) {
+      double argument = p[i] > 0 ? fabs(log(p[i] / largest)) : 0;
+      result->allowed[r * result->width + i] =
+          s[i] == -INFINITY ? 0 : (float)((10 + argument) * ATTN2C_EPSILON * p[i] + ATTN2C_SMALLEST);
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* y = cap tanh(s / cap): 4e-5 for the emitted tanh, u for its argument (x tanh'(x) is never more than
+ * tanh(x)), u for the product. */
+static int softcap(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++) {
+    double size = fabs((double)result->want[i]);
+    result->allowed[i] = isinf(size) ? 0 : (float)((4e-5 + 2 * ATTN2C_ROUNDOFF) * size + ATTN2C_SMALLEST);
+  }
+  return ATTN2C_OK;
+}
+
+/* The mean of n: n eps of the mean of |x|, n - 1 additions and a division, each at most u. The magnitude is n
+ * times the mean of |x| already. */
+static int mean(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(ATTN2C_EPSILON * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
+/* Means, whatever their weights, and rows that are exact where nothing else stands beside them. The
+ * magnitudes of a root and of a weighted mean are such that the bound of a mean, twice, is theirs. */
+static int pool(const op_result *result) {
+  const char *function = attn2c_text(result->call->op, "function");
+  const int sums =
+      function && (strstr(function, "mean") || strstr(function, "root") || strstr(function, "weighted"));
+  if (!sums) return exact(result);
+  const int status = mean(result);
+  for (int64_t i = 0; i < result->elements && strcmp(function, "mean") != 0; i++) result->allowed[i] *= 2;
+  return status;
+}
+
+/* Of the exact ones,
+ * - embed, copy, swap, join, patches and bucket_table move; block_array moves or adds;
+ * - add, add_distance, add_array and add_length round one addition, and correctly;
+ * - multiply, scale, head_scale and weigh round one product: that of two floats is exact in double, so that
+ *   the reference rounds once, too; and relu takes the rounded one or 0;
+ * - argmax sees the very numbers that it is judged by. */
+static const struct {
+  const char *name;
+  int (*function)(const op_result *result);
+} table[] = {
+    {"linear", linear},
+    {"embed", exact},
+    {"add", exact},
+    {"copy", exact},
+    {"activate", activate},
+    {"layer_norm", layer_norm},
+    {"scores", scores},
+    {"softmax", softmax},
+    {"pool", pool},
+    {"context", context},
+    {"argmax", exact},
+    {"multiply", exact},
+    {"scale", exact},
+    {"rms_norm", norm_without_mean},
+    {"normalise", norm_without_mean},
+    {"patches", exact},
+    {"join", exact},
+    {"swap", exact},
+    {"rotate", rotate},
+    {"additive_scores", additive_scores},
+    {"add_relative", add_relative},
+    {"add_distance", exact},
+    {"bucket_table", exact},
+    {"add_array", exact},
+    {"block_array", exact},
+    {"add_length", exact},
+    {"softcap", softcap},
+    {"weigh", exact},
+    {"head_scale", exact},
+    {"mean_heads", mean},
+};
+
+int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
+                        float *allowed, attn2c_message *message) {
+  attn2c_reference_call call = {model, op, tensors, NULL, message};
+  const attn2c_tensor *shape = attn2c_reference_result(&call);
+  op_result result = {&call,
+                      tensors[op->result],
+                      allowed,
+                      attn2c_reference_rows(shape),
+                      attn2c_reference_width(shape),
+                      attn2c_elements(shape)};
+  for (size_t row = 0; row < sizeof table / sizeof table[0]; row++)
+    if (strcmp(table[row].name, op->op) == 0) return table[row].function(&result);
+  return attn2c_reference_fault(&call, "there is no tolerance for this op");
+}
+
+double attn2c_tolerance_row_sum(int64_t width) { return (double)width * ATTN2C_EPSILON; }
+
+/* Straight lines between these, and proportional to the layers behind the last: errors of layers add up. */
+attn2c_tolerance attn2c_tolerance_model(int layers) {
+  static const struct {
+    double layers, absolute, relative_l2;
+  } points[] = {{12, 1e-5, 1e-5}, {24, 1e-4, 3e-5}, {32, 1e-4, 3e-5}};
+  enum { LAST = sizeof points / sizeof points[0] - 1 };
+  attn2c_tolerance tolerance = {NULL, points[0].absolute, 1e-4, points[0].relative_l2};
+  for (int next = 1; next <= LAST && layers > points[next - 1].layers; next++) {
+    double from = points[next - 1].layers, share = fmin((layers - from) / (points[next].layers - from), 1);
+    tolerance.absolute =
+        points[next - 1].absolute + share * (points[next].absolute - points[next - 1].absolute);
+    tolerance.relative_l2 =
+        points[next - 1].relative_l2 + share * (points[next].relative_l2 - points[next - 1].relative_l2);
+  }
+  if (layers > points[LAST].layers) {
+    tolerance.absolute *= layers / points[LAST].layers;
+    tolerance.relative_l2 *= layers / points[LAST].layers;
+  }
+  return tolerance;
+}

@@ -1,0 +1,73 @@
+/* file.c - whole reads by pread. Signals and short transfers are met by going on;
+ * everything else is a status and one line. */
+#define _DEFAULT_SOURCE
+#include "formats/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(off_t) == 8, "files beyond 2 GiB need a 64-bit off_t");
+
+/* The most that one transfer asks for: Linux moves 0x7ffff000 bytes at a time at most, others refuse above
+ * INT_MAX. */
+#define LARGEST_TRANSFER ((size_t)1 << 30)
+
+int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message) {
+  struct stat about;
+  /* Without O_NONBLOCK the opening of a pipe would wait for its writer, only to be refused. */
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0 || fstat(descriptor, &about) != 0) {
+    attn2c_say(message, "%s: cannot be opened: %s", path, strerror(errno));
+    if (descriptor >= 0) close(descriptor);
+    return ATTN2C_IO;
+  }
+  if (!S_ISREG(about.st_mode)) {
+    attn2c_say(message, "%s: is not a regular file", path);
+    close(descriptor);
+    return ATTN2C_IO;
+  }
+  *file = (attn2c_file){path, descriptor, NULL, about.st_size};
+  return ATTN2C_OK;
+}
+
+attn2c_file attn2c_file_memory(const void *bytes, size_t size, const char *name) {
+  return (attn2c_file){name, -1, bytes, (int64_t)size};
+}
+
+int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t bytes,
+                     attn2c_message *message) {
+  if (offset < 0 || offset > file->size || bytes > (uint64_t)(file->size - offset)) {
+    attn2c_say(message, "%s: %zu bytes at %lld are beyond its %lld bytes", file->name, bytes,
+               (long long)offset, (long long)file->size);
+    return ATTN2C_FORMAT;
+  }
+  if (file->descriptor < 0) {
+    if (bytes) memcpy(to, file->memory + offset, bytes);
+    return ATTN2C_OK;
+  }
+  char *at = to;
+  while (bytes) {
+    ssize_t got = pread(file->descriptor, at, bytes < LARGEST_TRANSFER ? bytes : LARGEST_TRANSFER, offset);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      attn2c_say(message, "%s: cannot be read at byte %lld: %s", file->name, (long long)offset,
+                 strerror(errno));
+      return ATTN2C_IO;
+    }
+    if (got == 0) {
+      attn2c_say(message, "%s: ends at byte %lld, but had %lld bytes when it was opened", file->name,
+                 (long long)offset, (long long)file->size);
+      return ATTN2C_FORMAT;
+    }
+    at += got, offset += got, bytes -= (size_t)got;
+  }
+  return ATTN2C_OK;
+}
+
+void attn2c_file_close(attn2c_file *file) {
+  if (file->descriptor >= 0) close(file->descriptor);
+  file->descriptor = -1;
+}

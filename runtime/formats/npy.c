@@ -1,0 +1,234 @@
+/* npy.c - reading, converting and writing array files. The layout: the magic, two bytes of
+ * version, the header's length (2 bytes in version 1.0, else 4), the header, the data. */
+#define _DEFAULT_SOURCE
+#include "formats/npy.h"
+#include "formats/file.h"
+#include "base/floats.h"
+#include "formats/npy_header.h"
+#include "base/shape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "'=' in a type is read as '<'");
+
+#define MAGIC          "\x93NUMPY"
+#define LONGEST_HEADER 65536 /* bytes; three keys and 32 dimensions take a thousand */
+
+static const struct {
+  const char *name, *descr;
+  int64_t bytes;
+} types[] = {[ATTN2C_NPY_FLOAT32] = {"float32", "<f4", 4},
+             [ATTN2C_NPY_FLOAT64] = {"float64", "<f8", 8},
+             [ATTN2C_NPY_INT32] = {"int32", "<i4", 4},
+             [ATTN2C_NPY_INT64] = {"int64", "<i8", 8},
+             [ATTN2C_NPY_BOOL] = {"bool", "|b1", 1}};
+
+const char *attn2c_npy_type_name(attn2c_npy_type type) { return types[type].name; }
+
+static int find_type(const char *path, const char *descr, attn2c_npy_type *type, attn2c_message *message) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    int native = descr[0] == '=' && types[i].descr[0] == '<' && strcmp(descr + 1, types[i].descr + 1) == 0;
+    if (native || strcmp(descr, types[i].descr) == 0) {
+      *type = (attn2c_npy_type)i;
+      return ATTN2C_OK;
+    }
+  }
+  if (descr[0] == '>')
+    attn2c_say(message, "%s: type '%s' is big-endian; little-endian ('<') is expected", path, descr);
+  else
+    attn2c_say(message, "%s: type '%s', but float32, float64, int32, int64 or bool is expected", path, descr);
+  return ATTN2C_FORMAT;
+}
+
+/* Where the header's text lies: *start and *length. */
+static int find_header(const attn2c_file *file, int64_t *start, uint32_t *length, attn2c_message *message) {
+  unsigned char prefix[12] = {0};
+  size_t there = file->size < 12 ? (size_t)file->size : 12;
+  int status = attn2c_file_read(file, 0, prefix, there, message);
+  if (status) return status;
+  if (there < 10 || memcmp(prefix, MAGIC, 6) != 0) {
+    attn2c_say(message, "%s: is no .npy file", file->name);
+    return ATTN2C_FORMAT;
+  }
+  if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0) {
+    attn2c_say(message, "%s: version %d.%d of the format, but 1.0, 2.0 or 3.0 is expected", file->name,
+               prefix[6], prefix[7]);
+    return ATTN2C_FORMAT;
+  }
+  *length = prefix[8] | (uint32_t)prefix[9] << 8;
+  if (prefix[6] > 1) *length |= (uint32_t)prefix[10] << 16 | (uint32_t)prefix[11] << 24;
+  *start = prefix[6] > 1 ? 12 : 10;
+  if (*start > file->size || *length > file->size - *start) {
+    attn2c_say(message, "%s: a header of %u bytes, but the file has %lld", file->name, *length,
+               (long long)file->size);
+    return ATTN2C_FORMAT;
+  }
+  if (*length > LONGEST_HEADER) {
+    attn2c_say(message, "%s: a header of %u bytes, but at most %d are allowed", file->name, *length,
+               LONGEST_HEADER);
+    return ATTN2C_FORMAT;
+  }
+  return ATTN2C_OK;
+}
+
+static int read_header(const attn2c_file *file, int64_t start, uint32_t length, attn2c_npy_header *header,
+                       attn2c_message *message) {
+  char *text = malloc((size_t)length + 1);
+  if (!text) return ATTN2C_MEMORY;
+  int status = attn2c_file_read(file, start, text, length, message);
+  const char *fault = status ? NULL : attn2c_npy_parse(text, length, header);
+  free(text);
+  if (!fault) return status;
+  attn2c_say(message, "%s: %s", file->name, fault);
+  return ATTN2C_FORMAT;
+}
+
+static int read_data(const attn2c_file *file, int64_t start, const attn2c_npy_header *header,
+                     attn2c_npy *array, attn2c_message *message) {
+  attn2c_shape_text shape = attn2c_shape_write(header->rank, header->shape);
+  int64_t bytes, there = file->size - start;
+  int status = find_type(file->name, header->descr, &array->type, message);
+  if (status) return status;
+  /* In one dimension or none both orders are the same. */
+  if (header->fortran_order && header->rank > 1) {
+    attn2c_say(message, "%s: is in Fortran order; C order is expected (numpy.ascontiguousarray)", file->name);
+    return ATTN2C_FORMAT;
+  }
+  if (!attn2c_shape_count(header->rank, header->shape, &array->elements) ||
+      __builtin_mul_overflow(array->elements, types[array->type].bytes, &bytes)) {
+    attn2c_say(message, "%s: shape %s is too large", file->name, shape.text);
+    return ATTN2C_FORMAT;
+  }
+  if (bytes != there) {
+    attn2c_say(message, "%s: %s %s is %lld bytes of data, but the file holds %lld", file->name,
+               types[array->type].name, shape.text, (long long)bytes, (long long)there);
+    return ATTN2C_FORMAT;
+  }
+  array->rank = header->rank;
+  memcpy(array->shape, header->shape, (size_t)header->rank * sizeof *array->shape);
+  array->data = malloc(bytes ? (size_t)bytes : 1);
+  if (!array->data) return ATTN2C_MEMORY;
+  return attn2c_file_read(file, start, array->data, (size_t)bytes, message);
+}
+
+static int read_file(const attn2c_file *file, attn2c_npy *array, attn2c_message *message) {
+  attn2c_npy_header header;
+  int64_t start;
+  uint32_t length;
+  int status = find_header(file, &start, &length, message);
+  if (!status) status = read_header(file, start, length, &header, message);
+  if (!status) status = read_data(file, start + length, &header, array, message);
+  return status;
+}
+
+int attn2c_npy_read(const char *path, attn2c_npy *array, attn2c_message *message) {
+  attn2c_file file;
+  size_t length = strlen(path) + 1;
+  *array = (attn2c_npy){.path = malloc(length)};
+  int status = array->path ? ATTN2C_OK : ATTN2C_MEMORY;
+  if (!status) {
+    memcpy(array->path, path, length);
+    status = attn2c_file_open(path, &file, message);
+    if (!status) {
+      status = read_file(&file, array, message);
+      attn2c_file_close(&file);
+    }
+  }
+  if (status == ATTN2C_MEMORY) attn2c_say(message, "%s: out of memory", path);
+  if (status) attn2c_npy_free(array);
+  return status;
+}
+
+void attn2c_npy_free(attn2c_npy *array) {
+  free(array->data);
+  free(array->path);
+  *array = (attn2c_npy){0};
+}
+
+/* int64 to int32; the index of the first value that does not fit, or -1. */
+static int64_t narrow(const int64_t *from, int64_t count, int32_t *to) {
+  for (int64_t i = 0; i < count; i++) {
+    if (from[i] < INT32_MIN || from[i] > INT32_MAX) return i;
+    to[i] = (int32_t)from[i];
+  }
+  return -1;
+}
+
+/* The position of a row-major index. */
+static attn2c_shape_text position_text(const attn2c_npy *array, int64_t index) {
+  int64_t position[ATTN2C_NPY_MAX_RANK];
+  for (int d = array->rank - 1; d >= 0; d--) {
+    position[d] = index % array->shape[d];
+    index /= array->shape[d];
+  }
+  return attn2c_shape_write(array->rank, position);
+}
+
+int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int64_t *shape,
+                  const char *input_name, void *out, attn2c_message *message) {
+  int is_float = array->type == ATTN2C_NPY_FLOAT32 || array->type == ATTN2C_NPY_FLOAT64;
+  if (is_float != (type == ATTN2C_F32) || !attn2c_shape_equal(array->rank, array->shape, rank, shape)) {
+    attn2c_shape_text expected = attn2c_shape_write(rank, shape);
+    attn2c_shape_text came = attn2c_shape_write(array->rank, array->shape);
+    attn2c_say(message, "%s: %s %s expected, but %s holds %s %s", input_name,
+               type == ATTN2C_F32 ? "float32" : "int32", expected.text, array->path, types[array->type].name,
+               came.text);
+    return ATTN2C_FORMAT;
+  }
+  size_t elements = (size_t)array->elements;
+  int64_t beyond = -1;
+  switch (array->type) {
+  case ATTN2C_NPY_FLOAT32:
+    memcpy(out, array->data, elements * sizeof(float));
+    break;
+  case ATTN2C_NPY_FLOAT64:
+    attn2c_from_f64(array->data, out, elements);
+    break;
+  case ATTN2C_NPY_INT32:
+    memcpy(out, array->data, elements * sizeof(int32_t));
+    break;
+  case ATTN2C_NPY_INT64:
+    beyond = narrow(array->data, array->elements, out);
+    break;
+  case ATTN2C_NPY_BOOL:
+    for (size_t i = 0; i < elements; i++) ((int32_t *)out)[i] = ((const unsigned char *)array->data)[i] != 0;
+    break;
+  }
+  if (beyond >= 0) {
+    attn2c_say(message, "%s: int32 expected, but %s holds %lld at %s", input_name, array->path,
+               (long long)((const int64_t *)array->data)[beyond], position_text(array, beyond).text);
+    return ATTN2C_FORMAT;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t *shape, const void *data,
+                     attn2c_message *message) {
+  char header[1024]; /* 32 dimensions of 20 characters and two between them are 704 */
+  int64_t elements, bytes;
+  if (rank < 0 || rank > ATTN2C_NPY_MAX_RANK || !attn2c_shape_count(rank, shape, &elements) ||
+      __builtin_mul_overflow(elements, (int64_t)4, &bytes)) {
+    attn2c_say(message, "%s: cannot be written: its shape is negative or too large", path);
+    return ATTN2C_USAGE;
+  }
+  memset(header, ' ', sizeof header);
+  memcpy(header, MAGIC "\x01", 8); /* and the minor version, the literal's end */
+  int used = 10;
+  used += snprintf(header + used, sizeof header - (size_t)used,
+                   "{'descr': '%s', 'fortran_order': False, 'shape': (", type == ATTN2C_F32 ? "<f4" : "<i4");
+  for (int i = 0; i < rank; i++)
+    used += snprintf(header + used, sizeof header - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
+  used += snprintf(header + used, sizeof header - (size_t)used, rank == 1 ? ",), }" : "), }");
+  header[used] = ' '; /* instead of the terminator */
+  /* NumPy leaves room for the first dimension to grow to 21 digits, and then pads with 1 to 64 spaces and a
+   * newline, so that the data start at a multiple of 64. */
+  if (rank) used += 21 - snprintf(NULL, 0, "%lld", (long long)shape[0]);
+  int start = (used + 1) / 64 * 64 + 64;
+  header[start - 1] = '\n';
+  header[8] = (char)((start - 10) & 0xff);
+  header[9] = (char)((start - 10) >> 8);
+  const attn2c_part parts[] = {{header, (size_t)start}, {data, (size_t)bytes}};
+  return attn2c_file_write(path, parts, 2, message);
+}

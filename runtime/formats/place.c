@@ -1,0 +1,153 @@
+/* place.c - follows symbolic links one by one. realpath alone cannot: it fails on a link
+ * whose target is missing, and follows /proc/self/fd/1 to the file behind it, which must be
+ * written through the descriptor to keep the stream's own position. */
+#define _DEFAULT_SOURCE
+#define _XOPEN_SOURCE 700
+#include "formats/place.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(PATH_MAX <= ATTN2C_PATH_SIZE, "realpath writes up to PATH_MAX bytes");
+
+enum { MOST_LINKS = 40 }; /* Linux's own limit */
+
+static void fail(attn2c_place *place, int error) {
+  place->kind = ATTN2C_PLACE_OTHER;
+  place->error = error;
+}
+
+static void describe(attn2c_place *place, const struct stat *about) {
+  place->device = about->st_dev;
+  place->number = about->st_ino;
+  place->permissions = about->st_mode & 0777;
+  place->character = S_ISCHR(about->st_mode);
+}
+
+void attn2c_place_descriptor(int descriptor, attn2c_place *place) {
+  struct stat about;
+  *place = (attn2c_place){.kind = ATTN2C_PLACE_DESCRIPTOR, .descriptor = descriptor};
+  snprintf(place->path, sizeof place->path, "/dev/fd/%d", descriptor);
+  if (fstat(descriptor, &about) != 0) {
+    fail(place, errno);
+  } else {
+    describe(place, &about);
+  }
+}
+
+/* The descriptor that /proc's `folder` of this process has under `name`, or -1. */
+static int descriptor_of(const char *folder, const char *name) {
+  char of_process[64], of_thread[64];
+  char *end;
+  const int length = snprintf(of_process, sizeof of_process, "/proc/%ld/", (long)getpid());
+  if (strncmp(folder, of_process, (size_t)length) != 0) return -1;
+  snprintf(of_thread, sizeof of_thread, "task/%ld/fd", (long)getpid()); /* of the first thread */
+  if (strcmp(folder + length, "fd") != 0 && strcmp(folder + length, of_thread) != 0) return -1;
+  if (*name < '0' || *name > '9') return -1;
+  errno = 0;
+  const long number = strtol(name, &end, 10);
+  return *end == '\0' && errno == 0 && number <= INT_MAX ? (int)number : -1;
+}
+
+/* Divides a path into the folder, without links, and the last name; 0, or errno. */
+static int divide(const char *path, char folder[ATTN2C_PATH_SIZE], const char **name) {
+  char before[ATTN2C_PATH_SIZE];
+  const char *slash = strrchr(path, '/');
+  *name = slash ? slash + 1 : path;
+  if (strlen(path) >= sizeof before) return ENAMETOOLONG;
+  if (**name == '\0') return *path == '\0' ? ENOENT : EISDIR;
+  snprintf(before, sizeof before, "%.*s",
+           slash == NULL   ? 1
+           : slash == path ? 1
+                           : (int)(slash - path),
+           slash == NULL ? "." : path);
+  return realpath(before, folder) == NULL ? errno : 0;
+}
+
+/* folder/name into `path`; 0, or errno. */
+static int join(const char *folder, const char *name, char path[ATTN2C_PATH_SIZE]) {
+  char made[2 * ATTN2C_PATH_SIZE + 2];
+  if (*name == '/') {
+    snprintf(made, sizeof made, "%s", name);
+  } else {
+    snprintf(made, sizeof made, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
+  }
+  if (strlen(made) >= ATTN2C_PATH_SIZE) return ENAMETOOLONG;
+  memcpy(path, made, strlen(made) + 1);
+  return 0;
+}
+
+/* One link: 1 where place->path is another path now, 0 where it is the end; -1: the place has the error. */
+static int follow(attn2c_place *place) {
+  char folder[ATTN2C_PATH_SIZE], link[ATTN2C_PATH_SIZE];
+  const char *name;
+  struct stat about;
+  int error = divide(place->path, folder, &name);
+  if (error == 0) {
+    const int descriptor = descriptor_of(folder, name);
+    if (descriptor >= 0) {
+      attn2c_place_descriptor(descriptor, place);
+      return place->error ? -1 : 0;
+    }
+    char copy[ATTN2C_PATH_SIZE];
+    snprintf(copy, sizeof copy, "%s", name);
+    error = join(folder, copy, place->path);
+  }
+  if (error != 0) {
+    fail(place, error);
+    return -1;
+  }
+  if (lstat(place->path, &about) != 0) {
+    if (errno != ENOENT) return fail(place, errno), -1;
+    place->kind = ATTN2C_PLACE_NEW;
+    return 0;
+  }
+  if (S_ISLNK(about.st_mode)) {
+    const ssize_t length = readlink(place->path, link, sizeof link - 1);
+    if (length < 0) return fail(place, errno), -1;
+    link[length] = '\0';
+    /* Another process's /proc/N/fd/1 does not name what it leads to; the kernel follows it. */
+    if (strncmp(folder, "/proc/", 6) != 0) {
+      error = join(folder, link, place->path);
+      if (error != 0) return fail(place, error), -1;
+      return 1;
+    }
+    if (stat(place->path, &about) != 0) return fail(place, errno), -1;
+    describe(place, &about);
+    place->kind = S_ISDIR(about.st_mode) ? ATTN2C_PLACE_OTHER : ATTN2C_PLACE_DEVICE;
+    return 0;
+  }
+  describe(place, &about);
+  place->kind = S_ISREG(about.st_mode)                              ? ATTN2C_PLACE_FILE
+                : S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode) ? ATTN2C_PLACE_DEVICE
+                                                                    : ATTN2C_PLACE_OTHER;
+  if (S_ISDIR(about.st_mode)) place->error = EISDIR;
+  return 0;
+}
+
+void attn2c_place_find(const char *path, attn2c_place *place) {
+  *place = (attn2c_place){.descriptor = -1};
+  if (strlen(path) >= sizeof place->path) {
+    fail(place, ENAMETOOLONG);
+    return;
+  }
+  memcpy(place->path, path, strlen(path) + 1);
+  for (int links = 0; links <= MOST_LINKS; links++)
+    if (follow(place) != 1) return;
+  fail(place, ELOOP);
+}
+
+int attn2c_place_same(const attn2c_place *a, const attn2c_place *b) {
+  if (a->error || b->error) return 0;
+  if (a->kind == ATTN2C_PLACE_NEW || b->kind == ATTN2C_PLACE_NEW)
+    return a->kind == b->kind && strcmp(a->path, b->path) == 0;
+  if (a->kind == ATTN2C_PLACE_DESCRIPTOR && b->kind == ATTN2C_PLACE_DESCRIPTOR &&
+      a->descriptor == b->descriptor)
+    return 1;
+  return a->device == b->device && a->number == b->number && !a->character;
+}

@@ -1,0 +1,421 @@
+/* safetensors.c - reading the header and the values. The layout: 8 bytes of little-endian
+ * length, that many bytes of JSON, the data. The checks follow the format's own list; each
+ * refusal is one line that names the tensor and its offsets. */
+#define _DEFAULT_SOURCE
+#include "formats/safetensors.h"
+#include "formats/file.h"
+#include "base/floats.h"
+#include "formats/json.h"
+#include "base/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is little-endian and copied as it is");
+
+#define PREFIX_BYTES   8
+#define LONGEST_HEADER 100000000
+
+struct attn2c_safetensors {
+  attn2c_file file;
+  char *header;       /* names point into it */
+  int64_t data_start; /* byte of the file */
+  attn2c_safetensor *tensors;
+  int count, capacity;
+  char name[]; /* of the file, for messages */
+};
+
+static const struct {
+  const char *name;
+  int bytes, readable;
+} dtypes[] = {[ATTN2C_DTYPE_F64] = {"F64", 8, 1},        [ATTN2C_DTYPE_F32] = {"F32", 4, 1},
+              [ATTN2C_DTYPE_F16] = {"F16", 2, 1},        [ATTN2C_DTYPE_BF16] = {"BF16", 2, 1},
+              [ATTN2C_DTYPE_I64] = {"I64", 8, 0},        [ATTN2C_DTYPE_I32] = {"I32", 4, 0},
+              [ATTN2C_DTYPE_I16] = {"I16", 2, 0},        [ATTN2C_DTYPE_I8] = {"I8", 1, 0},
+              [ATTN2C_DTYPE_U64] = {"U64", 8, 0},        [ATTN2C_DTYPE_U32] = {"U32", 4, 0},
+              [ATTN2C_DTYPE_U16] = {"U16", 2, 0},        [ATTN2C_DTYPE_U8] = {"U8", 1, 0},
+              [ATTN2C_DTYPE_BOOL] = {"BOOL", 1, 0},      [ATTN2C_DTYPE_F8_E4M3] = {"F8_E4M3", 1, 0},
+              [ATTN2C_DTYPE_F8_E5M2] = {"F8_E5M2", 1, 0}};
+
+const char *attn2c_dtype_name(attn2c_dtype dtype) { return dtypes[dtype].name; }
+int attn2c_dtype_readable(attn2c_dtype dtype) { return dtypes[dtype].readable; }
+
+/* 1, or 0 where the name is not known. */
+static int find_dtype(const char *name, attn2c_dtype *dtype) {
+  for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+    if (strcmp(dtypes[i].name, name) == 0) {
+      *dtype = (attn2c_dtype)i;
+      return 1;
+    }
+  return 0;
+}
+
+static int say_fault(const attn2c_safetensors *file, const attn2c_json *json, attn2c_message *message) {
+  attn2c_say(message, "%s: header: %s, at byte %zu of the file", file->name, json->fault,
+             PREFIX_BYTES + json->at);
+  return ATTN2C_FORMAT;
+}
+
+static int compare_texts(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* An object of strings, of which nothing is kept; that no key stands twice is checked. */
+static int read_metadata(const attn2c_safetensors *file, attn2c_json *json, attn2c_message *message) {
+  const char **keys = NULL, *key, *value;
+  int64_t members = 0, capacity = 0;
+  int status = ATTN2C_OK;
+  attn2c_json_enter(json, '{');
+  while (!status && attn2c_json_member(json, '}', &members)) {
+    if (!attn2c_json_key(json, &key) || !attn2c_json_string(json, &value)) break;
+    if (members > capacity) {
+      int64_t wanted =
+          capacity ? 2 * capacity : 16; /* at most one key in five bytes of header: no overflow */
+      const char **grown = realloc(keys, (size_t)wanted * sizeof *keys);
+      if (!grown) {
+        status = ATTN2C_MEMORY;
+        break;
+      }
+      keys = grown, capacity = wanted;
+    }
+    keys[members - 1] = key;
+  }
+  if (!status && json->fault) {
+    attn2c_say(message, "%s: __metadata__ must be an object of strings: %s, at byte %zu of the file",
+               file->name, json->fault, PREFIX_BYTES + json->at);
+    status = ATTN2C_FORMAT;
+  }
+  if (!status && members > 1) {
+    qsort(keys, (size_t)members, sizeof *keys, compare_texts);
+    for (int64_t i = 1; i < members && !status; i++)
+      if (strcmp(keys[i - 1], keys[i]) == 0) {
+        attn2c_say(message, "%s: __metadata__: \"%s\" stands twice", file->name, keys[i]);
+        status = ATTN2C_FORMAT;
+      }
+  }
+  free(keys);
+  return status;
+}
+
+static int read_shape(attn2c_json *json, attn2c_safetensor *tensor) {
+  int64_t members = 0, dimension;
+  if (!attn2c_json_enter(json, '[')) return 0;
+  while (attn2c_json_member(json, ']', &members)) {
+    if (members > ATTN2C_SAFETENSORS_MAX_RANK) {
+      json->fault = "a shape of more than 16 dimensions";
+      return 0;
+    }
+    if (!attn2c_json_integer(json, &dimension)) return 0;
+    tensor->shape[members - 1] = dimension;
+  }
+  tensor->rank = (int)members;
+  return !json->fault;
+}
+
+static int read_offsets(attn2c_json *json, attn2c_safetensor *tensor) {
+  int64_t members = 0;
+  return attn2c_json_enter(json, '[') && attn2c_json_member(json, ']', &members) &&
+         attn2c_json_integer(json, &tensor->begin) && attn2c_json_member(json, ']', &members) &&
+         attn2c_json_integer(json, &tensor->end) && !attn2c_json_member(json, ']', &members) && !json->fault;
+}
+
+/* What one tensor says of itself must agree: its type, shape and range. */
+static int check_tensor(const attn2c_safetensors *file, attn2c_safetensor *tensor, attn2c_message *message) {
+  const char *path = file->name;
+  attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
+  long long begin = tensor->begin, end = tensor->end;
+  int64_t bytes;
+  if (begin > end) {
+    attn2c_say(message, "%s: \"%s\": data_offsets [%lld, %lld] end before they begin", path, tensor->name,
+               begin, end);
+  } else if (!attn2c_shape_count(tensor->rank, tensor->shape, &tensor->elements) ||
+             __builtin_mul_overflow(tensor->elements, (int64_t)dtypes[tensor->dtype].bytes, &bytes)) {
+    attn2c_say(message, "%s: \"%s\": shape %s is too large", path, tensor->name, shape.text);
+  } else if (bytes != tensor->end - tensor->begin) {
+    attn2c_say(message, "%s: \"%s\": %s %s is %lld bytes, but data_offsets [%lld, %lld] hold %lld", path,
+               tensor->name, dtypes[tensor->dtype].name, shape.text, (long long)bytes, begin, end,
+               end - begin);
+  } else {
+    return ATTN2C_OK;
+  }
+  return ATTN2C_FORMAT;
+}
+
+static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c_safetensor *tensor,
+                       attn2c_message *message) {
+  static const char *const keys[] = {"dtype", "shape", "data_offsets"};
+  const char *key, *type = NULL, *path = file->name;
+  int64_t members = 0;
+  int found[3] = {0, 0, 0};
+  attn2c_json_enter(json, '{');
+  while (attn2c_json_member(json, '}', &members)) {
+    int which = 0;
+    if (!attn2c_json_key(json, &key)) break;
+    while (which < 3 && strcmp(key, keys[which]) != 0) which++;
+    if (which == 3 || found[which]++) {
+      attn2c_say(message, "%s: \"%s\": key \"%s\" %s; dtype, shape and data_offsets are expected", path,
+                 tensor->name, key, which == 3 ? "is not known" : "stands twice");
+      return ATTN2C_FORMAT;
+    }
+    if (which == 0) attn2c_json_string(json, &type);
+    if (which == 1) read_shape(json, tensor);
+    if (which == 2 && !read_offsets(json, tensor) && !json->fault)
+      json->fault = "data_offsets must be two integers";
+  }
+  if (json->fault) {
+    attn2c_say(message, "%s: \"%s\": %s, at byte %zu of the file", path, tensor->name, json->fault,
+               PREFIX_BYTES + json->at);
+    return ATTN2C_FORMAT;
+  }
+  for (int i = 0; i < 3; i++)
+    if (!found[i]) {
+      attn2c_say(message, "%s: \"%s\": %s is missing", path, tensor->name, keys[i]);
+      return ATTN2C_FORMAT;
+    }
+  if (!find_dtype(type, &tensor->dtype)) {
+    attn2c_say(
+        message,
+        "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, "
+        "U64, U32, U16, U8 or BOOL is expected",
+        path, tensor->name, type);
+    return ATTN2C_FORMAT;
+  }
+  return check_tensor(file, tensor, message);
+}
+
+/* The place of a further tensor, or NULL where there is no memory. */
+static attn2c_safetensor *add_tensor(attn2c_safetensors *file) {
+  if (file->count == file->capacity) {
+    /* At most LONGEST_HEADER / 40 tensors stand in a header, so that neither count nor size can overflow. */
+    int capacity = file->capacity ? 2 * file->capacity : 64;
+    attn2c_safetensor *tensors = realloc(file->tensors, (size_t)capacity * sizeof *tensors);
+    if (!tensors) return NULL;
+    file->tensors = tensors, file->capacity = capacity;
+  }
+  attn2c_safetensor *tensor = &file->tensors[file->count++];
+  memset(tensor, 0, sizeof *tensor);
+  return tensor;
+}
+
+static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *message) {
+  attn2c_json json = attn2c_json_make(file->header, size);
+  const char *name;
+  int64_t members = 0;
+  int status = ATTN2C_OK, has_metadata = 0;
+  if (file->header[0] != '{') {
+    attn2c_say(message, "%s: is no safetensors file: its header does not start with '{'", file->name);
+    return ATTN2C_FORMAT;
+  }
+  attn2c_json_enter(&json, '{');
+  while (!status && attn2c_json_member(&json, '}', &members)) {
+    if (!attn2c_json_key(&json, &name)) break;
+    if (strcmp(name, "__metadata__") == 0) {
+      if (has_metadata++) {
+        attn2c_say(message, "%s: header: __metadata__ stands twice", file->name);
+        return ATTN2C_FORMAT;
+      }
+      status = read_metadata(file, &json, message);
+      continue;
+    }
+    attn2c_safetensor *tensor = add_tensor(file);
+    if (!tensor) return ATTN2C_MEMORY;
+    tensor->name = name;
+    status = read_tensor(file, &json, tensor, message);
+  }
+  if (status) return status;
+  if (json.fault) return say_fault(file, &json, message);
+  for (; json.at < size; json.at++)
+    if (file->header[json.at] != ' ') {
+      json.fault = "only spaces may follow the object";
+      return say_fault(file, &json, message);
+    }
+  return ATTN2C_OK;
+}
+
+static int compare_ranges(const void *left, const void *right) {
+  const attn2c_safetensor *a = left, *b = right;
+  if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
+  return (a->end > b->end) - (a->end < b->end);
+}
+
+static int compare_names(const void *left, const void *right) {
+  return strcmp(((const attn2c_safetensor *)left)->name, ((const attn2c_safetensor *)right)->name);
+}
+
+/* Every byte of the data belongs to exactly one tensor. The tensors stand in the order of their ranges. */
+static int check_ranges(const attn2c_safetensors *file, attn2c_message *message) {
+  const char *path = file->name;
+  int64_t size = file->file.size - file->data_start, claimed = 0;
+  for (int i = 0; i < file->count; i++) {
+    const attn2c_safetensor *tensor = &file->tensors[i];
+    long long begin = tensor->begin, end = tensor->end;
+    if (tensor->end > size) {
+      attn2c_say(message, "%s: \"%s\": data_offsets [%lld, %lld] are beyond the file's %lld bytes of data",
+                 path, tensor->name, begin, end, (long long)size);
+      return ATTN2C_FORMAT;
+    }
+    if (tensor->begin != claimed) {
+      attn2c_say(message,
+                 "%s: \"%s\": data_offsets [%lld, %lld] %s byte %lld, where the tensor before it ends", path,
+                 tensor->name, begin, end, tensor->begin > claimed ? "leave a hole after" : "overlap",
+                 (long long)claimed);
+      return ATTN2C_FORMAT;
+    }
+    claimed = tensor->end;
+  }
+  if (claimed != size) {
+    attn2c_say(message, "%s: %lld bytes of data follow the last tensor, which ends at byte %lld of the data",
+               path, (long long)(size - claimed), (long long)claimed);
+    return ATTN2C_FORMAT;
+  }
+  return ATTN2C_OK;
+}
+
+static void sort_tensors(attn2c_safetensors *file, int (*compare)(const void *, const void *)) {
+  if (file->count) qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, compare);
+}
+
+static int check_names(const attn2c_safetensors *file, attn2c_message *message) {
+  for (int i = 1; i < file->count; i++)
+    if (strcmp(file->tensors[i - 1].name, file->tensors[i].name) == 0) {
+      attn2c_say(message, "%s: \"%s\": stands twice", file->name, file->tensors[i].name);
+      return ATTN2C_FORMAT;
+    }
+  return ATTN2C_OK;
+}
+
+static int load(attn2c_safetensors *file, attn2c_message *message) {
+  uint64_t length;
+  int64_t size = file->file.size;
+  if (size < PREFIX_BYTES) {
+    attn2c_say(message, "%s: is no safetensors file: %lld bytes, but 8 of header length are expected",
+               file->name, (long long)size);
+    return ATTN2C_FORMAT;
+  }
+  int status = attn2c_file_read(&file->file, 0, &length, PREFIX_BYTES, message);
+  if (status) return status;
+  if (length < 2 || length > LONGEST_HEADER) {
+    attn2c_say(message, "%s: header length %llu, but 2 to 100000000 is allowed", file->name,
+               (unsigned long long)length);
+    return ATTN2C_FORMAT;
+  }
+  if ((int64_t)length > size - PREFIX_BYTES) {
+    attn2c_say(message, "%s: header length %llu, but only %lld bytes follow", file->name,
+               (unsigned long long)length, (long long)(size - PREFIX_BYTES));
+    return ATTN2C_FORMAT;
+  }
+  file->data_start = PREFIX_BYTES + (int64_t)length;
+  file->header = malloc(length);
+  if (!file->header) return ATTN2C_MEMORY;
+  status = attn2c_file_read(&file->file, PREFIX_BYTES, file->header, length, message);
+  if (!status) status = read_header(file, length, message);
+  if (status) return status;
+  /* Names first: a tensor that stands twice overlaps itself, which would say less. */
+  sort_tensors(file, compare_names);
+  status = check_names(file, message);
+  if (status) return status;
+  sort_tensors(file, compare_ranges);
+  status = check_ranges(file, message);
+  sort_tensors(file, compare_names);
+  return status;
+}
+
+/* A file that knows its name, and nothing else yet; NULL where there is no memory. */
+static attn2c_safetensors *make(const char *name) {
+  size_t length = strlen(name) + 1;
+  attn2c_safetensors *file = calloc(1, sizeof *file + length);
+  if (!file) return NULL;
+  memcpy(file->name, name, length);
+  file->file.descriptor = -1;
+  return file;
+}
+
+static int finish(attn2c_safetensors *made, int status, attn2c_safetensors **file, attn2c_message *message) {
+  if (!status) status = load(made, message);
+  if (status == ATTN2C_MEMORY) attn2c_say(message, "%s: out of memory", made->name);
+  if (status)
+    attn2c_safetensors_close(made);
+  else
+    *file = made;
+  return status;
+}
+
+int attn2c_safetensors_open(const char *path, attn2c_safetensors **file, attn2c_message *message) {
+  *file = NULL;
+  attn2c_safetensors *made = make(path);
+  if (!made) {
+    attn2c_say(message, "%s: out of memory", path);
+    return ATTN2C_MEMORY;
+  }
+  return finish(made, attn2c_file_open(made->name, &made->file, message), file, message);
+}
+
+int attn2c_safetensors_open_memory(const void *bytes, size_t size, attn2c_safetensors **file,
+                                   attn2c_message *message) {
+  *file = NULL;
+  attn2c_safetensors *made = make("weights in memory");
+  if (!made) {
+    attn2c_say(message, "weights in memory: out of memory");
+    return ATTN2C_MEMORY;
+  }
+  made->file = attn2c_file_memory(bytes, size, made->name);
+  return finish(made, ATTN2C_OK, file, message);
+}
+
+void attn2c_safetensors_close(attn2c_safetensors *file) {
+  if (!file) return;
+  attn2c_file_close(&file->file);
+  free(file->header);
+  free(file->tensors);
+  free(file);
+}
+
+int attn2c_safetensors_count(const attn2c_safetensors *file) { return file->count; }
+
+const attn2c_safetensor *attn2c_safetensors_tensor(const attn2c_safetensors *file, int index) {
+  return &file->tensors[index];
+}
+
+int attn2c_safetensors_find(const attn2c_safetensors *file, const char *name) {
+  attn2c_safetensor wanted = {.name = name};
+  if (file->count == 0) return -1;
+  const attn2c_safetensor *found =
+      bsearch(&wanted, file->tensors, (size_t)file->count, sizeof *file->tensors, compare_names);
+  return found ? (int)(found - file->tensors) : -1;
+}
+
+int attn2c_safetensors_read(const attn2c_safetensors *file, int index, int64_t first, int64_t count,
+                            float *values, attn2c_message *message) {
+  const attn2c_safetensor *tensor = &file->tensors[index];
+  const char *type = dtypes[tensor->dtype].name;
+  if (!dtypes[tensor->dtype].readable) {
+    attn2c_say(message, "%s: \"%s\": type %s, but F32, F64, F16 or BF16 is expected", file->name,
+               tensor->name, type);
+    return ATTN2C_FORMAT;
+  }
+  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
+    attn2c_say(message, "%s: \"%s\": %lld elements from element %lld are beyond its %lld", file->name,
+               tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
+    return ATTN2C_FORMAT;
+  }
+  /* Both products are within the tensor's range, which was checked to be within the file. */
+  size_t width = (size_t)dtypes[tensor->dtype].bytes;
+  int64_t offset = file->data_start + tensor->begin + first * (int64_t)width;
+  if (tensor->dtype == ATTN2C_DTYPE_F32)
+    return attn2c_file_read(&file->file, offset, values, (size_t)count * width, message);
+  unsigned char chunk[8192];
+  while (count) {
+    size_t some = sizeof chunk / width;
+    if ((int64_t)some > count) some = (size_t)count;
+    int status = attn2c_file_read(&file->file, offset, chunk, some * width, message);
+    if (status) return status;
+    if (tensor->dtype == ATTN2C_DTYPE_F64)
+      attn2c_from_f64(chunk, values, some);
+    else if (tensor->dtype == ATTN2C_DTYPE_F16)
+      attn2c_from_f16(chunk, values, some);
+    else
+      attn2c_from_bf16(chunk, values, some);
+    values += some, offset += (int64_t)(some * width), count -= (int64_t)some;
+  }
+  return ATTN2C_OK;
+}

@@ -1,0 +1,146 @@
+/* safetensors_index.c - the strict reader of a checkpoint's index:
+ * {"metadata": {anything}, "weight_map": {tensor: file, ...}}, in either order, and nothing else. */
+#include "formats/safetensors_index.h"
+#include "formats/file.h"
+#include "formats/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FILES = 1000 };
+
+/* Of the whole file: an index of a million tensors is not as long. */
+#define LARGEST_INDEX ((int64_t)100 << 20)
+
+static int out_of_memory(const char *path, attn2c_message *message) {
+  attn2c_say(message, "%s: out of memory", path);
+  return ATTN2C_MEMORY;
+}
+
+/* A plain name of a file beside the index. */
+static int is_plain(const char *name) {
+  return name[0] != '\0' && name[0] != '.' && strpbrk(name, "/\\") == NULL;
+}
+
+/* The number of a file's name, which is new or not; -1 where there is no memory, -2 where there are too many.
+ */
+static int file_number(attn2c_safetensors_index *index, const char *name) {
+  for (int i = index->file_count - 1; i >= 0; i--)
+    if (strcmp(index->files[i], name) == 0) return i;
+  if (index->file_count == MOST_FILES) return -2;
+  if (index->file_count % 16 == 0) {
+    const char **grown = realloc(index->files, (size_t)(index->file_count + 16) * sizeof *grown);
+    if (!grown) return -1;
+    index->files = grown;
+  }
+  index->files[index->file_count] = name;
+  return index->file_count++;
+}
+
+static int add_entry(const char *path, attn2c_safetensors_index *index, const char *tensor, const char *name,
+                     attn2c_message *message) {
+  if (!is_plain(name)) {
+    attn2c_say(message, "%s: \"%.100s\" is in \"%.100s\", but a file beside the index is expected", path,
+               tensor, name);
+    return ATTN2C_FORMAT;
+  }
+  if ((index->entry_count & (index->entry_count - 1)) == 0) { /* a power of two, or 0: full */
+    size_t room = index->entry_count ? 2 * (size_t)index->entry_count : 1;
+    attn2c_index_entry *grown = realloc(index->entries, room * sizeof *grown);
+    if (!grown) return out_of_memory(path, message);
+    index->entries = grown;
+  }
+  const int file = file_number(index, name);
+  if (file == -1) return out_of_memory(path, message);
+  if (file < 0) {
+    attn2c_say(message, "%s: names more than %d files", path, MOST_FILES);
+    return ATTN2C_FORMAT;
+  }
+  index->entries[index->entry_count++] = (attn2c_index_entry){tensor, file};
+  return ATTN2C_OK;
+}
+
+static int read_map(const char *path, attn2c_json *json, attn2c_safetensors_index *index,
+                    attn2c_message *message) {
+  int64_t members = 0;
+  const char *tensor, *name;
+  if (!attn2c_json_enter(json, '{')) return ATTN2C_OK; /* the fault is said by the caller */
+  while (attn2c_json_member(json, '}', &members)) {
+    if (!attn2c_json_key(json, &tensor) || !attn2c_json_string(json, &name)) return ATTN2C_OK;
+    const int status = add_entry(path, index, tensor, name, message);
+    if (status) return status;
+  }
+  return ATTN2C_OK;
+}
+
+static int compare_entries(const void *left, const void *right) {
+  const attn2c_index_entry *a = left, *b = right;
+  return strcmp(a->tensor, b->tensor);
+}
+
+static int check_entries(const char *path, attn2c_safetensors_index *index, attn2c_message *message) {
+  if (index->entry_count == 0) {
+    attn2c_say(message, "%s: no weight_map, or an empty one", path);
+    return ATTN2C_FORMAT;
+  }
+  qsort(index->entries, (size_t)index->entry_count, sizeof *index->entries, compare_entries);
+  for (int i = 1; i < index->entry_count; i++)
+    if (strcmp(index->entries[i - 1].tensor, index->entries[i].tensor) == 0) {
+      attn2c_say(message, "%s: \"%.100s\" occurs twice", path, index->entries[i].tensor);
+      return ATTN2C_FORMAT;
+    }
+  return ATTN2C_OK;
+}
+
+static int parse(const char *path, size_t size, attn2c_safetensors_index *index, attn2c_message *message) {
+  attn2c_json json = attn2c_json_make(index->text, size);
+  int64_t members = 0;
+  int maps = 0, status = ATTN2C_OK;
+  const char *key;
+  if (attn2c_json_enter(&json, '{'))
+    while (attn2c_json_member(&json, '}', &members) && attn2c_json_key(&json, &key)) {
+      if (strcmp(key, "weight_map") != 0) {
+        if (!attn2c_json_skip(&json)) break;
+        continue;
+      }
+      if (maps++) {
+        attn2c_say(message, "%s: weight_map occurs twice", path);
+        return ATTN2C_FORMAT;
+      }
+      status = read_map(path, &json, index, message);
+      if (status) return status;
+    }
+  if (!json.fault) attn2c_json_end(&json);
+  if (json.fault) {
+    attn2c_say(message, "%s: byte %zu: %s", path, json.at, json.fault);
+    return ATTN2C_FORMAT;
+  }
+  return check_entries(path, index, message);
+}
+
+int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *index,
+                                  attn2c_message *message) {
+  attn2c_file file;
+  *index = (attn2c_safetensors_index){0};
+  int status = attn2c_file_open(path, &file, message);
+  if (status) return status;
+  if (file.size > LARGEST_INDEX) {
+    attn2c_say(message, "%s: %lld bytes, which no index has", path, (long long)file.size);
+    status = ATTN2C_FORMAT;
+  } else {
+    index->text = malloc((size_t)file.size + 1);
+    status = index->text ? attn2c_file_read(&file, 0, index->text, (size_t)file.size, message)
+                         : out_of_memory(path, message);
+  }
+  attn2c_file_close(&file);
+  if (!status) status = parse(path, (size_t)file.size, index, message);
+  if (status) attn2c_safetensors_index_free(index);
+  return status;
+}
+
+void attn2c_safetensors_index_free(attn2c_safetensors_index *index) {
+  free(index->text);
+  free(index->files);
+  free(index->entries);
+  *index = (attn2c_safetensors_index){0};
+}

@@ -1,0 +1,314 @@
+/* bound.c - times the parts of a model, each by itself. Of a product's tiles the best are
+ * found once; then, as of every part, a sample is taken whenever the bench asks. */
+#include "measure/bound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/timing.h"
+
+enum { FINALISTS = 3, SEARCH_ROUNDS = 2, SAMPLES = 1024, MOST_CALLS = 1 << 20 };
+
+#define PRODUCT_NANOSECONDS 5e4
+#define SMALL_NANOSECONDS   2e4
+#define NEAR_THE_BEST       1.15 /* tiles this near to the best are timed again */
+
+typedef struct {
+  const attn2c_candidate *candidates[FINALISTS];
+  attn2c_tiled_product *tiled[FINALISTS];
+  double best[FINALISTS]; /* least nanoseconds of a sample */
+} finalists;
+
+typedef struct {
+  const attn2c_part_product *product; /* one of these three */
+  const attn2c_part_kernel *kernel;
+  const attn2c_part_row *row;
+  finalists of_product;
+  double *samples; /* nanoseconds */
+  long taken;
+} part;
+
+struct attn2c_bound {
+  const attn2c_model *model;
+  part *parts;
+  int count;
+  attn2c_product_setting setting;
+  float *scratch; /* of rows, and of kernels */
+  int64_t scratch_floats;
+  unsigned long long *a_offsets, *b_offsets;
+};
+
+/* The stretch of the packed block that holds panels: weights that are looked up by row are not walked. */
+static void find_weights(const attn2c_model *model, attn2c_product_setting *setting) {
+  const attn2c_descriptor *descriptor = model->descriptor;
+  int64_t begin = -1, end = 0;
+  for (int i = 0; i < descriptor->weight_count; i++) {
+    const attn2c_weight *weight = &descriptor->weights[i];
+    if (weight->panel == 0) continue;
+    if (begin < 0 || weight->offset < begin) begin = weight->offset;
+    const int64_t next = weight[1].tensor >= 0 ? weight[1].offset : descriptor->weight_floats;
+    if (next > end) end = next;
+  }
+  setting->weights = begin < 0 ? model->weights : model->weights + begin;
+  setting->weight_floats = begin < 0 ? 0 : end - begin;
+}
+
+/* Nanoseconds of one call of a part, as the mean of as many as last so long. */
+typedef void (*part_call)(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled);
+
+static void call_product(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled) {
+  (void)p;
+  attn2c_tiled_product_run(tiled, &bound->setting);
+}
+
+static void call_kernel(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled) {
+  (void)tiled;
+  const float *a = bound->scratch, *b = a + bound->scratch_floats / 3;
+  bound->model->kernels[p->kernel->kernel](a, b, bound->scratch + bound->scratch_floats / 3 * 2,
+                                           &p->kernel->count, bound->a_offsets, bound->b_offsets);
+}
+
+static void call_row(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled) {
+  (void)tiled;
+  p->row->call(bound->scratch);
+}
+
+static double time_of(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled, part_call call,
+                      double nanoseconds) {
+  int calls = 1;
+  for (;;) {
+    const double start = attn2c_now();
+    for (int i = 0; i < calls; i++) call(bound, p, tiled);
+    const double elapsed = attn2c_now() - start;
+    if (elapsed >= nanoseconds || calls >= MOST_CALLS) return elapsed / calls;
+    const double wanted = elapsed > 0.0 ? 1.2 * nanoseconds / elapsed * calls : 2.0 * calls;
+    calls = wanted > MOST_CALLS ? MOST_CALLS : (int)wanted + 1;
+  }
+}
+
+/* Keeps a candidate among the finalists, or closes it. */
+static void keep(finalists *f, const attn2c_candidate *candidate, attn2c_tiled_product *tiled, double time) {
+  for (int i = 0; i < FINALISTS; i++) {
+    if (f->tiled[i] != NULL && f->best[i] <= time) continue;
+    attn2c_tiled_product_close(f->tiled[FINALISTS - 1]);
+    for (int j = FINALISTS - 1; j > i; j--) {
+      f->candidates[j] = f->candidates[j - 1];
+      f->tiled[j] = f->tiled[j - 1];
+      f->best[j] = f->best[j - 1];
+    }
+    f->candidates[i] = candidate;
+    f->tiled[i] = tiled;
+    f->best[i] = time;
+    return;
+  }
+  attn2c_tiled_product_close(tiled);
+}
+
+/* Times all candidates, then those near the best again, since another process may have had the core for a
+ * while. tiled and times have room for one each. */
+static int search_among(attn2c_bound *bound, part *p, attn2c_tiled_product **tiled, double *times) {
+  const attn2c_candidate *candidates = p->product->candidates;
+  const int count = p->product->candidate_count;
+  double least = 0.0;
+  int status = ATTN2C_OK;
+  for (int i = 0; i < count && status != ATTN2C_MEMORY; i++) {
+    status = attn2c_tiled_product_open(p->product, &candidates[i], bound->model->descriptor->target,
+                                       bound->setting.weight_floats, &tiled[i]);
+  }
+  for (int round = 0; round <= SEARCH_ROUNDS && status != ATTN2C_MEMORY; round++) {
+    for (int i = 0; i < count; i++) {
+      if (tiled[i] == NULL || (round > 0 && times[i] > NEAR_THE_BEST * least)) continue;
+      const double now = time_of(bound, p, tiled[i], call_product, PRODUCT_NANOSECONDS);
+      times[i] = round == 0 || now < times[i] ? now : times[i];
+      if (least == 0.0 || times[i] < least) least = times[i];
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    if (tiled[i] != NULL && status != ATTN2C_MEMORY) {
+      keep(&p->of_product, &candidates[i], tiled[i], times[i]);
+    } else {
+      attn2c_tiled_product_close(tiled[i]);
+    }
+  }
+  return status == ATTN2C_MEMORY ? status : ATTN2C_OK;
+}
+
+static int search(attn2c_bound *bound, part *p) {
+  const size_t count = (size_t)p->product->candidate_count + 1;
+  attn2c_tiled_product **tiled = calloc(count, sizeof *tiled);
+  double *times = calloc(count, sizeof *times);
+  const int status = tiled == NULL || times == NULL ? ATTN2C_MEMORY : search_among(bound, p, tiled, times);
+  free(tiled);
+  free(times);
+  return status;
+}
+
+static void add_sample(part *p, double nanoseconds) { p->samples[p->taken++ % SAMPLES] = nanoseconds; }
+
+static void fill(float *values, int64_t count) {
+  for (int64_t i = 0; i < count; i++) values[i] = 0.001f * (float)(i % 89) - 0.04f;
+}
+
+void attn2c_bound_sample(attn2c_bound *bound) {
+  for (int i = 0; i < bound->count; i++) {
+    part *p = &bound->parts[i];
+    if (p->product != NULL) {
+      double least = 0.0;
+      for (int j = 0; j < FINALISTS; j++) {
+        if (p->of_product.tiled[j] == NULL) continue;
+        const double now = time_of(bound, p, p->of_product.tiled[j], call_product, PRODUCT_NANOSECONDS);
+        if (least == 0.0 || now < least) least = now;
+        if (now < p->of_product.best[j]) p->of_product.best[j] = now;
+      }
+      add_sample(p, least);
+    } else if (p->kernel != NULL) {
+      const attn2c_kernel_shape *shape = &bound->model->descriptor->kernels[p->kernel->kernel];
+      for (unsigned long long j = 0; j < p->kernel->count; j++) {
+        bound->a_offsets[j] = j * p->kernel->a_step;
+        bound->b_offsets[j] = j * p->kernel->b_step;
+      }
+      fill(bound->scratch, bound->scratch_floats / 3 * 2);
+      memset(bound->scratch + bound->scratch_floats / 3 * 2, 0,
+             sizeof(float) * (size_t)(shape->n * shape->ldc));
+      add_sample(p, time_of(bound, p, NULL, call_kernel, SMALL_NANOSECONDS));
+    } else {
+      memset(bound->scratch, 0,
+             sizeof(float) * (size_t)p->row->floats); /* what repeats in place stays finite */
+      add_sample(p, time_of(bound, p, NULL, call_row, SMALL_NANOSECONDS));
+    }
+  }
+}
+
+/* Lists the parts, and finds how much scratch they need. */
+static int list_parts(attn2c_bound *bound, const attn2c_parts *parts, int64_t *b_floats, int64_t *c_floats) {
+  unsigned long long blocks = 1;
+  int64_t third = 0, row = 0;
+  while (parts->products[bound->count].name != NULL) bound->count++;
+  const int products = bound->count;
+  while (parts->kernels[bound->count - products].name != NULL) bound->count++;
+  const int kernels = bound->count - products;
+  while (parts->rows[bound->count - products - kernels].name != NULL) bound->count++;
+  bound->parts = calloc((size_t)bound->count + 1, sizeof *bound->parts);
+  if (bound->parts == NULL) return ATTN2C_MEMORY;
+  for (int i = 0; i < bound->count; i++) {
+    part *p = &bound->parts[i];
+    p->samples = malloc(sizeof *p->samples * SAMPLES);
+    if (p->samples == NULL) return ATTN2C_MEMORY;
+    if (i < products) {
+      p->product = &parts->products[i];
+      const int64_t b = (int64_t)p->product->tokens * p->product->ldb,
+                    c = (int64_t)p->product->tokens * p->product->ldc;
+      if (b > *b_floats) *b_floats = b;
+      if (c > *c_floats) *c_floats = c;
+    } else if (i < products + kernels) {
+      p->kernel = &parts->kernels[i - products];
+      const attn2c_kernel_shape *shape = &bound->model->descriptor->kernels[p->kernel->kernel];
+      const int64_t more = (int64_t)(p->kernel->count - 1);
+      const int64_t a = more * (int64_t)(p->kernel->a_step / sizeof(float)) + (int64_t)shape->k * shape->lda;
+      const int64_t b =
+          more * (int64_t)(p->kernel->b_step / sizeof(float)) + (int64_t)shape->n * shape->ldb + shape->k;
+      const int64_t c = (int64_t)shape->n * shape->ldc + shape->m;
+      if (a > third) third = a;
+      if (b > third) third = b;
+      if (c > third) third = c;
+      if (p->kernel->count > blocks) blocks = p->kernel->count;
+    } else {
+      p->row = &parts->rows[i - products - kernels];
+      if (p->row->floats > row) row = p->row->floats;
+    }
+  }
+  third = (third + 15) / 16 * 16;
+  bound->scratch_floats = 3 * third > row ? 3 * third : (row + 47) / 48 * 48;
+  bound->a_offsets = calloc(blocks, sizeof *bound->a_offsets);
+  bound->b_offsets = calloc(blocks, sizeof *bound->b_offsets);
+  return bound->a_offsets == NULL || bound->b_offsets == NULL ? ATTN2C_MEMORY : ATTN2C_OK;
+}
+
+static int prepare(attn2c_bound *bound, const attn2c_parts *parts) {
+  int64_t b_floats = 1, c_floats = 1;
+  int status = list_parts(bound, parts, &b_floats, &c_floats);
+  if (status != ATTN2C_OK) return status;
+  float *b = attn2c_allocate(sizeof(float) * (size_t)b_floats);
+  bound->setting.b = b;
+  bound->setting.c = attn2c_allocate(sizeof(float) * (size_t)c_floats);
+  bound->scratch = attn2c_allocate(sizeof(float) * (size_t)bound->scratch_floats);
+  if (b == NULL || bound->setting.c == NULL || bound->scratch == NULL) return ATTN2C_MEMORY;
+  fill(b, b_floats);
+  for (int i = 0; i < bound->count && status == ATTN2C_OK; i++) {
+    part *p = &bound->parts[i];
+    if (p->product == NULL) continue;
+    status = search(bound, p);
+    if (status == ATTN2C_OK && p->of_product.tiled[0] == NULL) status = ATTN2C_MACHINE;
+  }
+  return status;
+}
+
+int attn2c_bound_open(const attn2c_program *program, int entry, const attn2c_model *model,
+                      attn2c_bound **bound) {
+  *bound = NULL;
+  if (program->parts == NULL) return ATTN2C_OK;
+  attn2c_bound *made = calloc(1, sizeof *made);
+  if (made == NULL) return ATTN2C_MEMORY;
+  made->model = model;
+  find_weights(model, &made->setting);
+  const int status = prepare(made, &program->parts[entry]);
+  if (status != ATTN2C_OK) {
+    attn2c_bound_close(made);
+    return status == ATTN2C_MACHINE ? ATTN2C_OK : status;
+  }
+  *bound = made;
+  return ATTN2C_OK;
+}
+
+int attn2c_bound_count(const attn2c_bound *bound) { return bound->count; }
+
+static double flops_of(const attn2c_bound *bound, const part *p) {
+  if (p->product != NULL) return 2.0 * p->product->outputs * p->product->inputs * p->product->tokens;
+  if (p->kernel == NULL) return 0.0;
+  const attn2c_kernel_shape *shape = &bound->model->descriptor->kernels[p->kernel->kernel];
+  return 2.0 * shape->m * shape->n * shape->k * (double)p->kernel->count;
+}
+
+double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
+  double sum = 0.0;
+  for (int i = 0; i < bound->count; i++) {
+    part *p = &bound->parts[i];
+    attn2c_bound_part *to = &parts[i];
+    *to = (attn2c_bound_part){.kind = p->product  ? "product"
+                                      : p->kernel ? "attention"
+                                                  : "row operation",
+                              .name = p->product  ? p->product->name
+                                      : p->kernel ? p->kernel->name
+                                                  : p->row->name,
+                              .calls = p->product  ? p->product->calls
+                                       : p->kernel ? p->kernel->calls
+                                                   : p->row->calls,
+                              .flops = flops_of(bound, p),
+                              .tile = ""};
+    const int count = p->taken < SAMPLES ? (int)p->taken : SAMPLES;
+    to->microseconds = 1e-3 * attn2c_spread_of(p->samples, count).median; /* sorts them: sample no more */
+    sum += 1e-3 * to->calls * to->microseconds;
+    if (p->product == NULL) continue;
+    int best = 0;
+    for (int j = 1; j < FINALISTS; j++) {
+      if (p->of_product.tiled[j] != NULL && p->of_product.best[j] < p->of_product.best[best]) best = j;
+    }
+    to->tile = p->of_product.candidates[best]->text;
+  }
+  return sum / (bound->model->workers < 1 ? 1 : bound->model->workers);
+}
+
+void attn2c_bound_close(attn2c_bound *bound) {
+  if (bound == NULL) return;
+  for (int i = 0; bound->parts != NULL && i < bound->count; i++) {
+    free(bound->parts[i].samples);
+    for (int j = 0; j < FINALISTS; j++) attn2c_tiled_product_close(bound->parts[i].of_product.tiled[j]);
+  }
+  free(bound->parts);
+  attn2c_free((void *)bound->setting.b);
+  attn2c_free(bound->setting.c);
+  attn2c_free(bound->scratch);
+  free(bound->a_offsets);
+  free(bound->b_offsets);
+  free(bound);
+}

@@ -1,0 +1,34 @@
+/* bound.h - the time that a call of a model would take were each of its parts as fast as it
+ * can be: products at the best rate of any tile on the model's own weights, attention's
+ * kernels and row operations on operands in cache. Sampled between the model's repetitions. */
+#ifndef ATTN2C_BOUND_H
+#define ATTN2C_BOUND_H
+
+#include "measure/bound_product.h"
+#include "model/model.h"
+
+typedef struct attn2c_bound attn2c_bound;
+
+typedef struct {
+  const char *name;
+  const char *kind; /* "product", "attention", "row operation" */
+  double calls;     /* how often a call of the model runs it */
+  double microseconds;
+  double flops;     /* of one; 0 of a row operation */
+  const char *tile; /* of a product: the best that was found; else empty */
+} attn2c_bound_part;
+
+/* Finds the best tiles of each product of the entry, which takes some seconds where a model is large. Where
+ * no kernel can be dispatched for a product, or the program's parts are not known, *bound is NULL. Parts are
+ * timed on one thread, and their sum is divided by the model's workers. ATTN2C_OK or _MEMORY. */
+int attn2c_bound_open(const attn2c_program *program, int entry, const attn2c_model *model,
+                      attn2c_bound **bound);
+/* Times each part once more. */
+void attn2c_bound_sample(attn2c_bound *bound);
+/* The median of each part, and the sum in ms; the last call but close. parts has room for attn2c_bound_count.
+ */
+int attn2c_bound_count(const attn2c_bound *bound);
+double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts);
+void attn2c_bound_close(attn2c_bound *bound);
+
+#endif

@@ -1,0 +1,26 @@
+/* bound_product.h - a product by itself, in the tiles of one of the compiler's candidates: its weights are
+ * walked through the model's own, so that they come from where they come from in a call. */
+#ifndef ATTN2C_BOUND_PRODUCT_H
+#define ATTN2C_BOUND_PRODUCT_H
+
+#include "base/descriptor.h"
+
+/* What a product reads and writes: weights is walked over and over, from *position on. */
+typedef struct {
+  const float *weights;
+  int64_t weight_floats, position;
+  const float *b; /* [tokens][ldb] */
+  float *c;       /* [tokens][ldc], 64-byte aligned */
+} attn2c_product_setting;
+
+typedef struct attn2c_tiled_product attn2c_tiled_product;
+
+/* Dispatches the candidate's kernels. ATTN2C_OK; ATTN2C_MACHINE where one cannot be made, or a panel is
+ * larger than all weights; ATTN2C_MEMORY. */
+int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_candidate *candidate,
+                              const char *target, int64_t weight_floats, attn2c_tiled_product **tiled);
+/* The whole product once. */
+void attn2c_tiled_product_run(const attn2c_tiled_product *tiled, attn2c_product_setting *setting);
+void attn2c_tiled_product_close(attn2c_tiled_product *tiled);
+
+#endif

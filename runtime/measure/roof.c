@@ -1,0 +1,206 @@
+/* roof.c - times matrix kernels on operands in cache, on every thread at once; each
+ * thread has its own operands and its own clock, and their rates are added. */
+#include "measure/roof.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/peak.h"
+#include "measure/timing.h"
+#include "model/model.h"
+#include "model/team.h"
+
+enum { BLOCKS = ATTN2C_ROOF_K / ATTN2C_ROOF_BLOCK, WIDEST = 64, SAMPLES = 4096, WARM_UP_ROUNDS = 2 };
+
+#define WARM_UP_NANOSECONDS 2e6
+#define SAMPLE_NANOSECONDS  1e6
+#define PEAK_NANOSECONDS    1e5
+
+typedef struct {
+  float *a, *b, *c; /* [768][m], [n][784], [n][m] */
+} operands;
+
+/* What several threads time at once: a kernel, or without a shape the multipliers. */
+typedef struct {
+  const attn2c_kernel_shape *shape;
+  attn2c_kernel kernel;
+  const char *target;
+  double nanoseconds;
+  atomic_int ready, go;
+} race;
+
+typedef struct {
+  race *race;
+  const operands *operands;
+  pthread_t thread;
+  double rate;
+} runner;
+
+struct attn2c_roof {
+  attn2c_kernel_shape shapes[ATTN2C_ROOF_BEST];
+  attn2c_kernel kernels[ATTN2C_ROOF_BEST];
+  int count; /* of shapes that are timed */
+  int threads;
+  operands *of_thread;
+  runner *runners;
+  attn2c_code *code;       /* what the kernels are in */
+  double samples[SAMPLES]; /* GFLOP/s */
+  double sorted[SAMPLES];  /* room for the median */
+  long taken;
+  char target[16];
+  double peak; /* the best so far */
+};
+
+/* GFLOP/s of one shape on one thread, for about that long. */
+static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const operands *x,
+                             double nanoseconds) {
+  unsigned long long a_offsets[BLOCKS], b_offsets[BLOCKS];
+  const unsigned long long count = BLOCKS;
+  for (int i = 0; i < BLOCKS; i++) {
+    a_offsets[i] = (unsigned long long)i * ATTN2C_ROOF_BLOCK * (unsigned long long)shape->lda * sizeof(float);
+    b_offsets[i] = (unsigned long long)i * ATTN2C_ROOF_BLOCK * sizeof(float);
+  }
+  for (int i = 0; i < 2; i++) kernel(x->a, x->b, x->c, &count, a_offsets, b_offsets); /* into the cache */
+  double calls = 0.0, elapsed;
+  const double start = attn2c_now();
+  do {
+    for (int i = 0; i < 8; i++) kernel(x->a, x->b, x->c, &count, a_offsets, b_offsets);
+    calls += 8.0;
+    elapsed = attn2c_now() - start;
+  } while (elapsed < nanoseconds);
+  return calls * 2.0 * shape->m * shape->n * ATTN2C_ROOF_K / elapsed;
+}
+
+static double timed(const race *race, const operands *x) {
+  if (!race->shape) return attn2c_peak_rate(race->target, race->nanoseconds);
+  return rate_of_thread(race->shape, race->kernel, x, race->nanoseconds);
+}
+
+static void *run_one(void *of_runner) {
+  runner *r = of_runner;
+  atomic_fetch_add(&r->race->ready, 1);
+  while (!atomic_load(&r->race->go)) sched_yield();
+  r->rate = timed(r->race, r->operands);
+  return NULL;
+}
+
+/* GFLOP/s of all threads together. */
+static double rate(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const attn2c_roof *roof,
+                   double nanoseconds) {
+  race race = {.shape = shape, .kernel = kernel, .target = roof->target, .nanoseconds = nanoseconds};
+  /* Fewer threads than asked may come to be; so it is with the model's, and the sum is of those that ran. */
+  int made = 1;
+  while (made < roof->threads) {
+    runner *next = &roof->runners[made];
+    *next = (runner){.race = &race, .operands = &roof->of_thread[made]};
+    if (attn2c_thread_start(&next->thread, run_one, next) != 0) break;
+    made++;
+  }
+  while (atomic_load(&race.ready) < made - 1) sched_yield();
+  atomic_store(&race.go, 1);
+  double sum = timed(&race, &roof->of_thread[0]);
+  for (int t = 1; t < made; t++) {
+    pthread_join(roof->runners[t].thread, NULL);
+    sum += roof->runners[t].rate;
+  }
+  return sum;
+}
+
+static int operands_allocate(operands *x) {
+  x->a = attn2c_allocate(sizeof(float) * ATTN2C_ROOF_K * WIDEST);
+  x->b = attn2c_allocate(sizeof(float) * ATTN2C_ROOF_LDB * WIDEST);
+  x->c = attn2c_allocate(sizeof(float) * WIDEST * WIDEST);
+  if (x->a == NULL || x->b == NULL || x->c == NULL) return ATTN2C_MEMORY;
+  /* Values of ordinary size: zeros could run cooler, denormals slower. */
+  for (int i = 0; i < ATTN2C_ROOF_K * WIDEST; i++) x->a[i] = 0.5f + 0.001f * (float)(i % 97);
+  for (int i = 0; i < ATTN2C_ROOF_LDB * WIDEST; i++) x->b[i] = 0.001f * (float)(i % 89) - 0.04f;
+  return ATTN2C_OK;
+}
+
+/* Finds the best two of the shapes that could be dispatched. Each is timed in several rounds and judged by
+ * its best: when another process takes the core for a while, that hits one round of a shape. */
+static void warm_up(attn2c_roof *roof, const attn2c_kernel_shape *shapes, const attn2c_kernel *kernels) {
+  double reached[ATTN2C_ROOF_SHAPES] = {0.0};
+  for (int round = 0; round < WARM_UP_ROUNDS; round++) {
+    for (int i = 0; i < ATTN2C_ROOF_SHAPES; i++) {
+      if (kernels[i] == NULL) continue;
+      const double now = rate(&shapes[i], kernels[i], roof, WARM_UP_NANOSECONDS / WARM_UP_ROUNDS);
+      if (now > reached[i]) reached[i] = now;
+    }
+  }
+  while (roof->count < ATTN2C_ROOF_BEST) {
+    int best = 0;
+    for (int i = 1; i < ATTN2C_ROOF_SHAPES; i++) {
+      if (reached[i] > reached[best]) best = i;
+    }
+    if (reached[best] <= 0.0) return;
+    roof->shapes[roof->count] = shapes[best];
+    roof->kernels[roof->count++] = kernels[best];
+    reached[best] = 0.0;
+  }
+}
+
+int attn2c_roof_open(const char *target, int threads, attn2c_roof **roof) {
+  static const int widths[] = {32, 48, 64}, heights[] = {24, 32, 64};
+  attn2c_kernel_shape shapes[ATTN2C_ROOF_SHAPES];
+  attn2c_kernel kernels[ATTN2C_ROOF_SHAPES] = {NULL};
+  for (int i = 0; i < ATTN2C_ROOF_SHAPES; i++) {
+    const int m = widths[i / 3], n = heights[i % 3];
+    shapes[i] = (attn2c_kernel_shape){
+        .m = m, .n = n, .k = ATTN2C_ROOF_BLOCK, .lda = m, .ldb = ATTN2C_ROOF_LDB, .ldc = m, .beta = 0};
+  }
+  attn2c_roof *made = calloc(1, sizeof *made);
+  *roof = made;
+  if (made == NULL) return ATTN2C_MEMORY;
+  made->threads = threads < 1 ? 1 : threads;
+  snprintf(made->target, sizeof made->target, "%s", target);
+  made->of_thread = calloc((size_t)made->threads, sizeof *made->of_thread);
+  made->runners = calloc((size_t)made->threads, sizeof *made->runners);
+  int status = made->of_thread == NULL || made->runners == NULL ? ATTN2C_MEMORY : ATTN2C_OK;
+  for (int t = 0; t < made->threads && status == ATTN2C_OK; t++)
+    status = operands_allocate(&made->of_thread[t]);
+  if (status != ATTN2C_OK) {
+    attn2c_roof_close(made);
+    *roof = NULL;
+    return status;
+  }
+  attn2c_kernels_dispatch(shapes, ATTN2C_ROOF_SHAPES, target, kernels, &made->code);
+  warm_up(made, shapes, kernels);
+  return ATTN2C_OK;
+}
+
+void attn2c_roof_sample(attn2c_roof *roof) {
+  const double peak = rate(NULL, NULL, roof, PEAK_NANOSECONDS);
+  if (peak > roof->peak) roof->peak = peak;
+  if (roof->count == 0) return;
+  double best = 0.0;
+  for (int i = 0; i < roof->count; i++) {
+    const double reached = rate(&roof->shapes[i], roof->kernels[i], roof, SAMPLE_NANOSECONDS / roof->count);
+    if (reached > best) best = reached;
+  }
+  roof->samples[roof->taken++ % SAMPLES] = best;
+}
+
+double attn2c_roof_rate(attn2c_roof *roof) {
+  const int count = roof->taken < SAMPLES ? (int)roof->taken : SAMPLES;
+  memcpy(roof->sorted, roof->samples, sizeof *roof->samples * (size_t)count);
+  return attn2c_spread_of(roof->sorted, count).median;
+}
+
+double attn2c_roof_peak(const attn2c_roof *roof) { return roof->peak; }
+
+void attn2c_roof_close(attn2c_roof *roof) {
+  if (roof == NULL) return;
+  for (int t = 0; roof->of_thread != NULL && t < roof->threads; t++) {
+    attn2c_free(roof->of_thread[t].a);
+    attn2c_free(roof->of_thread[t].b);
+    attn2c_free(roof->of_thread[t].c);
+  }
+  free(roof->of_thread);
+  free(roof->runners);
+  attn2c_code_free(roof->code);
+  free(roof);
+}

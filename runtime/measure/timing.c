@@ -1,0 +1,43 @@
+/* timing.c - the monotonic clock, and the statistics of a list of samples. The median
+ * stands for the time, because a neighbour's burst moves a mean but not a median. */
+#define _POSIX_C_SOURCE 200809L
+#include "measure/timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+double attn2c_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+static int by_value(const void *left, const void *right) {
+  const double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+/* Of sorted samples, as the median is their 0.5. */
+static double quantile(const double *samples, int count, double part) {
+  const double place = part * (count - 1);
+  const int below = (int)place;
+  if (below + 1 >= count) return samples[count - 1];
+  return samples[below] + (place - below) * (samples[below + 1] - samples[below]);
+}
+
+attn2c_spread attn2c_spread_of(double *samples, int count) {
+  attn2c_spread spread = {0};
+  if (count < 1) return spread;
+  qsort(samples, (size_t)count, sizeof *samples, by_value);
+  spread.minimum = samples[0];
+  spread.median = count % 2 == 1 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
+  spread.p95 = quantile(samples, count, 0.95);
+  spread.p99 = quantile(samples, count, 0.99);
+  double sum = 0.0, squares = 0.0;
+  for (int i = 0; i < count; i++) sum += samples[i];
+  const double mean = sum / count;
+  for (int i = 0; i < count; i++) squares += (samples[i] - mean) * (samples[i] - mean);
+  if (count > 1) spread.deviation = sqrt(squares / (count - 1));
+  return spread;
+}

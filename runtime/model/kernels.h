@@ -1,0 +1,24 @@
+/* kernels.h - who makes the matrix kernels, and whether this machine can run a target. Two
+ * files implement attn2c_kernels_dispatch: kernels_libxsmm.c and kernels_portable.c; a
+ * program links one of them. */
+#ifndef ATTN2C_KERNELS_H
+#define ATTN2C_KERNELS_H
+
+#include "base/descriptor.h"
+
+/* Machine code that was made at run time. */
+typedef struct attn2c_code attn2c_code;
+
+/* Fills kernels[i] with the provider's kernel for shapes[i], or, where it makes none, with shapes[i].portable
+ * (which may be NULL). Returns the name of what was taken: "libxsmm", "portable" or "libxsmm and portable".
+ * target: a name of gen/targets.lua; no kernel uses instructions beyond it. *code is what the kernels are in;
+ * NULL: nothing. */
+const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,
+                                    attn2c_kernel *kernels, attn2c_code **code);
+/* The kernels end with it. */
+void attn2c_code_free(attn2c_code *code);
+
+/* 1 when this machine has the instructions of the target, else 0 and a line of message. */
+int attn2c_machine_runs(const char *target, attn2c_message *message);
+
+#endif

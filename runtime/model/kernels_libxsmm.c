@@ -1,0 +1,137 @@
+/* kernels_libxsmm.c - kernels generated at run time by libxsmm 1.17; the only file that names the library.
+ * Column-major there: our C[n][m] += B[n][k] A[k][m] is its C(m x n) += A(m x k) B(k x n), as a batch-reduce
+ * by offsets.
+ *
+ * Only the generator is used (libxsmmgen), which writes machine code into memory of ours; a model's kernels
+ * lie in one mapping of its own. libxsmm's dispatch, which would do that too, opens a file of predictable
+ * name in /tmp, changes the environment, needs 145 KB of stack, maps memory that is writable and executable
+ * at once and never gives it back, and returns pointers that crash where memory may not become executable. */
+#define _DEFAULT_SOURCE
+#include "model/kernels.h"
+
+#include <libxsmm_generator.h>
+#include <libxsmm_cpuid.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { KERNEL_BYTES = 131072 /* what libxsmm allows a kernel */, LINE = 64, BINARY = 2, SMALL = 16 };
+
+struct attn2c_code {
+  void *map;
+  size_t bytes;
+};
+
+/* Code while it is made: kernel i of the list begins at offsets[i]; NONE: not made. */
+typedef struct {
+  unsigned char *bytes;
+  size_t used, room;
+  size_t *offsets;
+} draft;
+
+#define NONE ((size_t)-1)
+
+/* libxsmm keeps its last error in static memory. */
+static pthread_mutex_t generator = PTHREAD_MUTEX_INITIALIZER;
+
+static unsigned architecture_of(const char *target, const attn2c_kernel_shape *shape) {
+  /* libxsmm's own choice: the smallest products are faster with the shorter vectors. */
+  const int small =
+      shape->m * shape->k <= SMALL || shape->k * shape->n <= SMALL || shape->m * shape->n <= SMALL;
+  if (strcmp(target, "avx512") == 0 && !small) return LIBXSMM_X86_AVX512_CORE;
+  if (strcmp(target, "avx512") == 0 || strcmp(target, "avx2") == 0) return LIBXSMM_X86_AVX2;
+  return LIBXSMM_X86_SSE3;
+}
+
+static int has_room(draft *d) {
+  if (d->room - d->used >= KERNEL_BYTES + LINE) return 1;
+  const size_t room = 2 * d->room + KERNEL_BYTES + LINE;
+  unsigned char *bytes = realloc(d->bytes, room);
+  if (!bytes) return 0;
+  d->bytes = bytes;
+  d->room = room;
+  return 1;
+}
+
+/* Appends one kernel; where libxsmm makes none, or there is no memory, its offset stays NONE. */
+static void generate(draft *d, const attn2c_kernel_shape *shape, const char *target, size_t *offset) {
+  libxsmm_descriptor_blob blob;
+  if (!has_room(d)) return;
+  const libxsmm_gemm_descriptor *description = libxsmm_sgemm_descriptor_init(
+      &blob, shape->m, shape->n, shape->k, shape->lda, shape->ldb, shape->ldc, 1, (float)shape->beta,
+      LIBXSMM_GEMM_FLAG_BATCH_REDUCE_OFFSET, LIBXSMM_GEMM_PREFETCH_NONE);
+  if (!description) return;
+  libxsmm_generated_code code = {.generated_code = d->bytes + d->used,
+                                 .buffer_size = KERNEL_BYTES,
+                                 .code_type = BINARY,
+                                 .arch = architecture_of(target, shape)};
+  libxsmm_generator_gemm_kernel(&code, description);
+  if (code.last_error != 0 || code.code_size == 0) return;
+  *offset = d->used;
+  d->used += (code.code_size + LINE - 1) / LINE * LINE;
+}
+
+static int same(const attn2c_kernel_shape *x, const attn2c_kernel_shape *y) {
+  return x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
+         x->ldc == y->ldc && x->beta == y->beta;
+}
+
+static void generate_all(draft *d, const attn2c_kernel_shape *shapes, int count, const char *target) {
+  pthread_mutex_lock(&generator);
+  for (int i = 0; i < count; i++) {
+    int first = 0;
+    while (!same(&shapes[first], &shapes[i])) first++;
+    d->offsets[i] = first < i ? d->offsets[first] : NONE;
+    if (first == i) generate(d, &shapes[i], target, &d->offsets[i]);
+  }
+  pthread_mutex_unlock(&generator);
+}
+
+/* The draft where it can be run and no longer written; NULL where the system does not allow it, or there is
+ * no memory. */
+static attn2c_code *make_executable(const draft *d) {
+  attn2c_code *code = d->used > 0 ? malloc(sizeof *code) : NULL;
+  if (!code) return NULL;
+  code->bytes = d->used;
+  code->map = mmap(NULL, d->used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (code->map != MAP_FAILED) {
+    memcpy(code->map, d->bytes, d->used);
+    if (mprotect(code->map, d->used, PROT_READ | PROT_EXEC) == 0) return code;
+    munmap(code->map, d->used);
+  }
+  free(code);
+  return NULL;
+}
+
+static attn2c_kernel kernel_at(const attn2c_code *code, size_t offset) {
+  union {
+    void *of_bytes;
+    attn2c_kernel kernel;
+  } pointer;
+  pointer.of_bytes = (char *)code->map + offset;
+  return pointer.kernel;
+}
+
+const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,
+                                    attn2c_kernel *kernels, attn2c_code **code) {
+  draft d = {.offsets = malloc(((size_t)count + 1) * sizeof *d.offsets)};
+  int made = 0;
+  if (d.offsets) generate_all(&d, shapes, count, target);
+  *code = d.offsets ? make_executable(&d) : NULL;
+  for (int i = 0; i < count; i++) {
+    const int is_made = *code && d.offsets[i] != NONE;
+    kernels[i] = is_made ? kernel_at(*code, d.offsets[i]) : shapes[i].portable;
+    made += is_made;
+  }
+  free(d.bytes);
+  free(d.offsets);
+  if (made == count) return "libxsmm";
+  return made == 0 ? "portable" : "libxsmm and portable";
+}
+
+void attn2c_code_free(attn2c_code *code) {
+  if (!code) return;
+  munmap(code->map, code->bytes);
+  free(code);
+}

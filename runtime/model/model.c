@@ -1,0 +1,126 @@
+/* model.c - an opened model and a caller's context, for any descriptor. */
+#include "base/modes.h"
+#include "model/model.h"
+#include "model/load.h"
+#include "model/team.h"
+
+#include <stdlib.h>
+
+/* Of threads 0: the largest emitted number (1, 2, 4, 8) that the cores allow. */
+static int workers_for(int threads) {
+  if (threads > 0) return threads;
+  const int processors = attn2c_processors();
+  int workers = 1;
+  while (workers < 8 && 2 * workers <= processors) workers *= 2;
+  return workers;
+}
+
+static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
+                      attn2c_message *message) {
+  *model = NULL;
+  if (!attn2c_machine_runs(descriptor->target, message)) return ATTN2C_MACHINE;
+  attn2c_model *opened = calloc(1, sizeof *opened);
+  if (opened) {
+    opened->descriptor = descriptor;
+    opened->workers = workers_for(descriptor->threads);
+    opened->kernels = calloc((size_t)descriptor->kernel_count + 1, sizeof *opened->kernels);
+    opened->weights = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
+  }
+  if (!opened || !opened->kernels || !opened->weights) {
+    attn2c_say(message, "no memory for %lld bytes of packed weights",
+               (long long)descriptor->weight_floats * (long long)sizeof(float));
+    attn2c_model_close(opened);
+    return ATTN2C_MEMORY;
+  }
+  opened->provider = attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_count,
+                                             descriptor->target, opened->kernels, &opened->code);
+  const int status = attn2c_load(descriptor, source, opened->weights, opened->workers, message);
+  if (status != ATTN2C_OK) {
+    attn2c_model_close(opened);
+    return status;
+  }
+  *model = opened;
+  return ATTN2C_OK;
+}
+
+int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
+                      attn2c_message *message) {
+  const attn2c_modes modes = attn2c_modes_hold();
+  const int status = open_model(descriptor, source, model, message);
+  attn2c_modes_set(modes);
+  return status;
+}
+
+static int open_from(const attn2c_descriptor *descriptor, int status, attn2c_source *source,
+                     attn2c_model **model, attn2c_message *message) {
+  if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, model, message);
+  attn2c_source_close(source);
+  return status;
+}
+
+int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
+                           char *text, size_t size) {
+  attn2c_message message = attn2c_message_make(text, size);
+  if (!model) return ATTN2C_USAGE;
+  *model = NULL;
+  if (!path) {
+    attn2c_say(&message, "no path of a weights file was given");
+    return ATTN2C_USAGE;
+  }
+  attn2c_source *source = NULL;
+  const int status = attn2c_source_file(path, descriptor, &source, &message);
+  return open_from(descriptor, status, source, model, &message);
+}
+
+int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,
+                             attn2c_model **model, char *text, size_t size) {
+  attn2c_message message = attn2c_message_make(text, size);
+  if (!model) return ATTN2C_USAGE;
+  *model = NULL;
+  if (!bytes) {
+    attn2c_say(&message, "no bytes of a weights file were given");
+    return ATTN2C_USAGE;
+  }
+  attn2c_source *source = NULL;
+  const int status = attn2c_source_memory(bytes, count, descriptor, &source, &message);
+  return open_from(descriptor, status, source, model, &message);
+}
+
+void attn2c_model_close(attn2c_model *model) {
+  if (!model) return;
+  attn2c_free(model->weights);
+  free(model->kernels);
+  attn2c_code_free(model->code);
+  free(model);
+}
+
+int attn2c_model_team(const attn2c_model *model, attn2c_team **team) {
+  *team = NULL;
+  if (model->workers < 2) return ATTN2C_OK;
+  /* More threads than cores would only wait for each other. */
+  *team = attn2c_team_make(model->workers, attn2c_processors());
+  return *team ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
+  if (!context) return ATTN2C_USAGE;
+  *context = NULL;
+  if (!model) return ATTN2C_USAGE;
+  attn2c_context *created = calloc(1, sizeof *created);
+  if (!created) return ATTN2C_MEMORY;
+  created->model = model;
+  created->arena = attn2c_allocate((size_t)model->descriptor->arena_floats * sizeof(float));
+  if (!created->arena || attn2c_model_team(model, &created->team) != ATTN2C_OK) {
+    attn2c_context_destroy(created);
+    return ATTN2C_MEMORY;
+  }
+  *context = created;
+  return ATTN2C_OK;
+}
+
+void attn2c_context_destroy(attn2c_context *context) {
+  if (!context) return;
+  attn2c_team_end(context->team);
+  attn2c_free(context->arena);
+  free(context);
+}

@@ -1,0 +1,36 @@
+/* pack.h - a model's weights as the packed block has them, in pieces that are small enough to
+ * be read into a cache and packed from there: so that every value is moved once, and no second
+ * copy of a weight is ever held. */
+#ifndef ATTN2C_PACK_H
+#define ATTN2C_PACK_H
+
+#include "base/descriptor.h"
+
+/* Some rows of one weight: all of them within one panel, or of a weight that has none. */
+typedef struct {
+  int weight;           /* index into descriptor->weights */
+  int64_t first, count; /* rows of the unpacked weight: of its first axis */
+  int64_t columns;      /* elements of a row */
+  int64_t offset;       /* floats from the start of the packed block, of the first row */
+  int64_t leading;      /* of the panel; 0: rows as they are */
+} attn2c_piece;
+
+/* A walk through all pieces of all weights, in the descriptor's order. Begins as {descriptor}. */
+typedef struct {
+  const attn2c_descriptor *descriptor;
+  int weight;
+  int64_t row;          /* of the weight, the next */
+  int64_t panel, begin; /* its panel; the first row of that */
+  int64_t offset;       /* floats from the weight's offset on, of that panel */
+} attn2c_pieces;
+
+/* 0 behind the last piece. */
+int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece);
+/* Floats of the largest piece that has a panel. */
+int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
+
+/* Writes a piece with a panel from its rows, [count][columns] row-major, to the packed block. Once all pieces
+ * of a panel are written, so are the zeros between its width and its leading dimension. */
+void attn2c_pack(const attn2c_piece *piece, const float *values, float *packed);
+
+#endif

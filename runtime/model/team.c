@@ -1,0 +1,282 @@
+/* team.c - threads that share a call: see team.h. Three rules keep them from ever making a call slower than
+ * its caller would be alone, whatever else the machine does:
+ * - A part belongs to whoever takes it first. A thread begins with its own part, whose data are in its cache,
+ *   and then takes those that nobody has begun: so a caller whose workers are not scheduled, cannot be made,
+ * or were left behind by a fork does all parts itself.
+ * - Waiting is a short spin, then sleep.
+ * - What cannot be taken over is a part whose thread was put aside in the middle of it. The caller therefore
+ *   keeps an account: what others did for it, less what it waited for them. When that is overdrawn it works
+ *   alone, until the debt is a thirty-second of the time it has worked so; then it tries again. */
+#define _GNU_SOURCE
+#include "base/modes.h"
+#include "model/team.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE = 64, STACK_BYTES = 256 << 10, PAUSES = 16 /* between two looks at the clock */ };
+
+/* Nanoseconds. */
+enum {
+  MOST_CREDIT = 50000000,
+  MOST_DEBT = 16000000,
+  GRACE = 500000,
+  LEAST_PATIENCE = 4000,
+  MOST_PATIENCE = 60000
+};
+enum { INTEREST = 32 /* time alone that pays back one of debt */ };
+
+/* Something to wait for: its count changes when it happens. */
+typedef struct {
+  _Alignas(LINE) atomic_uint count;
+  atomic_int sleepers;
+} bell;
+
+/* In how many phases, of all calls, this part has been taken. */
+typedef struct {
+  _Alignas(LINE) atomic_uint_fast64_t taken;
+} part_state;
+
+typedef struct {
+  attn2c_team *team;
+  int number;
+  pthread_t thread;
+} member;
+
+struct attn2c_team {
+  /* The call at hand: written while nobody works. */
+  attn2c_work work;
+  const void *call;
+  uint_fast64_t first; /* phase, of all calls */
+  attn2c_modes modes;
+  /* The caller's own. */
+  int64_t credit;
+  int workers, threads;
+  pid_t owner;
+  member *members; /* [threads]; the first is the caller */
+
+  _Alignas(LINE) atomic_uint_fast64_t phase; /* the one at hand, of all calls */
+  _Alignas(LINE) atomic_uint_fast64_t done;  /* parts, of all calls */
+  _Alignas(LINE) atomic_uint_fast64_t end;   /* the phase behind the last of the call */
+  atomic_int open;                           /* whether others may take parts */
+  atomic_int over;                           /* the team ends */
+  atomic_int patience;                       /* nanoseconds of spinning */
+  bell calls, meetings;
+  part_state parts[];
+};
+
+static int64_t clock_of(clockid_t which) {
+  struct timespec t = {0};
+  clock_gettime(which, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t now(void) { return clock_of(CLOCK_MONOTONIC); }
+
+static void pause_briefly(void) {
+#if defined __x86_64__ || defined __i386__
+  __builtin_ia32_pause();
+#elif defined __aarch64__
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Returns when the bell has rung since it was `seen`, or sooner. */
+static void await(bell *b, unsigned seen, int patience) {
+  int64_t until = 0;
+  for (int pauses = 0;; pauses++) {
+    if (atomic_load_explicit(&b->count, memory_order_acquire) != seen) return;
+    pause_briefly();
+    if (pauses % PAUSES != 0) continue;
+    const int64_t time = now();
+    if (until == 0) until = time + patience;
+    if (time >= until) break;
+  }
+  atomic_fetch_add(&b->sleepers, 1);
+  syscall(SYS_futex, &b->count, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+  atomic_fetch_sub(&b->sleepers, 1);
+}
+
+static void ring(bell *b) {
+  atomic_fetch_add(&b->count, 1);
+  if (atomic_load(&b->sleepers) > 0)
+    syscall(SYS_futex, &b->count, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Takes a part of the phase that nobody has, one's own before all others; -1: there is none. */
+static int take(attn2c_team *team, int number, uint_fast64_t phase) {
+  for (int i = 0; i < team->workers; i++) {
+    const int part = (number + i) % team->workers;
+    atomic_uint_fast64_t *taken = &team->parts[part].taken;
+    uint_fast64_t expected = phase;
+    if (atomic_load_explicit(taken, memory_order_relaxed) == phase &&
+        atomic_compare_exchange_strong(taken, &expected, phase + 1))
+      return part;
+  }
+  return -1;
+}
+
+/* Does parts of the phase while there are some; how many. Who has taken a part keeps its phase from ending,
+ * and with it the call from changing. */
+static int work_off(attn2c_team *team, int number, uint_fast64_t phase) {
+  const uint_fast64_t all = (phase + 1) * (uint_fast64_t)team->workers;
+  int mine = 0;
+  for (int part; (part = take(team, number, phase)) >= 0; mine++) {
+    if (number > 0 && mine == 0) attn2c_modes_set(team->modes);
+    team->work(team->call, (size_t)(phase - team->first), (size_t)part);
+    if (atomic_fetch_add(&team->done, 1) + 1 == all) {
+      atomic_store(&team->phase, phase + 1);
+      ring(&team->meetings);
+    }
+  }
+  return mine;
+}
+
+static void *serve(void *of_member) {
+  const member *me = of_member;
+  attn2c_team *team = me->team;
+  for (;;) {
+    const unsigned calls = atomic_load(&team->calls.count), meetings = atomic_load(&team->meetings.count);
+    if (atomic_load(&team->over)) return NULL;
+    const uint_fast64_t phase = atomic_load(&team->phase);
+    const int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
+    if (!atomic_load(&team->open) || phase >= atomic_load(&team->end))
+      await(&team->calls, calls, patience);
+    else if (work_off(team, me->number, phase) == 0)
+      await(&team->meetings, meetings, patience);
+  }
+}
+
+int attn2c_thread_start(pthread_t *thread, void *(*body)(void *), void *argument) {
+  sigset_t all, before;
+  pthread_attr_t attributes;
+  int fault = pthread_attr_init(&attributes);
+  if (fault) return fault;
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  /* No signal of the process is handled on a thread that its owner does not know. */
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  fault = pthread_create(thread, &attributes, body, argument);
+  /* Thread-local data of the process take their room from the stack, and may not fit. */
+  if (fault == EINVAL) fault = pthread_create(thread, NULL, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return fault;
+}
+
+attn2c_team *attn2c_team_make(int workers, int threads) {
+  attn2c_team *team = attn2c_allocate(sizeof *team + (size_t)workers * sizeof *team->parts);
+  if (!team) return NULL;
+  team->members = calloc((size_t)workers, sizeof *team->members);
+  if (!team->members) {
+    attn2c_free(team);
+    return NULL;
+  }
+  team->workers = workers;
+  team->threads = 1;
+  team->owner = getpid();
+  atomic_store(&team->patience, LEAST_PATIENCE);
+  while (team->threads < threads && team->threads < workers) {
+    member *next = &team->members[team->threads];
+    next->team = team;
+    next->number = team->threads;
+    if (attn2c_thread_start(&next->thread, serve, next) != 0) break;
+    team->threads++;
+  }
+  return team;
+}
+
+void attn2c_team_end(attn2c_team *team) {
+  if (!team) return;
+  if (team->owner == getpid()) {
+    atomic_store(&team->over, 1);
+    ring(&team->calls);
+    for (int i = 1; i < team->threads; i++) pthread_join(team->members[i].thread, NULL);
+  }
+  free(team->members);
+  attn2c_free(team);
+}
+
+int attn2c_team_workers(const attn2c_team *team) { return team ? team->workers : 1; }
+int attn2c_team_threads(const attn2c_team *team) { return team ? team->threads : 1; }
+
+/* Lets others in where there is credit, and keeps them out where there is none. */
+static void decide(attn2c_team *team, int open, int begins) {
+  const int before = atomic_load_explicit(&team->open, memory_order_relaxed);
+  if (open != before) atomic_store(&team->open, open);
+  if (open && (begins || !before)) ring(&team->calls);
+}
+
+/* What a call did, in nanoseconds: own time on a core, waiting for others, all time without others. */
+typedef struct {
+  int64_t computed, waited, alone;
+  int64_t mine, others; /* parts */
+} account;
+
+/* The gain is what others did, at the cost of own parts: in time on a core, since a caller that is put aside
+ * would otherwise look like one who is helped. */
+static void settle(attn2c_team *team, const account *call) {
+  if (call->mine > 0) team->credit += call->computed * call->others / call->mine;
+  team->credit += call->alone / INTEREST - call->waited;
+  if (team->credit > MOST_CREDIT) team->credit = MOST_CREDIT;
+  if (team->credit < -MOST_DEBT) team->credit = -MOST_DEBT; /* one long wait is not the rule */
+  int64_t patience = team->credit / 1000;
+  if (patience < LEAST_PATIENCE) patience = LEAST_PATIENCE;
+  if (patience > MOST_PATIENCE) patience = MOST_PATIENCE;
+  atomic_store_explicit(&team->patience, (int)patience, memory_order_relaxed);
+}
+
+static void run_alone(attn2c_work work, const void *call, size_t phases, size_t parts) {
+  for (size_t phase = 0; phase < phases; phase++)
+    for (size_t part = 0; part < parts; part++) work(call, phase, part);
+}
+
+void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size_t phases, size_t parts) {
+  if (!team || team->threads == 1) {
+    run_alone(work, call, phases, parts);
+    return;
+  }
+  const uint_fast64_t first = atomic_load(&team->phase), end = first + phases;
+  team->work = work;
+  team->call = call;
+  team->first = first;
+  team->modes = attn2c_modes_now();
+  const int shared = team->credit >= 0;
+  if (!shared) atomic_store(&team->open, 0);
+  atomic_store(&team->end, end);
+  account call_account = {0};
+  const int64_t core = shared ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
+  int64_t time = now();
+  for (uint_fast64_t phase = first; phase < end; phase = atomic_load(&team->phase)) {
+    const int open = shared && call_account.waited <= team->credit + GRACE;
+    decide(team, open, phase == first);
+    const int mine = work_off(team, 0, phase);
+    const int64_t begun = time, worked = now();
+    for (;;) {
+      const unsigned seen = atomic_load(&team->meetings.count);
+      if (atomic_load(&team->phase) > phase) break;
+      await(&team->meetings, seen, atomic_load_explicit(&team->patience, memory_order_relaxed));
+    }
+    time = now();
+    call_account.mine += mine;
+    call_account.others += team->workers - mine;
+    call_account.waited += time - worked;
+    if (!open) call_account.alone += worked - begun;
+  }
+  if (shared) call_account.computed = clock_of(CLOCK_THREAD_CPUTIME_ID) - core;
+  settle(team, &call_account);
+}
+
+int attn2c_processors(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  const int count = CPU_COUNT(&set);
+  return count < 1 ? 1 : count;
+}

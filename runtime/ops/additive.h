@@ -1,0 +1,37 @@
+/* additive.h - attention scores by a sum of hyperbolic tangents: each score is as many of them as
+ * the head is wide, so that nearly all the time goes into tanh, a whole vector of keys at once. */
+#ifndef ATTN2C_ADDITIVE_H
+#define ATTN2C_ADDITIVE_H
+
+#include "ops/vector.h"
+
+/* s[0 .. width-1] of one query, width <= ATTN2C_LANES and best known to the compiler. */
+ATTN2C_INLINE void attn2c_additive_block(float *s, const float *q, const float *keys, const float *v,
+                                         int width, int head_dim, ptrdiff_t ldk) {
+  float sum[ATTN2C_LANES] = {0.0f};
+  for (int d = 0; d < head_dim; d++) {
+    const float query = q[d], factor = v[d];
+    const float *key = keys + d * ldk;
+#pragma omp simd
+    for (int i = 0; i < width; i++) sum[i] = ATTN2C_FMA(factor, attn2c_tanh(query + key[i]), sum[i]);
+  }
+  memcpy(s, sum, (size_t)width * sizeof *s);
+}
+
+/* s[rows][cols], rows lds floats apart: s[r][j] = sum over d of v[d] tanh(q[r][d] + keys[d][j]), d <
+ * head_dim. The keys stand transposed, rows ldk floats apart; q's rows are ldq floats apart. */
+ATTN2C_INLINE void attn2c_additive_scores(float *s, const float *q, const float *keys, const float *v,
+                                          int rows, int cols, int head_dim, int lds, int ldq, int ldk) {
+  for (int r = 0; r < rows; r++) {
+    float *row = s + (ptrdiff_t)r * lds;
+    const float *query = q + (ptrdiff_t)r * ldq;
+    if (cols < ATTN2C_LANES) attn2c_additive_block(row, query, keys, v, cols, head_dim, ldk);
+    /* A last vector that overlaps the others takes the remainder. */
+    for (int j = 0; cols >= ATTN2C_LANES && j < cols; j += ATTN2C_LANES) {
+      const int at = j + ATTN2C_LANES <= cols ? j : cols - ATTN2C_LANES;
+      attn2c_additive_block(row + at, query, keys + at, v, ATTN2C_LANES, head_dim, ldk);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* gather.h - rows moved, added and reduced: copy, fill, add, embedding, patches, pooling over
+ * tokens, the mean over heads and the index of the largest. All tensors row-major, leading dimensions in
+ * floats. */
+#ifndef ATTN2C_GATHER_H
+#define ATTN2C_GATHER_H
+
+#include "ops/vector.h"
+
+/* y[rows][cols] = x[rows][cols]; they do not overlap. */
+ATTN2C_INLINE void attn2c_copy(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
+  for (int i = 0; i < rows; i++)
+    memcpy(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, (size_t)cols * sizeof *x);
+}
+
+/* y[rows][cols] = value. */
+ATTN2C_INLINE void attn2c_fill(float *y, int rows, int cols, int ldy, float value) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) out[j] = value;
+  }
+}
+
+/* y[rows][cols] = a + b; y may be a or b. */
+ATTN2C_INLINE void attn2c_add(float *y, const float *a, const float *b, int rows, int cols, int ldy, int lda,
+                              int ldb) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const float *left = a + (ptrdiff_t)i * lda, *right = b + (ptrdiff_t)i * ldb;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) out[j] = left[j] + right[j];
+  }
+}
+
+/* y[rows][cols]: row i is row ids[i] of table[][cols], which is packed. The ids have been checked against its
+ * end. */
+ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids, int rows, int cols,
+                                int ldy) {
+  for (int i = 0; i < rows; i++)
+    memcpy(y + (ptrdiff_t)i * ldy, table + (ptrdiff_t)ids[i] * cols, (size_t)cols * sizeof *y);
+}
+
+/* y[rows][channels * patch * patch]: row i is patch number first + i, counted along the rows of patches, of
+ * the image x[channels][height][width], which is packed: of each channel its patch rows, one behind the
+ * other. patch divides height and width. */
+ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int height, int width, int patch,
+                                  int first, int rows, int ldy) {
+  const int across = width / patch;
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const int top = (first + i) / across * patch, left = (first + i) % across * patch;
+    for (int c = 0; c < channels; c++)
+      for (int row = 0; row < patch; row++, out += patch)
+        memcpy(out, x + ((ptrdiff_t)c * height + top + row) * width + left, (size_t)patch * sizeof *out);
+  }
+}
+
+/* y[rows][cols] = the mean over h < heads of x[h][rows][cols], heads `stride` floats apart. */
+ATTN2C_INLINE void attn2c_mean_heads(float *y, const float *x, int heads, int rows, int cols, int stride,
+                                     int ldx, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    const float *in = x + (ptrdiff_t)i * ldx;
+    float *out = y + (ptrdiff_t)i * ldy;
+    int j = 0;
+    /* A last vector that overlaps the others takes the remainder. */
+    for (; cols >= ATTN2C_LANES && j < cols; j += ATTN2C_LANES) {
+      const int at = j + ATTN2C_LANES <= cols ? j : cols - ATTN2C_LANES;
+      attn2c_vector sum = attn2c_load(in + at);
+      for (int h = 1; h < heads; h++) sum += attn2c_load(in + (ptrdiff_t)h * stride + at);
+      attn2c_store(out + at, sum / attn2c_splat((float)heads));
+    }
+    for (; j < cols; j++) {
+      float sum = in[j];
+      for (int h = 1; h < heads; h++) sum += in[(ptrdiff_t)h * stride + j];
+      out[j] = sum / (float)heads;
+    }
+  }
+}
+
+/* y[cols] = the mean over the rows of x[rows][cols]; rows is known at run time only; of no rows: 0.
+ * Four partial sums, so that rounding errors grow with rows / 4. */
+ATTN2C_INLINE void attn2c_pool_mean(float *y, const float *x, int rows, int cols, int ldx) {
+  const ptrdiff_t ld = ldx;
+  const float count = rows > 0 ? (float)rows : 1.0f;
+  const int fours = rows > 0 ? rows / 4 : 0, rest = rows > 0 ? rows % 4 : 0;
+  ATTN2C_SIMD_OUTER
+  for (int j = 0; j < cols; j++) {
+    float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+    for (int i = 0; i < fours; i++) {
+      const float *four = x + 4 * i * ld + j;
+      s0 += four[0];
+      s1 += four[ld];
+      s2 += four[2 * ld];
+      s3 += four[3 * ld];
+    }
+    y[j] = (s0 + s1) + (s2 + s3);
+  }
+  for (int i = 4 * fours; i < 4 * fours + rest; i++) {
+    const float *row = x + i * ld;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) y[j] += row[j];
+  }
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] /= count;
+}
+
+/* y[cols] = the sum over the rows of x[rows][cols], divided by the root of their number. */
+ATTN2C_INLINE void attn2c_pool_root(float *y, const float *x, int rows, int cols, int ldx) {
+  attn2c_pool_mean(y, x, rows, cols, ldx);
+  const float root = __builtin_sqrtf(rows > 0 ? (float)rows : 1.0f);
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] *= root;
+}
+
+/* y[cols] = the mean over the rows of x[rows][cols], row i with the weight i + 1; of no rows: 0. */
+ATTN2C_INLINE void attn2c_pool_weighted(float *y, const float *x, int rows, int cols, int ldx) {
+  const float weights = rows > 0 ? 0.5f * (float)rows * ((float)rows + 1.0f) : 1.0f;
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] = 0.0f;
+  for (int i = 0; i < rows; i++) {
+    const float *row = x + (ptrdiff_t)i * ldx, weight = (float)(i + 1) / weights;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) y[j] += weight * row[j];
+  }
+}
+
+/* y[cols] = the largest over the rows of x[rows][cols], NaN where a row has one; rows is known at run time
+ * only; of no rows: -inf. */
+ATTN2C_INLINE void attn2c_pool_max(float *y, const float *x, int rows, int cols, int ldx) {
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] = -__builtin_inff();
+  for (int i = 0; i < rows; i++) {
+    const float *row = x + (ptrdiff_t)i * ldx;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) {
+      const float v = row[j], m = y[j];
+      y[j] = v <= m || m != m ? m : v; /* a NaN v is not <= m and is taken; a NaN m is kept */
+    }
+  }
+}
+
+/* y[cols] = x[cols], one row. */
+ATTN2C_INLINE void attn2c_pool_row(float *y, const float *x, int cols) {
+  memcpy(y, x, (size_t)cols * sizeof *x);
+}
+
+/* y[i] = the index of the first largest of x[i][0 .. cols-1], x[rows][cols], cols >= 1; NaN is larger than
+ * all. */
+ATTN2C_INLINE void attn2c_argmax(int32_t *y, const float *x, int rows, int cols, int ldx) {
+  for (int i = 0; i < rows; i++) {
+    const float *row = x + (ptrdiff_t)i * ldx;
+    /* floats as integers in the same order, -0 and 0 equal, any NaN the largest: integer reductions vectorise
+     */
+    int32_t best = INT32_MIN, index = INT32_MAX;
+#pragma omp simd reduction(max : best)
+    for (int j = 0; j < cols; j++) {
+      const int32_t bits = (int32_t)(attn2c_bits(row[j]) & 0x7fffffffu);
+      const int32_t ordered = attn2c_bits(row[j]) >> 31 ? -bits : bits;
+      const int32_t key = bits > 0x7f800000 ? INT32_MAX : ordered;
+      best = key > best ? key : best;
+    }
+#pragma omp simd reduction(min : index)
+    for (int j = 0; j < cols; j++) {
+      const int32_t bits = (int32_t)(attn2c_bits(row[j]) & 0x7fffffffu);
+      const int32_t ordered = attn2c_bits(row[j]) >> 31 ? -bits : bits;
+      const int32_t key = bits > 0x7f800000 ? INT32_MAX : ordered;
+      const int32_t here = key == best ? j : INT32_MAX;
+      index = here < index ? here : index;
+    }
+    y[i] = index;
+  }
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* norm.h - norms of rows: the layer norm, in two passes over a row in cache and robust where the
+ * mean is large against the deviation; the norm by the root of the mean square; length one. */
+#ifndef ATTN2C_NORM_H
+#define ATTN2C_NORM_H
+
+#include "ops/vector.h"
+
+#define ATTN2C_NORM_ROWS 8
+
+/* Of one row x[cols], whose mean is about `mean`: how far that is off, and the variance. */
+ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *correction, float *variance) {
+  const float inverse_cols = 1.0f / (float)cols;
+  const int whole = cols - cols % ATTN2C_LANES, rest = cols - whole;
+  const attn2c_vector means = attn2c_splat(mean);
+  attn2c_vector sum0 = {0.0f}, sum1 = {0.0f}, square0 = {0.0f}, square1 = {0.0f};
+  int j = 0;
+  if (cols >= 16 * ATTN2C_LANES) {
+    /* four sums side by side, as an addition takes four cycles */
+    attn2c_vector sum2 = {0.0f}, sum3 = {0.0f}, square2 = {0.0f}, square3 = {0.0f};
+    for (; j + 4 * ATTN2C_LANES <= cols; j += 4 * ATTN2C_LANES) {
+      const attn2c_vector d0 = attn2c_load(x + j) - means;
+      const attn2c_vector d1 = attn2c_load(x + j + ATTN2C_LANES) - means;
+      const attn2c_vector d2 = attn2c_load(x + j + 2 * ATTN2C_LANES) - means;
+      const attn2c_vector d3 = attn2c_load(x + j + 3 * ATTN2C_LANES) - means;
+      sum0 += d0;
+      sum1 += d1;
+      sum2 += d2;
+      sum3 += d3;
+      square0 = attn2c_vector_fma(d0, d0, square0);
+      square1 = attn2c_vector_fma(d1, d1, square1);
+      square2 = attn2c_vector_fma(d2, d2, square2);
+      square3 = attn2c_vector_fma(d3, d3, square3);
+    }
+    sum0 += sum2;
+    sum1 += sum3;
+    square0 += square2;
+    square1 += square3;
+  }
+  for (; j + 2 * ATTN2C_LANES <= cols; j += 2 * ATTN2C_LANES) {
+    const attn2c_vector d0 = attn2c_load(x + j) - means, d1 = attn2c_load(x + j + ATTN2C_LANES) - means;
+    sum0 += d0;
+    sum1 += d1;
+    square0 = attn2c_vector_fma(d0, d0, square0);
+    square1 = attn2c_vector_fma(d1, d1, square1);
+  }
+  if (j < whole) {
+    const attn2c_vector d = attn2c_load(x + j) - means;
+    sum0 += d;
+    square0 = attn2c_vector_fma(d, d, square0);
+  }
+  float last[ATTN2C_LANES], last_square[ATTN2C_LANES];
+#pragma omp simd
+  for (int k = 0; k < rest; k++) {
+    last[k] = x[whole + k] - mean;
+    last_square[k] = last[k] * last[k];
+  }
+  const float off = attn2c_vector_sum(sum0 + sum1, last, rest) * inverse_cols;
+  *correction = off;
+  *variance = attn2c_vector_sum(square0 + square1, last_square, rest) * inverse_cols - off * off;
+}
+
+/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
+ * y = (x - mean) / sqrt(var + eps) * gain + bias, var = mean of (x - mean)^2. gain[cols] and bias[cols] may
+ * be NULL. The first mean is rounded, which costs mean / deviation of the accuracy; the mean of x - mean,
+ * taken in the second pass, corrects it, and var by its square.
+ * Some rows at a time, so that the latency of one row's sums hides behind the others. */
+ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain, const float *bias, int rows,
+                                     int cols, int ldx, int ldy, float eps) {
+  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
+    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
+    const float *block = x + (ptrdiff_t)begin * ldx;
+    float mean[ATTN2C_NORM_ROWS], correction[ATTN2C_NORM_ROWS], variance[ATTN2C_NORM_ROWS] = {0.0f};
+    float scale[ATTN2C_NORM_ROWS];
+    for (int i = 0; i < count; i++)
+      mean[i] = attn2c_sum(block + (ptrdiff_t)i * ldx, cols) * (1.0f / (float)cols);
+    for (int i = 0; i < count; i++)
+      attn2c_moments(block + (ptrdiff_t)i * ldx, cols, mean[i], &correction[i], &variance[i]);
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_NORM_ROWS; i++) {
+      const float positive = variance[i] < 0.0f ? 0.0f : variance[i]; /* only rounding makes it negative */
+      scale[i] = 1.0f / __builtin_sqrtf(positive + eps);
+    }
+    for (int i = 0; i < count; i++) {
+      const float *in = block + (ptrdiff_t)i * ldx;
+      float *out = y + (ptrdiff_t)(begin + i) * ldy;
+      const float m = mean[i], factor = scale[i], off = -correction[i] * factor;
+#pragma omp simd
+      for (int j = 0; j < cols; j++) {
+        float v = ATTN2C_FMA(in[j] - m, factor, off);
+        if (gain && bias)
+          v = ATTN2C_FMA(v, gain[j], bias[j]);
+        else if (gain)
+          v = v * gain[j];
+        else if (bias)
+          v = v + bias[j];
+        out[j] = v;
+      }
+    }
+  }
+}
+
+/* The sum of x[j]^2 over one row x[cols]. */
+ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
+  const int whole = cols - cols % ATTN2C_LANES, rest = cols - whole;
+  attn2c_vector square0 = {0.0f}, square1 = {0.0f};
+  int j = 0;
+  for (; j + 2 * ATTN2C_LANES <= cols; j += 2 * ATTN2C_LANES) {
+    const attn2c_vector x0 = attn2c_load(x + j), x1 = attn2c_load(x + j + ATTN2C_LANES);
+    square0 = attn2c_vector_fma(x0, x0, square0);
+    square1 = attn2c_vector_fma(x1, x1, square1);
+  }
+  if (j < whole) {
+    const attn2c_vector x0 = attn2c_load(x + j);
+    square0 = attn2c_vector_fma(x0, x0, square0);
+  }
+  float last[ATTN2C_LANES];
+#pragma omp simd
+  for (int k = 0; k < rest; k++) last[k] = x[whole + k] * x[whole + k];
+  return attn2c_vector_sum(square0 + square1, last, rest);
+}
+
+/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
+ * y = x / sqrt(mean of x^2 + eps) * gain. gain[cols] may be NULL. */
+ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, int rows, int cols, int ldx,
+                                   int ldy, float eps) {
+  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
+    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
+    float square[ATTN2C_NORM_ROWS] = {0.0f}, scale[ATTN2C_NORM_ROWS];
+    for (int i = 0; i < count; i++) square[i] = attn2c_square_sum(x + (ptrdiff_t)(begin + i) * ldx, cols);
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_NORM_ROWS; i++)
+      scale[i] = 1.0f / __builtin_sqrtf(square[i] * (1.0f / (float)cols) + eps);
+    for (int i = 0; i < count; i++) {
+      const float *in = x + (ptrdiff_t)(begin + i) * ldx;
+      float *out = y + (ptrdiff_t)(begin + i) * ldy;
+      const float factor = scale[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) out[j] = gain ? in[j] * factor * gain[j] : in[j] * factor;
+    }
+  }
+}
+
+/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
+ * y = x / max(sqrt(sum of x^2), eps). A NaN makes its whole row NaN. */
+ATTN2C_INLINE void attn2c_normalise(float *y, const float *x, int rows, int cols, int ldx, int ldy,
+                                    float eps) {
+  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
+    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
+    float square[ATTN2C_NORM_ROWS] = {0.0f}, scale[ATTN2C_NORM_ROWS];
+    for (int i = 0; i < count; i++) square[i] = attn2c_square_sum(x + (ptrdiff_t)(begin + i) * ldx, cols);
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_NORM_ROWS; i++) {
+      const float norm = __builtin_sqrtf(square[i]);
+      scale[i] = 1.0f / (norm < eps ? eps : norm);
+    }
+    for (int i = 0; i < count; i++) {
+      const float *in = x + (ptrdiff_t)(begin + i) * ldx;
+      float *out = y + (ptrdiff_t)(begin + i) * ldy;
+      const float factor = scale[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) out[j] = in[j] * factor;
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* online.h - the softmax of rows too long to be kept: their scores come a block of keys at a
+ * time, and what was made of earlier blocks shrinks where a later one has a larger score. */
+#ifndef ATTN2C_ONLINE_H
+#define ATTN2C_ONLINE_H
+
+#include "ops/softmax.h"
+
+#include <math.h>
+
+/* The state of `rows` rows: the largest score so far, the sum of powers beneath it, and the factor by which
+ * the last block shrank what came before it. float state[3][rows]. Milakov, Gimelshein: Online normalizer
+ * calculation for softmax, 2018. */
+
+/* One block of keys: p[j] = e^(scale (s[j] - max)) in place of s[rows][cols], rows ld floats apart, with the
+ * largest score so far; `first` of a row's blocks begins its state. 1e-30 <= scale <= 1e30. A row that is
+ * -inf throughout has the sum 0; a NaN, or +inf, makes it NaN. Each
+ * factor is the exact one rounded once. What is added up is divided by the sum only at the end: values beyond
+ * FLT_MAX divided by the number of keys may become infinite, where the softmax of whole rows would not yet.
+ */
+ATTN2C_INLINE void attn2c_softmax_block(float *s, float *state, int rows, int cols, int ld, float scale,
+                                        int first) {
+  const double c_double = (double)scale * 1.4426950408889634;
+  const float c = (float)c_double, c_low = (float)(c_double - (double)c);
+  float *largest = state, *sum = state + rows, *factor = state + 2 * (ptrdiff_t)rows;
+  for (int begin = 0; begin < rows; begin += ATTN2C_SOFTMAX_ROWS) {
+    const int end = rows - begin < ATTN2C_SOFTMAX_ROWS ? rows : begin + ATTN2C_SOFTMAX_ROWS;
+    for (int i = begin; i < end; i++) {
+      const float before = first ? -FLT_MAX : largest[i], here = attn2c_largest(s + (ptrdiff_t)i * ld, cols);
+      largest[i] = here > before ? here : before;
+      factor[i] = here > before ? (float)exp2(c_double * ((double)before - (double)here)) : 1.0f;
+    }
+    for (int i = begin; i < end; i++) {
+      float *row = s + (ptrdiff_t)i * ld;
+      const float from = largest[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) row[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low);
+      sum[i] = (first ? 0.0f : sum[i] * factor[i]) + attn2c_sum(row, cols);
+    }
+  }
+}
+
+/* y[rows][cols] = y factor + x: what a block of keys adds to the sums of those before it. */
+ATTN2C_INLINE void attn2c_softmax_add(float *y, const float *x, const float *state, int rows, int cols,
+                                      int ldy, int ldx) {
+  for (int i = 0; i < rows; i++) {
+    const float factor = state[2 * (ptrdiff_t)rows + i];
+    float *to = y + (ptrdiff_t)i * ldy;
+    const float *from = x + (ptrdiff_t)i * ldx;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) to[j] = ATTN2C_FMA(to[j], factor, from[j]);
+  }
+}
+
+/* y[rows][cols] = y / sum, behind the last block; 0 where a row saw no key. */
+ATTN2C_INLINE void attn2c_softmax_end(float *y, const float *state, int rows, int cols, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    const float inverse = 1.0f / (state[rows + i] + 1e-30f);
+    float *row = y + (ptrdiff_t)i * ldy;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) row[j] *= inverse;
+  }
+}
+
+/* y[rows][cols] = e^(scale (x - max)) / sum: the weights themselves, once the last block is known. */
+ATTN2C_INLINE void attn2c_softmax_of(float *y, const float *x, const float *state, int rows, int cols,
+                                     int ldy, int ldx, float scale) {
+  const double c_double = (double)scale * 1.4426950408889634;
+  const float c = (float)c_double, c_low = (float)(c_double - (double)c);
+  for (int i = 0; i < rows; i++) {
+    const float from = state[i], inverse = 1.0f / (state[rows + i] + 1e-30f);
+    const float *row = x + (ptrdiff_t)i * ldx;
+    float *to = y + (ptrdiff_t)i * ldy;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) to[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low) * inverse;
+  }
+}
+
+#endif

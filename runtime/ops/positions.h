@@ -1,0 +1,52 @@
+/* positions.h - what positions do to a tile: rows of queries and keys rotated by their angles, and
+ * the table of what each distance adds to a head's scores. */
+#ifndef ATTN2C_POSITIONS_H
+#define ATTN2C_POSITIONS_H
+
+#include "ops/vector.h"
+
+/* x[rows][heads * head_dim] to y, rows ldx and ldy floats apart; y may be x, in place. The first `dimension`
+ * of each head's elements are pairs (x1, x2), d and d + dimension / 2, or, with `pairs`, 2d and 2d + 1; they
+ * become (x1 cos - x2 sin, x2 cos + x1 sin) with cosines[r][d] and sines[r][d], whose rows are packed. The
+ * elements behind them stay. */
+ATTN2C_INLINE void attn2c_rotate(float *y, const float *x, const float *cosines, const float *sines, int rows,
+                                 int heads, int head_dim, int dimension, int pairs, int ldx, int ldy) {
+  const int half = dimension / 2;
+  for (int r = 0; r < rows; r++) {
+    const float *cosine = cosines + (ptrdiff_t)r * half, *sine = sines + (ptrdiff_t)r * half;
+    for (int h = 0; h < heads; h++) {
+      const float *in = x + (ptrdiff_t)r * ldx + (ptrdiff_t)h * head_dim;
+      float *out = y + (ptrdiff_t)r * ldy + (ptrdiff_t)h * head_dim;
+      if (pairs) {
+#pragma omp simd
+        for (int d = 0; d < half; d++) {
+          const float x1 = in[2 * d], x2 = in[2 * d + 1];
+          out[2 * d] = ATTN2C_FMA(x1, cosine[d], -(x2 * sine[d]));
+          out[2 * d + 1] = ATTN2C_FMA(x2, cosine[d], x1 * sine[d]);
+        }
+      } else {
+#pragma omp simd
+        for (int d = 0; d < half; d++) {
+          const float x1 = in[d], x2 = in[d + half];
+          out[d] = ATTN2C_FMA(x1, cosine[d], -(x2 * sine[d]));
+          out[d + half] = ATTN2C_FMA(x2, cosine[d], x1 * sine[d]);
+        }
+      }
+#pragma omp simd
+      for (int d = dimension; d < head_dim; d++) out[d] = in[d];
+    }
+  }
+}
+
+/* y[heads][count], rows ldy floats apart: y[h][d] = table[index[d]][h] of table[buckets][heads], which is
+ * packed. The indices, whole numbers below `buckets`, are a constant of the model. */
+ATTN2C_INLINE void attn2c_bucket_table(float *y, const float *table, const float *index, int buckets,
+                                       int heads, int count, int ldy) {
+  (void)buckets;
+  for (int d = 0; d < count; d++) {
+    const float *row = table + (ptrdiff_t)index[d] * heads;
+    for (int h = 0; h < heads; h++) y[(ptrdiff_t)h * ldy + d] = row[h];
+  }
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* rowops.h - all operations on rows and tiles that emitted code calls besides products:
+ * always-inline bodies, called with constant sizes inside a small named wrapper, so that
+ * the compiler unrolls and vectorises them for exactly that shape. No allocation. */
+#ifndef ATTN2C_ROWOPS_H
+#define ATTN2C_ROWOPS_H
+
+#include "ops/additive.h"
+#include "ops/elementary.h"
+#include "ops/fetch.h"
+#include "ops/gather.h"
+#include "ops/mask.h"
+#include "ops/norm.h"
+#include "ops/online.h"
+#include "ops/positions.h"
+#include "ops/softmax.h"
+#include "ops/spans.h"
+#include "ops/transpose.h"
+#include "ops/vector.h"
+
+#endif

@@ -1,0 +1,53 @@
+/* softmax.h - the softmax of rows, in place, as attention has it: with the scale folded
+ * into the exponential, and a row without any key left giving zeros, or NaN. */
+#ifndef ATTN2C_SOFTMAX_H
+#define ATTN2C_SOFTMAX_H
+
+#include "ops/vector.h"
+
+#define ATTN2C_SOFTMAX_ROWS 8
+
+/* Both of the softmaxes below. `least` is added to each sum, which is 1 or more, or NaN, or, of a row that is
+ * -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves NaN. */
+ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least) {
+  /* e^(scale d) = 2^(d (c + c_low)): in two floats, so that only d's own rounding grows with |d| */
+  const double c_double = (double)scale * 1.4426950408889634;
+  const float c = (float)c_double, c_low = (float)(c_double - (double)c);
+  /* Some rows at a time, so that the latency of one row's reductions hides behind the others. */
+  for (int begin = 0; begin < rows; begin += ATTN2C_SOFTMAX_ROWS) {
+    const int count = rows - begin < ATTN2C_SOFTMAX_ROWS ? rows - begin : ATTN2C_SOFTMAX_ROWS;
+    float *block = s + (ptrdiff_t)begin * ld;
+    float max[ATTN2C_SOFTMAX_ROWS] = {0.0f}, inverse[ATTN2C_SOFTMAX_ROWS] = {0.0f};
+    /* From the lowest finite float on, so that a row of -inf has -inf - max = -inf and the powers 0, not NaN.
+     * A NaN that max passes over is in its own power. */
+    for (int i = 0; i < count; i++) max[i] = attn2c_largest(block + (ptrdiff_t)i * ld, cols);
+    for (int i = 0; i < count; i++) {
+      float *row = block + (ptrdiff_t)i * ld;
+      const float from = max[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) row[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low);
+      inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
+    }
+    for (int i = 0; i < count; i++) {
+      float *row = block + (ptrdiff_t)i * ld;
+      const float factor = inverse[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) row[j] *= factor;
+    }
+  }
+}
+
+/* s[rows][cols], rows ld floats apart, each row by itself: p[j] = e^(scale (s[j] - max)) / sum of these over
+ * the row. 1e-30 <= scale <= 1e30. A row that is -inf throughout gives zeros; a NaN anywhere, or +inf, makes
+ * the whole row NaN. Relative error of each p at most (5 + |ln(p / pmax)| / 2) 2^-23; what is below 2^-126 of
+ * the largest may be 0. */
+ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f);
+}
+
+/* The same, but a row that is -inf throughout gives NaN. */
+ATTN2C_INLINE void attn2c_softmax_nan(float *s, int rows, int cols, int ld, float scale) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* steps.h - what the emitted list of steps needs beside its own row operations: the check
+ * of integer inputs, the laps of a profile, and the way out of wide vector code. */
+#ifndef ATTN2C_STEPS_H
+#define ATTN2C_STEPS_H
+
+#include "base/descriptor.h"
+#include "base/modes.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
+
+/* Whether minimum <= values[i] < limit for all of them. */
+static inline int attn2c_within(const int32_t *values, size_t count, int64_t minimum, int64_t limit) {
+  int outside = 0;
+  for (size_t i = 0; i < count; i++) outside |= values[i] < minimum || values[i] >= limit;
+  return !outside;
+}
+
+/* Generated kernels leave the upper halves of the vector registers in use, which slows SSE code that follows.
+ */
+static inline void attn2c_leave(void) {
+#ifdef __AVX__
+  _mm256_zeroupper();
+#endif
+}
+
+/* A clock that charges the time since its last lap to an op of the graph. */
+typedef struct {
+  double *nanoseconds; /* one an op */
+  double last;
+} attn2c_laps;
+
+attn2c_laps attn2c_laps_start(double *nanoseconds);
+void attn2c_lap(attn2c_laps *laps, int op);
+
+#endif

@@ -1,0 +1,48 @@
+/* arguments.h - the command line of an emitted program: which command, which options,
+ * and the help of each. Nothing is opened here; what is wrong is usage (exit 2), one
+ * fault a line, each naming the option and what is allowed. */
+#ifndef ATTN2C_ARGUMENTS_H
+#define ATTN2C_ARGUMENTS_H
+
+#include <stdio.h>
+#include "base/descriptor.h"
+
+typedef enum {
+  ATTN2C_COMMAND_NONE, /* only with help */
+  ATTN2C_COMMAND_INFO,
+  ATTN2C_COMMAND_RUN,
+  ATTN2C_COMMAND_CHECK,
+  ATTN2C_COMMAND_BENCH
+} attn2c_command;
+
+typedef enum { ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV } attn2c_report_format;
+
+#define ATTN2C_MAX_REPETITIONS 1000000
+
+typedef struct {
+  const char *path;  /* argv[0] as it was given */
+  char program[256]; /* its last part, as it may be printed */
+  attn2c_command command;
+  int help, version, json, licenses, verbose, nan, profile, bound;
+  const char *weights, *compare, *entry; /* NULL: not given */
+  const char **inputs, **outputs;        /* [NAME=]PATH, in the order given */
+  int input_count, output_count;
+  uint64_t seed;   /* 1 where not given */
+  int repetitions; /* 0: not given */
+  attn2c_report_format format;
+} attn2c_arguments;
+
+/* Reads argv into *arguments, which points into it. ATTN2C_OK, _USAGE or _MEMORY; free it either way. */
+int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message);
+void attn2c_arguments_free(attn2c_arguments *arguments);
+
+/* Writes the help of the command, or of the program where there is none. */
+void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descriptor *model, FILE *out);
+
+/* Writes what `--version` says: the model's name, the generator's version, the description, the target. */
+void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out);
+
+/* The last part of a path; "attn2c" where there is none. */
+const char *attn2c_program_name(const char *path);
+
+#endif

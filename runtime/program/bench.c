@@ -1,0 +1,384 @@
+/* bench.c - verifies and times each entry of a model. The roof is sampled between the
+ * repetitions, so that both see the same clock rate, neighbours and temperature. */
+#define _POSIX_C_SOURCE 200809L
+#include "program/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "program/inputs.h"
+#include "program/bench_compare.h"
+#include "measure/bound.h"
+#include "model/model.h"
+#include "measure/roof.h"
+
+enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
+
+#define SAMPLE_NANOSECONDS  2e5
+#define TOTAL_NANOSECONDS   1e9
+#define ROOF_EVERY          5e6 /* nanoseconds of model between two samples of the roof, where a call is shorter */
+#define PROFILE_NANOSECONDS 5e8
+#define NANOSECONDS_IN_MS   1e6
+
+/* An entry with its arrays. */
+typedef struct {
+  const attn2c_program *program;
+  const attn2c_model *model;
+  const attn2c_context *context;
+  const attn2c_entry *entry;
+  int number; /* of the entry */
+  void **in;  /* a part of the list of all entries */
+  void **out, **again;
+} subject;
+
+int attn2c_bench_calls(double call_nanoseconds) {
+  if (!(call_nanoseconds > 1.0)) call_nanoseconds = 1.0;
+  return call_nanoseconds < SAMPLE_NANOSECONDS ? (int)ceil(SAMPLE_NANOSECONDS / call_nanoseconds) : 1;
+}
+
+int attn2c_bench_repetitions(double call_nanoseconds) {
+  const double sample = call_nanoseconds * attn2c_bench_calls(call_nanoseconds);
+  if (sample * LEAST_REPETITIONS > TOTAL_NANOSECONDS) return LEAST_REPETITIONS;
+  if (sample * MOST_REPETITIONS < TOTAL_NANOSECONDS) return MOST_REPETITIONS;
+  return (int)ceil(TOTAL_NANOSECONDS / sample);
+}
+
+static int call(const subject *s, void *const *out) {
+  return s->entry->run(s->model->kernels, s->model->weights, s->context->arena, (const void *const *)s->in,
+                       out, s->context->team);
+}
+
+static int failed_call(const subject *s, int status, attn2c_message *message) {
+  attn2c_say(message, "bench: %s: %s", s->entry->name, attn2c_strerror(status));
+  return status;
+}
+
+static int subject_allocate(subject *s, attn2c_message *message) {
+  const attn2c_descriptor *model = s->program->model;
+  const attn2c_entry *entry = s->entry;
+  s->out = calloc((size_t)entry->output_count + 1, sizeof *s->out);
+  s->again = calloc((size_t)entry->output_count + 1, sizeof *s->again);
+  if (s->out == NULL || s->again == NULL) {
+    attn2c_say(message, "bench: no memory");
+    return ATTN2C_MEMORY;
+  }
+  const int status = attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->out, message);
+  if (status != ATTN2C_OK) return status;
+  return attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->again, message);
+}
+
+static void subject_free(subject *s) {
+  attn2c_arrays_free(s->out, s->entry->output_count);
+  attn2c_arrays_free(s->again, s->entry->output_count);
+}
+
+/* Fills the outputs with one byte, another for each call, so that what is left unwritten differs. */
+static void spoil(const subject *s, void **arrays, int byte) {
+  for (int i = 0; i < s->entry->output_count; i++) {
+    const attn2c_tensor *tensor = &s->program->model->tensors[s->entry->outputs[i]];
+    memset(arrays[i], byte, attn2c_tensor_bytes(tensor, tensor->shape[0]));
+  }
+}
+
+/* Compares `again` with `out` bit for bit; names the first element that differs. */
+static int same_bits(const subject *s, const char *between, attn2c_message *message) {
+  for (int i = 0; i < s->entry->output_count; i++) {
+    const attn2c_tensor *tensor = &s->program->model->tensors[s->entry->outputs[i]];
+    const int32_t *first = s->out[i], *second = s->again[i]; /* the bits of either type */
+    const int64_t count = attn2c_elements(tensor);
+    for (int64_t e = 0; e < count; e++) {
+      if (first[e] == second[e]) continue;
+      char index[ATTN2C_INDEX_TEXT];
+      attn2c_index_text(tensor, e, index, sizeof index);
+      attn2c_say(message, "bench: %s%s differs between %s; not timed", tensor->name, index, between);
+      return ATTN2C_MISMATCH;
+    }
+  }
+  return ATTN2C_OK;
+}
+
+static int all_finite(const subject *s, attn2c_message *message) {
+  for (int i = 0; i < s->entry->output_count; i++) {
+    const attn2c_tensor *tensor = &s->program->model->tensors[s->entry->outputs[i]];
+    const float *values = s->out[i];
+    const int64_t count = tensor->type == ATTN2C_F32 ? attn2c_elements(tensor) : 0;
+    for (int64_t e = 0; e < count; e++) {
+      if (isfinite(values[e])) continue;
+      char index[ATTN2C_INDEX_TEXT];
+      attn2c_index_text(tensor, e, index, sizeof index);
+      attn2c_say(message, "bench: %s%s is %g, but finite is expected; not timed", tensor->name, index,
+                 (double)values[e]);
+      return ATTN2C_MISMATCH;
+    }
+  }
+  return ATTN2C_OK;
+}
+
+static int verify(const subject *s, double *first_ms, attn2c_message *message) {
+  spoil(s, s->out, 0xff); /* a NaN */
+  spoil(s, s->again, 0x55);
+  const double start = attn2c_now();
+  int status = call(s, s->out);
+  *first_ms = (attn2c_now() - start) / NANOSECONDS_IN_MS;
+  if (status == ATTN2C_OK) status = call(s, s->again);
+  if (status != ATTN2C_OK) return failed_call(s, status, message);
+  if (same_bits(s, "two calls", message) != ATTN2C_OK) return ATTN2C_MISMATCH;
+  if (all_finite(s, message) != ATTN2C_OK) return ATTN2C_MISMATCH;
+  float *arena = attn2c_allocate(sizeof(float) * (size_t)s->program->trace_floats);
+  if (arena == NULL) {
+    attn2c_say(message, "bench: no memory for the arena of the trace variant");
+    return ATTN2C_MEMORY;
+  }
+  spoil(s, s->again, 0xaa);
+  status = s->program->trace[s->number](s->model->kernels, s->model->weights, arena,
+                                        (const void *const *)s->in, s->again, s->context->team);
+  attn2c_free(arena);
+  if (status != ATTN2C_OK) return failed_call(s, status, message);
+  return same_bits(s, "the model and its trace variant", message);
+}
+
+/* The comparison with the reference, of every tensor of every entry; its table is not shown. */
+static int verify_in_full(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,
+                          void **in, const attn2c_arguments *arguments, attn2c_message *message) {
+  char *table = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&table, &size);
+  if (stream == NULL) {
+    attn2c_say(message, "bench: no memory");
+    return ATTN2C_MEMORY;
+  }
+  const int status = attn2c_check(program, model, source, (const void *const *)in, arguments->seed, 0, stream,
+                                  0, arguments->path, message);
+  fclose(stream);
+  free(table);
+  if (status == ATTN2C_MISMATCH) {
+    attn2c_say(message, "bench: differs from the reference; not timed; '%s check' names the tensor",
+               arguments->program);
+  }
+  return status;
+}
+
+/* Nanoseconds of a call, as the mean of `calls`. */
+static double time_calls(const subject *s, int calls) {
+  const double start = attn2c_now();
+  for (int i = 0; i < calls; i++) call(s, s->out);
+  return (attn2c_now() - start) / calls;
+}
+
+/* Nanoseconds of a call once it is warm. */
+static double estimate(const subject *s) {
+  int calls = 1;
+  double each = time_calls(s, calls);
+  while (each * calls < SAMPLE_NANOSECONDS && calls < 1 << 20) {
+    calls *= 2;
+    each = time_calls(s, calls);
+  }
+  return each;
+}
+
+/* The bound is NULL where it was not asked for or cannot be had. */
+static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_roof *roof,
+                   attn2c_bound *bound, attn2c_bench_result *result, attn2c_message *message) {
+  const double each = estimate(s);
+  const int calls = attn2c_bench_calls(each);
+  const int repetitions =
+      arguments->repetitions > 0 ? arguments->repetitions : attn2c_bench_repetitions(each);
+  const double sample_nanoseconds = each * calls;
+  const int roof_every = sample_nanoseconds < ROOF_EVERY ? (int)ceil(ROOF_EVERY / sample_nanoseconds) : 1;
+  double *samples = malloc(sizeof *samples * (size_t)repetitions);
+  if (samples == NULL) {
+    attn2c_say(message, "bench: no memory for %d samples", repetitions);
+    return ATTN2C_MEMORY;
+  }
+  for (int i = 0; i < repetitions; i++) {
+    if (i % roof_every == 0) {
+      attn2c_roof_sample(roof);
+      if (bound != NULL) attn2c_bound_sample(bound);
+      /* The roof's operands have taken the cache; a short model would pay for that in its next sample only.
+       */
+      if (sample_nanoseconds < ROOF_EVERY) call(s, s->out);
+    }
+    samples[i] = time_calls(s, calls) / NANOSECONDS_IN_MS;
+  }
+  attn2c_roof_sample(roof);
+  if (bound != NULL) attn2c_bound_sample(bound);
+  result->ms = attn2c_spread_of(samples, repetitions);
+  result->repetitions = repetitions;
+  result->calls = calls;
+  result->roof = attn2c_roof_rate(roof);
+  result->peak = attn2c_roof_peak(roof);
+  free(samples);
+  return ATTN2C_OK;
+}
+
+/* The median time of each graph op over some profiled calls. */
+static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
+                   attn2c_message *message) {
+  const int ops = s->entry->op_count;
+  const double wanted = PROFILE_NANOSECONDS / (result->ms.median * NANOSECONDS_IN_MS);
+  int calls = wanted < MOST_PROFILES ? (int)wanted : MOST_PROFILES;
+  if (arguments->repetitions > 0 && calls > arguments->repetitions) calls = arguments->repetitions;
+  if (calls < LEAST_REPETITIONS && arguments->repetitions == 0) calls = LEAST_REPETITIONS;
+  if (calls < 1) calls = 1;
+  double *marks = calloc((size_t)ops + 1, sizeof *marks);
+  double *samples = calloc(((size_t)ops + 1) * (size_t)calls, sizeof *samples); /* [op][call] */
+  result->op_ms = calloc((size_t)ops + 1, sizeof *result->op_ms);
+  result->op_least_ms = calloc((size_t)ops + 1, sizeof *result->op_least_ms);
+  int status = ATTN2C_OK;
+  if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL) {
+    attn2c_say(message, "bench: no memory for the profile of %d ops", ops);
+    status = ATTN2C_MEMORY;
+  }
+  for (int c = 0; c < calls && status == ATTN2C_OK; c++) {
+    memset(marks, 0, sizeof *marks * (size_t)ops);
+    status = s->program->profile[s->number](s->model->kernels, s->model->weights, s->context->arena,
+                                            (const void *const *)s->in, s->again, s->context->team, marks);
+    if (status != ATTN2C_OK) failed_call(s, status, message);
+    for (int i = 0; i < ops; i++)
+      samples[(size_t)i * (size_t)calls + (size_t)c] = marks[i] / NANOSECONDS_IN_MS;
+  }
+  for (int i = 0; i < ops && status == ATTN2C_OK; i++) {
+    const attn2c_spread spread = attn2c_spread_of(samples + (size_t)i * (size_t)calls, calls);
+    result->op_ms[i] = spread.median;
+    result->op_least_ms[i] = spread.minimum;
+  }
+  if (status == ATTN2C_OK) status = same_bits(s, "the model and its profiled variant", message);
+  free(marks);
+  free(samples);
+  return status;
+}
+
+static int keep_bound(attn2c_bound *bound, attn2c_bench_result *result) {
+  result->bound_parts = calloc((size_t)attn2c_bound_count(bound) + 1, sizeof *result->bound_parts);
+  if (result->bound_parts == NULL) return ATTN2C_MEMORY;
+  result->bound_count = attn2c_bound_count(bound);
+  result->bound_ms = attn2c_bound_result(bound, result->bound_parts);
+  return ATTN2C_OK;
+}
+
+static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
+                      attn2c_message *message) {
+  attn2c_roof *roof;
+  int status = attn2c_roof_open(s->program->model->target, s->program->model->threads, &roof);
+  if (status != ATTN2C_OK) {
+    attn2c_say(message, "bench: no memory for the roof");
+    return status;
+  }
+  attn2c_bound *bound = NULL;
+  result->with_bound = arguments->bound;
+  if (arguments->bound) status = attn2c_bound_open(s->program, s->number, s->model, &bound);
+  if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the bound");
+  if (status == ATTN2C_OK) status = measure(s, arguments, roof, bound, result, message);
+  if (status == ATTN2C_OK && bound != NULL) {
+    status = keep_bound(bound, result);
+    if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the bound");
+  }
+  attn2c_bound_close(bound);
+  if (status == ATTN2C_OK && arguments->profile) status = profile(s, arguments, result, message);
+  attn2c_roof_close(roof);
+  return status;
+}
+
+/* Everything is verified before anything is timed. */
+static int bench_entries(const attn2c_program *program, const attn2c_context *context, attn2c_source *source,
+                         void **in, subject *subjects, attn2c_bench_result *results,
+                         const attn2c_arguments *arguments, attn2c_message *message) {
+  const attn2c_descriptor *model = program->model;
+  int status = ATTN2C_OK, inputs = 0;
+  double flops = 0.0;
+  for (int e = 0; e < model->entry_count && status == ATTN2C_OK; e++) {
+    const attn2c_entry *entry = &model->entries[e];
+    subject *s = &subjects[e];
+    *s = (subject){program, context->model, context, entry, e, in + inputs, NULL, NULL};
+    for (int i = 0; i < entry->input_count; i++) {
+      attn2c_input_random(&model->tensors[entry->inputs[i]], arguments->seed, 1, s->in[i]);
+    }
+    inputs += entry->input_count;
+    flops += entry->flops;
+    status = subject_allocate(s, message);
+    if (status == ATTN2C_OK) status = verify(s, &results[e].first_ms, message);
+  }
+  if (status == ATTN2C_OK && flops < ATTN2C_BENCH_FULL_CHECK) {
+    status = verify_in_full(program, context->model, source, in, arguments, message);
+  }
+  for (int e = 0; e < model->entry_count && status == ATTN2C_OK; e++) {
+    results[e].model = model;
+    results[e].entry = &model->entries[e];
+    results[e].provider = context->model->provider;
+    status = time_entry(&subjects[e], arguments, &results[e], message);
+  }
+  for (int e = 0; e < model->entry_count; e++) {
+    if (subjects[e].entry != NULL) subject_free(&subjects[e]);
+  }
+  return status;
+}
+
+/* The most memory that this process has had at once until now; 0 where the kernel does not say. Not
+ * getrusage's, which begins with that of the program that started this one. */
+static int64_t peak_bytes(void) {
+  char line[256];
+  long long kilobytes = 0;
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file && kilobytes == 0 && fgets(line, sizeof line, file)) sscanf(line, "VmHWM: %lld kB", &kilobytes);
+  if (file) fclose(file);
+  return kilobytes * 1024;
+}
+
+int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
+                         attn2c_message *message) {
+  const attn2c_descriptor *descriptor = program->model;
+  const int entries = descriptor->entry_count, inputs = attn2c_inputs_of_entries(descriptor, NULL);
+  attn2c_source *source = NULL;
+  attn2c_model *model = NULL;
+  attn2c_context *context = NULL;
+  attn2c_bench_result *results = calloc((size_t)entries, sizeof *results);
+  subject *subjects = calloc((size_t)entries, sizeof *subjects);
+  int *tensors = calloc((size_t)inputs + 1, sizeof *tensors);
+  void **in = calloc((size_t)inputs + 1, sizeof *in);
+  int status = ATTN2C_OK;
+  if (results == NULL || subjects == NULL || tensors == NULL || in == NULL) {
+    attn2c_say(message, "bench: no memory");
+    status = ATTN2C_MEMORY;
+  }
+  attn2c_old_rows old = {0};
+  if (status == ATTN2C_OK && arguments->compare != NULL)
+    status = attn2c_old_rows_read(arguments->compare, &old, message);
+  const double start = attn2c_now();
+  if (status == ATTN2C_OK) status = attn2c_source_choose(arguments, descriptor, &source, message);
+  if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, &model, message);
+  if (status == ATTN2C_OK) {
+    status = attn2c_context_create(model, &context);
+    if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the arena");
+  }
+  const double open_ms = (attn2c_now() - start) / NANOSECONDS_IN_MS;
+  const int64_t open_peak = peak_bytes();
+  if (status == ATTN2C_OK) {
+    attn2c_inputs_of_entries(descriptor, tensors);
+    status = attn2c_arrays_allocate(descriptor, tensors, inputs, in, message);
+  }
+  if (status == ATTN2C_OK) {
+    for (int e = 0; e < entries; e++) results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
+    status = bench_entries(program, context, source, in, subjects, results, arguments, message);
+  }
+  if (status == ATTN2C_OK) {
+    status = attn2c_bench_report(results, entries, arguments->format, out);
+    if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the report");
+  }
+  if (status == ATTN2C_OK && arguments->compare != NULL) attn2c_bench_compare(&old, results, entries, out);
+  attn2c_old_rows_free(&old);
+  for (int e = 0; results != NULL && e < entries; e++) {
+    free(results[e].op_ms);
+    free(results[e].op_least_ms);
+    free(results[e].bound_parts);
+  }
+  free(results);
+  free(subjects);
+  free(tensors);
+  attn2c_arrays_free(in, inputs);
+  attn2c_context_destroy(context);
+  attn2c_model_close(model);
+  attn2c_source_close(source);
+  return status;
+}

@@ -1,0 +1,299 @@
+/* bench_report.c - prints the results of a bench. The same numbers go into all three
+ * forms; what is not available is n/a in a table, null in JSON and empty in csv. */
+#include "program/bench_report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const group_names[] = {"op", "section", "result"};
+static const char *const group_lists[] = {"ops", "sections", "results"};
+
+int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows) {
+  const attn2c_op *ops = result->entry->ops;
+  int count = 0;
+  for (int i = 0; i < result->entry->op_count; i++) {
+    const char *name = by == ATTN2C_BY_SECTION ? ops[i].section : ops[i].op;
+    int row = 0;
+    if (by == ATTN2C_BY_RESULT) {
+      name = result->model->tensors[ops[i].result].name;
+      row = count;
+    }
+    while (row < count && strcmp(rows[row].name, name) != 0) row++;
+    if (row == count) rows[count++] = (attn2c_profile_row){name, 0.0, 0.0, 0.0};
+    rows[row].ms += result->op_ms[i];
+    rows[row].least_ms += result->op_least_ms[i];
+    rows[row].flops += ops[i].flops;
+  }
+  return count;
+}
+
+double attn2c_gflops(double flops, double ms) { return ms > 0.0 ? flops / (1e6 * ms) : 0.0; }
+
+static double fraction(double gflops, double roof) { return roof > 0.0 ? gflops / roof : 0.0; }
+
+static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
+
+static double profiled_ms(const attn2c_bench_result *result) {
+  double sum = 0.0;
+  for (int i = 0; i < result->entry->op_count; i++) sum += result->op_ms[i];
+  return sum;
+}
+
+/* Calls `print` with the rows by kind, then by section, and so on up to `last`. */
+static int with_groups(const attn2c_bench_result *result, attn2c_profile_by last,
+                       int (*print)(const attn2c_bench_result *, attn2c_profile_by,
+                                    const attn2c_profile_row *, int, void *),
+                       void *where) {
+  const int op_count = result->entry->op_count;
+  attn2c_profile_row *rows = calloc((size_t)op_count + 1, sizeof *rows);
+  if (rows == NULL) return ATTN2C_MEMORY;
+  int status = ATTN2C_OK;
+  for (int by = ATTN2C_BY_KIND; by <= (int)last && status == ATTN2C_OK; by++) {
+    const int count = attn2c_profile_group(result, (attn2c_profile_by)by, rows);
+    status = print(result, (attn2c_profile_by)by, rows, count, where);
+  }
+  free(rows);
+  return status;
+}
+
+static int md_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,
+                    int count, void *where) {
+  FILE *out = where;
+  const double total = profiled_ms(result);
+  fprintf(out, "\n| %-14s |       ms |   MFLOP | GFLOP/s | of roof |  share |\n", group_names[by]);
+  fprintf(out, "|:---------------|---------:|--------:|--------:|--------:|-------:|\n");
+  for (int i = 0; i < count; i++) {
+    const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
+    fprintf(out, "| %-14s | %8.4g |", rows[i].name, rows[i].ms);
+    if (rows[i].flops > 0.0) {
+      fprintf(out, " %7.4g | %7.1f |", 1e-6 * rows[i].flops, gflops);
+    } else {
+      fprintf(out, "       - |       - |");
+    }
+    if (rows[i].flops > 0.0 && result->roof > 0.0) {
+      fprintf(out, " %6.1f%% |", 100.0 * fraction(gflops, result->roof));
+    } else {
+      fprintf(out, " %7s |", rows[i].flops > 0.0 ? "n/a" : "-");
+    }
+    fprintf(out, " %5.1f%% |\n", total > 0.0 ? 100.0 * rows[i].ms / total : 0.0);
+  }
+  return ATTN2C_OK;
+}
+
+static double bound_fraction(const attn2c_bench_result *r) {
+  return r->ms.median > 0.0 ? r->bound_ms / r->ms.median : 0.0;
+}
+
+static void md_bound(const attn2c_bench_result *r, FILE *out) {
+  if (r->bound_ms <= 0.0) {
+    fprintf(out, "\n%s: bound n/a: kernels cannot be made at run time here\n", r->entry->name);
+    return;
+  }
+  fprintf(out, "\n| %-36s | calls | us a call | ms | GFLOP/s | best tile |\n", "part of the bound");
+  fprintf(out, "|:-------------------------------------|------:|----------:|---:|--------:|:----------|\n");
+  for (int i = 0; i < r->bound_count; i++) {
+    const attn2c_bound_part *part = &r->bound_parts[i];
+    fprintf(out, "| %-36s | %.0f | %.4g | %.4g |", part->name, part->calls, part->microseconds,
+            1e-3 * part->calls * part->microseconds);
+    if (part->flops > 0.0) {
+      fprintf(out, " %.1f | %s |\n", attn2c_gflops(part->flops, 1e-3 * part->microseconds), part->tile);
+    } else {
+      fprintf(out, " - | - |\n");
+    }
+  }
+  fprintf(out, "\n%s: bound %.4g ms, %.1f%% of the %.4g ms of a call\n", r->entry->name, r->bound_ms,
+          100.0 * bound_fraction(r), r->ms.median);
+}
+
+static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
+  fprintf(out, "| model | entry | threads | target | ms | p95 | p99 | GFLOP/s | roof | of roof |\n");
+  fprintf(out, "|:------|:------|--------:|:-------|---:|----:|----:|--------:|-----:|--------:|\n");
+  for (int i = 0; i < count; i++) {
+    const attn2c_bench_result *r = &results[i];
+    const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
+    fprintf(out, "| %s | %s | %d | %s | %.4g ± %.2g | %.4g | %.4g | %.1f |", r->model->name, r->entry->name,
+            r->model->threads, r->model->target, r->ms.median, r->ms.deviation, r->ms.p95, r->ms.p99, gflops);
+    if (r->roof > 0.0) {
+      fprintf(out, " %.1f | %.1f%% |\n", r->roof, 100.0 * fraction(gflops, r->roof));
+    } else {
+      fprintf(out, " n/a | n/a |\n");
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    const attn2c_bench_result *r = &results[i];
+    fprintf(
+        out,
+        "\n%s: median of %d repetitions of %d call%s, least %.4g ms; opened in %.3g ms, first call %.3g ms;\n"
+        "%.4g MFLOP, arena %" PRId64 " bytes, weights %" PRId64 " bytes, %d kernel%s (%s)\n",
+        r->entry->name, r->repetitions, r->calls, r->calls == 1 ? "" : "s", r->ms.minimum, r->open_ms,
+        r->first_ms, 1e-6 * r->entry->flops, bytes_of(attn2c_entry_arena(r->model, r->entry)),
+        bytes_of(r->model->weight_floats), r->model->kernel_count, r->model->kernel_count == 1 ? "" : "s",
+        r->provider);
+    if (r->open_peak_bytes > 0)
+      fprintf(out, "at most %" PRId64 " bytes in memory until it was open\n", r->open_peak_bytes);
+    if (r->peak > 0.0)
+      fprintf(out, "peak of the multipliers %.1f GFLOP/s (%s)\n", r->peak, ATTN2C_BENCH_PRECISION);
+    if (r->with_bound) md_bound(r, out);
+    if (r->op_ms == NULL) continue;
+    const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);
+    if (status != ATTN2C_OK) return status;
+    fprintf(out, "\n%s: %.4g ms with a mark before each op, %.4g ms without\n", r->entry->name,
+            profiled_ms(r), r->ms.median);
+  }
+  return ATTN2C_OK;
+}
+
+static json_t *json_whole(double number) { return json_integer((json_int_t)number); }
+
+static json_t *json_fraction(double gflops, double roof) {
+  return roof > 0.0 ? json_real(fraction(gflops, roof)) : json_null();
+}
+
+static int json_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,
+                      int count, void *where) {
+  json_t *list = json_array();
+  const double total = profiled_ms(result);
+  int failed = json_object_set_new(where, group_lists[by], list);
+  for (int i = 0; i < count && failed == 0; i++) {
+    const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
+    failed = json_array_append_new(
+        list,
+        json_pack("{s:s, s:f, s:f, s:o, s:f, s:o, s:f}", "name", rows[i].name, "ms", rows[i].ms, "ms_min",
+                  rows[i].least_ms, "flops", json_whole(rows[i].flops), "gflops", gflops, "roof_fraction",
+                  rows[i].flops > 0.0 ? json_fraction(gflops, result->roof) : json_null(), "share",
+                  total > 0.0 ? rows[i].ms / total : 0.0));
+  }
+  return failed == 0 ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+static int json_bound(const attn2c_bench_result *r, json_t *row) {
+  const int known = r->bound_ms > 0.0;
+  json_t *list = json_array();
+  int failed = json_object_set_new(row, "bound_ms", known ? json_real(r->bound_ms) : json_null());
+  failed |= json_object_set_new(row, "bound_fraction", known ? json_real(bound_fraction(r)) : json_null());
+  failed |= json_object_set_new(row, "bound", list);
+  for (int i = 0; i < r->bound_count && failed == 0; i++) {
+    const attn2c_bound_part *part = &r->bound_parts[i];
+    const double gflops = attn2c_gflops(part->flops, 1e-3 * part->microseconds);
+    failed = json_array_append_new(
+        list,
+        json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:s}", "name", part->name, "kind", part->kind, "calls",
+                  part->calls, "us", part->microseconds, "ms", 1e-3 * part->calls * part->microseconds,
+                  "gflops", part->flops > 0.0 ? json_real(gflops) : json_null(), "tile", part->tile));
+  }
+  return failed == 0 ? ATTN2C_OK : ATTN2C_MEMORY;
+}
+
+static int json_row(const attn2c_bench_result *r, json_t **row) {
+  const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
+  *row = json_pack("{s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:o, s:I, "
+                   "s:I, s:i, s:f, s:f, s:o}",
+                   "model", r->model->name, "entry", r->entry->name, "threads", r->model->threads, "target",
+                   r->model->target, "precision", ATTN2C_BENCH_PRECISION, "ms_median", r->ms.median, "ms_min",
+                   r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95, "ms_p99", r->ms.p99, "reps",
+                   r->repetitions, "flops", json_whole(r->entry->flops), "gflops", gflops, "roof_gflops",
+                   r->roof, "roof_fraction", json_fraction(gflops, r->roof), "peak_gflops",
+                   r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
+                   (json_int_t)bytes_of(attn2c_entry_arena(r->model, r->entry)), "weight_bytes",
+                   (json_int_t)bytes_of(r->model->weight_floats), "kernels", r->model->kernel_count,
+                   "open_ms", r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
+                   r->open_peak_bytes > 0 ? json_integer(r->open_peak_bytes) : json_null());
+  if (*row == NULL) return ATTN2C_MEMORY;
+  if (r->with_bound && json_bound(r, *row) != ATTN2C_OK) return ATTN2C_MEMORY;
+  if (r->op_ms == NULL) return ATTN2C_OK;
+  json_t *profile = json_pack("{s:f, s:f}", "profiled_ms", profiled_ms(r), "unprofiled_ms", r->ms.median);
+  if (json_object_set_new(*row, "profile", profile) != 0) return ATTN2C_MEMORY;
+  return with_groups(r, ATTN2C_BY_RESULT, json_group, profile);
+}
+
+/* One object a line: a single entry's is a JSON file by itself. */
+static int report_json(const attn2c_bench_result *results, int count, FILE *out) {
+  int status = ATTN2C_OK;
+  for (int i = 0; i < count && status == ATTN2C_OK; i++) {
+    json_t *row;
+    status = json_row(&results[i], &row);
+    char *text = status == ATTN2C_OK ? json_dumps(row, JSON_REAL_PRECISION(6)) : NULL;
+    json_decref(row);
+    if (text == NULL) return ATTN2C_MEMORY;
+    fprintf(out, "%s\n", text);
+    free(text);
+  }
+  return status;
+}
+
+/* A field, in quotes where it needs them. */
+static void csv_text(const char *text, FILE *out) {
+  if (strpbrk(text, ",\"\n\r") == NULL) {
+    fputs(text, out);
+    return;
+  }
+  putc('"', out);
+  for (; *text != '\0'; text++) {
+    if (*text == '"') putc('"', out);
+    putc(*text, out);
+  }
+  putc('"', out);
+}
+
+static int csv_group(const attn2c_bench_result *result, attn2c_profile_by by, const attn2c_profile_row *rows,
+                     int count, void *where) {
+  FILE *out = where;
+  const double total = profiled_ms(result);
+  for (int i = 0; i < count; i++) {
+    const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
+    csv_text(result->entry->name, out);
+    fprintf(out, ",%s,", group_names[by]);
+    csv_text(rows[i].name, out);
+    fprintf(out, ",%.6g,%.0f,%.6g,", rows[i].ms, rows[i].flops, gflops);
+    if (rows[i].flops > 0.0 && result->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, result->roof));
+    fprintf(out, ",%.4g,%.6g\n", total > 0.0 ? rows[i].ms / total : 0.0, rows[i].least_ms);
+  }
+  return ATTN2C_OK;
+}
+
+static int report_csv(const attn2c_bench_result *results, int count, FILE *out) {
+  fprintf(out, "model,entry,threads,target,precision,ms_median,ms_min,ms_sd,ms_p95,ms_p99,reps,flops,gflops,"
+               "roof_gflops,roof_fraction,peak_gflops,arena_bytes,weight_bytes,kernels,open_ms,first_ms,open_"
+               "peak_bytes\n");
+  int profiled = 0;
+  for (int i = 0; i < count; i++) {
+    const attn2c_bench_result *r = &results[i];
+    const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
+    csv_text(r->model->name, out);
+    putc(',', out);
+    csv_text(r->entry->name, out);
+    fprintf(out, ",%d,", r->model->threads);
+    csv_text(r->model->target, out);
+    fprintf(out, ",%s,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%.0f,%.6g,%.6g,", ATTN2C_BENCH_PRECISION, r->ms.median,
+            r->ms.minimum, r->ms.deviation, r->ms.p95, r->ms.p99, r->repetitions, r->entry->flops, gflops,
+            r->roof);
+    if (r->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, r->roof));
+    putc(',', out);
+    if (r->peak > 0.0) fprintf(out, "%.6g", r->peak);
+    fprintf(out, ",%" PRId64 ",%" PRId64 ",%d,%.6g,%.6g,", bytes_of(attn2c_entry_arena(r->model, r->entry)),
+            bytes_of(r->model->weight_floats), r->model->kernel_count, r->open_ms, r->first_ms);
+    if (r->open_peak_bytes > 0) fprintf(out, "%" PRId64, r->open_peak_bytes);
+    putc('\n', out);
+    profiled |= r->op_ms != NULL;
+  }
+  if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n");
+  for (int i = 0; i < count && profiled; i++) {
+    const int status = with_groups(&results[i], ATTN2C_BY_RESULT, csv_group, out);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_bench_report(const attn2c_bench_result *results, int count, attn2c_report_format format,
+                        FILE *out) {
+  switch (format) {
+  case ATTN2C_FORMAT_JSON:
+    return report_json(results, count, out);
+  case ATTN2C_FORMAT_CSV:
+    return report_csv(results, count, out);
+  default:
+    return report_md(results, count, out);
+  }
+}

@@ -1,0 +1,153 @@
+/* check_command.c - the command `check`: weights and inputs from files where they are
+ * given, seeded random ones elsewhere, and the command line that repeats it. */
+#define _POSIX_C_SOURCE 200809L
+#include "program/check_command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "program/inputs.h"
+#include "model/model.h"
+
+/* A word as a shell reads it back: bare where it is plain, else in single quotes, or, where a terminal would
+ * obey it, with its bytes as octal numbers. */
+static void quote(const char *word, FILE *out) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
+  if (*word != '\0' && word[strspn(word, plain)] == '\0') {
+    fputs(word, out);
+    return;
+  }
+  int octal = 0;
+  for (const char *at = word; *at != '\0'; at++) octal |= (unsigned char)*at < 32 || (unsigned char)*at > 126;
+  fputs(octal ? "$'" : "'", out);
+  for (; *word != '\0'; word++) {
+    if (octal &&
+        ((unsigned char)*word < 32 || (unsigned char)*word > 126 || *word == '\'' || *word == '\\')) {
+      fprintf(out, "\\%03o", (unsigned)(unsigned char)*word);
+    } else if (*word == '\'') {
+      fputs("'\\''", out);
+    } else {
+      putc(*word, out);
+    }
+  }
+  putc('\'', out);
+}
+
+/* The command that repeats this check; the caller's to free; NULL without memory. */
+static char *repeat_command(const attn2c_arguments *arguments) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (stream == NULL) return NULL;
+  quote(arguments->path, stream);
+  fprintf(stream, " check --seed %" PRIu64, arguments->seed);
+  if (arguments->nan) fputs(" --nan", stream);
+  if (arguments->entry != NULL) {
+    fputs(" --entry ", stream);
+    quote(arguments->entry, stream);
+  }
+  if (arguments->weights != NULL) {
+    fputs(" --weights ", stream);
+    quote(arguments->weights, stream);
+  }
+  for (int i = 0; i < arguments->input_count; i++) {
+    fputs(" --input ", stream);
+    quote(arguments->inputs[i], stream);
+  }
+  const int failed = ferror(stream);
+  if (fclose(stream) != 0 || failed) {
+    free(text);
+    return NULL;
+  }
+  return text;
+}
+
+/* The inputs of all entries, one list behind the other: from the files that are given for one of them, else
+ * random. */
+typedef struct {
+  int count;
+  int first, bound; /* those of the entry that files are for: from `first` on, `bound` of them */
+  int *tensors;
+  const char **paths;
+  void **in;
+} all_inputs;
+
+static int allocate_inputs(const attn2c_descriptor *model, const attn2c_arguments *arguments, all_inputs *all,
+                           attn2c_message *message) {
+  const int number = attn2c_entry_find(model, arguments->entry, message);
+  if (number < 0) return ATTN2C_USAGE;
+  for (int e = 0; e < number; e++) all->first += model->entries[e].input_count;
+  all->bound = model->entries[number].input_count;
+  all->count = attn2c_inputs_of_entries(model, NULL);
+  /* One more: nothing is asked for zero bytes, for which NULL would be no failure. */
+  const size_t room = (size_t)all->count + 1;
+  all->tensors = calloc(room, sizeof *all->tensors);
+  all->paths = calloc(room, sizeof *all->paths);
+  all->in = calloc(room, sizeof *all->in);
+  if (all->tensors == NULL || all->paths == NULL || all->in == NULL) {
+    attn2c_say(message, "check: no memory");
+    return ATTN2C_MEMORY;
+  }
+  attn2c_inputs_of_entries(model, all->tensors);
+  return ATTN2C_OK;
+}
+
+static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *arguments, all_inputs *all,
+                       attn2c_message *message) {
+  int status = attn2c_bind(model, all->tensors + all->first, all->bound, "--input", arguments->inputs,
+                           arguments->input_count, all->paths + all->first, message);
+  if (status != ATTN2C_OK) return status;
+  for (int i = 0; i < all->count; i++) {
+    const attn2c_tensor *tensor = &model->tensors[all->tensors[i]];
+    int64_t sequences = tensor->shape[0];
+    if (all->paths[i] == NULL) continue;
+    const int read = attn2c_input_read(tensor, all->paths[i], &sequences, &all->in[i], message);
+    if (read != ATTN2C_OK) status = read;
+  }
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_arrays_allocate(model, all->tensors, all->count, all->in, message);
+  for (int i = 0; i < all->count && status == ATTN2C_OK; i++) {
+    if (all->paths[i] != NULL) continue;
+    attn2c_input_random(&model->tensors[all->tensors[i]], arguments->seed, 0, all->in[i]);
+  }
+  return status;
+}
+
+static int check_with(const attn2c_program *program, const attn2c_arguments *arguments, void **in,
+                      const char *repeat, FILE *out, attn2c_message *message) {
+  attn2c_source *source;
+  attn2c_model *model;
+  int status = attn2c_source_choose(arguments, program->model, &source, message);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_model_open(program->model, source, &model, message);
+  if (status == ATTN2C_OK) {
+    status = attn2c_check(program, model, source, (const void *const *)in, arguments->seed, arguments->nan,
+                          out, arguments->json, repeat, message);
+    attn2c_model_close(model);
+  }
+  attn2c_source_close(source);
+  return status;
+}
+
+int attn2c_check_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
+                         attn2c_message *message) {
+  all_inputs all = {0};
+  int status = allocate_inputs(program->model, arguments, &all, message);
+  if (status == ATTN2C_OK) status = fill_inputs(program->model, arguments, &all, message);
+  if (status == ATTN2C_OK) {
+    char *repeat = repeat_command(arguments);
+    if (repeat == NULL) {
+      attn2c_say(message, "check: no memory");
+      status = ATTN2C_MEMORY;
+    } else {
+      status = check_with(program, arguments, all.in, repeat, out, message);
+    }
+    free(repeat);
+  }
+  attn2c_arrays_free(all.in, all.count);
+  free(all.tensors);
+  free(all.paths);
+  return status;
+}

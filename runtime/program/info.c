@@ -1,0 +1,153 @@
+/* info.c - prints a model's descriptor. The JSON form has the same facts and the list of
+ * kernel shapes; sizes are in bytes, work is in floating-point operations a call. */
+#include "program/info.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "program/inputs.h"
+
+static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
+
+/* "4.70 MB" behind a number of bytes, where that says more than the number. */
+static void print_bytes(const char *label, int64_t bytes, FILE *out) {
+  fprintf(out, "%-13s%" PRId64 " bytes", label, bytes);
+  if (bytes >= 1000000) fprintf(out, " (%.2f MB)", 1e-6 * (double)bytes);
+  fprintf(out, "\n");
+}
+
+static void print_tensors(const attn2c_descriptor *model, const char *label, const int *tensors, int count,
+                          FILE *out) {
+  for (int i = 0; i < count; i++) {
+    char text[ATTN2C_TENSOR_TEXT];
+    attn2c_tensor_text(&model->tensors[tensors[i]], text, sizeof text);
+    const int shared = model->tensors[tensors[i]].kind == ATTN2C_SHARED_INPUT && !model->seq_first;
+    fprintf(out, "  %-11s%s: %s%s\n", label, model->tensors[tensors[i]].name, text,
+            shared ? ", one for all sequences" : "");
+  }
+}
+
+static void print_table(const attn2c_descriptor *model, FILE *out) {
+  fprintf(out, "%-13s%s\n", "model", model->name);
+  fprintf(out, "%-13s%s, ABI %d\n", "generator", model->generator, model->abi);
+  fprintf(out, "%-13s%s (%s)\n", "description", model->description, model->description_hash);
+  fprintf(out, "%-13s%s\n", "target", model->target);
+  fprintf(out, "%-13s%d\n", "threads", model->threads);
+  if (model->saved_by_two > 0.0) {
+    fprintf(out, "%-13spays: it takes %.0f%% of the work\n", "a second one", 100.0 * model->saved_by_two);
+  } else {
+    fprintf(out, "%-13sdoes not pay: there is too little work between two meetings\n", "a second one");
+  }
+  fprintf(out, "%-13s%d\n", "layers", model->layers);
+  for (int e = 0; e < model->entry_count; e++) {
+    const attn2c_entry *entry = &model->entries[e];
+    fprintf(out, "%-13s%s\n", "entry", entry->name);
+    print_tensors(model, "input", entry->inputs, entry->input_count, out);
+    print_tensors(model, "output", entry->outputs, entry->output_count, out);
+    fprintf(out, "  %-11s%.0f flops (%.4g GFLOP), %d ops\n", "work", entry->flops, 1e-9 * entry->flops,
+            entry->op_count);
+    if (model->entry_count > 1)
+      fprintf(out, "  %-11s%" PRId64 " bytes\n", "arena", bytes_of(attn2c_entry_arena(model, entry)));
+  }
+  fprintf(out, "%-13s%d, %" PRId64 " parameters\n", "weights", model->weight_count, model->parameters);
+  print_bytes("packed", bytes_of(model->weight_floats), out);
+  print_bytes("arena", bytes_of(model->arena_floats), out);
+  fprintf(out, "%-13s%d\n", "kernels", model->kernel_count);
+  fprintf(out, "%-13s%" PRId64 "\n", "lines", model->lines);
+}
+
+static json_t *json_tensor(const attn2c_tensor *tensor) {
+  json_t *shape = json_array();
+  for (int i = 0; i < tensor->rank; i++) {
+    if (json_array_append_new(shape, json_integer(tensor->shape[i])) != 0) {
+      json_decref(shape);
+      return NULL;
+    }
+  }
+  json_t *object = json_pack("{s:s, s:s, s:o}", "name", tensor->name, "type",
+                             tensor->type == ATTN2C_F32 ? "float32" : "int32", "shape", shape);
+  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit &&
+      (json_object_set_new(object, "minimum", json_integer(tensor->minimum)) != 0 ||
+       json_object_set_new(object, "maximum", json_integer(tensor->limit - 1)) != 0)) {
+    json_decref(object);
+    return NULL;
+  }
+  if (tensor->kind == ATTN2C_SHARED_INPUT && json_object_set_new(object, "shared", json_true()) != 0) {
+    json_decref(object);
+    return NULL;
+  }
+  return object;
+}
+
+/* Sets object[key] to a list of tensors: 0, or -1 without memory. */
+static int json_tensors(const attn2c_descriptor *model, const int *tensors, int count, json_t *object,
+                        const char *key) {
+  json_t *list = json_array();
+  if (json_object_set_new(object, key, list) != 0) return -1;
+  for (int i = 0; i < count; i++) {
+    if (json_array_append_new(list, json_tensor(&model->tensors[tensors[i]])) != 0) return -1;
+  }
+  return 0;
+}
+
+static int json_entries(const attn2c_descriptor *model, json_t *object) {
+  json_t *list = json_array();
+  if (json_object_set_new(object, "entries", list) != 0) return -1;
+  for (int e = 0; e < model->entry_count; e++) {
+    const attn2c_entry *entry = &model->entries[e];
+    json_t *item =
+        json_pack("{s:s, s:I, s:i, s:I}", "name", entry->name, "flops", (json_int_t)entry->flops, "ops",
+                  entry->op_count, "arena_bytes", (json_int_t)bytes_of(attn2c_entry_arena(model, entry)));
+    if (json_array_append_new(list, item) != 0) return -1;
+    if (json_tensors(model, entry->inputs, entry->input_count, item, "inputs") != 0) return -1;
+    if (json_tensors(model, entry->outputs, entry->output_count, item, "outputs") != 0) return -1;
+  }
+  return 0;
+}
+
+static int json_kernels(const attn2c_descriptor *model, json_t *object) {
+  json_t *list = json_array();
+  if (json_object_set_new(object, "kernel_shapes", list) != 0) return -1;
+  for (int i = 0; i < model->kernel_count; i++) {
+    const attn2c_kernel_shape *k = &model->kernels[i];
+    json_t *item = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "m", k->m, "n", k->n, "k", k->k, "lda",
+                             k->lda, "ldb", k->ldb, "ldc", k->ldc, "beta", k->beta);
+    if (json_array_append_new(list, item) != 0) return -1;
+  }
+  return 0;
+}
+
+static int print_json(const attn2c_descriptor *model, FILE *out) {
+  json_t *object = json_pack(
+      "{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:I}", "name", model->name,
+      "generator", model->generator, "abi", model->abi, "description", model->description, "description_hash",
+      model->description_hash, "target", model->target, "threads", model->threads, "layers", model->layers,
+      "weights", model->weight_count, "parameters", (json_int_t)model->parameters, "weight_bytes",
+      (json_int_t)bytes_of(model->weight_floats), "arena_bytes", (json_int_t)bytes_of(model->arena_floats),
+      "kernels", model->kernel_count, "lines", (json_int_t)model->lines);
+  char *text = NULL;
+  json_t *second = json_pack("{s:b, s:f}", "pays", model->saved_by_two > 0.0, "share", model->saved_by_two);
+  if (object != NULL && json_object_set_new(object, "second_thread", second) == 0 &&
+      json_entries(model, object) == 0 && json_kernels(model, object) == 0) {
+    text = json_dumps(object, JSON_INDENT(2));
+  }
+  json_decref(object);
+  if (text == NULL) return ATTN2C_MEMORY;
+  fprintf(out, "%s\n", text);
+  free(text);
+  return ATTN2C_OK;
+}
+
+int attn2c_info_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                        attn2c_message *message) {
+  if (arguments->licenses) {
+    attn2c_licenses(out);
+  } else if (!arguments->json) {
+    print_table(model, out);
+  } else if (print_json(model, out) != ATTN2C_OK) {
+    attn2c_say(message, "info: no memory");
+    return ATTN2C_MEMORY;
+  }
+  return ATTN2C_OK;
+}

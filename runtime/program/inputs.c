@@ -1,0 +1,245 @@
+/* inputs.c - binds names to files, reads and checks the arrays of one entry, makes random
+ * ones and chooses the source of the weights. */
+#include "program/inputs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/npy.h"
+#include "weights/random.h"
+#include "base/shape.h"
+
+enum { KNOWN_NAMES = 1000 };
+
+void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size) {
+  const char *type = tensor->type == ATTN2C_F32 ? "float32" : "int32";
+  const attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
+  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit) {
+    snprintf(text, size, "%s %s, %" PRId64 " to %" PRId64, type, shape.text, tensor->minimum,
+             tensor->limit - 1);
+  } else {
+    snprintf(text, size, "%s %s", type, shape.text);
+  }
+}
+
+void attn2c_index_text(const attn2c_tensor *tensor, int64_t element, char *text, size_t size) {
+  int64_t slice = 1; /* elements below the axis */
+  for (int i = 1; i < tensor->rank; i++) slice *= tensor->shape[i];
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < tensor->rank && used < size; i++) {
+    used += (size_t)snprintf(text + used, size - used, "[%" PRId64 "]", element / slice);
+    element %= slice;
+    if (i + 1 < tensor->rank) slice /= tensor->shape[i + 1];
+  }
+}
+
+int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors) {
+  int count = 0;
+  for (int e = 0; e < model->entry_count; e++) {
+    const attn2c_entry *entry = &model->entries[e];
+    for (int i = 0; i < entry->input_count; i++, count++) {
+      if (tensors != NULL) tensors[count] = entry->inputs[i];
+    }
+  }
+  return count;
+}
+
+int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_message *message) {
+  char known[KNOWN_NAMES] = "";
+  size_t used = 0;
+  if (name == NULL) return model->entry_count - 1;
+  for (int e = 0; e < model->entry_count; e++) {
+    if (strcmp(model->entries[e].name, name) == 0) return e;
+    if (used < sizeof known)
+      used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", e > 0 ? ", " : "",
+                               model->entries[e].name);
+  }
+  attn2c_say(message, "--entry %s: no such entry; known: %s", name, known);
+  return -1;
+}
+
+/* "hidden, lengths, mask" for a message, each name once. */
+static void list_names(const attn2c_descriptor *model, const int *tensors, int count, char *text,
+                       size_t size) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < count && used < size; i++) {
+    const char *name = model->tensors[tensors[i]].name;
+    int before = 0;
+    while (before < i && strcmp(model->tensors[tensors[before]].name, name) != 0) before++;
+    if (before < i) continue;
+    const int length = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", name);
+    if (length < 0) return;
+    used += (size_t)length;
+  }
+}
+
+/* The length of NAME in NAME=PATH, or -1: what stands before '=' is no name if it is part of a path. */
+static ptrdiff_t name_length(const char *word) {
+  const char *equals = strchr(word, '='), *slash = strchr(word, '/');
+  if (equals == NULL || (slash != NULL && slash < equals)) return -1;
+  return equals - word;
+}
+
+int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
+                const char *const *words, int word_count, const char **paths, attn2c_message *message) {
+  char known[KNOWN_NAMES];
+  int status = ATTN2C_OK;
+  list_names(model, tensors, count, known, sizeof known);
+  for (int i = 0; i < count; i++) paths[i] = NULL;
+  for (int w = 0; w < word_count; w++) {
+    const ptrdiff_t length = name_length(words[w]);
+    const char *path = words[w] + length + 1;
+    int found = 0, twice = 0;
+    for (int i = 0; i < count; i++) {
+      const char *name = model->tensors[tensors[i]].name;
+      const int named =
+          length >= 0 && strlen(name) == (size_t)length && strncmp(name, words[w], (size_t)length) == 0;
+      if (!named && (length >= 0 || count > 1)) continue;
+      twice |= paths[i] != NULL;
+      paths[i] = path;
+      found = 1;
+    }
+    if (!found && length < 0) {
+      attn2c_say(message, "%s %s: a name is needed, NAME=PATH; known: %s", option, words[w], known);
+    } else if (!found) {
+      attn2c_say(message, "%s %s: no such name; known: %s", option, words[w], known);
+    } else if (twice) {
+      attn2c_say(message, "%s %s: this one is given twice, but once is allowed", option, words[w]);
+    } else if (*path == '\0') {
+      attn2c_say(message, "%s '%s': a path is needed", option, words[w]);
+    } else {
+      continue;
+    }
+    status = ATTN2C_USAGE;
+  }
+  return status;
+}
+
+int64_t attn2c_batch(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  if (model->batch > 0) return model->batch;
+  for (int i = 0; i < entry->input_count; i++) {
+    const attn2c_tensor *tensor = &model->tensors[entry->inputs[i]];
+    if (tensor->kind != ATTN2C_SHARED_INPUT) return tensor->rank > 0 ? tensor->shape[0] : 1;
+  }
+  return 1;
+}
+
+int attn2c_has_batch(const attn2c_descriptor *model, const attn2c_entry *entry, int tensor) {
+  const attn2c_tensor *shape = &model->tensors[tensor];
+  if (shape->kind == ATTN2C_SHARED_INPUT || shape->rank == 0) return 0;
+  int batched_inputs = 0;
+  for (int i = 0; i < entry->input_count; i++)
+    batched_inputs += model->tensors[entry->inputs[i]].kind != ATTN2C_SHARED_INPUT;
+  return batched_inputs > 0 && shape->shape[0] == attn2c_batch(model, entry);
+}
+
+size_t attn2c_tensor_bytes(const attn2c_tensor *tensor, int64_t sequences) {
+  int64_t shape[ATTN2C_MAX_RANK], elements;
+  memcpy(shape, tensor->shape, sizeof shape);
+  if (tensor->rank > 0) shape[0] = sequences;
+  size_t bytes;
+  if (!attn2c_shape_count(tensor->rank, shape, &elements)) return 0;
+  /* f32 and i32 are both four bytes. */
+  if (__builtin_mul_overflow((uint64_t)elements, sizeof(float), &bytes)) return 0;
+  return bytes;
+}
+
+int attn2c_input_in_range(const attn2c_tensor *tensor, const int32_t *values, int64_t sequences,
+                          attn2c_message *message) {
+  int64_t count = tensor->rank > 0 ? sequences : 1;
+  for (int i = 1; i < tensor->rank; i++) count *= tensor->shape[i];
+  for (int64_t e = 0; e < count; e++) {
+    if (values[e] >= tensor->minimum && values[e] < tensor->limit) continue;
+    char index[ATTN2C_INDEX_TEXT];
+    attn2c_index_text(tensor, e, index, sizeof index);
+    attn2c_say(message, "%s%s: %" PRId32 ", but %" PRId64 " to %" PRId64 " is allowed", tensor->name, index,
+               values[e], tensor->minimum, tensor->limit - 1);
+    return ATTN2C_FORMAT;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *sequences, void **values,
+                      attn2c_message *message) {
+  *values = NULL;
+  attn2c_npy array;
+  int status = attn2c_npy_read(path, &array, message);
+  if (status != ATTN2C_OK) return status;
+  int64_t shape[ATTN2C_MAX_RANK];
+  memcpy(shape, tensor->shape, sizeof shape);
+  if (tensor->rank > 0) {
+    if (*sequences > 0) {
+      shape[0] = *sequences;
+    } else if (array.rank == tensor->rank && array.shape[0] > 0) {
+      shape[0] = array.shape[0];
+    }
+  }
+  const int64_t taken = tensor->rank > 0 ? shape[0] : 1;
+  const size_t bytes = attn2c_tensor_bytes(tensor, taken);
+  void *room = bytes > 0 ? attn2c_allocate(bytes) : NULL;
+  if (room == NULL) {
+    attn2c_say(message, "%s: no memory for %s", tensor->name, path);
+    status = ATTN2C_MEMORY;
+  } else {
+    status = attn2c_npy_as(&array, tensor->type, tensor->rank, shape, tensor->name, room, message);
+  }
+  attn2c_npy_free(&array);
+  if (status == ATTN2C_OK && tensor->type == ATTN2C_I32) {
+    status = attn2c_input_in_range(tensor, room, taken, message);
+  }
+  if (status != ATTN2C_OK) {
+    attn2c_free(room);
+    return status;
+  }
+  *sequences = taken;
+  *values = room;
+  return ATTN2C_OK;
+}
+
+int attn2c_arrays_allocate(const attn2c_descriptor *model, const int *tensors, int count, void **arrays,
+                           attn2c_message *message) {
+  for (int i = 0; i < count; i++) {
+    if (arrays[i] != NULL) continue;
+    const attn2c_tensor *tensor = &model->tensors[tensors[i]];
+    const size_t bytes = attn2c_tensor_bytes(tensor, tensor->shape[0]);
+    arrays[i] = bytes > 0 ? attn2c_allocate(bytes) : NULL;
+    if (arrays[i] == NULL) {
+      attn2c_say(message, "%s: no memory for %zu bytes", tensor->name, bytes);
+      return ATTN2C_MEMORY;
+    }
+  }
+  return ATTN2C_OK;
+}
+
+void attn2c_arrays_free(void **arrays, int count) {
+  for (int i = 0; arrays != NULL && i < count; i++) attn2c_free(arrays[i]);
+  free(arrays);
+}
+
+void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, void *values) {
+  const int64_t count = attn2c_elements(tensor);
+  if (tensor->type == ATTN2C_F32) {
+    attn2c_random_fill(seed, tensor->name, values, count, 0.0, 1.0);
+  } else if (full && tensor->rank == 1) {
+    int32_t *lengths = values;
+    for (int64_t i = 0; i < count; i++) lengths[i] = (int32_t)(tensor->limit - 1);
+  } else {
+    attn2c_random_integers(seed, tensor->name, values, count, tensor->minimum, tensor->limit);
+  }
+}
+
+int attn2c_needs_checkpoint(const attn2c_descriptor *model) {
+  for (int i = 0; i < model->weight_count; i++) {
+    if (model->weights[i].view_count > 0) return 1;
+  }
+  return 0;
+}
+
+int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
+                         attn2c_source **source, attn2c_message *message) {
+  if (arguments->weights != NULL) return attn2c_source_file(arguments->weights, model, source, message);
+  return attn2c_source_random(arguments->seed, model, source, message);
+}

@@ -1,0 +1,85 @@
+/* main.c - the emitted program's main: reads the command line, runs one command on the
+ * one model it is linked with, and turns what went wrong into lines and an exit code. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program/arguments.h"
+#include "program/bench.h"
+#include "program/check_command.h"
+#include "program/info.h"
+#include "program/run.h"
+
+extern const attn2c_program attn2c_the_program;
+
+/* Room for a line for each weight of a large checkpoint. */
+static char text[1 << 20];
+
+/* A standard descriptor that came closed would be taken by the first file opened, and messages be written
+ * into an array: it is given to /dev/null, opened so that what the program does with it fails as on a closed
+ * one. */
+static void hold_standard_descriptors(void) {
+  for (int descriptor = 0; descriptor <= 2; descriptor++) {
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+      if (open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor) return;
+    }
+  }
+}
+
+static int run_command(const attn2c_arguments *arguments, attn2c_message *message) {
+  const attn2c_program *program = &attn2c_the_program;
+  if (arguments->help) {
+    attn2c_arguments_help(arguments, program->model, stdout);
+    return ATTN2C_OK;
+  }
+  if (arguments->version) {
+    attn2c_arguments_version(program->model, stdout);
+    return ATTN2C_OK;
+  }
+  switch (arguments->command) {
+  case ATTN2C_COMMAND_INFO:
+    return attn2c_info_command(program->model, arguments, stdout, message);
+  case ATTN2C_COMMAND_RUN:
+    return attn2c_run_command(program->model, arguments, stderr, message);
+  case ATTN2C_COMMAND_CHECK:
+    return attn2c_check_command(program, arguments, stdout, message);
+  case ATTN2C_COMMAND_BENCH:
+    return attn2c_bench_command(program, arguments, stdout, message);
+  default:
+    return ATTN2C_USAGE;
+  }
+}
+
+static void print_lines(const char *program, const char *lines) {
+  while (*lines != '\0') {
+    const int length = (int)strcspn(lines, "\n");
+    fprintf(stderr, "%s: %.*s\n", program, length, lines);
+    lines += length + (lines[length] == '\n');
+  }
+}
+
+int main(int argc, char **argv) {
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  attn2c_arguments arguments;
+  hold_standard_descriptors();
+  /* A reader that went away and a full quota are failures of output, exit 4, not a signal's death. */
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  int status = attn2c_arguments_parse(argc, argv, &arguments, &message);
+  if (status == ATTN2C_OK) status = run_command(&arguments, &message);
+  errno = 0;
+  /* A command that failed by its own account has said why, perhaps this. */
+  if ((fflush(stdout) != 0 || ferror(stdout)) && (status == ATTN2C_OK || status == ATTN2C_MISMATCH)) {
+    attn2c_say(&message, "standard output: %s", errno != 0 ? strerror(errno) : "a write failed");
+    if (status == ATTN2C_OK) status = ATTN2C_IO;
+  }
+  if (status != ATTN2C_OK && status != ATTN2C_MISMATCH && message.used == 0) {
+    attn2c_say(&message, "%s", attn2c_strerror(status));
+  }
+  print_lines(arguments.program, text);
+  attn2c_arguments_free(&arguments);
+  return status;
+}

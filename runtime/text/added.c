@@ -1,0 +1,191 @@
+/* added.c - added tokens: texts that become one token wherever they stand, before anything else sees them.
+ * Those that are not normalized are looked for in the caller's text, the others in what normalizing made of
+ * it, by their own normalized text. The leftmost is taken, and of those the longest. */
+#include "text/stages.h"
+#include "text/unicode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The child of a node by a byte; 0 where there is none. */
+static uint32_t child_of(const text_added_trie *trie, uint32_t node, uint8_t byte) {
+  uint32_t child = trie->nodes[node].child;
+  while (child && trie->nodes[child].byte != byte) child = trie->nodes[child].next;
+  return child;
+}
+
+static int new_node(text_added_trie *trie, uint8_t byte, uint32_t *node) {
+  int status = text_grow((void **)&trie->nodes, &trie->room, trie->count + 1, sizeof *trie->nodes);
+  if (status != ATTN2C_OK) return status;
+  trie->nodes[trie->count] = (text_added_node){.token = TEXT_NONE, .byte = byte};
+  *node = (uint32_t)trie->count++;
+  return ATTN2C_OK;
+}
+
+static int insert(text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t token) {
+  uint32_t node = 0, child;
+  int status = trie->count ? ATTN2C_OK : new_node(trie, 0, &node);
+  if (length == 0) return ATTN2C_FORMAT;
+  for (size_t i = 0; i < length && status == ATTN2C_OK; i++, node = child) {
+    child = child_of(trie, node, bytes[i]);
+    if (child) continue;
+    status = new_node(trie, bytes[i], &child);
+    if (status != ATTN2C_OK) break;
+    trie->nodes[child].next = trie->nodes[node].child;
+    trie->nodes[node].child = child;
+  }
+  if (status != ATTN2C_OK) return status;
+  if (trie->nodes[node].token != TEXT_NONE) return ATTN2C_FORMAT;
+  trie->nodes[node].token = token;
+  trie->starts[bytes[0]] = 1;
+  return ATTN2C_OK;
+}
+
+/* The library asks of the text that is written whether it is a special token's. */
+static int is_special_text(const attn2c_text *text, const uint8_t *bytes, size_t length) {
+  text_added added;
+  for (size_t i = 0; text_added_at(&text->tables, i, &added); i++)
+    if ((added.flags & ADDED_SPECIAL) && added.text.length == length &&
+        memcmp(added.text.bytes, bytes, length) == 0)
+      return 1;
+  return 0;
+}
+
+/* Remembers how the token is written, for decoding. */
+static int remember(attn2c_text *text, uint32_t id, const uint8_t *bytes, size_t length) {
+  size_t at = text->letters_length;
+  int status = text_grow((void **)&text->letters, &text->letters_room, at + length, 1);
+  if (status == ATTN2C_OK)
+    status = text_grow((void **)&text->spellings, &text->spellings_room, text->spelled + 1,
+                       sizeof *text->spellings);
+  if (status != ATTN2C_OK) return status;
+  memcpy(text->letters + at, bytes, length);
+  text->letters_length += length;
+  text->spellings[text->spelled++] =
+      (text_spelling){id, (uint32_t)at, (uint32_t)length, (uint32_t)is_special_text(text, bytes, length)};
+  return ATTN2C_OK;
+}
+
+static int by_id(const void *a, const void *b) {
+  uint32_t first = ((const text_spelling *)a)->id, second = ((const text_spelling *)b)->id;
+  return first < second ? -1 : first > second;
+}
+
+int text_spelled(const attn2c_text *text, uint32_t id, text_span *span, int *special) {
+  text_spelling key = {.id = id};
+  const text_spelling *found =
+      text->spelled ? bsearch(&key, text->spellings, text->spelled, sizeof key, by_id) : NULL;
+  if (!found) return 0;
+  *span = (text_span){text->letters + found->offset, found->length};
+  *special = (int)found->special;
+  return 1;
+}
+
+/* A token that is looked for in normalized text is normalized as the text will be. */
+static int open_normalized(attn2c_text *text, attn2c_text_work *work, const text_added *added,
+                           uint32_t index) {
+  text_buffer *whole = &work->whole, *made = &work->normalized;
+  whole->length = made->length = 0;
+  int status = text_reserve(whole, added->text.length);
+  if (status != ATTN2C_OK) return status;
+  text_put(whole, added->text.bytes, added->text.length, (text_origin){0, 0});
+  status = text_normalize(work, whole, 0, whole->length, made);
+  if (status != ATTN2C_OK) return status;
+  if (made->length != added->text.length || memcmp(made->bytes, added->text.bytes, made->length) != 0)
+    status = remember(text, added->id, made->bytes, made->length);
+  return status == ATTN2C_OK ? insert(&text->normalized, made->bytes, made->length, index) : status;
+}
+
+int text_open_added(attn2c_text *text, attn2c_message *message) {
+  attn2c_text_work *work = NULL;
+  text_added added;
+  int status = attn2c_text_work_create(text, &work);
+  for (uint32_t i = 0; status == ATTN2C_OK && text_added_at(&text->tables, i, &added); i++) {
+    if (added.id >= text->tables.vocabulary || !text_is_valid(added.text.bytes, added.text.length))
+      status = ATTN2C_FORMAT;
+    else if (added.flags & ADDED_NORMALIZED)
+      status = open_normalized(text, work, &added, i);
+    else
+      status = insert(&text->raw, added.text.bytes, added.text.length, i);
+    if (status == ATTN2C_FORMAT)
+      attn2c_say(message, "tokenizer tables: added token %u is empty, or the same as another, or damaged", i);
+    text->added = i + 1;
+  }
+  if (text->spelled) qsort(text->spellings, text->spelled, sizeof *text->spellings, by_id);
+  attn2c_text_work_destroy(work);
+  return status;
+}
+
+/* The longest token at the start of `bytes`: its end, 0 where there is none. */
+static size_t longest_at(const text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t *token) {
+  size_t found = 0;
+  uint32_t node = 0;
+  for (size_t i = 0; i < length; i++) {
+    node = child_of(trie, node, bytes[i]);
+    if (!node) break;
+    if (trie->nodes[node].token == TEXT_NONE) continue;
+    *token = trie->nodes[node].token;
+    found = i + 1;
+  }
+  return found;
+}
+
+/* A word's letter right before or behind forbids a token of `single_word`. */
+static int stands_alone(attn2c_text_work *work, const uint8_t *bytes, size_t begin, size_t from, size_t to,
+                        size_t end, int *alone) {
+  int before = 0, behind = 0, status = ATTN2C_OK;
+  size_t width;
+  if (!work->text->word) return *alone = 1, ATTN2C_OK;
+  if (from > begin) {
+    size_t at = text_before(bytes, from);
+    status = text_regex_starts(work->text->word, work->matcher, bytes + at, from - at, &before);
+  }
+  if (status == ATTN2C_OK && to < end) {
+    text_read(bytes + to, &width);
+    status = text_regex_starts(work->text->word, work->matcher, bytes + to, width, &behind);
+  }
+  *alone = !before && !behind;
+  return status;
+}
+
+/* Takes white characters before and behind in, where the token asks for it. */
+static void widen(const uint8_t *bytes, uint32_t flags, size_t last, size_t end, size_t *from, size_t *to) {
+  size_t width;
+  while ((flags & ADDED_LSTRIP) && *from > last) {
+    size_t before = text_before(bytes, *from);
+    if (!text_is_white(text_read(bytes + before, &width))) break;
+    *from = before;
+  }
+  while ((flags & ADDED_RSTRIP) && *to < end && text_is_white(text_read(bytes + *to, &width))) *to += width;
+}
+
+int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
+                     const text_added_trie *trie, text_pieces *pieces) {
+  const uint8_t *bytes = buffer->bytes;
+  size_t last = begin, at = begin;
+  while (trie->count && at < end) {
+    if (!trie->starts[bytes[at]]) {
+      at++;
+      continue;
+    }
+    uint32_t index = 0;
+    size_t length = longest_at(trie, bytes + at, end - at, &index), from = at, to = at + length;
+    if (length == 0) {
+      at++;
+      continue;
+    }
+    text_added added;
+    int alone = 1, status = ATTN2C_OK;
+    at = to;
+    if (!text_added_at(&work->text->tables, index, &added)) return ATTN2C_FORMAT;
+    if (added.flags & ADDED_SINGLE_WORD) status = stands_alone(work, bytes, begin, from, to, end, &alone);
+    if (status != ATTN2C_OK) return status;
+    if (!alone) continue;
+    widen(bytes, added.flags, last, end, &from, &to);
+    if (from > last) status = text_piece_add(pieces, last, from, TEXT_NONE);
+    if (status == ATTN2C_OK) status = text_piece_add(pieces, from, to, added.id);
+    if (status != ATTN2C_OK) return status;
+    last = to;
+  }
+  return last < end ? text_piece_add(pieces, last, end, TEXT_NONE) : ATTN2C_OK;
+}

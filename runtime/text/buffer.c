@@ -1,0 +1,102 @@
+/* buffer.c - growing arrays, and how a component's changes carry the places of characters along. */
+#include "text/buffer.h"
+#include "text/unicode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int text_grow(void **memory, size_t *room, size_t need, size_t size) {
+  if (need <= *room && *memory) return ATTN2C_OK;
+  size_t wanted = *room < 32 ? 32 : *room, bytes;
+  while (wanted < need)
+    if (__builtin_mul_overflow(wanted, 2, &wanted)) return ATTN2C_MEMORY;
+  if (__builtin_mul_overflow(wanted, size, &bytes) || bytes > PTRDIFF_MAX) return ATTN2C_MEMORY;
+  void *moved = realloc(*memory, bytes);
+  if (!moved) return ATTN2C_MEMORY;
+  *memory = moved;
+  *room = wanted;
+  return ATTN2C_OK;
+}
+
+int text_reserve(text_buffer *buffer, size_t more) {
+  size_t need = buffer->length + more, room = buffer->room;
+  if (need <= room && buffer->bytes) return ATTN2C_OK;
+  /* A place is 32 bits; what a component adds must not wrap it. */
+  if (need > UINT32_MAX / 2) return ATTN2C_FORMAT;
+  int status = text_grow((void **)&buffer->bytes, &room, need, 1);
+  if (status != ATTN2C_OK) return status;
+  room = buffer->room;
+  status = text_grow((void **)&buffer->origins, &room, need, sizeof *buffer->origins);
+  if (status == ATTN2C_OK) buffer->room = room;
+  return status;
+}
+
+void text_free(text_buffer *buffer) {
+  free(buffer->bytes);
+  free(buffer->origins);
+  *buffer = (text_buffer){0};
+}
+
+void text_clear(text_buffer *buffer, const text_buffer *like) {
+  buffer->length = 0;
+  buffer->shift = like->shift;
+}
+
+int text_put_point(text_buffer *buffer, uint32_t point, text_origin origin) {
+  uint8_t bytes[4];
+  int status = text_reserve(buffer, 4);
+  if (status == ATTN2C_OK) text_put(buffer, bytes, text_write(bytes, point), origin);
+  return status;
+}
+
+int text_copy(text_buffer *to, const text_buffer *from, size_t begin, size_t end) {
+  int status = text_reserve(to, end - begin);
+  if (status != ATTN2C_OK || begin == end) return status;
+  memcpy(to->bytes + to->length, from->bytes + begin, end - begin);
+  memcpy(to->origins + to->length, from->origins + begin, (end - begin) * sizeof *to->origins);
+  to->length += end - begin;
+  return ATTN2C_OK;
+}
+
+int text_piece_add(text_pieces *pieces, size_t begin, size_t end, uint32_t token) {
+  if (begin == end) return ATTN2C_OK;
+  if (pieces->count == pieces->room) {
+    int status = text_grow((void **)&pieces->list, &pieces->room, pieces->count + 1, sizeof *pieces->list);
+    if (status != ATTN2C_OK) return status;
+  }
+  pieces->list[pieces->count++] = (text_piece){(uint32_t)begin, (uint32_t)end, token};
+  return ATTN2C_OK;
+}
+
+int text_change_add(text_changes *changes, uint32_t point, int32_t change) {
+  if (changes->count == changes->room) {
+    int status =
+        text_grow((void **)&changes->list, &changes->room, changes->count + 1, sizeof *changes->list);
+    if (status != ATTN2C_OK) return status;
+  }
+  changes->list[changes->count++] = (text_change){point, change};
+  return ATTN2C_OK;
+}
+
+/* A character that comes beside the one before has its place, at the very start that of nothing; this is how
+ * the library counts, also where marks change their order and places get mixed up. */
+int text_apply(const text_buffer *from, const text_changes *changes, text_buffer *to) {
+  size_t at = 0, width;
+  text_origin nowhere = {from->shift, from->shift};
+  for (size_t i = 0; i < changes->count; i++) {
+    text_change change = changes->list[i];
+    text_origin origin = nowhere;
+    if (change.change > 0) {
+      if (at) origin = from->origins[at - 1];
+    } else {
+      if (from->length) origin = from->origins[at < from->length ? at : from->length - 1];
+      for (int32_t taken = 0; taken <= -change.change && at < from->length; taken++) {
+        text_read(from->bytes + at, &width);
+        at += width;
+      }
+    }
+    int status = text_put_point(to, change.point, origin);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}

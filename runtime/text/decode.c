@@ -1,0 +1,71 @@
+/* decode.c - the last stage: ids into text. The tokens are a list of words; each decoder writes it anew, and
+ * at the end the words are put together. */
+#include "text/stages.h"
+
+#include <string.h>
+
+static text_decoder *const decoders[DECODE_KINDS] = {
+    [DECODE_WORDPIECE] = text_decode_wordpiece, [DECODE_BYTES] = text_decode_bytes,
+    [DECODE_METASPACE] = text_decode_metaspace, [DECODE_BYTE_FALLBACK] = text_decode_byte_fallback,
+    [DECODE_FUSE] = text_decode_fuse,           [DECODE_STRIP] = text_decode_strip,
+    [DECODE_REPLACE] = text_decode_replace,     [DECODE_BPE] = text_decode_bpe,
+    [DECODE_JOIN] = text_decode_join,
+};
+
+int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
+  size_t need = words->text.length + length;
+  if (need > UINT32_MAX) return ATTN2C_FORMAT;
+  int status = text_grow((void **)&words->text.bytes, &words->text.room, need, 1);
+  if (status != ATTN2C_OK) return status;
+  if (length) memcpy(words->text.bytes + words->text.length, bytes, length);
+  words->text.length += length;
+  return ATTN2C_OK;
+}
+
+int text_word_end(text_words *words) {
+  int status = text_grow((void **)&words->ends, &words->room, words->count + 1, sizeof *words->ends);
+  if (status == ATTN2C_OK) words->ends[words->count++] = (uint32_t)words->text.length;
+  return status;
+}
+
+/* The words of ids that have a token. */
+static int read_ids(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special) {
+  const attn2c_text *text = work->text;
+  text_words *words = &work->words;
+  int status = ATTN2C_OK;
+  words->count = words->text.length = 0;
+  for (size_t i = 0; i < count && status == ATTN2C_OK; i++) {
+    if (ids[i] < 0) continue;
+    uint32_t id = (uint32_t)ids[i];
+    uint8_t flags = text_token_flags(&text->tables, id);
+    text_span span = text_token_text(&text->tables, id);
+    int special = (flags & TOKEN_SPECIAL) != 0;
+    text_spelled(text, id, &span, &special);
+    if (!(flags & TOKEN_PRESENT) || (skip_special && special)) continue;
+    status = text_word_bytes(words, span.bytes, span.length);
+    if (status == ATTN2C_OK) status = text_word_end(words);
+  }
+  return status;
+}
+
+int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
+                       const char **text, size_t *length) {
+  const text_list *list = &work->text->stages[STAGE_DECODE];
+  *text = NULL;
+  *length = 0;
+  work->fault = "the text is longer than 4 GB";
+  int status = read_ids(work, ids, count, skip_special);
+  for (size_t i = 0; i < list->count && status == ATTN2C_OK; i++) {
+    work->next_words.count = work->next_words.text.length = 0;
+    status = decoders[list->list[i].kind](work, &list->list[i]);
+    text_words made = work->next_words;
+    work->next_words = work->words;
+    work->words = made;
+  }
+  if (status == ATTN2C_OK) status = text_word_bytes(&work->words, (const uint8_t *)"", 1);
+  if (status != ATTN2C_OK) return status;
+  work->fault = "";
+  *text = (const char *)work->words.text.bytes;
+  *length = work->words.text.length - 1;
+  return ATTN2C_OK;
+}

@@ -1,0 +1,101 @@
+/* decode_bytes.c - decoders that make text of bytes: ByteLevel of letters, ByteFallback of tokens like
+ * <0x0A>. Bytes that are no UTF-8 become U+FFFD. */
+#include "text/stages.h"
+#include "text/unicode.h"
+
+static const uint8_t replacement[3] = {0xef, 0xbf, 0xbd};
+
+/* Adds bytes, each maximal part of a character that is none as U+FFFD. */
+static int add_lossy(text_words *words, const uint8_t *bytes, size_t length) {
+  for (size_t at = 0, width; at < length; at += width) {
+    int valid;
+    width = text_part(bytes + at, length - at, &valid);
+    int status = valid ? text_word_bytes(words, bytes + at, width) : text_word_bytes(words, replacement, 3);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+static int add_byte(text_bytes *to, uint8_t byte) {
+  int status = text_grow((void **)&to->bytes, &to->room, to->length + 1, 1);
+  if (status == ATTN2C_OK) to->bytes[to->length++] = byte;
+  return status;
+}
+
+/* The bytes of a word's letters; a word with a character that is no letter is taken as it is. */
+static int add_letters(text_bytes *to, const uint8_t *word, size_t length) {
+  size_t before = to->length, width;
+  int is_letters = text_is_valid(word, length), status = ATTN2C_OK;
+  for (size_t at = 0; at < length && is_letters && status == ATTN2C_OK; at += width) {
+    int byte = text_letter_byte(text_read(word + at, &width));
+    is_letters = byte >= 0;
+    if (is_letters) status = add_byte(to, (uint8_t)byte);
+  }
+  if (is_letters || status != ATTN2C_OK) return status;
+  to->length = before;
+  for (size_t i = 0; i < length && status == ATTN2C_OK; i++) status = add_byte(to, word[i]);
+  return status;
+}
+
+int text_decode_bytes(attn2c_text_work *work, const text_component *component) {
+  (void)component;
+  int status = ATTN2C_OK;
+  work->decoded.length = 0;
+  for (size_t i = 0, begin = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+    size_t end = work->words.ends[i];
+    status = add_letters(&work->decoded, work->words.text.bytes + begin, end - begin);
+    begin = end;
+  }
+  if (status == ATTN2C_OK) status = add_lossy(&work->next_words, work->decoded.bytes, work->decoded.length);
+  return status == ATTN2C_OK ? text_word_end(&work->next_words) : status;
+}
+
+static int digit(uint8_t c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte of <0x0A>, or -1. A plus may stand for the first digit, as Rust reads numbers. */
+static int byte_of(const uint8_t *word, size_t length) {
+  if (length != 6 || word[0] != '<' || word[1] != '0' || word[2] != 'x' || word[5] != '>') return -1;
+  int high = word[3] == '+' ? 0 : digit(word[3]), low = digit(word[4]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* A run of bytes: one word where it is UTF-8, else a U+FFFD for each byte. */
+static int end_run(attn2c_text_work *work) {
+  text_bytes *run = &work->decoded;
+  int valid = text_is_valid(run->bytes, run->length), status = ATTN2C_OK;
+  if (run->length == 0) return ATTN2C_OK;
+  if (valid) {
+    status = text_word_bytes(&work->next_words, run->bytes, run->length);
+    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+  }
+  for (size_t i = 0; i < run->length && !valid && status == ATTN2C_OK; i++) {
+    status = text_word_bytes(&work->next_words, replacement, 3);
+    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+  }
+  run->length = 0;
+  return status;
+}
+
+int text_decode_byte_fallback(attn2c_text_work *work, const text_component *component) {
+  (void)component;
+  int status = ATTN2C_OK;
+  work->decoded.length = 0;
+  for (size_t i = 0, begin = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+    const uint8_t *word = work->words.text.bytes + begin;
+    size_t length = work->words.ends[i] - begin;
+    int byte = byte_of(word, length);
+    begin = work->words.ends[i];
+    if (byte >= 0) {
+      status = add_byte(&work->decoded, (uint8_t)byte);
+      continue;
+    }
+    status = end_run(work);
+    if (status == ATTN2C_OK) status = text_word_bytes(&work->next_words, word, length);
+    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+  }
+  return status == ATTN2C_OK ? end_run(work) : status;
+}

@@ -1,0 +1,157 @@
+/* decode_words.c - decoders that treat each word by itself: WordPiece, Metaspace, Strip, Replace, BPEDecoder,
+ * and what joins and fuses words. */
+#include "text/stages.h"
+#include "text/unicode.h"
+
+#include <string.h>
+
+static text_span word_at(const attn2c_text_work *work, size_t i) {
+  size_t begin = i ? work->words.ends[i - 1] : 0;
+  return (text_span){work->words.text.bytes + begin, work->words.ends[i] - begin};
+}
+
+static int begins_with(text_span word, size_t at, text_span what) {
+  return what.length && word.length - at >= what.length &&
+         memcmp(word.bytes + at, what.bytes, what.length) == 0;
+}
+
+static text_span literal(const char *text) { return (text_span){(const uint8_t *)text, strlen(text)}; }
+
+/* Adds a word with one text replaced by another. */
+static int add_replaced(text_words *words, text_span word, text_span from, text_span to) {
+  size_t last = 0;
+  for (size_t at = 0; at < word.length;) {
+    if (!begins_with(word, at, from)) {
+      at++;
+      continue;
+    }
+    int status = text_word_bytes(words, word.bytes + last, at - last);
+    if (status == ATTN2C_OK) status = text_word_bytes(words, to.bytes, to.length);
+    if (status != ATTN2C_OK) return status;
+    last = at += from.length;
+  }
+  return text_word_bytes(words, word.bytes + last, word.length - last);
+}
+
+/* What stands too far apart in English, word by word, one replacement after the other. */
+static const char *const cleanups[][2] = {
+    {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},
+    {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
+};
+
+/* Cleans what was written of the last word, in place. No replacement is longer than what it replaces. */
+static void clean_up(text_words *words, size_t begin) {
+  for (size_t c = 0; c < sizeof cleanups / sizeof cleanups[0]; c++) {
+    text_span from = literal(cleanups[c][0]), to = literal(cleanups[c][1]);
+    text_span word = {words->text.bytes + begin, words->text.length - begin};
+    uint8_t *out = words->text.bytes + begin;
+    for (size_t at = 0; at < word.length;) {
+      if (begins_with(word, at, from)) {
+        memcpy(out, to.bytes, to.length);
+        out += to.length;
+        at += from.length;
+      } else {
+        *out++ = word.bytes[at++];
+      }
+    }
+    words->text.length = (size_t)(out - words->text.bytes);
+  }
+}
+
+int text_decode_wordpiece(attn2c_text_work *work, const text_component *component) {
+  text_words *words = &work->next_words;
+  int status = ATTN2C_OK;
+  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+    text_span word = word_at(work, i);
+    size_t begin = words->text.length;
+    if (i && begins_with(word, 0, component->a))
+      word = (text_span){word.bytes + component->a.length, word.length - component->a.length};
+    else if (i && component->a.length)
+      status = text_word_bytes(words, (const uint8_t *)" ", 1);
+    if (status == ATTN2C_OK) status = text_word_bytes(words, word.bytes, word.length);
+    if (status == ATTN2C_OK && (component->flags & 1)) clean_up(words, begin);
+    if (status == ATTN2C_OK) status = text_word_end(words);
+  }
+  return status;
+}
+
+int text_decode_metaspace(attn2c_text_work *work, const text_component *component) {
+  text_span space = literal(" "), nothing = literal("");
+  int status = ATTN2C_OK;
+  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+    int drops = i == 0 && component->number != SCHEME_NEVER;
+    status = add_replaced(&work->next_words, word_at(work, i), component->a, drops ? nothing : space);
+    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+  }
+  return status;
+}
+
+/* Takes at most so many of one character away at each end. */
+int text_decode_strip(attn2c_text_work *work, const text_component *component) {
+  int status = ATTN2C_OK;
+  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+    text_span word = word_at(work, i);
+    for (uint32_t n = 0; n < component->number && begins_with(word, 0, component->a); n++)
+      word = (text_span){word.bytes + component->a.length, word.length - component->a.length};
+    for (uint32_t n = 0; n < component->flags && word.length >= component->a.length; n++) {
+      if (!begins_with(word, word.length - component->a.length, component->a)) break;
+      word.length -= component->a.length;
+    }
+    status = text_word_bytes(&work->next_words, word.bytes, word.length);
+    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+  }
+  return status;
+}
+
+/* Patterns see well-formed text only; what a damaged vocabulary has stays as it is. */
+int text_decode_replace(attn2c_text_work *work, const text_component *component) {
+  text_words *words = &work->next_words;
+  for (size_t i = 0; i < work->words.count; i++) {
+    text_span word = word_at(work, i);
+    text_search search = text_search_start(component->regex, work->matcher, word.bytes, word.length);
+    size_t last = 0, begin = 0, end = 0;
+    int found = word.length && text_is_valid(word.bytes, word.length), status = ATTN2C_OK;
+    while (found) {
+      status = text_search_next(&search, &found, &begin, &end);
+      if (status == ATTN2C_FORMAT) return text_fail(work, "a pattern gives up");
+      if (status != ATTN2C_OK) return status;
+      if (!found) break;
+      status = text_word_bytes(words, word.bytes + last, begin - last);
+      if (status == ATTN2C_OK) status = text_word_bytes(words, component->b.bytes, component->b.length);
+      if (status != ATTN2C_OK) return status;
+      last = end;
+    }
+    status = text_word_bytes(words, word.bytes + last, word.length - last);
+    if (status == ATTN2C_OK) status = text_word_end(words);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+/* The suffix of a word's last token is a space, of the last one nothing. */
+int text_decode_bpe(attn2c_text_work *work, const text_component *component) {
+  int status = ATTN2C_OK;
+  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+    text_span to = literal(i + 1 < work->words.count ? " " : "");
+    status = add_replaced(&work->next_words, word_at(work, i), component->a, to);
+    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+  }
+  return status;
+}
+
+int text_decode_fuse(attn2c_text_work *work, const text_component *component) {
+  (void)component;
+  int status = text_word_bytes(&work->next_words, work->words.text.bytes, work->words.text.length);
+  return status == ATTN2C_OK ? text_word_end(&work->next_words) : status;
+}
+
+int text_decode_join(attn2c_text_work *work, const text_component *component) {
+  int status = ATTN2C_OK;
+  for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
+    text_span word = word_at(work, i);
+    if (i) status = text_word_bytes(&work->next_words, component->a.bytes, component->a.length);
+    if (status == ATTN2C_OK) status = text_word_bytes(&work->next_words, word.bytes, word.length);
+    if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
+  }
+  return status;
+}

@@ -1,0 +1,174 @@
+/* encode.c - a text through the stages: read, split at added tokens, normalize, cut, tokenize; then the place
+ * of each token in the caller's text. */
+#include "text/stages.h"
+#include "text/unicode.h"
+
+#include <string.h>
+
+/* Places are 32 bits, and components may make a text several times as long. */
+#define LONGEST_TEXT ((size_t)1 << 30)
+
+/* The text as well-formed UTF-8, each byte with its character's place. Also the character that each of the
+ * caller's bytes belongs to. */
+static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length, text_encoding *encoding) {
+  text_buffer *whole = &work->whole;
+  uint32_t character = 0;
+  whole->length = 0;
+  whole->shift = 0;
+  int status = text_reserve(whole, length + 4);
+  if (status == ATTN2C_OK)
+    status = text_grow((void **)&encoding->characters, &encoding->characters_room, length + 1,
+                       sizeof *encoding->characters);
+  uint32_t *characters = encoding->characters;
+  for (size_t at = 0; at < length && status == ATTN2C_OK; character++) {
+    uint32_t begin = (uint32_t)at;
+    if (bytes[at] < 0x80) {
+      if (whole->length == whole->room) status = text_reserve(whole, length - at);
+      if (status != ATTN2C_OK) return status;
+      whole->bytes[whole->length] = bytes[at];
+      whole->origins[whole->length++] = (text_origin){begin, begin + 1};
+      characters[at++] = character;
+      continue;
+    }
+    int valid;
+    size_t width = text_part(bytes + at, length - at, &valid);
+    text_origin origin = {begin, begin + (uint32_t)width};
+    for (size_t i = 0; i < width; i++) characters[at + i] = character;
+    if (valid) {
+      status = text_reserve(whole, width);
+      if (status == ATTN2C_OK) text_put(whole, bytes + at, width, origin);
+    } else {
+      status = text_put_point(whole, TEXT_REPLACEMENT, origin);
+    }
+    at += width;
+  }
+  if (status == ATTN2C_OK) characters[length] = character;
+  return status;
+}
+
+/* Added tokens in the text itself, then, between them, in what normalizing makes of each part. */
+static int normalize(attn2c_text_work *work) {
+  const attn2c_text *text = work->text;
+  text_buffer *to = &work->normalized;
+  work->pieces.count = work->next_pieces.count = 0;
+  to->length = 0;
+  int status = text_split_added(work, &work->whole, 0, work->whole.length, &text->raw, &work->next_pieces);
+  for (size_t i = 0; i < work->next_pieces.count && status == ATTN2C_OK; i++) {
+    text_piece piece = work->next_pieces.list[i];
+    size_t begin = to->length;
+    if (piece.token != TEXT_NONE) {
+      status = text_copy(to, &work->whole, piece.begin, piece.end);
+      if (status == ATTN2C_OK) status = text_piece_add(&work->pieces, begin, to->length, piece.token);
+      continue;
+    }
+    status = text_normalize(work, &work->whole, piece.begin, piece.end, to);
+    if (status == ATTN2C_OK)
+      status = text_split_added(work, to, begin, to->length, &text->normalized, &work->pieces);
+  }
+  return status;
+}
+
+/* The place of bytes [begin, end) of a piece. A token that reaches beyond its piece (a letter of a suffix
+ * that became bytes) keeps its own numbers, as in the library. */
+static attn2c_text_place place_of(const attn2c_text_work *work, text_piece piece, text_token token,
+                                  const text_encoding *encoding) {
+  const text_origin *origins = work->normalized.origins + piece.begin;
+  uint32_t begin = token.begin, end = token.end, length = (uint32_t)encoding->text_length;
+  if (token.begin == token.end) {
+    begin += origins[0].from, end += origins[0].from;
+  } else if (token.end <= piece.end - piece.begin) {
+    begin = origins[token.begin].from;
+    end = origins[token.end - 1].to;
+  }
+  if (begin > length) begin = length;
+  if (end > length) end = length;
+  return (attn2c_text_place){begin, end, encoding->characters[begin], encoding->characters[end]};
+}
+
+static int make_room(text_encoding *encoding, size_t need) {
+  if (need <= encoding->room && encoding->ids) return ATTN2C_OK;
+  size_t room = encoding->room;
+  int status = text_grow((void **)&encoding->ids, &room, need, sizeof *encoding->ids);
+  room = encoding->room;
+  if (status == ATTN2C_OK)
+    status = text_grow((void **)&encoding->places, &room, need, sizeof *encoding->places);
+  room = encoding->room;
+  if (status == ATTN2C_OK)
+    status = text_grow((void **)&encoding->blanks, &room, need, sizeof *encoding->blanks);
+  if (status == ATTN2C_OK) encoding->room = room;
+  return status;
+}
+
+/* Adds the tokens of a piece. An added token is written as it stands in the text, with what it stripped. */
+static int add_tokens(attn2c_text_work *work, text_piece piece, text_encoding *encoding) {
+  int trims = work->text->stages[STAGE_TRIM].count != 0;
+  int status = make_room(encoding, encoding->count + work->tokens.count);
+  if (status != ATTN2C_OK) return status;
+  for (size_t i = 0; i < work->tokens.count; i++) {
+    text_token token = work->tokens.list[i];
+    if (trims) {
+      text_span written = text_token_text(&work->text->tables, token.id);
+      if (piece.token != TEXT_NONE) written = (text_span){work->normalized.bytes + piece.begin, token.end};
+      encoding->blanks[encoding->count] = text_count_blanks(written);
+    }
+    encoding->ids[encoding->count] = (int32_t)token.id;
+    encoding->places[encoding->count++] = place_of(work, piece, token, encoding);
+  }
+  return ATTN2C_OK;
+}
+
+static int tokenize_piece(attn2c_text_work *work, text_piece piece) {
+  work->tokens.count = 0;
+  if (piece.token != TEXT_NONE) return text_token_add(work, piece.token, 0, piece.end - piece.begin);
+  return text_tokenize(work, work->normalized.bytes + piece.begin, piece.end - piece.begin);
+}
+
+/* Tokens of one text behind which a limit needs no more. Of a pair all are needed: which text is the longer
+ * one decides what is taken from each. */
+static size_t needed(const attn2c_text_work *work, const attn2c_text_input *input) {
+  attn2c_text_limit limit = input->limit;
+  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, 0);
+  int all =
+      input->pair || limit.from_left || limit.strategy != ATTN2C_TEXT_LONGEST_FIRST || limit.tokens < added;
+  return all || limit.tokens == ATTN2C_TEXT_ANY_LENGTH ? ATTN2C_TEXT_ANY_LENGTH : limit.tokens + 1;
+}
+
+int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, size_t most,
+                    text_encoding *encoding) {
+  encoding->count = 0;
+  if (length >= LONGEST_TEXT) return text_fail(work, "a text is 1 GB or longer");
+  encoding->text_length = length;
+  int status = read_text(work, (const uint8_t *)bytes, length, encoding);
+  if (status == ATTN2C_OK) status = normalize(work);
+  if (status == ATTN2C_OK) status = text_cut(work);
+  for (size_t i = 0; i < work->pieces.count && status == ATTN2C_OK && encoding->count < most; i++) {
+    status = tokenize_piece(work, work->pieces.list[i]);
+    if (status == ATTN2C_OK) status = add_tokens(work, work->pieces.list[i], encoding);
+  }
+  encoding->first = 0;
+  encoding->length = encoding->count;
+  return status;
+}
+
+int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
+  int has_pair = input->pair != NULL;
+  memset(tokens, 0, sizeof *tokens);
+  work->fault = "a component's text grows too long";
+  int status = text_encode_one(work, input->text, input->length, needed(work, input), &work->encodings[0]);
+  if (status == ATTN2C_OK && has_pair)
+    status =
+        text_encode_one(work, input->pair, input->pair_length, ATTN2C_TEXT_ANY_LENGTH, &work->encodings[1]);
+  if (status == ATTN2C_OK) status = text_limit(work, input, has_pair, &tokens->removed);
+  if (status != ATTN2C_OK) return status;
+  text_trim(work->text, &work->encodings[0]);
+  if (has_pair) text_trim(work->text, &work->encodings[1]);
+  status = text_assemble(work, input, has_pair);
+  if (status != ATTN2C_OK) return status;
+  work->fault = "";
+  tokens->length = work->results;
+  tokens->ids = work->ids;
+  tokens->types = work->types;
+  tokens->places = work->places;
+  tokens->sources = work->sources;
+  return ATTN2C_OK;
+}

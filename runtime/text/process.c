@@ -1,0 +1,161 @@
+/* process.c - the fourth stage: what a limit leaves of the texts, and the special tokens around them. */
+#include "text/stages.h"
+#include "text/unicode.h"
+
+#include <string.h>
+
+size_t text_special_tokens(const text_tables *tables, int has_pair) {
+  text_template piece;
+  size_t count = 0;
+  for (size_t i = 0; text_template_at(tables, i, &piece); i++)
+    count += piece.kind == TEMPLATE_TOKEN && piece.pair == (uint32_t)has_pair;
+  return count;
+}
+
+static size_t shorten(text_encoding *encoding, size_t length, int from_left) {
+  if (length >= encoding->length) return 0;
+  size_t removed = encoding->length - length;
+  if (from_left) encoding->first += removed;
+  encoding->length = length;
+  return removed;
+}
+
+/* Leaves both at most half, or the shorter one whole. */
+static size_t longest_first(text_encoding *a, text_encoding *b, size_t most, int from_left) {
+  size_t n1 = a->length, n2 = b->length;
+  int swapped = n1 > n2;
+  if (swapped) n1 = b->length, n2 = a->length;
+  if (n1 > most)
+    n2 = n1;
+  else
+    n2 = n1 > most - n1 ? n1 : most - n1;
+  if (n1 + n2 > most) n1 = most / 2, n2 = n1 + most % 2;
+  return shorten(a, swapped ? n2 : n1, from_left) + shorten(b, swapped ? n1 : n2, from_left);
+}
+
+/* As the library: where special tokens alone are more than the limit nothing is taken away. */
+int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed) {
+  attn2c_text_limit limit = input->limit;
+  text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
+  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, has_pair);
+  size_t total = a->length + (has_pair ? b->length : 0);
+  *removed = 0;
+  if (limit.tokens == ATTN2C_TEXT_ANY_LENGTH || added > limit.tokens) return ATTN2C_OK;
+  size_t most = limit.tokens - added;
+  if (total <= most) return ATTN2C_OK;
+  if (most == 0) {
+    *removed = shorten(a, 0, limit.from_left) + (has_pair ? shorten(b, 0, limit.from_left) : 0);
+  } else if (limit.strategy == ATTN2C_TEXT_LONGEST_FIRST) {
+    *removed = has_pair ? longest_first(a, b, most, limit.from_left) : shorten(a, most, limit.from_left);
+  } else {
+    text_encoding *cut = limit.strategy == ATTN2C_TEXT_ONLY_FIRST ? a : b;
+    if (cut == b && !has_pair) return text_fail(work, "the limit is for the second text, and there is none");
+    if (cut->length <= total - most)
+      return text_fail(work, "the limit leaves nothing of the text that it cuts");
+    *removed = shorten(cut, cut->length - (total - most), limit.from_left);
+  }
+  return ATTN2C_OK;
+}
+
+static int make_room(attn2c_text_work *work, size_t need) {
+  int status = text_grow((void **)&work->ids, &work->results_room[0], need, sizeof *work->ids);
+  if (status == ATTN2C_OK)
+    status = text_grow((void **)&work->types, &work->results_room[1], need, sizeof *work->types);
+  if (status == ATTN2C_OK)
+    status = text_grow((void **)&work->places, &work->results_room[2], need, sizeof *work->places);
+  if (status == ATTN2C_OK) status = text_grow((void **)&work->sources, &work->results_room[3], need, 1);
+  return status;
+}
+
+static int add_encoding(attn2c_text_work *work, int which, uint32_t type) {
+  const text_encoding *encoding = &work->encodings[which];
+  size_t at = work->results, length = encoding->length;
+  int status = make_room(work, at + length);
+  if (status != ATTN2C_OK || length == 0) return status;
+  memcpy(work->ids + at, encoding->ids + encoding->first, length * sizeof *work->ids);
+  memcpy(work->places + at, encoding->places + encoding->first, length * sizeof *work->places);
+  memset(work->sources + at, which, length);
+  for (size_t i = 0; i < length; i++) work->types[at + i] = (int32_t)type;
+  work->results += length;
+  return ATTN2C_OK;
+}
+
+static int add_special(attn2c_text_work *work, const text_template *piece) {
+  size_t at = work->results;
+  int status = make_room(work, at + 1);
+  if (status != ATTN2C_OK) return status;
+  work->ids[at] = (int32_t)piece->id;
+  work->types[at] = (int32_t)piece->type;
+  work->places[at] = (attn2c_text_place){0, 0, 0, 0};
+  work->sources[at] = 2;
+  work->results++;
+  return ATTN2C_OK;
+}
+
+int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair) {
+  text_template piece;
+  int status = make_room(work, 1);
+  work->results = 0;
+  for (size_t i = 0; text_template_at(&work->text->tables, i, &piece) && status == ATTN2C_OK; i++) {
+    if (piece.pair != (uint32_t)has_pair) continue;
+    if (piece.kind == TEMPLATE_TOKEN)
+      status = input->plain ? ATTN2C_OK : add_special(work, &piece);
+    else if (piece.kind == TEMPLATE_FIRST || has_pair)
+      status = add_encoding(work, piece.kind == TEMPLATE_SECOND, piece.type);
+  }
+  return status;
+}
+
+static int is_blank(uint32_t point) { return point == 0x120 || text_is_white(point); }
+
+text_blanks text_count_blanks(text_span token) {
+  text_blanks blanks = {0, 0};
+  size_t width;
+  if (!text_is_valid(token.bytes, token.length)) return blanks;
+  for (size_t at = 0; at < token.length && is_blank(text_read(token.bytes + at, &width)); at += width)
+    blanks.leading++;
+  for (size_t end = token.length; end; blanks.trailing++) {
+    end = text_before(token.bytes, end);
+    if (!is_blank(text_read(token.bytes + end, &width))) break;
+  }
+  return blanks;
+}
+
+/* The byte at which a character begins, going from one whose byte is known. */
+static uint32_t byte_of(const text_encoding *encoding, uint32_t byte, uint32_t from, uint32_t to) {
+  const uint32_t *characters = encoding->characters;
+  for (; from < to && byte < encoding->text_length; from++) {
+    uint32_t now = characters[byte];
+    while (byte < encoding->text_length && characters[byte] == now) byte++;
+  }
+  for (; from > to && byte > 0; from--) {
+    byte--;
+    while (byte > 0 && characters[byte - 1] == characters[byte]) byte--;
+  }
+  return byte;
+}
+
+/* The space that add_prefix_space put before the first word is in no place. */
+static void trim(const text_encoding *encoding, text_blanks blanks, int keeps_one, attn2c_text_place *place) {
+  attn2c_text_place old = *place;
+  if (blanks.leading == 1 && keeps_one) blanks.leading = 0;
+  if (blanks.leading)
+    place->begin = blanks.leading < old.end - old.begin ? old.begin + blanks.leading : old.end;
+  if (blanks.trailing && old.end >= blanks.trailing) {
+    place->end = old.end - blanks.trailing;
+    if (place->end < place->begin) place->end = place->begin;
+  }
+  if (place->begin != old.begin)
+    place->byte_begin = byte_of(encoding, old.byte_begin, old.begin, place->begin);
+  if (place->end != old.end) place->byte_end = byte_of(encoding, old.byte_end, old.end, place->end);
+}
+
+void text_trim(const attn2c_text *text, text_encoding *encoding) {
+  const text_list *list = &text->stages[STAGE_TRIM];
+  for (size_t t = 0; t < list->count; t++)
+    for (size_t i = 0; i < encoding->length; i++) {
+      attn2c_text_place *place = &encoding->places[encoding->first + i];
+      int is_first = i == 0 || place->begin == 0;
+      trim(encoding, encoding->blanks[encoding->first + i], is_first && (list->list[t].flags & 1), place);
+    }
+}

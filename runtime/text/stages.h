@@ -1,0 +1,224 @@
+/* stages.h - the five stages of a tokenizer and what they share: normalize, cut into pieces, tokenize each
+ * piece, add special tokens, decode. Each stage is a list of components; a component is one file, or a few
+ * small ones in one, and a row of its stage's table. */
+#ifndef ATTN2C_TEXT_STAGES_H
+#define ATTN2C_TEXT_STAGES_H
+
+#include "text/buffer.h"
+#include "text/regex.h"
+#include "text/text.h"
+
+enum text_stage { STAGE_NORMALIZE, STAGE_CUT, STAGE_TRIM, STAGE_DECODE, STAGE_COUNT };
+
+/* Kinds of components, by stage; gen/text/components.lua has the same numbers. */
+enum {                 /* flags, number, a, b */
+       NORMALIZE_BERT, /* flags: BERT_ */
+       NORMALIZE_LOWERCASE,
+       NORMALIZE_STRIP, /* flags: 1 left, 2 right */
+       NORMALIZE_ACCENTS,
+       NORMALIZE_PREPEND, /* a: text */
+       NORMALIZE_REPLACE, /* a: packed pattern, b: content; flag 1: a is a text */
+       NORMALIZE_NMT,
+       NORMALIZE_PRECOMPILED, /* a: charsmap */
+       NORMALIZE_FORM,        /* flags: FORM_ */
+       NORMALIZE_BYTES,
+       NORMALIZE_KINDS
+};
+enum { BERT_CLEAN = 1, BERT_CHINESE = 2, BERT_STRIP = 4, BERT_LOWER = 8 };
+enum { FORM_COMPATIBLE = 1, FORM_COMPOSED = 2 };
+enum {
+  CUT_CHARACTERS, /* number: CLASS_; flags: behavior */
+  CUT_PATTERN,    /* a: packed pattern; flags: behavior, 8 invert */
+  CUT_BYTES,      /* a: packed pattern or empty; flag 1: prefix space */
+  CUT_METASPACE,  /* a: replacement; number: SCHEME_; flag 1: split */
+  CUT_KINDS
+};
+enum { CLASS_WHITE, CLASS_PUNCTUATION, CLASS_NUMBER, CLASS_COUNT };
+enum { CUT_REMOVED, CUT_ISOLATED, CUT_WITH_PREVIOUS, CUT_WITH_NEXT, CUT_CONTIGUOUS, CUT_INVERT = 8 };
+enum { SCHEME_ALWAYS, SCHEME_FIRST, SCHEME_NEVER };
+enum { TRIM_SPACES, TRIM_KINDS }; /* flag 1: add_prefix_space */
+enum {
+  DECODE_WORDPIECE, /* a: prefix; flag 1: cleanup */
+  DECODE_BYTES,
+  DECODE_METASPACE, /* a: replacement; number: SCHEME_ */
+  DECODE_BYTE_FALLBACK,
+  DECODE_FUSE,
+  DECODE_STRIP,   /* a: character; number: at the start; flags: at the end */
+  DECODE_REPLACE, /* a: packed pattern, b: content */
+  DECODE_BPE,     /* a: suffix */
+  DECODE_JOIN,    /* a: what stands between tokens: where there is no decoder */
+  DECODE_KINDS
+};
+
+typedef struct text_component {
+  uint32_t kind, flags, number;
+  text_span a, b;
+  text_regex *regex;
+} text_component;
+
+typedef struct text_list {
+  text_component *list;
+  size_t count;
+} text_list;
+
+/* Added tokens of one kind, as a trie: node 0 is the root. */
+typedef struct text_added_node {
+  uint32_t child, next; /* the first child, the next sibling; 0: none */
+  uint32_t token;       /* index of an added token, or TEXT_NONE */
+  uint8_t byte;
+} text_added_node;
+
+typedef struct text_added_trie {
+  text_added_node *nodes;
+  size_t count, room;
+  uint8_t starts[256]; /* whether a token begins with a byte */
+} text_added_trie;
+
+/* How an added token is written when ids become text. */
+typedef struct text_spelling {
+  uint32_t id, offset, length, special;
+} text_spelling;
+
+struct attn2c_text {
+  text_tables tables;
+  text_list stages[STAGE_COUNT];
+  text_added_trie raw, normalized;
+  size_t added;
+  /* Added tokens whose normalized text differs from their own, by id, ascending; their bytes. */
+  text_spelling *spellings;
+  size_t spelled, spellings_room;
+  uint8_t *letters;
+  size_t letters_length, letters_room;
+  text_regex *word;
+  text_span prefix, suffix;
+  double unknown_score;
+};
+
+/* A token of the model: bytes [begin, end) of its piece. */
+typedef struct text_token {
+  uint32_t id, begin, end;
+} text_token;
+
+typedef struct text_token_list {
+  text_token *list;
+  size_t count, room;
+} text_token_list;
+
+/* White characters at the two ends of a token, where the tables ask for them to be taken out of its place. */
+typedef struct text_blanks {
+  uint32_t leading, trailing;
+} text_blanks;
+
+/* One text's tokens with their places. */
+typedef struct text_encoding {
+  int32_t *ids;
+  attn2c_text_place *places;
+  text_blanks *blanks;
+  size_t count, room;
+  uint32_t *characters; /* of the caller's text: the character that a byte is part of */
+  size_t characters_room, text_length;
+  size_t first, length; /* what a limit leaves of them */
+} text_encoding;
+
+struct text_symbol; /* of model_bpe.c */
+struct text_merge_entry;
+struct text_path; /* of model_unigram.c */
+struct text_cache;
+struct text_order;
+
+typedef struct text_bytes {
+  uint8_t *bytes;
+  size_t length, room;
+} text_bytes;
+
+/* Words of a decoder: where each ends. */
+typedef struct text_words {
+  text_bytes text;
+  uint32_t *ends;
+  size_t count, room;
+} text_words;
+
+struct attn2c_text_work {
+  const attn2c_text *text;
+  text_matcher *matcher;
+  const char *fault;
+  text_buffer whole, normalized, scratch[2], spare[2];
+  text_pieces pieces, next_pieces, spans;
+  text_changes changes, ordered;
+  text_token_list tokens;
+  uint32_t *hashes;
+  size_t hashes_room;
+  struct text_symbol *symbols;
+  size_t symbols_room;
+  struct text_merge_entry *heap;
+  size_t heap_count, heap_room;
+  struct text_path *paths;
+  size_t paths_room;
+  struct text_cache *cache;
+  text_encoding encodings[2];
+  int32_t *ids, *types;
+  attn2c_text_place *places;
+  uint8_t *sources;
+  size_t results_room[4], results;
+  text_words words, next_words;
+  text_bytes decoded;
+};
+
+static inline int text_fail(attn2c_text_work *work, const char *fault) {
+  work->fault = fault;
+  return ATTN2C_FORMAT;
+}
+
+/* Normalizes `in` to `out`; both belong to the same part of the caller's text. */
+typedef int text_normalizer(attn2c_text_work *work, const text_component *component, const text_buffer *in,
+                            text_buffer *out);
+text_normalizer text_normalize_bert, text_normalize_lowercase, text_normalize_strip, text_normalize_accents,
+    text_normalize_prepend, text_normalize_replace, text_normalize_nmt, text_normalize_precompiled,
+    text_normalize_form, text_normalize_bytes;
+/* All normalizers: of bytes [begin, end) of `from`, added behind `to`. */
+int text_normalize(attn2c_text_work *work, const text_buffer *from, size_t begin, size_t end,
+                   text_buffer *to);
+
+/* Cuts the work's pieces, and may write its text anew; pieces that are tokens stay. */
+typedef int text_cutter(attn2c_text_work *work, const text_component *component);
+text_cutter text_cut_characters, text_cut_pattern, text_cut_bytes, text_cut_metaspace;
+int text_cut(attn2c_text_work *work);
+/* Adds the parts of a piece to next_pieces, by spans: token 1 for a match, 0 for what is between. */
+int text_cut_spans(attn2c_text_work *work, uint32_t behavior);
+/* The spans of a piece by a pattern. */
+int text_pattern_spans(attn2c_text_work *work, const text_regex *regex, size_t begin, size_t end, int invert);
+
+/* Splits bytes [begin, end) of a buffer at added tokens, adding to pieces. */
+int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
+                     const text_added_trie *trie, text_pieces *pieces);
+int text_open_added(attn2c_text *text, attn2c_message *message);
+/* How an added token is written where not as in the vocabulary. */
+int text_spelled(const attn2c_text *text, uint32_t id, text_span *span, int *special);
+
+/* Adds the tokens of one piece to the work's. */
+typedef int text_model(attn2c_text_work *work, const uint8_t *bytes, size_t length);
+text_model text_wordpiece, text_bpe, text_unigram;
+int text_tokenize(attn2c_text_work *work, const uint8_t *bytes, size_t length);
+int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end);
+int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t *slot, int *found);
+void text_cache_keep(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t slot,
+                     size_t first);
+
+/* One text to its encoding. `most`: tokens behind which no more are needed. */
+int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, size_t most,
+                    text_encoding *encoding);
+/* Special tokens around one text or a pair. */
+size_t text_special_tokens(const text_tables *tables, int has_pair);
+int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed);
+int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair);
+/* Counts a token's white characters; takes those of all tokens out of their places. */
+text_blanks text_count_blanks(text_span token);
+void text_trim(const attn2c_text *text, text_encoding *encoding);
+
+typedef int text_decoder(attn2c_text_work *work, const text_component *component);
+text_decoder text_decode_wordpiece, text_decode_bytes, text_decode_metaspace, text_decode_byte_fallback,
+    text_decode_fuse, text_decode_strip, text_decode_replace, text_decode_bpe, text_decode_join;
+int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length);
+int text_word_end(text_words *words);
+
+#endif

@@ -1,0 +1,301 @@
+/* checkpoint.c - finds a checkpoint's files, none of them outside its folder, opens all of
+ * them and makes one list of their tensors. */
+#define _DEFAULT_SOURCE
+#include "weights/checkpoint.h"
+#include "formats/file.h"
+#include "formats/safetensors_index.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_MODULES = 9 };
+
+struct attn2c_checkpoint {
+  int file_count, count;
+  struct {
+    attn2c_safetensors *file;
+    int first;       /* the number of its first tensor */
+    char prefix[24]; /* "2_Dense/": of a module of sentence-transformers; stands before its tensors' names */
+  } files[];
+};
+
+/* A path is only as long as the system takes it. */
+typedef struct {
+  char text[PATH_MAX];
+} path_text;
+
+static int join(const char *folder, const char *name, path_text *path) {
+  return snprintf(path->text, sizeof path->text, "%s/%s", folder, name) < (int)sizeof path->text;
+}
+
+static attn2c_checkpoint *make(int files) {
+  attn2c_checkpoint *made = calloc(1, sizeof *made + (size_t)files * sizeof made->files[0]);
+  if (made) made->file_count = files;
+  return made;
+}
+
+static int out_of_memory(const char *path, attn2c_message *message) {
+  attn2c_say(message, "%s: out of memory", path);
+  return ATTN2C_MEMORY;
+}
+
+/* Files that PyTorch's pickle wrote: a zip, or in old ones the pickle itself. */
+static int is_pickle(const char *path) {
+  unsigned char start[4];
+  attn2c_file file;
+  attn2c_message quiet = attn2c_message_make(NULL, 0);
+  if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return 0;
+  const int got = attn2c_file_read(&file, 0, start, sizeof start, &quiet) == ATTN2C_OK;
+  attn2c_file_close(&file);
+  return got && (memcmp(start, "PK\3\4", 4) == 0 || (start[0] == 0x80 && start[1] == 2));
+}
+
+static int say_pickle(const char *path, attn2c_message *message) {
+  const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  attn2c_say(message,
+             "%s: is PyTorch's pickle, which is not read; in its folder: python3 -c 'import torch, "
+             "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
+             "torch.load(\"%.100s\", map_location=\"cpu\", weights_only=True).items()}, "
+             "\"model.safetensors\")'",
+             path, name);
+  return ATTN2C_FORMAT;
+}
+
+/* Whether a file of a folder lies in it when all links are followed, or in the store of Hugging Face's cache
+ * that the folder belongs to: snapshots/REVISION/model.safetensors is a link to ../../blobs/HASH. */
+static int is_within(const char *folder, const char *path) {
+  path_text blobs, root, file;
+  if (!realpath(path, file.text)) return 1; /* opening it says why */
+  const char *places[] = {folder, blobs.text};
+  if (!join(folder, "../../blobs", &blobs)) return 0;
+  for (int i = 0; i < 2; i++) {
+    if (!realpath(places[i], root.text)) continue;
+    const size_t length = strlen(root.text);
+    if (strncmp(file.text, root.text, length) == 0 && (file.text[length] == '/' || length == 1)) return 1;
+  }
+  return 0;
+}
+
+/* Opens one file as number `number`; its tensors are numbered behind those of the files before. */
+static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path, attn2c_message *message) {
+  const size_t said = message ? message->used : 0;
+  const int status = attn2c_safetensors_open(path, &checkpoint->files[number].file, message);
+  if (status == ATTN2C_FORMAT && is_pickle(path)) {
+    if (message) message->used = said;
+    return say_pickle(path, message);
+  }
+  if (status) return status;
+  checkpoint->files[number].first = checkpoint->count;
+  const int64_t count = (int64_t)checkpoint->count + attn2c_safetensors_count(checkpoint->files[number].file);
+  if (count > INT_MAX) {
+    attn2c_say(message, "%s: too many tensors", path);
+    return ATTN2C_FORMAT;
+  }
+  checkpoint->count = (int)count;
+  return ATTN2C_OK;
+}
+
+static int open_in_folder(attn2c_checkpoint *checkpoint, int number, const char *folder, const char *name,
+                          attn2c_message *message) {
+  path_text path;
+  if (!join(folder, name, &path)) {
+    attn2c_say(message, "%s: the path is too long", folder);
+    return ATTN2C_IO;
+  }
+  if (!is_within(folder, path.text)) {
+    attn2c_say(message, "%s: is a link that leads out of its folder", path.text);
+    return ATTN2C_FORMAT;
+  }
+  return open_one(checkpoint, number, path.text, message);
+}
+
+/* Every tensor of the index lies where the index says, and nowhere else. */
+static int check_index(const char *path, const attn2c_safetensors_index *index,
+                       const attn2c_checkpoint *checkpoint, attn2c_message *message) {
+  for (int i = 0; i < index->entry_count; i++) {
+    const attn2c_index_entry *entry = &index->entries[i];
+    if (attn2c_safetensors_find(checkpoint->files[entry->file].file, entry->tensor) < 0) {
+      attn2c_say(message, "%s: \"%.100s\" is not in %s", path, entry->tensor, index->files[entry->file]);
+      return ATTN2C_FORMAT;
+    }
+  }
+  for (int i = 1; i < checkpoint->count; i++) {
+    const char *name = attn2c_checkpoint_tensor(checkpoint, i)->name;
+    if (attn2c_checkpoint_find(checkpoint, name) != i) {
+      attn2c_say(message, "%s: \"%.100s\" is in two of its files", path, name);
+      return ATTN2C_FORMAT;
+    }
+  }
+  return ATTN2C_OK;
+}
+
+static int open_files(const char *folder, const char *path, const attn2c_safetensors_index *index,
+                      attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  attn2c_checkpoint *made = make(index->file_count);
+  if (!made) return out_of_memory(path, message);
+  int status = ATTN2C_OK;
+  for (int i = 0; i < index->file_count && !status; i++)
+    status = open_in_folder(made, i, folder, index->files[i], message);
+  if (!status) status = check_index(path, index, made, message);
+  if (status)
+    attn2c_checkpoint_close(made);
+  else
+    *checkpoint = made;
+  return status;
+}
+
+static int open_index(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  attn2c_safetensors_index index;
+  path_text folder;
+  const char *slash = strrchr(path, '/');
+  const int length = slash ? (int)(slash - path) : 0;
+  int status = attn2c_safetensors_index_read(path, &index, message);
+  if (status) return status;
+  if (snprintf(folder.text, sizeof folder.text, "%.*s", length, path) >= (int)sizeof folder.text) {
+    attn2c_say(message, "%s: the path is too long", path);
+    status = ATTN2C_IO;
+  } else {
+    if (!slash) strcpy(folder.text, ".");
+    if (slash == path) strcpy(folder.text, "/");
+    status = open_files(folder.text, path, &index, checkpoint, message);
+  }
+  attn2c_safetensors_index_free(&index);
+  return status;
+}
+
+static int open_single(const char *folder, const char *name, attn2c_checkpoint **checkpoint,
+                       attn2c_message *message) {
+  attn2c_checkpoint *made = make(1);
+  if (!made) return out_of_memory(name, message);
+  const int status =
+      folder ? open_in_folder(made, 0, folder, name, message) : open_one(made, 0, name, message);
+  if (status)
+    attn2c_checkpoint_close(made);
+  else
+    *checkpoint = made;
+  return status;
+}
+
+enum { MODULE_NAME = 40 };
+
+/* The file of a dense layer that sentence-transformers put behind a model as module number `number`. */
+static int dense_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
+  snprintf(name, MODULE_NAME, "%d_Dense/model.safetensors", number);
+  return join(folder, name, path) && access(path->text, F_OK) == 0;
+}
+
+/* Adds the dense layers that stand behind the model, if there are any. */
+static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  char name[MODULE_NAME];
+  path_text path;
+  int count = 0;
+  for (int i = 1; i <= MOST_MODULES; i++) count += dense_file(folder, i, name, &path);
+  if (count == 0) return ATTN2C_OK;
+  const int files = (*checkpoint)->file_count + count;
+  attn2c_checkpoint *grown = realloc(*checkpoint, sizeof *grown + (size_t)files * sizeof grown->files[0]);
+  if (!grown) return out_of_memory(folder, message);
+  *checkpoint = grown;
+  for (int i = 1; i <= MOST_MODULES; i++) {
+    if (!dense_file(folder, i, name, &path)) continue;
+    const int number = grown->file_count++;
+    memset(&grown->files[number], 0, sizeof grown->files[number]);
+    snprintf(grown->files[number].prefix, sizeof grown->files[number].prefix, "%d_Dense/", i);
+    const int status = open_in_folder(grown, number, folder, name, message);
+    if (status) return status;
+  }
+  return ATTN2C_OK;
+}
+
+static int open_main(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  static const char single[] = "model.safetensors", index[] = "model.safetensors.index.json";
+  path_text path;
+  if (join(folder, single, &path) && access(path.text, F_OK) == 0)
+    return open_single(folder, single, checkpoint, message);
+  if (join(folder, index, &path) && access(path.text, F_OK) == 0) {
+    if (is_within(folder, path.text)) return open_index(path.text, checkpoint, message);
+    attn2c_say(message, "%s: is a link that leads out of its folder", path.text);
+    return ATTN2C_FORMAT;
+  }
+  if (join(folder, "pytorch_model.bin", &path) && access(path.text, F_OK) == 0)
+    return say_pickle(path.text, message);
+  attn2c_say(message, "%s: the folder has neither %s nor %s", folder, single, index);
+  return ATTN2C_IO;
+}
+
+static int open_folder(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  path_text main;
+  /* Where the model of sentence-transformers has a folder of its own, it is this. */
+  const int within = join(folder, "0_Transformer", &main) && access(main.text, F_OK) == 0;
+  int status = open_main(within ? main.text : folder, checkpoint, message);
+  if (!status) status = open_modules(folder, checkpoint, message);
+  if (status) {
+    attn2c_checkpoint_close(*checkpoint);
+    *checkpoint = NULL;
+  }
+  return status;
+}
+
+int attn2c_checkpoint_open(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  struct stat about;
+  const size_t length = strlen(path);
+  *checkpoint = NULL;
+  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return open_folder(path, checkpoint, message);
+  if (length > 5 && strcmp(path + length - 5, ".json") == 0) return open_index(path, checkpoint, message);
+  return open_single(NULL, path, checkpoint, message);
+}
+
+int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpoint **checkpoint,
+                                  attn2c_message *message) {
+  *checkpoint = NULL;
+  attn2c_checkpoint *made = make(1);
+  if (!made) return out_of_memory("weights in memory", message);
+  const int status = attn2c_safetensors_open_memory(bytes, size, &made->files[0].file, message);
+  if (status) {
+    attn2c_checkpoint_close(made);
+    return status;
+  }
+  made->count = attn2c_safetensors_count(made->files[0].file);
+  *checkpoint = made;
+  return ATTN2C_OK;
+}
+
+void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
+  if (!checkpoint) return;
+  for (int i = 0; i < checkpoint->file_count; i++) attn2c_safetensors_close(checkpoint->files[i].file);
+  free(checkpoint);
+}
+
+int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) { return checkpoint->count; }
+
+/* The file that tensor number `index` is in. */
+static int file_of(const attn2c_checkpoint *checkpoint, int index) {
+  int file = checkpoint->file_count - 1;
+  while (file > 0 && checkpoint->files[file].first > index) file--;
+  return file;
+}
+
+const attn2c_safetensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {
+  const int file = file_of(checkpoint, index);
+  return attn2c_safetensors_tensor(checkpoint->files[file].file, index - checkpoint->files[file].first);
+}
+
+int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name) {
+  for (int i = 0; i < checkpoint->file_count; i++) {
+    const size_t length = strlen(checkpoint->files[i].prefix);
+    if (strncmp(name, checkpoint->files[i].prefix, length) != 0) continue;
+    const int found = attn2c_safetensors_find(checkpoint->files[i].file, name + length);
+    if (found >= 0) return checkpoint->files[i].first + found;
+  }
+  return -1;
+}
+
+int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
+                           float *values, attn2c_message *message) {
+  const int file = file_of(checkpoint, index);
+  return attn2c_safetensors_read(checkpoint->files[file].file, index - checkpoint->files[file].first, first,
+                                 count, values, message);
+}

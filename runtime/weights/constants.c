@@ -1,0 +1,202 @@
+/* constants.c - the formulas of constants: the words of each are parsed, verified against the tensor's shape,
+ * and its values computed in double, but for T5's buckets, whose borders are where float32 puts them. */
+#define _POSIX_C_SOURCE 200809L
+#include "weights/constants.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char attn2c_constant_names[] =
+    "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, alibi, t5_buckets or list";
+
+/* The numbers behind a formula's name, taken one after the other; bad once one of them is none. */
+typedef struct {
+  const char *rest;
+  int bad;
+} words;
+
+static double next_number(words *from) {
+  while (*from->rest == ' ') from->rest++;
+  char *end = NULL;
+  double number = *from->rest && !from->bad ? strtod(from->rest, &end) : 0;
+  if (!end || end == from->rest || (*end != ' ' && *end != '\0')) {
+    from->bad = 1;
+    return 0;
+  }
+  from->rest = end;
+  return number;
+}
+
+/* A whole number of at most 31 bits. */
+static int64_t next_integer(words *from) {
+  double number = next_number(from);
+  if (!(fabs(number) <= (double)INT32_MAX) || number != floor(number)) {
+    from->bad = 1;
+    return 0;
+  }
+  return (int64_t)number;
+}
+
+static int at_end(const words *from) { return !from->bad && from->rest[strspn(from->rest, " ")] == '\0'; }
+
+/* P[s][2i] = sin(p / 10000^(2i/d)), P[s][2i+1] = cos(p / 10000^(2i/d)), p = first + s, first 0 where it is
+ * not said   (Vaswani et al. 2017, section 3.5). Shape [s][d]; with an odd d the last column is a sine. */
+static int fill_sinusoidal(words *from, const attn2c_tensor *tensor, float *values) {
+  int64_t first = at_end(from) ? 0 : next_integer(from);
+  if (!at_end(from) || tensor->rank < 1) return 0;
+  int64_t width = tensor->shape[tensor->rank - 1], rows = width > 0 ? attn2c_elements(tensor) / width : 0;
+  for (int64_t column = 0; values && column < width; column++) {
+    double wavelength = pow(10000.0, (double)(column - column % 2) / (double)width);
+    for (int64_t s = 0; s < rows; s++) {
+      double angle = (double)(first + s) / wavelength;
+      values[s * width + column] = (float)(column % 2 ? cos(angle) : sin(angle));
+    }
+  }
+  return 1;
+}
+
+/* y[s][d] = f((first + s) theta^(-2d/R)), R = 2 x columns   (Su et al. 2021, section 3.2.2) */
+static int fill_rope(words *from, const attn2c_tensor *tensor, float *values, double (*function)(double)) {
+  double theta = next_number(from);
+  int64_t first = next_integer(from);
+  if (!at_end(from) || !(theta > 0) || isinf(theta) || tensor->rank != 2) return 0;
+  int64_t rows = tensor->shape[0], width = tensor->shape[1];
+  for (int64_t d = 0; values && d < width; d++) {
+    double frequency = pow(theta, -2.0 * (double)d / (2.0 * (double)width));
+    for (int64_t s = 0; s < rows; s++)
+      values[s * width + d] = (float)function((double)(first + s) * frequency);
+  }
+  return 1;
+}
+
+static int fill_rope_cos(words *from, const attn2c_tensor *tensor, float *values) {
+  return fill_rope(from, tensor, values, cos);
+}
+
+static int fill_rope_sin(words *from, const attn2c_tensor *tensor, float *values) {
+  return fill_rope(from, tensor, values, sin);
+}
+
+/* y[s][d] = scale f((first + s) frequency of d), the frequencies one by one */
+static int fill_angles(words *from, const attn2c_tensor *tensor, float *values, double (*function)(double)) {
+  int64_t first = next_integer(from);
+  double scale = next_number(from);
+  if (tensor->rank != 2 || from->bad) return 0;
+  int64_t rows = tensor->shape[0], width = tensor->shape[1];
+  words counted = *from;
+  for (int64_t d = 0; d < width && !counted.bad; d++) next_number(&counted);
+  if (!at_end(&counted)) return 0;
+  for (int64_t d = 0; values && d < width; d++) {
+    double frequency = next_number(from);
+    for (int64_t s = 0; s < rows; s++)
+      values[s * width + d] = (float)(scale * function((double)(first + s) * frequency));
+  }
+  return 1;
+}
+
+static int fill_angle_cos(words *from, const attn2c_tensor *tensor, float *values) {
+  return fill_angles(from, tensor, values, cos);
+}
+
+static int fill_angle_sin(words *from, const attn2c_tensor *tensor, float *values) {
+  return fill_angles(from, tensor, values, sin);
+}
+
+/* The slope of head h of `heads`: 2^(-8 (h + 1) / heads) for a power of two. Else the slopes of the next
+ * smaller power n, and behind them every other one of those of 2n, from the first on.   (Press et al. 2022,
+ * section 3, and the code that goes with it) */
+static double alibi_slope(int64_t h, int64_t heads) {
+  int64_t power = 1;
+  while (2 * power <= heads) power *= 2;
+  if (h < power) return exp2(-8.0 * (double)(h + 1) / (double)power);
+  return exp2(-8.0 * (double)(2 * (h - power) + 1) / (double)(2 * power));
+}
+
+/* y[h][d] = -slope of h times |d + first| */
+static int fill_alibi(words *from, const attn2c_tensor *tensor, float *values) {
+  int64_t first = next_integer(from);
+  if (!at_end(from) || tensor->rank != 2) return 0;
+  int64_t heads = tensor->shape[0], distances = tensor->shape[1];
+  for (int64_t h = 0; values && h < heads; h++) {
+    double slope = alibi_slope(h, heads);
+    for (int64_t d = 0; d < distances; d++)
+      values[h * distances + d] = (float)(-slope * fabs((double)(d + first)));
+  }
+  return 1;
+}
+
+/* The bucket of one distance. Half of the buckets (of each direction's) are for one distance each, the others
+ * grow by a constant factor up to `farthest`. In float32 from the logarithm on, in the order in which models
+ * were trained with it, for a border may fall on a whole number: log(float(distance) / exact) / log(farthest
+ * / exact) * (buckets - exact), where the second logarithm is a double that is rounded to float.   (Raffel et
+ * al. 2020, section 2.1, and relative_position_bucket of Hugging Face's T5) */
+static int64_t t5_bucket(int64_t distance, int64_t buckets, int64_t farthest, int bidirectional) {
+  int64_t begin = 0;
+  if (bidirectional) {
+    buckets /= 2;
+    if (distance > 0) begin = buckets;
+    distance = distance < 0 ? -distance : distance;
+  } else {
+    distance = distance < 0 ? -distance : 0;
+  }
+  int64_t exact = buckets / 2;
+  if (distance < exact) return begin + distance;
+  float share = logf((float)distance / (float)exact);
+  share = share / (float)log((double)farthest / (double)exact);
+  share = share * (float)(buckets - exact);
+  int64_t bucket = exact + (int64_t)share;
+  return begin + (bucket < buckets ? bucket : buckets - 1);
+}
+
+static int fill_t5_buckets(words *from, const attn2c_tensor *tensor, float *values) {
+  int64_t buckets = next_integer(from), farthest = next_integer(from);
+  int64_t bidirectional = next_integer(from), first = next_integer(from);
+  if (!at_end(from) || tensor->rank != 1 || bidirectional < 0 || bidirectional > 1) return 0;
+  int64_t exact = (bidirectional ? buckets / 2 : buckets) / 2;
+  if (exact < 1 || farthest <= exact) return 0;
+  for (int64_t d = 0; values && d < tensor->shape[0]; d++)
+    values[d] = (float)t5_bucket(d + first, buckets, farthest, (int)bidirectional);
+  return 1;
+}
+
+static int fill_list(words *from, const attn2c_tensor *tensor, float *values) {
+  int64_t elements = attn2c_elements(tensor);
+  words counted = *from;
+  for (int64_t i = 0; i < elements && !counted.bad; i++) next_number(&counted);
+  if (!at_end(&counted)) return 0;
+  for (int64_t i = 0; values && i < elements; i++) values[i] = (float)next_number(from);
+  return 1;
+}
+
+static const struct {
+  const char *name;
+  int (*fill)(words *from, const attn2c_tensor *tensor, float *values);
+} formulas[] = {{"sinusoidal", fill_sinusoidal}, {"rope_cos", fill_rope_cos},
+                {"rope_sin", fill_rope_sin},     {"angle_cos", fill_angle_cos},
+                {"angle_sin", fill_angle_sin},   {"angle_cos", fill_angle_cos},
+                {"angle_sin", fill_angle_sin},   {"alibi", fill_alibi},
+                {"t5_buckets", fill_t5_buckets}, {"list", fill_list}};
+
+static int fill(const char *formula, const attn2c_tensor *tensor, float *values) {
+  size_t length = strcspn(formula, " ");
+  for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+    if (strlen(formulas[i].name) == length && memcmp(formulas[i].name, formula, length) == 0) {
+      words from = {formula + length, 0};
+      return formulas[i].fill(&from, tensor, values);
+    }
+  return 0;
+}
+
+/* strtod reads numbers as the thread's locale writes them, and a caller's may write 0,5. */
+int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float *values) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  locale_t before = plain ? uselocale(plain) : (locale_t)0;
+  int filled = fill(formula, tensor, values);
+  if (plain) {
+    uselocale(before);
+    freelocale(plain);
+  }
+  return filled;
+}

@@ -1,0 +1,141 @@
+/* hints.c - the looks of common checkpoints by the ends of their tensors' names, and names
+ * that differ from a missing one only in what stands before it. */
+#include "weights/hints.h"
+#include "base/shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Faults that get lines of their own; the line on the looks and the one that counts make it ten. */
+enum { MOST_FAULTS = 8 };
+
+/* The first that fits is taken. ends: of tensors' names, all of which the file has. */
+static const struct {
+  const char *what, *names;
+  const char *ends[2];
+} looks[] = {
+    {"MPNetModel", "mpnet", {"attention.attn.q.weight", "relative_attention_bias.weight"}},
+    {"DistilBertModel", "distilbert", {"attention.q_lin.weight", "ffn.lin1.weight"}},
+    {"AlbertModel", "albert", {"embedding_hidden_mapping_in.weight", "full_layer_layer_norm.weight"}},
+    {"DeiTModel", "deit", {"distillation_token", "patch_embeddings.projection.weight"}},
+    {"ViTModel", "vit", {"cls_token", "patch_embeddings.projection.weight"}},
+    {"GPT2Model", "gpt2", {"attn.c_attn.weight", "mlp.c_fc.weight"}},
+    {"Qwen2Model", "qwen2", {"self_attn.q_proj.bias", "mlp.gate_proj.weight"}},
+    {"LlamaModel", "llama", {"self_attn.q_proj.weight", "mlp.gate_proj.weight"}},
+    {"T5EncoderModel", "t5", {"SelfAttention.q.weight", "DenseReluDense.wo.weight"}},
+    {"BertModel", "bert", {"attention.self.query.weight", "attention.output.dense.weight"}},
+};
+
+/* Whether `end` is all of a name, or what follows one of its dots. */
+static int ends_with(const char *name, const char *end) {
+  const size_t length = strlen(name), rest = strlen(end);
+  if (length < rest || strcmp(name + length - rest, end) != 0) return 0;
+  return length == rest || name[length - rest - 1] == '.';
+}
+
+static int begins_with(const char *name, const char *start) {
+  return strncmp(name, start, strlen(start)) == 0;
+}
+
+static const char *find_end(const attn2c_checkpoint *file, const char *end) {
+  for (int i = 0; i < attn2c_checkpoint_count(file); i++) {
+    const char *name = attn2c_checkpoint_tensor(file, i)->name;
+    if (ends_with(name, end)) return name;
+  }
+  return NULL;
+}
+
+/* Models of BERT's form that differ in the name of the whole. */
+static void say_bert(const attn2c_hints *hints, const char *name) {
+  static const char *const others[][3] = {{"roberta.", "RobertaModel", "roberta"},
+                                          {"electra.", "ElectraModel", "electra"}};
+  const char *what = "BertModel", *names = "bert";
+  for (int i = 0; i < 2; i++)
+    if (begins_with(name, others[i][0])) what = others[i][1], names = others[i][2];
+  attn2c_say(hints->message, "tensors of a Hugging Face %s: names = \"%s\"", what, names);
+}
+
+int attn2c_hints_shape_fits(const attn2c_safetensor *tensor, const attn2c_stored *stored) {
+  int64_t shape[ATTN2C_SAFETENSORS_MAX_RANK] = {0}, want[ATTN2C_MAX_RANK] = {0}, row = 1;
+  int rank = 0, want_rank = 0;
+  if (tensor->rank == stored->rank && stored->rank > 0 && stored->shape[0] < 0)
+    return attn2c_shape_equal(tensor->rank - 1, tensor->shape + 1, stored->rank - 1, stored->shape + 1);
+  for (int d = 0; d < tensor->rank; d++)
+    if (tensor->shape[d] != 1) shape[rank++] = tensor->shape[d];
+  for (int d = 0; d < stored->rank; d++)
+    if (stored->shape[d] != 1) want[want_rank++] = stored->shape[d];
+  if (attn2c_shape_equal(rank, shape, want_rank, want)) return 1;
+  if (want_rank != 2 || rank <= 2 || shape[0] != want[0]) return 0;
+  for (int d = 1; d < rank; d++)
+    if (__builtin_mul_overflow(row, shape[d], &row)) return 0;
+  return row == want[1];
+}
+
+void attn2c_hints_say(const attn2c_hints *hints) {
+  int missing = 0;
+  for (int i = 0; i < hints->model->stored_count; i++) missing += hints->found[i] < 0;
+  if (2 * missing < hints->model->stored_count) return;
+  for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+    const char *name = find_end(hints->file, looks[i].ends[0]);
+    if (!name || !find_end(hints->file, looks[i].ends[1])) continue;
+    if (strcmp(looks[i].names, "bert") == 0)
+      say_bert(hints, name);
+    else
+      attn2c_say(hints->message, "tensors of a Hugging Face %s: names = \"%s\"", looks[i].what,
+                 looks[i].names);
+    return;
+  }
+  if (find_end(hints->file, "self_attn.in_proj_weight"))
+    attn2c_say(hints->message,
+               "tensors of torch.nn.TransformerEncoder or TransformerDecoder: names = \"torch\"");
+  else if (find_end(hints->file, "attn.qkv.weight") && find_end(hints->file, "patch_embed.proj.weight"))
+    attn2c_say(hints->message, "tensors of timm's VisionTransformer: names = \"timm\"");
+  else if (find_end(hints->file, "l0.attn.q.weight"))
+    attn2c_say(hints->message, "tensors by attn2c's own names: names = \"attn2c\"");
+}
+
+/* A tensor of the file that is called as the missing one, but for what stands before it. */
+static const char *find_near(const attn2c_hints *hints, const attn2c_stored *stored) {
+  for (int i = 0; stored->names[i]; i++) {
+    const char *near = find_end(hints->file, stored->names[i]);
+    if (near) return near;
+    for (int j = 0; j < attn2c_checkpoint_count(hints->file); j++) {
+      const char *name = attn2c_checkpoint_tensor(hints->file, j)->name;
+      if (strchr(name, '.') && ends_with(stored->names[i], name)) return name;
+    }
+  }
+  return NULL;
+}
+
+static void say_missing(const attn2c_hints *hints, const attn2c_stored *stored) {
+  char more[1024] = "";
+  size_t used = 0;
+  for (int i = 1; stored->names[i] && used < sizeof more; i++)
+    used += (size_t)snprintf(more + used, sizeof more - used, "%s%s", i > 1 ? ", " : " (also looked for ",
+                             stored->names[i]);
+  const char *near = find_near(hints, stored);
+  attn2c_say(hints->message, "%s: missing%s%s%s%s", stored->names[0], more, used ? ")" : "",
+             near ? "; the file has " : "", near ? near : "");
+}
+
+int attn2c_hints_fault(const attn2c_hints *hints, int index, int said) {
+  const attn2c_stored *stored = &hints->model->stored[index];
+  if (said == MOST_FAULTS && hints->faults > MOST_FAULTS + 1) {
+    attn2c_say(hints->message, "and %d more of %d tensors do not fit", hints->faults - said,
+               hints->model->stored_count);
+    return 0;
+  }
+  if (hints->found[index] < 0) {
+    say_missing(hints, stored);
+    return 1;
+  }
+  const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(hints->file, hints->found[index]);
+  if (!attn2c_dtype_readable(tensor->dtype))
+    attn2c_say(hints->message, "%s: type %s, but F32, F64, F16 or BF16 is expected", tensor->name,
+               attn2c_dtype_name(tensor->dtype));
+  if (!attn2c_hints_shape_fits(tensor, stored))
+    attn2c_say(hints->message, "%s: shape %s, but %s is expected", tensor->name,
+               attn2c_shape_write(tensor->rank, tensor->shape).text,
+               attn2c_shape_write(stored->rank, stored->shape).text);
+  return 1;
+}

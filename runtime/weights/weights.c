@@ -1,0 +1,218 @@
+/* weights.c - the sources of a model's weights behind one interface. All weights are
+ * verified when the source is opened, so that a checkpoint that does not fit is refused
+ * with everything that is wrong with it, and reading meets only faults of the machine. */
+#define _DEFAULT_SOURCE
+#include "weights/weights.h"
+#include "weights/constants.h"
+#include "weights/hints.h"
+#include "weights/random.h"
+#include "weights/views.h"
+#include "base/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct attn2c_source {
+  const attn2c_descriptor *model;
+  attn2c_checkpoint *file; /* NULL: random */
+  uint64_t seed;
+  int *found;  /* of each stored tensor: the file's, or -1 */
+  int *unused; /* the tensors of the file that no weight is taken from */
+  int unused_count;
+  attn2c_band band; /* of the reading */
+};
+
+/* Constants. */
+
+/* Fills the constant, or, where values is NULL, sees whether that can be done; a line where it cannot. */
+static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *weight, float *values,
+                         attn2c_message *message) {
+  const attn2c_tensor *tensor = &model->tensors[weight->tensor];
+  const char *formula = weight->formula ? weight->formula : "none";
+  if (attn2c_constant_fill(formula, tensor, values)) return ATTN2C_OK;
+  attn2c_say(message, "%s: formula %.100s, but %s, with the numbers of its shape, is expected", tensor->name,
+             formula, attn2c_constant_names);
+  return ATTN2C_FORMAT;
+}
+
+/* Verifying. */
+
+static int is_constant(const attn2c_weight *weight) { return weight->view_count == 0; }
+
+static int is_fitting(const attn2c_source *source, int index) {
+  if (source->found[index] < 0) return 0;
+  const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[index]);
+  return attn2c_dtype_readable(tensor->dtype) &&
+         attn2c_hints_shape_fits(tensor, &source->model->stored[index]);
+}
+
+static int find_tensor(const attn2c_checkpoint *file, const attn2c_stored *stored) {
+  for (int i = 0; stored->names[i]; i++) {
+    int found = attn2c_checkpoint_find(file, stored->names[i]);
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+static int check_constants(const attn2c_source *source, attn2c_message *message) {
+  int faults = 0;
+  for (int i = 0; i < source->model->weight_count; i++) {
+    const attn2c_weight *weight = &source->model->weights[i];
+    if (is_constant(weight)) faults += fill_constant(source->model, weight, NULL, message) != ATTN2C_OK;
+  }
+  return faults ? ATTN2C_FORMAT : ATTN2C_OK;
+}
+
+/* Whether every view lies within its tensor, which matters where the tensor may have any number of rows. */
+static int check_views(const attn2c_source *source, attn2c_message *message) {
+  const attn2c_descriptor *model = source->model;
+  for (int i = 0; i < model->weight_count; i++)
+    for (int v = 0; v < model->weights[i].view_count; v++) {
+      const attn2c_view *view = &model->views[model->weights[i].first_view + v];
+      const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[view->stored]);
+      const int64_t last =
+          view->first + (view->rows - 1) * view->row_step + (view->columns - 1) * view->column_step;
+      if (last < tensor->elements) continue;
+      attn2c_say(message, "%s: shape %s, but element %lld is expected", tensor->name,
+                 attn2c_shape_write(tensor->rank, tensor->shape).text, (long long)last);
+      return ATTN2C_FORMAT;
+    }
+  return ATTN2C_OK;
+}
+
+static int check_stored(attn2c_source *source, attn2c_message *message) {
+  int faults = 0;
+  for (int i = 0; i < source->model->stored_count; i++) {
+    source->found[i] = source->file ? find_tensor(source->file, &source->model->stored[i]) : -1;
+    faults += source->file && !is_fitting(source, i);
+  }
+  if (!source->file) return ATTN2C_OK;
+  if (faults == 0) return check_views(source, message);
+  attn2c_hints hints = {source->model, source->file, source->found, faults, message};
+  attn2c_hints_say(&hints);
+  for (int i = 0, said = 0; i < source->model->stored_count; i++) {
+    if (is_fitting(source, i)) continue;
+    if (!attn2c_hints_fault(&hints, i, said++)) break;
+  }
+  return ATTN2C_FORMAT;
+}
+
+/* Lists the tensors of the file that no weight is taken from; `used` has a zeroed byte for each. */
+static void list_unused(attn2c_source *source, char *used) {
+  int count = source->file ? attn2c_checkpoint_count(source->file) : 0;
+  for (int i = 0; i < source->model->stored_count; i++)
+    if (source->found[i] >= 0) used[source->found[i]] = 1;
+  for (int i = 0; i < count; i++)
+    if (!used[i]) source->unused[source->unused_count++] = i;
+}
+
+static int prepare(attn2c_source *source, attn2c_message *message) {
+  size_t stored = (size_t)source->model->stored_count;
+  size_t tensors = source->file ? (size_t)attn2c_checkpoint_count(source->file) : 0;
+  int status = ATTN2C_MEMORY;
+  /* One more of each, as an allocation of nothing may be NULL. */
+  char *used = calloc(tensors + 1, 1);
+  source->found = calloc(stored + 1, sizeof *source->found);
+  source->unused = calloc(tensors + 1, sizeof *source->unused);
+  if (used && source->found && source->unused &&
+      (!source->file || attn2c_band_make(source->model, &source->band) == ATTN2C_OK)) {
+    status = check_constants(source, message);
+    const int fits = check_stored(source, message);
+    if (!status) status = fits;
+    list_unused(source, used);
+  } else {
+    attn2c_say(message, "weights: out of memory");
+  }
+  free(used);
+  return status;
+}
+
+/* Opening. */
+
+/* Takes the file, which may be NULL, over. */
+static int make_source(const attn2c_descriptor *model, attn2c_checkpoint *file, uint64_t seed,
+                       attn2c_source **source, attn2c_message *message) {
+  attn2c_source *made = calloc(1, sizeof *made);
+  if (!made) {
+    attn2c_say(message, "weights: out of memory");
+    attn2c_checkpoint_close(file);
+    return ATTN2C_MEMORY;
+  }
+  made->model = model;
+  made->file = file;
+  made->seed = seed;
+  int status = prepare(made, message);
+  if (status)
+    attn2c_source_close(made);
+  else
+    *source = made;
+  return status;
+}
+
+int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
+                       attn2c_message *message) {
+  attn2c_checkpoint *file;
+  *source = NULL;
+  int status = attn2c_checkpoint_open(path, &file, message);
+  return status ? status : make_source(model, file, 0, source, message);
+}
+
+int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
+                         attn2c_source **source, attn2c_message *message) {
+  attn2c_checkpoint *file;
+  *source = NULL;
+  int status = attn2c_checkpoint_open_memory(bytes, size, &file, message);
+  return status ? status : make_source(model, file, 0, source, message);
+}
+
+int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
+                         attn2c_message *message) {
+  *source = NULL;
+  return make_source(model, NULL, seed, source, message);
+}
+
+void attn2c_source_close(attn2c_source *source) {
+  if (!source) return;
+  attn2c_checkpoint_close(source->file);
+  attn2c_band_free(&source->band);
+  free(source->found);
+  free(source->unused);
+  free(source);
+}
+
+int attn2c_source_unused(const attn2c_source *source) { return source->unused_count; }
+
+const char *attn2c_source_unused_name(const attn2c_source *source, int index) {
+  return attn2c_checkpoint_tensor(source->file, source->unused[index])->name;
+}
+
+/* Reading. */
+
+int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                            attn2c_message *message) {
+  const attn2c_weight *weight = &source->model->weights[index];
+  const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
+  const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
+  if (is_constant(weight)) {
+    if (first == 0 && count == tensor->shape[0]) return fill_constant(source->model, weight, values, message);
+    attn2c_say(message, "%s: a constant is made as a whole", tensor->name);
+    return ATTN2C_USAGE;
+  }
+  if (!source->file) {
+    attn2c_random_part(source->seed, tensor->name, first * row, values, count * row, weight->random_mean,
+                       weight->random_deviation);
+    return ATTN2C_OK;
+  }
+  for (int v = 0; v < weight->view_count; v++) {
+    const attn2c_view *view = &source->model->views[weight->first_view + v];
+    const int status = attn2c_view_read(source->file, source->found[view->stored], view, first, count, row,
+                                        values, &source->band, message);
+    if (status) return status;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {
+  const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
+  return attn2c_source_read_rows(source, index, 0, tensor->shape[0], values, message);
+}

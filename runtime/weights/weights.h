@@ -1,0 +1,33 @@
+/* weights.h - where a model's weights come from: a safetensors file, the same in memory,
+ * or seeded random numbers. A source is asked for one unpacked tensor after the other, so
+ * that opening a model never holds a second copy of all of them. */
+#ifndef ATTN2C_WEIGHTS_H
+#define ATTN2C_WEIGHTS_H
+
+#include "base/descriptor.h"
+
+typedef struct attn2c_source attn2c_source;
+
+/* Opens a source for `model` and verifies all of its weights at once: every missing, misshapen and mistyped
+ * tensor is a line of message. ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
+int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
+                       attn2c_message *message);
+/* The bytes must stay until the source is closed. */
+int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
+                         attn2c_source **source, attn2c_message *message);
+/* The same values on every machine for the same seed, tensor name and shape. */
+int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
+                         attn2c_message *message);
+/* Writes weight number `index` of the model, unpacked and row-major, as f32 (f64, f16 and bf16 of a file are
+ * converted). `values` holds attn2c_elements() floats. A constant is computed from its formula. */
+int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message);
+/* The same of `count` of its rows, from row `first` on: a row is all of it but its first axis. A constant
+ * gives all of its rows or none. */
+int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                            attn2c_message *message);
+/* Tensors of the file that the model does not use: their number, and (index < number) their names. */
+int attn2c_source_unused(const attn2c_source *source);
+const char *attn2c_source_unused_name(const attn2c_source *source, int index);
+void attn2c_source_close(attn2c_source *source);
+
+#endif

@@ -1,0 +1,221 @@
+/* test_text.c - the tokenizer's interface: statuses, memory that runs out, long and broken texts. What comes
+ * out of texts is compared with the real library in tests/spec/whole/text_spec.lua. */
+#include "text/text.h"
+
+#include "faults.h"
+#include "scratch.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct tokenizer {
+  uint8_t *tables;
+  size_t size;
+  attn2c_text *text;
+  attn2c_text_work *work;
+} tokenizer;
+
+#define ROOM ((size_t)4 << 20)
+
+static void read_tables(tokenizer *t, const char *name) {
+  char command[512], file[64];
+  snprintf(file, sizeof file, "%s.tables", name);
+  snprintf(command, sizeof command, "lua5.4 tests/text/compile.lua %s '%s'", name, scratch_path("."));
+  cr_assert_eq(system(command), 0);
+  t->tables = malloc(ROOM);
+  t->size = scratch_get(scratch_path(file), t->tables, ROOM);
+  cr_assert(t->size > 100 && t->size < ROOM);
+}
+
+static tokenizer open_golden(const char *name) {
+  tokenizer t;
+  char note[200];
+  attn2c_message message = attn2c_message_make(note, sizeof note);
+  read_tables(&t, name);
+  cr_assert_eq(attn2c_text_open(t.tables, t.size, ATTN2C_TEXT_VERIFY, &t.text, &message), ATTN2C_OK, "%s",
+               note);
+  cr_assert_eq(attn2c_text_work_create(t.text, &t.work), ATTN2C_OK);
+  return t;
+}
+
+static void close_golden(tokenizer *t) {
+  attn2c_text_work_destroy(t->work);
+  attn2c_text_close(t->text);
+  free(t->tables);
+}
+
+static attn2c_text_input input_of(const char *text, size_t length) {
+  return (attn2c_text_input){
+      .text = text, .length = length, .limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST, 0}};
+}
+
+TestSuite(text, .init = scratch_open, .fini = scratch_close);
+
+Test(text, damaged_tables_are_refused_in_one_line) {
+  tokenizer t;
+  char note[200];
+  attn2c_text *text = (attn2c_text *)&t;
+  read_tables(&t, "bert_uncased");
+  for (int which = 0; which < 5; which++) {
+    uint8_t *copy = malloc(t.size);
+    size_t size = which == 0 ? 20 : which == 1 ? t.size - 8 : t.size;
+    memcpy(copy, t.tables, t.size);
+    if (which == 2) copy[0] = 'X';
+    if (which == 3) copy[8] = 99;
+    if (which == 4) copy[t.size - 1] ^= 1;
+    attn2c_message message = attn2c_message_make(note, sizeof note);
+    cr_assert_eq(attn2c_text_open(copy, size, ATTN2C_TEXT_VERIFY, &text, &message), ATTN2C_FORMAT, "%d",
+                 which);
+    cr_assert_null(text);
+    cr_assert(strncmp(note, "tokenizer tables: ", 18) == 0 && !strchr(note, '\n'), "%s", note);
+    free(copy);
+  }
+  cr_assert_eq(attn2c_text_open(NULL, 0, 0, &text, NULL), ATTN2C_FORMAT);
+  free(t.tables);
+}
+
+/* Tables may lie anywhere in a mapped file. */
+Test(text, tables_need_no_alignment) {
+  tokenizer t;
+  attn2c_text *text;
+  read_tables(&t, "xlmr");
+  uint8_t *moved = malloc(t.size + 3);
+  memcpy(moved + 3, t.tables, t.size);
+  cr_assert_eq(attn2c_text_open(moved + 3, t.size, ATTN2C_TEXT_VERIFY, &text, NULL), ATTN2C_OK);
+  attn2c_text_close(text);
+  free(moved);
+  free(t.tables);
+}
+
+static int open_encode_decode(const tokenizer *t) {
+  attn2c_text *text = NULL;
+  attn2c_text_work *work = NULL;
+  attn2c_text_tokens tokens = {0};
+  static const char sample[] =
+      "The quick ﬁ brown e\xcc\x81\xcc\xa3 \xff fox's [MASK] 12 中文 yesterday <mask> jumping jumping";
+  attn2c_text_input input = input_of(sample, sizeof sample - 1);
+  int32_t ids[128];
+  const char *bytes;
+  size_t length;
+  int status = attn2c_text_open(t->tables, t->size, 0, &text, NULL);
+  if (status == ATTN2C_OK) status = attn2c_text_work_create(text, &work);
+  input.pair = sample, input.pair_length = 20;
+  if (status == ATTN2C_OK) status = attn2c_text_encode(work, &input, &tokens);
+  size_t count = tokens.length < 128 ? tokens.length : 128;
+  if (count) memcpy(ids, tokens.ids, count * sizeof *ids);
+  if (status == ATTN2C_OK) status = attn2c_text_decode(work, ids, count, 0, &bytes, &length);
+  attn2c_text_work_destroy(work);
+  attn2c_text_close(text);
+  return status;
+}
+
+Test(text, every_allocation_may_fail, .timeout = 120) {
+  static const char *const names[] = {"added", "roberta", "llama_old", "xlmr", "albert", "split_previous"};
+  for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+    tokenizer t;
+    read_tables(&t, names[n]);
+    long failures = 0;
+    faults_clear();
+    long before = faults_live_blocks();
+    for (long nth = 1;; nth++) {
+      faults_clear();
+      faults_allocation(nth, nth & 1);
+      int status = open_encode_decode(&t);
+      long met = faults_met();
+      faults_clear();
+      cr_assert_eq(faults_live_blocks(), before, "%s: blocks are left at allocation %ld", names[n], nth);
+      if (!met) {
+        cr_assert_eq(status, ATTN2C_OK);
+        break;
+      }
+      cr_assert_eq(status, ATTN2C_MEMORY, "%s: allocation %ld gives %d", names[n], nth, status);
+      failures++;
+    }
+    cr_assert(failures > 20, "%s: %ld", names[n], failures);
+    free(t.tables);
+  }
+}
+
+Test(text, bytes_that_are_no_text_are_one_character_each_part) {
+  tokenizer t = open_golden("gpt2");
+  attn2c_text_tokens tokens;
+  attn2c_text_input input = input_of("a\0\xe2\x82z\xff", 6);
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+  attn2c_text_place last = tokens.places[tokens.length - 1];
+  cr_assert_eq(last.byte_begin, 5);
+  cr_assert_eq(last.byte_end, 6);
+  cr_assert_eq(last.begin, 4);
+  cr_assert_eq(last.end, 5);
+  close_golden(&t);
+}
+
+Test(text, limits_that_leave_nothing_are_refused) {
+  tokenizer t = open_golden("bert_uncased");
+  attn2c_text_tokens tokens;
+  attn2c_text_input input = input_of("the quick brown fox", 19);
+  input.pair = "the lazy dogs jumps over the quick brown fox", input.pair_length = 44;
+  input.limit = (attn2c_text_limit){5, ATTN2C_TEXT_ONLY_FIRST, 0};
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_FORMAT);
+  cr_assert_str_eq(attn2c_text_fault(t.work), "the limit leaves nothing of the text that it cuts");
+  input.limit = (attn2c_text_limit){5, ATTN2C_TEXT_LONGEST_FIRST, 0};
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+  cr_assert_eq(tokens.length, 5);
+  cr_assert(tokens.removed > 0);
+  close_golden(&t);
+}
+
+Test(text, ids_without_a_token_vanish) {
+  tokenizer t = open_golden("bert_uncased");
+  int32_t ids[] = {-1, 2147483647, (int32_t)attn2c_text_vocabulary(t.text)};
+  const char *text;
+  size_t length = 7;
+  cr_assert_eq(attn2c_text_decode(t.work, ids, 3, 0, &text, &length), ATTN2C_OK);
+  cr_assert_eq(length, 0);
+  cr_assert_null(attn2c_text_token(t.text, ids[2], &length));
+  cr_assert_not_null(attn2c_text_token(t.text, 0, &length));
+  close_golden(&t);
+}
+
+static double seconds(const tokenizer *t, const char *text, size_t length) {
+  attn2c_text_tokens tokens;
+  attn2c_text_input input = input_of(text, length);
+  clock_t began = clock();
+  cr_assert_eq(attn2c_text_encode(t->work, &input, &tokens), ATTN2C_OK, "%s", attn2c_text_fault(t->work));
+  return (double)(clock() - began) / CLOCKS_PER_SEC;
+}
+
+/* Four times the text may take six times as long, not sixteen times: what a loop in a loop would take. */
+static void grows_linearly(const char *name, const char *unit, size_t most) {
+  tokenizer t = open_golden(name);
+  size_t width = strlen(unit), count = most / width;
+  char *text = malloc(count * width);
+  for (size_t i = 0; i < count; i++) memcpy(text + i * width, unit, width);
+  size_t quarter = count / 4 * width;
+  seconds(&t, text, count * width); /* memory is there from now on */
+  double small = seconds(&t, text, quarter), large = seconds(&t, text, count * width);
+  cr_assert(large < 8 * small + 0.05, "%s: %zu bytes of %s take %.3f s, %zu %.3f s", name, quarter, unit,
+            small, count * width, large);
+  free(text);
+  close_golden(&t);
+}
+
+static const char *const kinds[] = {"bert_uncased", "gpt2",   "llama3", "llama_old",
+                                    "xlmr",         "albert", "suffix", "qwen2"};
+static const char *const units[] = {"a",      " ",   "\n", "\xcc\x81",     "e\xcc\x81\xcc\xa3",
+                                    "\xff",   "ab ", "中", "\xe2\x80\x8d", "[MASK]",
+                                    "<mask> "};
+
+Test(text, time_grows_with_the_text, .timeout = 600) {
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) grows_linearly(kinds[k], units[u], 100000);
+}
+
+Test(text, ten_megabytes_of_a_letter_and_a_million_marks, .timeout = 600) {
+  grows_linearly("bert_uncased", "a", 10000000);
+  grows_linearly("gpt2", "a", 10000000);
+  grows_linearly("xlmr", "\xcc\x81", 2000000);
+  grows_linearly("qwen2", "\xcc\x81\xcc\xa3", 2000000);
+}

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Makes the checkpoint folders of tests/hf/goldens with Hugging Face's transformers.
+
+Each is a small random model as `save_pretrained` writes it, with inputs and what transformers
+computes from them in float32:
+
+    config.json, model.safetensors, ...    the checkpoint, weights as float16
+    in_NAME.npy                            the inputs, integers or float32
+    out_NAME.npy                           the outputs, float32; NaN in rows of padding
+    words.txt                              KEY=VALUE that the build gets
+                                           (lengths or attention_mask: whichever the build asks for)
+
+Matrices are square wherever a model lets them be, biases are not zero and norms not one, so
+that a wrong rule cannot hide.
+
+    goldens.py            writes all cases
+    goldens.py CASE ...   only these
+
+Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, safetensors 0.8.0.
+"""
+
+import json
+import shutil
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers as hf
+from safetensors.numpy import load_file, save_file
+
+GOLDENS = Path(__file__).resolve().parent / "goldens"
+BATCH, SEQ, VOCAB, WIDTH = 2, 7, 37, 24
+LENGTHS = [7, 4]
+
+BERT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "intermediate_size": WIDTH, "max_position_embeddings": 19, "layer_norm_eps": 1e-6}
+LLAMA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "intermediate_size": WIDTH, "max_position_embeddings": 64,
+         "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+FULL_HEADS = {**LLAMA, "num_key_value_heads": 4}
+GPT2 = {"vocab_size": VOCAB, "n_positions": 19, "n_embd": WIDTH, "n_layer": 2, "n_head": 4,
+        "n_inner": WIDTH, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+T5 = {"vocab_size": VOCAB, "d_model": WIDTH, "d_kv": 6, "d_ff": WIDTH, "num_layers": 2, "num_heads": 4,
+      "relative_attention_num_buckets": 8, "relative_attention_max_distance": 5}
+VIT = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": WIDTH,
+       "image_size": 8, "patch_size": 4, "num_channels": 3, "layer_norm_eps": 1e-6}
+DISTIL = {"vocab_size": VOCAB, "dim": WIDTH, "n_layers": 2, "n_heads": 4, "hidden_dim": WIDTH,
+          "max_position_embeddings": 19}
+ALBERT = {**BERT, "num_hidden_layers": 5, "num_hidden_groups": 2, "embedding_size": 10}
+ELECTRA = {**BERT, "embedding_size": 10}
+MPNET = {**BERT, "max_position_embeddings": 30}
+LABELS = {"num_labels": 3}
+
+ROPE = {
+    "linear": {"rope_type": "linear", "factor": 2.5},
+    "dynamic": {"rope_type": "dynamic", "factor": 3.0},
+    "llama3": {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 16},
+    "yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16},
+    "longrope": {"rope_type": "longrope", "factor": 2.0, "original_max_position_embeddings": 16,
+                 "short_factor": [1.0, 1.3, 2.2], "long_factor": [1.5, 2.0, 4.0]},
+}
+
+
+def rope(kind):
+    return {"rope_parameters": {"rope_theta": 100.0, **ROPE[kind]}}
+
+
+# case: class, configuration, and what is special: `full`: no padding; `words`: for the build;
+# `change`: a function of the folder after it was written; `sentence`: modules behind the model.
+CASES = {
+    "bert_model": ("BertModel", BERT, {}),
+    "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
+    "bert_sequence": ("BertForSequenceClassification", {**BERT, **LABELS}, {}),
+    "bert_token": ("BertForTokenClassification", {**BERT, "num_labels": 5}, {}),
+    "bert_question": ("BertForQuestionAnswering", BERT, {}),
+    "bert_masked": ("BertForMaskedLM", BERT, {}),
+    "bert_masked_untied": ("BertForMaskedLM", {**BERT, "tie_word_embeddings": False}, {}),
+    "bert_left_padding": ("BertModel", BERT, {"left": True, "words": ["mask=attention_mask"]}),
+    "bert_no_types": ("BertModel", BERT, {"words": ["input.types=0"]}),
+    "roberta_model": ("RobertaModel", {**BERT, "type_vocab_size": 1, "pad_token_id": 1}, {}),
+    "roberta_sequence": ("RobertaForSequenceClassification",
+                         {**BERT, **LABELS, "type_vocab_size": 1, "pad_token_id": 3}, {}),
+    "roberta_masked": ("RobertaForMaskedLM", {**BERT, "type_vocab_size": 1}, {}),
+    "xlm_roberta_token": ("XLMRobertaForTokenClassification", {**BERT, **LABELS, "type_vocab_size": 1}, {}),
+    "camembert_question": ("CamembertForQuestionAnswering", {**BERT, "type_vocab_size": 1}, {}),
+    "distilbert_model": ("DistilBertModel", DISTIL, {}),
+    "distilbert_sequence": ("DistilBertForSequenceClassification", {**DISTIL, **LABELS}, {}),
+    "distilbert_token": ("DistilBertForTokenClassification", {**DISTIL, **LABELS}, {}),
+    "distilbert_question": ("DistilBertForQuestionAnswering", DISTIL, {}),
+    "distilbert_masked": ("DistilBertForMaskedLM", DISTIL, {}),
+    "electra_model": ("ElectraModel", ELECTRA, {}),
+    "electra_sequence": ("ElectraForSequenceClassification", {**ELECTRA, **LABELS, "hidden_act": "relu"}, {}),
+    "electra_masked": ("ElectraForMaskedLM", ELECTRA, {}),
+    "electra_discriminator": ("ElectraForPreTraining", ELECTRA, {}),
+    "mpnet_model": ("MPNetModel", MPNET, {}),
+    "mpnet_sequence": ("MPNetForSequenceClassification", {**MPNET, **LABELS}, {}),
+    "mpnet_masked": ("MPNetForMaskedLM", MPNET, {}),
+    "albert_model": ("AlbertModel", ALBERT, {}),
+    "albert_sequence": ("AlbertForSequenceClassification", {**ALBERT, **LABELS}, {}),
+    "albert_masked": ("AlbertForMaskedLM", ALBERT, {}),
+    "vit_model": ("ViTModel", VIT, {}),
+    "vit_image": ("ViTForImageClassification", {**VIT, **LABELS}, {}),
+    "vit_timm": ("ViTForImageClassification", {**VIT, **LABELS}, {"change": "timm_names"}),
+    "vit_new_names": ("ViTModel", VIT, {"change": "new_names"}),
+    "deit_model": ("DeiTModel", VIT, {}),
+    "deit_image": ("DeiTForImageClassification", {**VIT, **LABELS}, {}),
+    "deit_teacher": ("DeiTForImageClassificationWithTeacher", {**VIT, **LABELS}, {}),
+    "gpt2_model": ("GPT2Model", GPT2, {}),
+    "gpt2_logits": ("GPT2LMHeadModel", GPT2, {}),
+    "gpt2_all_logits": ("GPT2LMHeadModel", GPT2, {"words": ["output.1.over=all"]}),
+    "gpt2_inverse": ("GPT2Model", {**GPT2, "scale_attn_by_inverse_layer_idx": True}, {}),
+    "gpt2_sequence": ("GPT2ForSequenceClassification", {**GPT2, **LABELS}, {}),
+    "llama_model": ("LlamaModel", FULL_HEADS, {}),
+    "llama_logits": ("LlamaForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True}, {}),
+    "llama_tied": ("LlamaForCausalLM", {**LLAMA, "tie_word_embeddings": True}, {}),
+    "llama_sequence": ("LlamaForSequenceClassification", {**LLAMA, **LABELS}, {}),
+    "llama_question": ("LlamaForQuestionAnswering", LLAMA, {}),
+    "llama_shards": ("LlamaForCausalLM", LLAMA, {"shards": "10KB"}),
+    **{f"llama_{kind}": ("LlamaModel", {**LLAMA, **rope(kind)}, {}) for kind in ROPE},
+    "mistral_window": ("MistralForCausalLM", {**LLAMA, "sliding_window": 3}, {}),
+    "qwen2_logits": ("Qwen2ForCausalLM", LLAMA, {}),
+    "qwen2_window": ("Qwen2Model", {**LLAMA, "use_sliding_window": True, "sliding_window": 3,
+                                    "max_window_layers": 0}, {}),
+    "t5_relu": ("T5EncoderModel", T5, {}),
+    "t5_gated": ("T5EncoderModel", {**T5, "feed_forward_proj": "gated-gelu", "d_kv": 8}, {}),
+    "sentence_mean": ("BertModel", BERT, {"sentence": [["mean_tokens"], None, True]}),
+    "sentence_dense": ("BertModel", BERT, {"sentence": [["cls_token"], "Tanh", True]}),
+    "sentence_many": ("MPNetModel", MPNET, {"sentence": [
+        ["max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken"], None, False]}),
+}
+
+HIDDEN_ONLY = {"last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
+
+
+def fill(model, generator):
+    """Random values for all of a model's parameters: nothing zero, one or symmetric."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            values = torch.randn(parameter.shape, generator=generator)
+            is_norm = parameter.dim() == 1 and name.endswith("weight")
+            scale = 0.25 if parameter.dim() > 1 else 0.3
+            parameter.copy_(1 + 0.3 * values if is_norm else scale * values)
+
+
+def text_inputs(name, config, generator):
+    pad = getattr(config, "pad_token_id", None) or 0
+    ids = torch.randint(4, VOCAB, (BATCH, SEQ), generator=generator)
+    mask = torch.ones(BATCH, SEQ, dtype=torch.long)
+    for row, length in enumerate(LENGTHS):
+        ids[row, length:] = pad
+        mask[row, length:] = 0
+    inputs = {"input_ids": ids, "attention_mask": mask}
+    if getattr(config, "type_vocab_size", 0) > 1 and "no_types" not in name and "sentence" not in name:
+        inputs["token_type_ids"] = torch.randint(0, 2, (BATCH, SEQ), generator=generator)
+    return inputs
+
+
+def old_names(folder):
+    """As the first BERT checkpoints: no prefix, gamma and beta, positions that nobody needs."""
+    tensors = load_file(folder / "model.safetensors")
+    renamed = {}
+    for name, value in tensors.items():
+        name = name.removeprefix("bert.")
+        name = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+        renamed[name] = value
+    renamed["embeddings.position_ids"] = np.arange(19, dtype=np.int64)[None]
+    save_file(renamed, folder / "model.safetensors")
+
+
+def new_names(folder):
+    """As transformers 5 calls a vision transformer's layers in memory."""
+    tensors = load_file(folder / "model.safetensors")
+    renamed = {}
+    for name, value in tensors.items():
+        for old, new in (("encoder.layer.", "layers."), ("attention.attention.query", "attention.q_proj"),
+                         ("attention.attention.key", "attention.k_proj"),
+                         ("attention.attention.value", "attention.v_proj"),
+                         ("attention.output.dense", "attention.o_proj"), ("intermediate.dense", "mlp.fc1"),
+                         ("output.dense", "mlp.fc2")):
+            name = name.replace(old, new)
+        renamed[name] = value
+    save_file(renamed, folder / "model.safetensors")
+
+
+def timm_names(folder):
+    tensors = load_file(folder / "model.safetensors")
+    renamed = {}
+    for name, value in tensors.items():
+        name = name.removeprefix("vit.").removeprefix("embeddings.").replace("encoder.layer.", "blocks.")
+        for old, new in (("position_embeddings", "pos_embed"), ("patch_embeddings.projection", "patch_embed.proj"),
+                         ("attention.output.dense", "attn.proj"), ("intermediate.dense", "mlp.fc1"),
+                         ("output.dense", "mlp.fc2"), ("layernorm_before", "norm1"), ("layernorm_after", "norm2"),
+                         ("layernorm", "norm"), ("classifier", "head")):
+            name = name.replace(old, new)
+        renamed[name] = value
+    for layer in range(2):
+        for end in ("weight", "bias"):
+            parts = [renamed.pop(f"blocks.{layer}.attention.attention.{part}.{end}")
+                     for part in ("query", "key", "value")]
+            renamed[f"blocks.{layer}.attn.qkv.{end}"] = np.concatenate(parts)
+    save_file(renamed, folder / "model.safetensors")
+
+
+def pooled(states, mask, mode):
+    kept = mask[:, :, None].float()
+    count = kept.sum(1)
+    weights = kept * torch.arange(1, SEQ + 1)[None, :, None]
+    last = mask.sum(1) - 1
+    return {
+        "cls_token": lambda: states[:, 0],
+        "max_tokens": lambda: states.masked_fill(kept == 0, -torch.inf).amax(1),
+        "mean_tokens": lambda: (states * kept).sum(1) / count,
+        "mean_sqrt_len_tokens": lambda: (states * kept).sum(1) / count.sqrt(),
+        "weightedmean_tokens": lambda: (states * weights).sum(1) / weights.sum(1),
+        "lasttoken": lambda: states[torch.arange(BATCH), last],
+    }[mode]()
+
+
+def sentence(folder, states, mask, modes, activation, unit, generator):
+    """The modules of sentence-transformers behind a model, and what they give."""
+    kind = "sentence_transformers.models."
+    modules = [["", "Transformer"], ["1_Pooling", "Pooling"]]
+    every = ["cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken"]
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling/config.json").write_text(json.dumps(
+        {"word_embedding_dimension": WIDTH, **{f"pooling_mode_{mode}": mode in modes for mode in every}}))
+    vector = torch.cat([pooled(states, mask, mode) for mode in modes], 1)
+    if activation:
+        weight = (0.3 * torch.randn(WIDTH, WIDTH, generator=generator)).half()
+        bias = (0.3 * torch.randn(WIDTH, generator=generator)).half()
+        (folder / "2_Dense").mkdir()
+        (folder / "2_Dense/config.json").write_text(json.dumps(
+            {"in_features": WIDTH, "out_features": WIDTH, "bias": True,
+             "activation_function": "torch.nn.modules.activation." + activation}))
+        save_file({"linear.weight": weight.numpy(), "linear.bias": bias.numpy()},
+                  folder / "2_Dense/model.safetensors")
+        modules.append(["2_Dense", "Dense"])
+        vector = getattr(torch.nn, activation)()(vector @ weight.float().T + bias.float())
+    if unit:
+        modules.append([f"{len(modules)}_Normalize", "Normalize"])
+        vector = torch.nn.functional.normalize(vector, dim=1)
+    (folder / "modules.json").write_text(json.dumps(
+        [{"idx": i, "name": str(i), "path": path, "type": kind + word} for i, (path, word) in enumerate(modules)]))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 16, "do_lower_case": false}')
+    return {"sentence_embedding": vector}
+
+
+def outputs_of(name, class_name, result, mask):
+    """The outputs that attn2c gives, too: rows of padding are no number."""
+    found = {}
+    for key in sorted(HIDDEN_ONLY & set(result.keys())):
+        value = result[key].float()
+        if mask is not None and value.dim() >= 2 and value.shape[1] == SEQ:
+            last = mask.sum(1) - 1
+            if "LMHead" in class_name or "CausalLM" in class_name:
+                if "all_logits" not in name:
+                    found[key] = value[torch.arange(BATCH), last]
+                    continue
+            value = value.masked_fill(mask.view(BATCH, SEQ, *[1] * (value.dim() - 2)) == 0, torch.nan)
+        found[key] = value
+    return found
+
+
+def write(name):
+    class_name, settings, special = CASES[name]
+    folder = GOLDENS / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+    model_class = getattr(hf, class_name)
+    config = model_class.config_class(**settings)
+    model = model_class(config)
+    fill(model, generator)
+    model.half().save_pretrained(folder, max_shard_size=special.get("shards", "1GB"))
+    model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
+    if "change" in special:
+        globals()[special["change"]](folder)
+    mask = None
+    if "pixel" in model.main_input_name:
+        inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
+    else:
+        inputs = text_inputs(name, config, generator)
+        if "left" in special:
+            inputs = {key: value.flip(1) for key, value in inputs.items()}
+        mask = inputs["attention_mask"]
+    with torch.no_grad():
+        result = model(**inputs)
+        expected = outputs_of(name, class_name, result, mask)
+        if "sentence" in special:
+            expected = sentence(folder, result.last_hidden_state, mask, *special["sentence"], generator)
+    if mask is not None and "left" not in special:
+        del inputs["attention_mask"]
+        inputs["lengths"] = mask.sum(1)
+    for key, value in inputs.items():
+        np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
+    for key, value in expected.items():
+        np.save(folder / f"out_{key}.npy", value.numpy().astype(np.float32))
+    words = ["batch=2"] + (["seq=7"] if mask is not None else []) + special.get("words", [])
+    (folder / "words.txt").write_text("\n".join(words) + "\n")
+    (folder / "generation_config.json").unlink(missing_ok=True)
+
+
+def main():
+    torch.manual_seed(0)
+    for name in sys.argv[1:] or CASES:
+        write(name)
+        print(name)
+
+
+if __name__ == "__main__":
+    main()

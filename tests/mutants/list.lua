@@ -1,0 +1,432 @@
+-- list.lua: small wrong changes, each with the suite that must fail: a spec, with a busted filter where a part
+-- of it is enough, or c:NAME, a C test, with a Criterion filter. The cheapest suite that must fail is named.
+-- `old` stands once in the file. An entry with `equivalent` changes nothing that anyone could see, and says why.
+local list = {}
+
+-- The file and suite of the entries that follow.
+local function of(file, suite)
+  return function(entries)
+    for _, entry in ipairs(entries) do
+      entry.file, entry.suite = file, entry.suite or suite
+      list[#list + 1] = entry
+    end
+  end
+end
+
+local spec = "tests/spec/"
+
+of("gen/passes/describe.lua", spec .. "passes/describe_spec.lua") {
+  { name = "describe_size", old = "if #text > LARGEST then", new = "if #text > 2 * LARGEST then",
+    filter = "256 KiB", wrong = "a description beyond the limit is read" },
+  { name = "describe_numbers_as_keys", old = "math.tointeger(tonumber(key)) or key", new = "key",
+    filter = "reach into tables", wrong = "output.4.to names the key \"4\"" },
+}
+
+of("gen/passes/describe/limits.lua", spec .. "passes/describe_spec.lua") {
+  { name = "limits_look", old = "if budget.steps % INTERVAL == 0 then look(budget) end", new = "",
+    filter = "bound memory", wrong = "memory is looked at by the parser alone" },
+  { name = "limits_strings", old = "for key in pairs(kept) do methods[key] = nil end", new = "methods.__index = nil",
+    filter = "no arithmetic on strings", wrong = "strings keep their arithmetic" },
+  { name = "limits_varargs", old = "      at = at + 3\n", new = "      at = at + 1\n",
+    filter = "two dots", wrong = "... is taken for a concatenation" },
+}
+
+of("gen/passes/describe/language.lua", spec .. "passes/describe_spec.lua") {
+  { name = "language_stage", old = "fields[key] = value end\n      fields.stage = name\n", filter = "rename a stage",
+    new = "fields[key] = value end\n", wrong = "a constructor's argument renames the stage" },
+}
+
+of("gen/passes/validate.lua", spec .. "passes/validate_spec.lua") {
+  { name = "validate_kv_heads", old = "if spec.heads % spec.kv_heads ~= 0 then",
+    new = "if spec.heads < spec.kv_heads then",
+    suite = spec .. "passes/validate/attention_spec.lua", wrong = "heads that share keys unevenly are accepted" },
+  { name = "validate_d_ff", old = "spec.d_ff = 4 * spec.d_model", new = "spec.d_ff = 2 * spec.d_model",
+    filter = "every default", wrong = "another default of d_ff" },
+  { name = "validate_head_dim", old = "spec.d_model // spec.heads > 256", new = "spec.d_model // spec.heads > 512",
+    wrong = "heads wider than a kernel's are accepted" },
+  { name = "validate_past", old = "spec.past + spec.seq > 4096", new = "spec.past > 4096",
+    suite = spec .. "passes/validate/attention_spec.lua", wrong = "the new keys do not count" },
+  { name = "validate_positions", old = "local needed = spec.seq + (spec.past or 0)", new = "local needed = spec.seq",
+    suite = spec .. "passes/validate/attention_spec.lua", wrong = "the past has no positions" },
+  { name = "validate_rope_dim", old = "(spec.rope_dim % 2 ~= 0 or spec.rope_dim > spec.head_dim)",
+    new = "spec.rope_dim > spec.head_dim", suite = spec .. "passes/validate/attention_spec.lua",
+    wrong = "an odd number of columns is rotated" },
+}
+
+of("gen/passes/validate/readers.lua", spec .. "passes/validate_spec.lua") {
+  { name = "readers_nan", old = "or value ~= value or value < field.min", new = "or value < field.min",
+    wrong = "NaN is a number in every range" },
+  { name = "readers_divisor", old = "parameter.divides % n ~= 0", new = "n % parameter.divides ~= 0",
+    filter = "tile parameters", wrong = "a padding that does not divide a line is accepted" },
+  { name = "readers_none", old = "if none and some then", new = "if none and not some then", filter = "masks",
+    wrong = "none beside another mask" },
+}
+
+of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
+  { name = "graph_norm", old = "return norm == \"post\" and", new = "return norm ~= \"none\" and",
+    wrong = "a pre-norm stack is normed behind the sum, too" },
+  { name = "graph_gate", old = "{ a = up, b = gated }", new = "{ a = up, b = gate }",
+    suite = spec .. "passes/graph/attention_spec.lua", wrong = "the gate has no activation" },
+  { name = "graph_sinusoidal", old = "spec.past > 0 and \"sinusoidal \" .. spec.past or \"sinusoidal\"",
+    new = "\"sinusoidal\"", wrong = "positions behind a past begin at 0" },
+  { name = "graph_output_names", old = "while taken[member] do member = member .. \"_\" .. i end", new = "",
+    wrong = "two outputs of one name" },
+}
+
+of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") {
+  { name = "attention_softcap_order",
+    old = [[
+  if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end
+  if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end]],
+    new = [[
+  if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
+  if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end]],
+    wrong = "positions are capped with the scores" },
+  { name = "attention_prefix", old = "causal = spec.mask.causal or spec.mask.prefix ~= nil,",
+    new = "causal = spec.mask.causal,", wrong = "a prefix bounds nothing behind itself" },
+  { name = "attention_cross_masks", old = "masks = { key_padding = memory.key_padding } }",
+    new = "masks = arrays_of(self) }", wrong = "a cross-attention has the self-attention's masks" },
+  { name = "attention_scale_twice", old = "{ factor = to_float(scale) })\n    scale = 1.0\n",
+    new = "{ factor = to_float(scale) })\n", wrong = "scores to which something is added are scaled twice" },
+  { name = "attention_lengths", old = "\"i32\", { self.batch }, 1, new_keys(spec) + 1)",
+    new = "\"i32\", { self.batch }, 1, new_keys(spec))", wrong = "a full sequence is refused" },
+  { name = "attention_t5_past", old = "local first = -(spec.seq - 1) - spec.past",
+    new = "local first = -(spec.seq - 1)", wrong = "distances do not count the past" },
+  { name = "attention_rope_past", old = "(\"rope_%s %.17g %d\"):format(name, spec.rope_theta, spec.past)",
+    new = "(\"rope_%s %.17g %d\"):format(name, spec.rope_theta, 0)", wrong = "rotation begins anew behind a past" },
+  { name = "attention_zero", old = "(spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)",
+    new = "(spec.bias_kv and 1 or 0)", wrong = "the row of zeros counts as a key of the sequence" },
+  { name = "attention_kept_columns", old = "{ heads = a.kept, all = spec.heads, axis = 2 }",
+    new = "{ heads = a.kept, all = spec.heads, axis = 1 }", wrong = "rows, not columns, are left out of W_o" },
+  { name = "attention_factor_layer", old = "a.factors.shape[1] > 1 and a.layer or 0", new = "0",
+    wrong = "all layers have the first one's factors" },
+}
+
+of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
+  { name = "plan_riders", old = "uses[result.name] == 1 and result.kind == \"scratch\") then break end",
+    new = "uses[result.name] == 1) then break end", wrong = "an output that is read again is not written" },
+  { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
+    new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
+  { name = "plan_apart", old = "return batch % segment.group == 0 or last >= 2", new = "return true",
+    filter = "divide groups", wrong = "two workers have a sequence in common" },
+  { name = "plan_group", old = "math.min(spec.batch, p.group_tokens // spec.seq)", new = "p.group_tokens // spec.seq",
+    filter = "group", wrong = "a group has more sequences than the batch" },
+  { name = "plan_unread", old = "local here, crossing = readers[name] ~= nil, false",
+    new = "local here, crossing = true, false", filter = "nobody reads",
+    wrong = "what nobody reads is kept a tile at a time" },
+}
+
+of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
+  { name = "divide_tail", old = "tail = k % wanted }", new = "tail = 0 }", wrong = "the last inputs are left out" },
+  { name = "divide_odd_lines", old = "ld // 16 % 2 == 0", new = "ld // 16 % 2 == 1",
+    wrong = "long rows share the sets of a cache" },
+  { name = "divide_narrow_panel", old = "rest <= 16 and count > 0 and panel > 32", new = "rest < 0 and count > 0",
+    wrong = "a panel of one vector" },
+}
+
+of("gen/passes/plan/tile.lua", spec .. "passes/plan/tile_spec.lua") {
+  { name = "tile_beta", old = "beta = block.first == 0 and 0 or 1", new = "beta = 0",
+    wrong = "each K block forgets those before it" },
+  { name = "tile_fetch", old = "from = span.first * ld + ahead + 16 * done", new = "from = span.first * ld + ahead",
+    wrong = "all calls fetch the same lines" },
+}
+
+of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
+  { name = "blocks_prefix", old = "math.max(position + count + right, prefix)", new = "position + count + right",
+    wrong = "the first blocks miss keys of the prefix" },
+  { name = "blocks_piece_cut", old = "local lo, hi = cut.lo - skipped, cut.hi - skipped",
+    new = "local lo, hi = cut.lo, cut.hi", wrong = "each piece is cut as the first" },
+  { name = "blocks_pieces", old = "  if region.context.attributes.nonzero then return false end\n", new = "",
+    wrong = "keys come in pieces where a repair needs all weights" },
+  { name = "blocks_pad", old = "last and column + m <= tile_ld and part.first % p.key_block + m <= p.key_block",
+    new = "last", suite = spec .. "passes/lower/attention_spec.lua", filter = "never leaves",
+    wrong = "padded scores leave the row of their tile" },
+}
+
+of("gen/passes/lower.lua", spec .. "passes/lower_spec.lua") {
+  { name = "lower_periods", old = "local stop = math.min(first + count, (row // period + 1) * period)",
+    new = "local stop = first + count", wrong = "a table of positions goes on into the next sequence" },
+  { name = "lower_loop", old = "if place.loop then operand.terms.b = per_sequence end", new = "",
+    wrong = "all sequences of a group are the first" },
+}
+
+of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
+  { name = "lower_last_row", old = "self:value(op.operands.lengths, -1, place)",
+    new = "self:value(op.operands.lengths, 0, place)", filter = "pool",
+    wrong = "the row behind the last one is taken" },
+}
+
+of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
+  { name = "scores_key_head", old = "return at.head // (heads // (k.shape[3] // at.head_dim))",
+    new = "return at.head % (k.shape[3] // at.head_dim)", wrong = "heads read another group's keys" },
+  { name = "scores_first_key", old = "(op.attributes.offset or 0) - span.first_key, at.place) })",
+    new = "(op.attributes.offset or 0), at.place) })", suite = spec .. "passes/lower/attention_spec.lua",
+    filter = "counts a block's valid keys", wrong = "add_length counts from the first key of all" },
+  { name = "scores_distance", old = "span.first_key - at.block.first + at.queries - 1",
+    new = "span.first_key - at.block.first + at.queries", wrong = "each distance has its neighbour's value" },
+  { name = "scores_own_keys", old = "op_table.class(op).own_keys and span.keys or at.block.keys",
+    new = "at.block.keys", wrong = "an array goes over keys that it does not have" },
+}
+
+of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") {
+  { name = "repair_static", old = "elseif first.cut or lengths then", new = "elseif lengths then",
+    suite = spec .. "whole/nan_spec.lua", filter = "with causal$",
+    wrong = "a NaN behind a static mask reaches the context" },
+  { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - span.first_key, at.place) })",
+    new = "(region.scores.attributes.offset or 0), at.place) })", wrong = "lengths count from the first key of all" },
+  { name = "store_rest", old = "  fill(result.shape[4])\n", new = "", suite = spec .. "passes/lower/options_spec.lua",
+    filter = "weights that go out", wrong = "weights of keys behind the last block are not written" },
+  { name = "context_tail", old = "    beta = 1\n", new = "", filter = "reduces the context",
+    wrong = "the last keys overwrite the sum" },
+}
+
+of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
+  { name = "schedule_write_after_read",
+    old = "for place in pairs(atom.fills) do clash = clash or touched[place] end", new = "",
+    filter = "under another name", wrong = "a block overwrites what another worker still reads" },
+  { name = "schedule_read_after_write",
+    old = "clash = clash or (written[buffer] and not atom.writes[buffer])", new = "clash = clash or false",
+    filter = "the same calls", wrong = "a worker reads what another has not written" },
+  { name = "schedule_halves", old = "local middle = before + atom.cost / 2", new = "local middle = before + atom.cost",
+    filter = "like parts", wrong = "of two like parts one worker has both" },
+  { name = "schedule_least", old = "if total / #phases < least then return nil end",
+    new = "if #phases < least then return nil end", filter = "the same calls", wrong = "phases are divided by number" },
+  { name = "schedule_rest", old = "(segment.repeats + 1) // 2", new = "segment.repeats",
+    filter = "second worker pays", wrong = "groups of two workers count as of one" },
+}
+
+of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
+  { name = "memory_loops",
+    old = "if segment.repeats > 1 then loops[#loops + 1] = "
+      .. "{ first = start_of[segment], last = last_of[segment] } end",
+    new = "", wrong = "what is pooled is overwritten by the next group" },
+  { name = "memory_names", old = "item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)",
+    new = "item.first, item.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
+  { name = "memory_side_by_side", old = "program.shared_floats + program.threads * program.own_floats",
+    new = "program.shared_floats + program.own_floats", wrong = "all workers have one part of the arena" },
+  { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
+    new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
+  { name = "memory_panels", old = "columns * words.round_up(width, LINE) end", new = "columns * width end",
+    wrong = "weights overlap by the padding of their panels" },
+}
+
+of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
+  { name = "kernels_optional", old = "step.arguments[declared[1]] and \"1\" or \"0\"", new = "\"1\"",
+    wrong = "a norm with a bias and one without are one function" },
+  { name = "kernels_beta", old = "k.lda, k.ldb, k.ldc, k.beta) end\n\n-- bias",
+    new = "k.lda, k.ldb, k.ldc, 0) end\n\n-- bias",
+    wrong = "kernels that add and that begin are one" },
+  { name = "kernels_batches", old = "(\"%d %d %d\"):format(batch.count, batch.a, batch.b)",
+    new = "(\"%d\"):format(batch.count)", wrong = "batches of one length have the first one's strides" },
+}
+
+of("gen/passes/emit/steps.lua", spec .. "passes/emit_spec.lua") {
+  { name = "emit_last_group", old = "of_segment.group, batch - of_segment.group", new = "of_segment.group, batch",
+    suite = spec .. "whole/forms_spec.lua", filter = "groups of two of three",
+    wrong = "the last group leaves the batch" },
+}
+
+of("gen/commands/build/recipe.lua", spec .. "commands/build/recipe_spec.lua") {
+  { name = "recipe_fast_math", old = "{ CC, \"-shared\", ", new = "{ CC, \"-shared\", \"-ffast-math\", ",
+    suite = spec .. "whole/guest_spec.lua", filter = "floating%-point environment",
+    wrong = "the library changes MXCSR when it is loaded" },
+  { name = "recipe_local", old = "\"--localize-hidden\", ", new = "",
+    wrong = "the runtime's names are the user's, too" },
+  { name = "recipe_provider", old = "return provider == nil or provider == kernels", new = "return true",
+    wrong = "both providers of kernels are linked" },
+}
+
+of("gen/commands/build/store.lua", spec .. "commands/build/store_spec.lua") {
+  { name = "store_content", old = "if not text or hash.content(text) ~= sum then", new = "if not text then",
+    wrong = "half a result is linked" },
+  { name = "store_mode", old = "if found.mode & 63 ~= 0 then", new = "if found.mode & 7 ~= 0 then",
+    wrong = "a cache that a group may write is used" },
+  { name = "store_folder", old = "if found.type ~= \"directory\" then", new = "if found.type == \"file\" then",
+    wrong = "a link to a folder is used" },
+  { name = "store_in_use", old = "if total <= limits.bytes or now - entry.used < limits.in_use then break end",
+    new = "if total <= limits.bytes then break end", wrong = "what another build uses is removed" },
+}
+
+of("gen/commands/build/runner.lua", spec .. "commands/build/runner_spec.lua") {
+  { name = "runner_headers", old = "    parts[#parts + 1] = self.headers[job.from]\n", new = "",
+    wrong = "a changed header compiles nothing" },
+  { name = "runner_tools", old = "{ FORMAT, self.toolchain.identity, job.name }", new = "{ FORMAT, \"\", job.name }",
+    wrong = "another compiler's results are used" },
+  { name = "runner_inputs", old = "self.results[name].path or name .. \" \" .. self.results[name].sum",
+    new = "self.results[name].path or name", wrong = "what is linked of changed objects is not linked anew" },
+}
+
+of("gen/commands/overrides.lua", spec .. "commands/overrides_spec.lua") {
+  { name = "overrides_order", old = "  table.sort(sorted)\n", new = "", wrong = "the same overrides have two folders" },
+  { name = "overrides_twice", old = "if seen[key] then", new = "if seen[word] then",
+    wrong = "a key with two values is taken" },
+}
+
+of("runtime/formats/file.c", "c:file") {
+  { name = "file_eintr", old = "      if (errno == EINTR) continue;\n", new = "",
+    filter = "file/reading_goes_on*", wrong = "a signal ends a read" },
+  { name = "file_short", old = "at += got, offset += got, bytes -= (size_t)got;",
+    new = "at += got, bytes -= (size_t)got;", filter = "file/reading_goes_on*",
+    wrong = "a short read begins again where it began" },
+  { name = "file_beyond", old = "bytes > (uint64_t)(file->size - offset)", new = "bytes > (uint64_t)file->size",
+    filter = "file/reading_beyond*", wrong = "what lies beyond the end is asked of the system" },
+}
+
+of("runtime/formats/json.c", "c:json") {
+  { name = "json_surrogate", old = "if (low < 0xdc00 || low > 0xdfff)", new = "if (low < 0xd800 || low > 0xdfff)",
+    wrong = "two upper halves make a character" },
+  { name = "json_zero", old = "json->at - start > 1 && json->text[start] == '0'",
+    new = "json->at - start > 2 && json->text[start] == '0'", wrong = "01 is a number" },
+  { name = "json_comma", old = "  if (*members > 0) {\n    if (next != ',')", new = "  if (*members > 0) {\n    if (0)",
+    wrong = "members need nothing between them" },
+}
+
+of("runtime/base/utf8.c", "c:attn2c") {
+  { name = "utf8_overlong", old = "  if (first == 0xe0 && second < 0xa0) return 0;\n", new = "",
+    filter = "message/controls*", wrong = "a character may be longer than it need be" },
+}
+
+of("runtime/formats/npy_header.c", "c:npy") {
+  { name = "npy_tuple", old = "if (header->rank == 1 && !comma)", new = "if (header->rank == 0 && !comma)",
+    filter = "npy/malformed*", wrong = "(3) is a shape" },
+  { name = "npy_twice", old = "if (found[key]++)", new = "if (found[key]++ > 1)", filter = "npy/malformed*",
+    wrong = "a key of the header stands twice" },
+}
+
+of("runtime/formats/npy.c", "c:npy") {
+  { name = "npy_order", old = "if (header->fortran_order && header->rank > 1) {",
+    new = "if (header->fortran_order && header->rank > 2) {", wrong = "a matrix in Fortran order is read as it lies" },
+  { name = "npy_length", old = "if (bytes != there) {", new = "if (bytes > there) {",
+    filter = "npy/cut*", wrong = "what follows the data is ignored" },
+}
+
+of("runtime/formats/safetensors.c", "c:safetensors") {
+  { name = "safetensors_hole", old = "if (tensor->begin != claimed) {", new = "if (tensor->begin < claimed) {",
+    filter = "safetensors/what_is_malformed*", wrong = "bytes that belong to no tensor" },
+  { name = "safetensors_twice", old = "  status = check_names(file, message);\n  if (status) return status;\n",
+    new = "  check_names(file, message);\n", filter = "safetensors/what_is_malformed*",
+    wrong = "a tensor stands twice" },
+  { name = "safetensors_read", old = "count > tensor->elements - first", new = "count > tensor->elements",
+    filter = "safetensors/ranges*", wrong = "the next tensor's values are read" },
+}
+
+of("runtime/base/floats.c", "c:safetensors") {
+  { name = "floats_subnormal", old = "  if (fraction == 0) return sign;\n", new = "  return sign;\n",
+    filter = "safetensors/every_half*", wrong = "small numbers of half precision are 0" },
+}
+
+of("runtime/weights/constants.c", "c:constants") {
+  { name = "alibi_slopes", old = "(double)(2 * (h - power) + 1) / (double)(2 * power)",
+    new = "(double)(2 * (h - power) + 2) / (double)(2 * power)", wrong = "the wrong slopes behind a power of two" },
+  { name = "t5_directions", old = "if (distance > 0) begin = buckets;", new = "if (distance < 0) begin = buckets;",
+    wrong = "before and after are exchanged" },
+  { name = "t5_last_bucket", old = "bucket < buckets ? bucket : buckets - 1", new = "bucket",
+    wrong = "far distances have a bucket that is not there" },
+  { name = "rope_first", old = "(float)function((double)(first + s) * frequency)",
+    new = "(float)function((double)(s - first) * frequency)", wrong = "angles are of positions before the first" },
+}
+
+of("runtime/weights/random.c", "c:random") {
+  { name = "random_part", old = "2 * (uint64_t)(first + i) * GOLDEN_GAMMA",
+    new = "2 * (uint64_t)(0 * first + i) * GOLDEN_GAMMA",
+    filter = "random/a_value*", wrong = "each piece of a weight has the same values" },
+  { name = "random_limit", old = "(int32_t)(minimum + (int64_t)(upper * range >> 32))",
+    new = "(int32_t)(minimum + (int64_t)(upper * (range - 1) >> 32))", wrong = "the largest integer never comes" },
+}
+
+of("runtime/weights/views.c", "c:weights") {
+  { name = "views_first", old = "const int64_t first = view->first + (row + i) * view->row_step;",
+    new = "const int64_t first = (row + i) * view->row_step;", wrong = "key and value are the query's rows" },
+  { name = "views_factor", old = "+ factor * from[j * step];", new = "+ from[j * step];",
+    wrong = "a factor is not multiplied" },
+  { name = "views_transposed", old = "put(view, from, band->length, view->columns",
+    new = "put(view, from, 1, view->columns",
+    wrong = "a transposed tensor is read as it lies" },
+}
+
+of("runtime/model/pack.c", "c:load") {
+  { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
+    new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies behind a panel's last row is not 0" },
+  { name = "pack_pieces", old = "pieces->offset += columns * piece->leading;", new = "",
+    wrong = "each panel lies over the first" },
+}
+
+of("runtime/model/load.c", "c:load") {
+  { name = "load_status", old = "while (l->status == ATTN2C_OK && attn2c_pieces_next",
+    new = "while (attn2c_pieces_next", filter = "load/a_failing*", wrong = "reading goes on behind a fault" },
+}
+
+of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {
+  { name = "workers_bound", old = "workers < 8 && 2 * workers <= processors",
+    new = "2 * workers <= processors", filter = "one, two, four or eight",
+    wrong = "more workers than code was emitted for" },
+}
+
+of("runtime/model/team.c", "c:team") {
+  { name = "team_phases", old = "(size_t)(phase - team->first)", new = "(size_t)(phase - 0 * team->first)",
+    filter = "team/does_every*", wrong = "the phases of a later call go on behind those of the one before" },
+  { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
+    "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
+    wrong = "a signal of the process is handled on a thread of ours" },
+  { name = "team_debt", old = "call->alone / INTEREST - call->waited", new = "call->alone / INTEREST",
+    filter = "team/works_alone*", wrong = "waiting costs nothing" },
+}
+
+of("runtime/ops/softmax.h", "c:rowops_base") {
+  { name = "softmax_empty", old = "attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f);",
+    new = "attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f);", filter = "softmax/*",
+    wrong = "a row without a key is NaN" },
+}
+
+of("runtime/ops/spans.h", "c:rowops_attention_base") {
+  { name = "repair_zero", old = "if (weight == 0.0f) continue;", new = "if (weight < 0.0f) continue;",
+    wrong = "0 times NaN is added" },
+}
+
+of("runtime/ops/gather.h", "c:rowops_base") {
+  { name = "pool_nan", old = "y[j] = v <= m || m != m ? m : v;", new = "y[j] = v > m ? v : m;", filter = "gather/pool",
+    wrong = "the largest of NaN and a number is the number" },
+  { name = "patches_columns", old = "left = (first + i) % across * patch", new = "left = i % across * patch",
+    suite = "c:rowops_rows_base", filter = "gather/patches*", wrong = "patches from a later one on are shifted" },
+}
+
+of("runtime/check/compare.c", "c:compare") {
+  { name = "compare_zeros", old = "#define ZERO_SHARE 0.3", new = "#define ZERO_SHARE 1.3",
+    filter = "compare/mostly*", wrong = "a result that is nearly all zero passes" },
+  { name = "compare_nan", old = "return isnan(want) && isnan(got);", new = "return isnan(want);",
+    filter = "compare/*", wrong = "a number passes where NaN is right" },
+  { name = "compare_padded", old = "i / width * leading_dimension + i % width",
+    new = "i / width * width + i % width + 0 * leading_dimension",
+    filter = "compare/padded*", wrong = "rows are taken as packed" },
+}
+
+of("runtime/check/tolerance.c", "c:compare") {
+  { name = "tolerance_product", old = "4 * sqrt((double)length) * ATTN2C_ROUNDOFF",
+    new = "4 * (double)length * ATTN2C_ROUNDOFF", filter = "tolerance/*", wrong = "products may be far off" },
+}
+
+of("runtime/check/reference_masks.c", "c:reference_attention") {
+  { name = "reference_extra", old = "&& j < keys - extra && from != -INFINITY", new = "&& from != -INFINITY",
+    wrong = "keys behind the sequence are padded, too" },
+  { name = "reference_masked_stays", old = "int adds = j < over.columns && from != -INFINITY;",
+    new = "int adds = j < over.columns;", wrong = "what is added brings back a masked score" },
+}
+
+of("runtime/check/reference_rows.c", "c:reference") {
+  { name = "reference_gelu", old = "x + 0.044715 * x * x * x", new = "x + 0.044715 * x * x",
+    filter = "activate/*", wrong = "another gelu_tanh" },
+}
+
+of("runtime/check/check_mask.c", "c:check_mask") {
+  { name = "check_mask_mean", old = "if (entry->ops[number].role == ATTN2C_MEAN_OF_WEIGHTS)",
+    new = "if (entry->ops[number].role == ATTN2C_MAKES_SCORES)", wrong = "a mean over heads has no mask" },
+}
+
+of("runtime/program/arguments.c", "c:program") {
+  { name = "arguments_twice", old = "if (*place != NULL) {", new = "if (*place == value) {",
+    filter = "program/refuses_wrong*", wrong = "--weights is taken twice" },
+  { name = "arguments_decimal", old = "*end != '\\0' || number > most", new = "number > most",
+    filter = "program/refuses_wrong*", wrong = "7x is a number" },
+}
+
+return list

@@ -1,0 +1,503 @@
+"""What a description means: from weights and inputs to outputs, in plain lines and doubles.
+
+It is written from `gen/attn2c keys` and the README alone, and shares nothing with the compiler.
+`d` is a description as a dict. `given` hands out what the model is told at run time:
+
+    given.weight(path, *shape, mean=, deviation=)   a weight of the checkpoint, by attn2c's names
+    given.floats(name, *shape, deviation=)          an input of numbers
+    given.integers(name, least, end, *shape)        an input of integers from least to end - 1
+    given.blocked(name, *shape)                     an input of booleans, true: left out
+
+Attention goes through its rows one by one and looks only at the keys that a row may see.
+"""
+
+import math
+
+import numpy as np
+
+_erf = np.vectorize(math.erf, otypes=[float])
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+ACTIVATIONS = {
+    "relu": lambda x: np.maximum(x, 0),
+    "gelu": lambda x: x / 2 * (1 + _erf(x / math.sqrt(2))),
+    "gelu_tanh": lambda x: x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))),
+    "quick_gelu": lambda x: x * sigmoid(1.702 * x),
+    "silu": lambda x: x * sigmoid(x),
+    "sigmoid": sigmoid,
+    "tanh": np.tanh,
+}
+
+# What an encoder within a model does not take from the model.
+OWN = {"mask", "window", "prefix", "mask_value", "input", "seq", "attention_output", "head_mask",
+       "max_position"}
+OF_WIDTH = {"head_dim", "rope_dim", "d_ff", "scale"}    # taken only where the widths are the model's
+OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff", "gated", "activation", "norm",
+            "norm_kind", "eps", "final_norm", "residual", "bias", "projections", "scale", "softcap",
+            "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
+            "rope_style", "rope_dim", "t5_buckets", "t5_distance"}
+DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
+                 "vocabulary": "logits", "normalise": "embedding", "argmax": "label"}
+
+
+def mask_words(d):
+    """The words of a mask, in a set; "window" and "prefix" have their bounds beside them."""
+    mask = d.get("mask", "none")
+    return {mask} if isinstance(mask, str) else set(mask)
+
+
+def seen_statically(d, i, j):
+    """Whether the token at position i sees the one at position j; of several masks, all must let it."""
+    words = mask_words(d)
+    if "causal" in words and j > i:
+        return False
+    if "prefix" in words and j > i and j >= d["prefix"]:
+        return False
+    return "window" not in words or i - d["window"][0] <= j <= i + d["window"][1]
+
+
+def alibi_slopes(heads):
+    """Press et al. 2022, with their rule for head counts that are no power of two."""
+    power = 2 ** math.floor(math.log2(heads))
+    slopes = [2.0 ** (-8 * (h + 1) / power) for h in range(power)]
+    return slopes if power == heads else slopes + alibi_slopes(2 * power)[0::2][:heads - power]
+
+
+def t5_bucket(distance, both_sides, buckets, largest):
+    """Raffel et al. 2020; distance is key minus query. The logarithm is of floats, as theirs."""
+    first = 0
+    if both_sides:
+        buckets //= 2
+        first = buckets if distance > 0 else 0
+        distance = abs(distance)
+    else:
+        distance = max(0, -distance)
+    exact = buckets // 2
+    if distance < exact:
+        return first + distance
+    far = np.log(np.float32(distance) / np.float32(exact)) / np.float32(math.log(largest / exact))
+    return first + min(buckets - 1, exact + int(far * np.float32(buckets - exact)))
+
+
+def sinusoid(position, width):
+    """Vaswani et al. 2017, section 3.5."""
+    return [(math.sin if c % 2 == 0 else math.cos)(position / 10000.0 ** ((c - c % 2) / width)) for c in range(width)]
+
+
+def rotated(d, x, first):
+    """Rotary positions of x, [heads][rows][head_dim], whose first row stands at `first`."""
+    width = d.get("rope_dim", x.shape[-1])
+    y = x.copy()
+    for row in range(x.shape[1]):
+        for pair in range(width // 2):
+            angle = (first + row) * d.get("rope_theta", 10000.0) ** (-2 * pair / width)
+            if d.get("rope_style", "halves") == "halves":
+                a, b = pair, pair + width // 2
+            else:
+                a, b = 2 * pair, 2 * pair + 1
+            y[:, row, a] = x[:, row, a] * math.cos(angle) - x[:, row, b] * math.sin(angle)
+            y[:, row, b] = x[:, row, b] * math.cos(angle) + x[:, row, a] * math.sin(angle)
+    return y
+
+
+def weigh(d, scores):
+    """The weights of a row of scores; -inf is a key that the row does not see."""
+    seen = scores != -np.inf
+    weights = np.zeros(len(scores))
+    if not seen.any():
+        return weights + (np.nan if d.get("fully_masked", "zero") == "nan" else 0.0)
+    kind = d.get("weighting", "softmax")
+    if kind == "softmax" and np.isnan(scores[seen]).any():
+        weights[:] = np.nan
+    elif kind == "softmax":
+        e = np.exp(scores[seen] - scores[seen].max())
+        weights[seen] = e / e.sum()
+    else:
+        weights[seen] = np.maximum(scores[seen], 0) if kind == "relu" else scores[seen]
+    return weights
+
+
+def split(x, heads):
+    """[rows][heads * D] as [heads][rows][D]."""
+    return x.reshape(x.shape[0], heads, -1).transpose(1, 0, 2)
+
+
+class Stack:
+    """A stack of layers: the model's, or an encoder's, whose weights begin with encoder. and inputs with source_."""
+
+    def __init__(self, d, given, outputs, prefix="", input_prefix=""):
+        self.d, self.given, self.outputs = d, given, outputs
+        self.prefix, self.input_prefix = prefix, input_prefix
+        self.heads = d["heads"]
+        self.kv_heads = d.get("kv_heads", self.heads)
+        self.head_dim = d.get("head_dim", d["d_model"] // self.heads)
+        self.batch, self.past = d.get("batch", 1), d.get("past", 0)
+        self.seq_first = d.get("layout") == "seq_first"
+        self.memory, self.memory_masks = None, {}
+
+    # Parts.
+
+    def has_bias(self, part):
+        bias = self.d.get("bias", True)
+        return bias if isinstance(bias, bool) else bias.get(part, True)
+
+    def linear(self, path, x, width, bias=True, gain=1.0):
+        weight = self.given.weight(path + ".weight", width, x.shape[-1], deviation=gain * x.shape[-1] ** -0.5)
+        return x @ weight.T + (self.given.weight(path + ".bias", width, deviation=0.3) if bias else 0.0)
+
+    def norm(self, path, x, eps=None):
+        eps = self.d.get("eps", 1e-5) if eps is None else eps
+        gain = self.given.weight(path + ".weight", x.shape[-1], mean=1.0, deviation=0.3)
+        if self.d.get("norm_kind") == "rms":
+            return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps) * gain
+        y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gain
+        return y + (self.given.weight(path + ".bias", x.shape[-1], deviation=0.3) if self.has_bias("norm") else 0.0)
+
+    def rows(self, name, rows, width):
+        """An input of rows, as [batch][rows][width]."""
+        name = self.input_prefix + name
+        if self.seq_first:
+            return self.given.floats(name, rows, self.batch, width).transpose(1, 0, 2)
+        return self.given.floats(name, self.batch, rows, width)
+
+    def laid_out(self, x):
+        """Rows as they go out."""
+        return x.transpose(1, 0, 2) if self.seq_first and x.ndim == 3 else x
+
+    # Before the layers.
+
+    def image_rows(self, stage):
+        """Patches, channel by channel and row by row, through a linear layer; before them the class token."""
+        channels, size = stage.get("channels", 3), stage["patch"]
+        down, across = stage["height"] // size, stage["width"] // size
+        image = self.given.floats(self.input_prefix + "image", self.batch, channels, stage["height"], stage["width"])
+        patches = image.reshape(self.batch, channels, down, size, across, size).transpose(0, 2, 4, 1, 3, 5)
+        x = self.linear(self.prefix + "input.patches", patches.reshape(self.batch, down * across, -1), self.d["d_model"])
+        if stage.get("class_token", True):
+            first = self.given.weight(self.prefix + "input.class", 1, self.d["d_model"])
+            x = np.concatenate((np.broadcast_to(first, (self.batch, 1, x.shape[-1])), x), 1)
+        return x
+
+    def first_states(self):
+        d, path = self.d, self.prefix + "input"
+        stage = d.get("input", {"stage": "hidden"})
+        kind, width = stage["stage"], d["d_model"]
+        if kind == "hidden":
+            x = self.rows("hidden", d["seq"], width)
+        elif kind == "linear":
+            x = self.linear(path + ".linear", self.rows("features", d["seq"], stage["from"]), width,
+                            stage.get("bias", True))
+        elif kind == "tokens":
+            ids = self.given.integers(self.input_prefix + "ids", 0, stage["vocab"], self.batch, d["seq"])
+            x = self.given.weight(path + ".tokens.weight", stage["vocab"], width)[ids]
+        elif kind == "image":
+            x = self.image_rows(stage)
+        else:
+            x = self.rows("query", d["seq"], width)
+        rows = x.shape[1]
+        positions = d.get("positions", "learned" if kind in ("tokens", "image") else "none")
+        if positions == "learned":
+            table = self.given.weight(path + ".positions.weight", d.get("max_position", self.past + rows), width,
+                                      deviation=0.5)
+            x = x + table[self.past: self.past + rows]
+        elif positions == "sinusoidal":
+            x = x + np.array([sinusoid(self.past + i, width) for i in range(rows)])
+        if stage.get("types"):
+            types = self.given.integers(self.input_prefix + "token_types", 0, stage["types"], self.batch, rows)
+            x = x + self.given.weight(path + ".types.weight", stage["types"], width, deviation=0.5)[types]
+        return self.norm(path + ".norm", x) if stage.get("norm") else x
+
+    def read_inputs(self):
+        """States, key and value of qkv(), and what masks and heads are told at run time."""
+        d = self.d
+        self.states = self.first_states()
+        queries = new = self.states.shape[1]
+        self.key = self.value = None
+        if d.get("input", {}).get("stage") == "qkv":
+            new = d.get("key_seq", queries)
+            self.key = self.rows("key", new, d.get("kdim", d["d_model"]))
+            self.value = self.rows("value", new, d.get("vdim", d["d_model"]))
+        keys, words, given = self.past + new, mask_words(d), self.given
+        self.masks = {}
+        shapes = {"key_bias": ("key_bias", (self.batch, keys)), "additive": ("mask_bias", (queries, keys)),
+                  "additive_heads": ("head_bias", (self.batch, self.heads, queries, keys)),
+                  "key_padding": ("key_padding", (self.batch, keys)), "blocked": ("blocked", (queries, keys)),
+                  "blocked_heads": ("head_blocked", (self.batch, self.heads, queries, keys))}
+        if "padding" in words:
+            self.masks["lengths"] = given.integers(self.input_prefix + "lengths", 1, new + 1, self.batch)
+        for word in sorted(words & set(shapes)):
+            name, shape = shapes[word]
+            draw = given.floats if word in ("key_bias", "additive", "additive_heads") else given.blocked
+            self.masks[word] = draw(self.input_prefix + name, *shape)
+        factors = d.get("head_mask", "none")
+        if factors == "input":
+            factors = given.floats(self.input_prefix + "head_mask", d["layers"], self.heads)
+        self.factors = np.ones((d["layers"], self.heads)) if isinstance(factors, str) else np.array(factors, float)
+        if d.get("positions") == "t5":
+            self.buckets = given.weight(self.prefix + "positions.bias.weight", d.get("t5_buckets", 32), self.heads,
+                                        deviation=0.5)
+
+    # Attention.
+
+    def raw_score(self, path, h, q, k):
+        """Before the scale: query . key, or v . tanh(query + key)."""
+        if self.d.get("scoring") != "additive":
+            return q @ k
+        vector = self.given.weight(path + ".score.weight", self.heads, len(q), deviation=2 * len(q) ** -0.5)
+        return vector[h] @ np.tanh(q + k)
+
+    def relative(self, path, q, k, i, j):
+        """What relative_key and relative_key_query add to the score of positions i and j."""
+        positions = self.d.get("positions", "none")
+        if not positions.startswith("relative_key"):
+            return 0.0
+        reach = self.d.get("max_position", self.positions_in_use)
+        row = self.given.weight(path + ".distance.weight", 2 * reach - 1, len(q), deviation=0.7)[i - j + reach - 1]
+        return q @ row + (k @ row if positions == "relative_key_query" else 0.0)
+
+    def scaled(self, score, width):
+        """Times the scale, and bent by the soft cap."""
+        scale = self.d.get("scale", width ** -0.5)
+        score = score if scale is False else scale * score
+        cap = self.d.get("softcap")
+        return cap * math.tanh(score / cap) if cap else score
+
+    def placed(self, h, i, j):
+        """What a position adds to a scaled score."""
+        positions = self.d.get("positions")
+        if positions == "alibi":
+            return -alibi_slopes(self.heads)[h] * abs(i - j)
+        if positions == "t5":
+            return self.buckets[t5_bucket(j - i, "causal" not in mask_words(self.d), self.d.get("t5_buckets", 32),
+                                          self.d.get("t5_distance", 128)), h]
+        return 0.0
+
+    def self_masked(self, score, b, h, row, j):
+        """A score of a self-attention with its masks: -inf where the key is left out."""
+        i, masks = self.past + row, self.masks
+        if not seen_statically(self.d, i, j):
+            return -np.inf
+        if "blocked" in masks and masks["blocked"][row, j]:
+            return -np.inf
+        if "blocked_heads" in masks and masks["blocked_heads"][b, h, row, j]:
+            return -np.inf
+        if "key_bias" in masks:
+            score += masks["key_bias"][b, j]
+        if "additive" in masks:
+            score += masks["additive"][row, j]
+        if "additive_heads" in masks:
+            score += masks["additive_heads"][b, h, row, j]
+        return self.padded(score, masks, b, j, self.past)
+
+    def padded(self, score, masks, b, j, past):
+        """A score where padding may leave its key out, or take mask_value."""
+        left_out = ("lengths" in masks and j >= past + masks["lengths"][b],
+                    "key_padding" in masks and bool(masks["key_padding"][b, j]))
+        if "mask_value" in self.d:
+            return score + sum(left_out) * self.d["mask_value"]
+        return -np.inf if any(left_out) else score
+
+    def project(self, path, query, key, value):
+        """q, k and v of a sequence, by heads."""
+        if self.d.get("projections", True):
+            wide, narrow, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, self.has_bias("qkv")
+            query = self.linear(path + ".q", query, wide, bias, 1.5)
+            key = self.linear(path + ".k", key, narrow, bias, 1.5)
+            value = self.linear(path + ".v", value, narrow, bias)
+        return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
+
+    def close(self, path, context):
+        if not self.d.get("projections", True):
+            return context
+        return self.linear(path + ".out", context, self.d["d_model"], self.has_bias("out"))
+
+    def context_of(self, b, q, k, v, score_of, factors):
+        """Rows of one sequence: its context, [rows][heads * D], its weights and its scores, [heads][rows][keys]."""
+        rows, keys = q.shape[1], k.shape[1]
+        scores, weights = np.zeros((self.heads, rows, keys)), np.zeros((self.heads, rows, keys))
+        context = np.zeros((rows, self.heads, v.shape[-1]))
+        for h in range(self.heads):
+            of = h // (self.heads // self.kv_heads)
+            for row in range(rows):
+                line = np.array([score_of(b, h, row, j, q[h, row], k[of, j]) for j in range(keys)])
+                scores[h, row] = line
+                weights[h, row] = weigh(self.d, line) * factors[h]
+                for j in range(keys):
+                    if line[j] != -np.inf or np.isnan(weights[h, row, j]):
+                        context[row, h] += weights[h, row, j] * v[of, j]
+        return context.reshape(rows, -1), weights, scores
+
+    def show(self, name, layer, weights, scores):
+        """Weights and scores as outputs, where the description asks for this layer's."""
+        wanted = self.d.get("attention_output", "none")
+        wanted = {"kind": wanted} if isinstance(wanted, str) else wanted
+        if "layers" in wanted and layer not in wanted["layers"]:
+            return
+        kind = wanted.get("kind", "heads")
+        name = self.input_prefix + name
+        if kind != "none":
+            self.outputs[f"{name}attention_{layer}"] = weights.mean(1) if kind == "mean" else weights
+        if wanted.get("scores"):
+            self.outputs[f"{name}scores_{layer}"] = scores
+
+    def self_attention(self, layer, path, x):
+        d, past, own = self.d, self.past, {}
+        keys_from = x if self.key is None else self.key
+        values_from = x if self.value is None else self.value
+        new = keys_from.shape[1]
+        self.positions_in_use = past + max(x.shape[1], new)
+        own_keys = past + new
+
+        def score_of(b, h, row, j, q, k):
+            raw = self.raw_score(path, h, q, k)
+            if j >= own_keys:       # behind each sequence's own keys: without a position, seen by all
+                return self.scaled(raw, len(q))
+            raw += self.relative(path, q, k, past + row, j)
+            return self.self_masked(self.scaled(raw, len(q)) + self.placed(h, past + row, j), b, h, row, j)
+
+        before = None
+        if past:
+            before = [given_past for given_past in (
+                self.given.floats(f"{self.input_prefix}past_{what}_{layer}", self.batch, past,
+                                  self.kv_heads * self.head_dim) for what in ("keys", "values"))]
+        results = []
+        for b in range(self.batch):
+            q, k, v = self.project(path, x[b], keys_from[b], values_from[b])
+            if d.get("positions") == "rope":
+                q, k = rotated(d, q, past), rotated(d, k, past)
+            if past:
+                for what, new_rows in (("keys", k), ("values", v)):
+                    own.setdefault(what, []).append(new_rows.transpose(1, 0, 2).reshape(new, -1))
+                k = np.concatenate((split(before[0][b], self.kv_heads), k), 1)
+                v = np.concatenate((split(before[1][b], self.kv_heads), v), 1)
+            if d.get("bias_kv"):
+                k = np.concatenate((k, split(self.given.weight(path + ".bias_k", 1, 1, self.kv_heads * self.head_dim)[0],
+                                             self.kv_heads)), 1)
+                v = np.concatenate((v, split(self.given.weight(path + ".bias_v", 1, 1, self.kv_heads * self.head_dim)[0],
+                                             self.kv_heads)), 1)
+            if d.get("zero_attn"):
+                k = np.concatenate((k, np.zeros_like(k[:, :1])), 1)
+                v = np.concatenate((v, np.zeros_like(v[:, :1])), 1)
+            results.append(self.context_of(b, q, k, v, score_of, self.factors[layer]))
+        context, weights, scores = (np.stack(part) for part in zip(*results))
+        for what, rows in own.items():
+            self.outputs[f"{self.input_prefix}{what}_{layer}"] = np.stack(rows)
+        self.show("", layer, weights, scores)
+        return self.close(path, context)
+
+    def cross_attention(self, layer, path, x):
+        def score_of(b, h, _, j, q, k):
+            return self.padded(self.scaled(self.raw_score(path, h, q, k), len(q)), self.memory_masks, b, j, 0)
+
+        results = []
+        for b in range(self.batch):
+            q, k, v = self.project(path, x[b], self.memory[b], self.memory[b])
+            results.append(self.context_of(b, q, k, v, score_of, np.ones(self.heads)))
+        context, weights, scores = (np.stack(part) for part in zip(*results))
+        self.show("cross_", layer, weights, scores)
+        return self.close(path, context)
+
+    # Layers.
+
+    def feed_forward(self, path, x):
+        act, bias = ACTIVATIONS[self.d.get("activation", "gelu")], self.has_bias("ff")
+        d_ff = self.d.get("d_ff", 4 * self.d["d_model"])
+        up = self.linear(path + ".up", x, d_ff, bias)
+        hidden = act(self.linear(path + ".gate", x, d_ff, bias)) * up if self.d.get("gated") else act(up)
+        return self.linear(path + ".down", hidden, self.d["d_model"], bias)
+
+    def sublayer(self, path, x, part):
+        where = self.d.get("norm", "post")
+        y = part(self.norm(path, x) if where == "pre" else x)
+        if self.d.get("residual", True):
+            y = x + y
+        return self.norm(path, y) if where == "post" else y
+
+    def run(self):
+        self.read_inputs()
+        x = self.states
+        for layer in range(self.d["layers"]):
+            path = f"{self.prefix}l{layer}"
+            x = self.sublayer(path + ".norm1", x, lambda y: self.self_attention(layer, path + ".attn", y))
+            if self.memory is not None:
+                x = self.sublayer(path + ".norm_cross", x, lambda y: self.cross_attention(layer, path + ".cross", y))
+            if self.d.get("d_ff") != 0:
+                x = self.sublayer(path + ".norm2", x, lambda y: self.feed_forward(path + ".ff", y))
+        return self.norm(self.prefix + "final_norm", x) if self.d.get("final_norm") else x
+
+    # After the layers.
+
+    def pool(self, x, over):
+        """One row a sequence, of those that its length has; the lengths of qkv() are of its keys."""
+        lengths = [x.shape[1]] * self.batch
+        if "lengths" in self.masks and self.key is None:
+            lengths = self.masks["lengths"]
+        pick = {"mean": lambda y: y.mean(0), "max": lambda y: y.max(0), "first": lambda y: y[0], "last": lambda y: y[-1]}
+        return np.stack([pick[over](x[b, :lengths[b]]) for b in range(self.batch)])
+
+    def stage(self, number, stage, x):
+        kind, path = stage["stage"], f"output.{number}"
+        if kind == "norm":
+            return self.norm(path + ".norm", x, stage.get("eps"))
+        if kind == "pool":
+            return self.pool(x, stage["over"])
+        if kind == "linear":
+            y = self.linear(path + ".linear", x, stage["to"], stage.get("bias", True))
+            return ACTIVATIONS[stage["activation"]](y) if "activation" in stage else y
+        if kind == "vocabulary":
+            vocab = self.d["input"]["vocab"]
+            own = "input.tokens.weight" if stage.get("tied", True) else path + ".vocabulary.weight"
+            y = x @ self.given.weight(own, vocab, x.shape[-1], deviation=x.shape[-1] ** -0.5).T
+            return y + (self.given.weight(path + ".vocabulary.bias", vocab) if stage.get("bias") else 0.0)
+        if kind == "normalise":
+            return x / np.maximum(np.sqrt((x ** 2).sum(-1, keepdims=True)), 1e-12)
+        if kind == "argmax":
+            return x.argmax(-1)
+        return x if kind == "hidden" else ACTIVATIONS[kind](x)
+
+    def finish(self, x):
+        stages = self.d.get("output") or [{"stage": "hidden"}]
+        for number, stage in enumerate(stages, 1):
+            x = self.stage(number, stage, x)
+            name = stage.get("name")
+            if not name and (number == len(stages) or stage["stage"] == "hidden"):
+                name = DEFAULT_NAMES.get(stage["stage"], "activations")
+                while name in self.outputs:
+                    name = f"{name}_{number}"
+            if name:
+                self.outputs[name] = self.laid_out(x)
+
+
+def encoder_description(d, own):
+    """An encoder's keys: its own, else the model's."""
+    alike = "d_model" not in own and "heads" not in own
+    e = {key: value for key, value in d.items()
+         if key in OF_STACK and key not in OWN and (key not in OF_WIDTH or alike)}
+    if e.get("positions") in ("learned", "sinusoidal"):
+        del e["positions"]
+    e.update({key: value for key, value in own.items() if key != "stage"})
+    return {**e, "batch": d.get("batch", 1), "layout": d.get("layout", "batch_first")}
+
+
+def evaluate(d, given):
+    """All outputs of a model, {name: array}."""
+    outputs = {}
+    model = Stack(d, given, outputs)
+    memory = d.get("memory")
+    if memory and memory.get("stage") == "encoder":
+        encoder = Stack(encoder_description(d, memory), given, outputs, "encoder.", "source_")
+        model.memory = encoder.run()
+        model.memory_masks = {key: encoder.masks[key] for key in ("lengths", "key_padding") if key in encoder.masks}
+    elif memory:
+        model.memory = model.rows("memory", memory["seq"], memory.get("width", d["d_model"]))
+        if memory.get("mask") == "padding":
+            model.memory_masks["lengths"] = given.integers("memory_lengths", 1, memory["seq"] + 1, model.batch)
+        elif memory.get("mask") == "key_padding":
+            model.memory_masks["key_padding"] = given.blocked("memory_key_padding", model.batch, memory["seq"])
+    x = model.run()
+    model.finish(x)
+    return outputs

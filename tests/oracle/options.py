@@ -1,0 +1,237 @@
+"""The options of a description, and which of them cannot stand together.
+
+OPTIONS is one table: option -> {level: what it puts into the description}. A value that is a
+function is asked with the sizes drawn so far. The first level of each leaves the key away.
+FORBIDDEN lists combinations that the compiler refuses, or that mean nothing, each with its reason.
+"""
+
+from itertools import combinations
+
+
+def stage(kind, /, **fields):
+    return {"stage": kind, **fields}
+
+
+def encoder(**fields):
+    return lambda d: {"stage": "encoder", "seq": d["memory_rows"], **{
+        key: value(d) if callable(value) else value for key, value in fields.items()}}
+
+
+OPTIONS = {
+    # Sequences taken together: 1 of 1, 1 of 2, 2 of 3 (two groups; the last is moved back), 2 of 2.
+    "groups": {"one": {}, "apart": {"batch": 2, "group": 1}, "clamped": {"batch": 3, "group": 2},
+               "together": {"batch": 2, "group": 2}},
+    "input": {
+        "hidden": {},
+        "linear": {"input": stage("linear", **{"from": 7})},
+        "tokens": {"input": stage("tokens", vocab=11)},
+        "types": {"input": stage("tokens", vocab=9, types=3, norm=True)},
+        "image": {"input": stage("image", height=4, width=6, patch=2, channels=2)},
+        "gray": {"input": stage("image", height=6, width=3, patch=3, channels=1, class_token=False)},
+        "qkv": {"input": stage("qkv"), "key_seq": lambda d: d["keys"]},
+        "qkv_widths": {"input": stage("qkv"), "key_seq": lambda d: d["keys"], "kdim": lambda d: d["kdim"],
+                       "vdim": lambda d: d["vdim"]},
+    },
+    "layers": {"one": {"layers": 1}, "two": {"layers": 2}},
+    "heads": {"two": {"heads": 2}, "one": {"heads": 1}, "three": {"heads": 3}, "four": {"heads": 4}},
+    "kv_heads": {"all": {}, "one": {"kv_heads": 1}, "pairs": {"kv_heads": lambda d: d["heads"] // 2}},
+    "head_dim": {"divided": {}, "own": {"head_dim": lambda d: d["own_head_dim"]}},
+    "d_ff": {"default": {}, "none": {"d_ff": 0}, "odd": {"d_ff": 11}, "gated": {"d_ff": 10, "gated": True}},
+    "activation": {"default": {}, **{word: {"activation": word} for word in (
+        "relu", "gelu_tanh", "quick_gelu", "silu", "sigmoid", "tanh")}},
+    "norm": {"post": {}, "pre": {"norm": "pre"}, "none": {"norm": "none"}},
+    "norm_kind": {"layer": {}, "rms": {"norm_kind": "rms"}},
+    "eps": {"default": {}, "large": {"eps": 0.1}},
+    "final_norm": {"no": {}, "yes": {"final_norm": True}},
+    "residual": {"yes": {}, "no": {"residual": False}},
+    "bias": {"all": {}, "none": {"bias": False}, "no_qkv": {"bias": {"qkv": False, "ff": False}},
+             "no_out": {"bias": {"out": False, "norm": False}}},
+    "projections": {"yes": {}, "no": {"projections": False}},
+    "scale": {"default": {}, "false": {"scale": False}, "own": {"scale": 0.3}},
+    "softcap": {"none": {}, "low": {"softcap": 1.5}},
+    "scoring": {"dot": {}, "additive": {"scoring": "additive"}},
+    "weighting": {"softmax": {}, "relu": {"weighting": "relu"}, "none": {"weighting": "none"}},
+    "fully_masked": {"zero": {}, "nan": {"fully_masked": "nan"}},
+    "empty_rows": {"no": {}, "yes": {}},    # of masks that are drawn
+    "poison": {"no": {}, "yes": {}},        # NaN in the last token of the first sequence
+    "bias_kv": {"no": {}, "yes": {"bias_kv": True}},
+    "zero_attn": {"no": {}, "yes": {"zero_attn": True}},
+    "attention_output": {
+        "none": {}, "heads": {"attention_output": "heads"}, "mean": {"attention_output": "mean"},
+        "last_scores": {"attention_output": lambda d: {"kind": "heads", "layers": [d["layers"] - 1], "scores": True}},
+        "scores": {"attention_output": {"kind": "none", "scores": True}},
+    },
+    "head_mask": {"none": {}, "input": {"head_mask": "input"},
+                  "constant": {"head_mask": lambda d: [[0.0, 0.5, 1.0, -2.0][-d["heads"] - layer:][:d["heads"]]
+                                                       if d["heads"] + layer <= 4 else [1.0, 0.0, 0.5, 1.0]
+                                                       for layer in range(d["layers"])]}},
+    "past": {"none": {}, "some": {"past": lambda d: d["past_rows"]}},
+    "shape": {"all": {}, "causal": {"mask": ["causal"]}, "window": {"mask": ["window"], "window": [1, 1]},
+              "causal_window": {"mask": ["causal", "window"], "window": [2, 2]},
+              "prefix": {"mask": ["prefix"], "prefix": 3},
+              "causal_prefix": {"mask": ["causal", "prefix"], "prefix": 2}},
+    "pads": {"none": {}, "padding": {"mask": ["padding"]}, "key_padding": {"mask": ["key_padding"]},
+             "both": {"mask": ["padding", "key_padding"]}},
+    "added": {"none": {}, "key_bias": {"mask": ["key_bias"]}, "additive": {"mask": ["additive"]},
+              "heads": {"mask": ["additive_heads", "key_bias"]}},
+    "blocked": {"none": {}, "blocked": {"mask": ["blocked"]}, "heads": {"mask": ["blocked_heads"]}},
+    "mask_value": {"none": {}, "little": {"mask_value": -3.0}, "large": {"mask_value": -10000.0}},
+    "positions": {
+        "none": {"positions": "none"},
+        "learned": {"positions": "learned", "max_position": lambda d: d["reach"] + 5},
+        "sinusoidal": {"positions": "sinusoidal"},
+        "rope": {"positions": "rope", "rope_dim": lambda d: d["even"]},
+        "rope_pairs": {"positions": "rope", "rope_style": "pairs", "rope_theta": 50.0, "rope_dim": 2},
+        "alibi": {"positions": "alibi"},
+        "t5": {"positions": "t5", "t5_buckets": 8, "t5_distance": 9},
+        "relative_key": {"positions": "relative_key", "max_position": lambda d: d["reach"] + 3},
+        "relative_key_query": {"positions": "relative_key_query"},
+    },
+    "memory": {
+        "none": {}, "rows": {"memory": lambda d: {"seq": d["memory_rows"], "width": d["d_model"]}},
+        "padding": {"memory": lambda d: {"seq": d["memory_rows"], "width": d["memory_width"], "mask": "padding"}},
+        "key_padding": {"memory": lambda d: {"seq": d["memory_rows"], "mask": "key_padding"}},
+        "encoder": {"memory": encoder(mask=["padding"], attention_output="heads",
+                                       bias=lambda d: {"norm": d["other_bias"]})},
+        "encoder_own": {"memory": encoder(
+            input=stage("tokens", vocab=8), layers=1, d_model=10, heads=2, kv_heads=1, d_ff=6, mask=["key_padding", "window"],
+            window=[1, 2], positions="alibi", norm="pre", final_norm=True, head_mask="input")},
+    },
+    "layout": {"batch_first": {}, "seq_first": {"layout": "seq_first"}},
+    "output": {
+        "default": {},
+        "mean": {"output": [stage("hidden"), stage("pool", over="mean"), stage("linear", to=5, activation="tanh")]},
+        "max": {"output": [stage("norm", eps=0.01), stage("pool", over="max", name="most"), stage("normalise")]},
+        "last": {"output": [stage("hidden"), stage("pool", over="last"), stage("linear", to=3, bias=False)]},
+        "first": {"output": [stage("relu", name="states"), stage("pool", over="first"), stage("sigmoid")]},
+        "vocabulary": {"output": [stage("hidden"), stage("gelu"), stage("vocabulary", bias=True)]},
+        "own_vocabulary": {"output": [stage("hidden"), stage("linear", to=6), stage("vocabulary", tied=False)]},
+        "argmax": {"output": [stage("linear", to=9, name="logits"), stage("argmax")]},
+    },
+    # How it is computed, which means nothing.
+    "plan": {"default": {}, "small": {"plan": {"query_block": 4, "key_block": 16, "token_block": 5, "panel": 16,
+                                               "k_block": 8, "window_block": 3, "key_align": 1}},
+             "pieces": {"plan": {"piece_rows": 3, "softmax_block": 16, "tile_bytes": 64, "key_block": 16}}},
+    "target": {"host": {}, "avx2": {"target": "avx2"}, "x86_64": {"target": "x86_64"},
+               "portable": {"kernels": "portable"}},
+    "threads": {"one": {}, "two": {"threads": 2, "divide": True}, "three": {"threads": 3, "divide": True}},
+    "reuse": {"yes": {}, "no": {"reuse": False}},
+}
+
+SHOWN = ("heads", "mean", "last_scores")
+QKV, IMAGES, TOKENS = ("qkv", "qkv_widths"), ("image", "gray"), ("tokens", "types")
+
+# (options and levels that do not stand together, why). A tuple of levels stands for each of them.
+FORBIDDEN = [
+    ({"input": QKV, "layers": "two"}, "qkv() is one attention"),
+    ({"input": QKV, "memory": ("rows", "padding", "key_padding", "encoder", "encoder_own")}, "it has keys of its own"),
+    ({"input": QKV, "past": "some"}, "it has keys of its own"),
+    ({"input": QKV, "norm": "pre"}, "the norm would be of the query alone"),
+    ({"input": ("qkv_widths",), "projections": "no"}, "nothing would turn widths into those of heads"),
+    ({"projections": "no", "bias_kv": "yes"}, "there is no width to project to"),
+    ({"projections": "no", "past": "some"}, "the new keys would be the states"),
+    ({"projections": "no", "head_dim": "own"}, "heads are slices of the states"),
+    ({"projections": "no", "kv_heads": ("one", "pairs")}, "keys are slices of the states"),
+    ({"projections": "no", "head_mask": "constant"}, "constant factors go with projections"),
+    ({"projections": "no", "memory": ("encoder_own", "padding")}, "the memory is as wide as d_model"),
+    ({"heads": ("one", "three"), "kv_heads": "pairs"}, "an odd number of heads has no pairs"),
+    ({"heads": "one", "kv_heads": "one"}, "it is the same as all"),
+    ({"weighting": ("relu", "none"), "fully_masked": "nan"}, "nan is of a softmax"),
+    ({"norm": "none", "final_norm": "yes"}, "a final norm goes with norms"),
+    ({"input": TOKENS + IMAGES, "layout": "seq_first"}, "seq_first is of float rows"),
+    ({"input": ("hidden", "linear") + IMAGES + QKV, "output": ("vocabulary", "own_vocabulary")}, "there is no table"),
+    ({"pads": "key_padding", "output": ("mean", "max", "last"),
+      "input": ("hidden", "linear") + TOKENS + IMAGES}, "key_padding does not say how many rows there are"),
+    ({"pads": "none", "mask_value": ("little", "large"), "memory": ("none", "rows", "encoder", "encoder_own")},
+     "there is no padding to add it to"),
+    ({"blocked": "none", "empty_rows": "yes"}, "only blocked rows are drawn empty"),
+    ({"fully_masked": "nan", "output": ("max", "argmax")}, "there is no largest of NaN"),
+    ({"poison": "yes", "output": ("max", "argmax")}, "there is no largest of NaN"),
+    ({"poison": "yes", "shape": ("all", "prefix")}, "all tokens would see it"),
+    ({"poison": "yes", "input": TOKENS + IMAGES + QKV}, "the last token has no numbers, or is not its own key"),
+    ({"poison": "yes", "attention_output": SHOWN}, "what keys weigh that a row of NaN does not see is not said"),
+    ({"fully_masked": "nan", "attention_output": SHOWN,
+      "shape": ("causal", "window", "causal_window", "prefix", "causal_prefix")}, "the same"),
+    ({"weighting": ("relu", "none"), "norm": "none", "layers": "two"}, "states would grow beyond what floats follow"),
+    ({"mask_value": "large", "weighting": "none"}, "floats would keep nothing of the other weights"),
+    ({"mask_value": "large", "empty_rows": "yes"}, "floats keep three digits of scores where all keys are padded"),
+    ({"mask_value": "large", "shape": ("window", "causal_window")}, "the same, of rows that see padded keys alone"),
+    ({"d_ff": ("none",), "activation": ("relu", "gelu_tanh", "quick_gelu", "silu", "sigmoid", "tanh")},
+     "there is nothing to apply it to"),
+]
+
+# Combinations of more than two that some case must have.
+MANDATORY = [
+    {"shape": "window", "pads": "padding", "mask_value": "little", "plan": "small", "input": "hidden", "layers": "one"},
+    {"shape": "window", "pads": "key_padding", "mask_value": "little", "plan": "small", "past": "some"},
+    {"groups": "clamped", "pads": "padding", "threads": "one", "positions": "alibi", "softcap": "low"},
+    {"groups": "clamped", "threads": "two", "past": "some", "positions": "t5"},
+    {"poison": "yes", "shape": "causal", "pads": "none", "blocked": "none", "added": "none", "past": "none",
+     "bias_kv": "no", "zero_attn": "no", "fully_masked": "zero", "weighting": "softmax", "output": "default",
+     "memory": "none", "threads": "one"},
+    {"memory": "encoder", "norm_kind": "layer", "bias": "all", "output": "default"},
+]
+
+
+def holds(chosen):
+    """Whether no forbidden combination is among the chosen levels, {option: level}; some may still be open."""
+    for levels, _ in FORBIDDEN:
+        for option, level in levels.items():
+            got = chosen.get(option)
+            if got is None or got != level and (isinstance(level, str) or got not in level):
+                break
+        else:
+            return False
+    return True
+
+
+def pairs_of(chosen):
+    """All pairs of a choice, each as ((option, level), (option, level))."""
+    return combinations(sorted(chosen.items()), 2)
+
+
+def all_pairs():
+    """Every pair of levels of two options."""
+    for a, b in combinations(sorted(OPTIONS), 2):
+        for level_a in OPTIONS[a]:
+            for level_b in OPTIONS[b]:
+                yield (a, level_a), (b, level_b)
+
+
+def sizes(rng, chosen):
+    """Small odd sizes that fit the chosen levels."""
+    d = {"layers": OPTIONS["layers"][chosen["layers"]]["layers"], "heads": OPTIONS["heads"][chosen["heads"]]["heads"]}
+    d["d_model"] = d["heads"] * rng.choice([n for n in range(2, 13) if 6 <= n * d["heads"] <= 10])
+    head_dim = d["own_head_dim"] = d["d_model"] // d["heads"] + rng.choice([1, 2, 3])
+    if chosen["head_dim"] == "divided":
+        head_dim = d["d_model"] // d["heads"]
+    d["other_bias"] = chosen["bias"] in ("none", "no_out")
+    d["even"] = head_dim // 2 * 2
+    d["seq"] = {"image": 7, "gray": 2}.get(chosen["input"], rng.randrange(3, 11))
+    d["keys"], d["past_rows"], d["memory_rows"] = rng.randrange(3, 13), rng.randrange(1, 7), rng.randrange(2, 9)
+    d["memory_width"], d["kdim"], d["vdim"] = rng.randrange(5, 12), rng.randrange(5, 12), rng.randrange(5, 12)
+    if chosen["shape"] == "window" and chosen["input"] not in IMAGES:   # long enough for blocks that begin behind key 0
+        d["seq"] = 8 + d["seq"] % 4
+    d["reach"] = max(d["seq"] + (d["past_rows"] if chosen["past"] == "some" else 0),
+                     d["keys"] if chosen["input"] in QKV else 0)
+    return d
+
+
+def description(name, chosen, rng):
+    """The description of a choice, its keys in an order that reads well."""
+    size = sizes(rng, chosen)
+    d = {"name": name, "seq": size["seq"], "d_model": size["d_model"]}
+    for option, levels in OPTIONS.items():
+        for key, value in levels[chosen[option]].items():
+            value = value(size) if callable(value) else value
+            d[key] = d[key] + value if key == "mask" and key in d else value
+    plan = dict(d.pop("plan", {}))
+    if "group" in d:
+        plan["group_tokens"] = d.pop("group") * d["seq"]
+    if d.pop("divide", False):      # however little there is to divide
+        plan.update(least_phase=0, least_team=0)
+    if plan:
+        d["plan"] = plan
+    if d.get("positions") == "none" and d.get("input", {}).get("stage") not in ("tokens", "image"):
+        del d["positions"]
+    return d

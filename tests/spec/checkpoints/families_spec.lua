@@ -1,0 +1,54 @@
+-- families_spec: the tables of families: whole, of known words, and with a golden each.
+local helper = require("tests.spec.helper")
+local families = require("checkpoints.families")
+local lfs = require("lfs")
+local names = require("checkpoints.names")
+local stages = require("data.stages")
+local words = require("common.words")
+
+local kinds = words.set { "count", "size", "number", "flag", "text", "object", "list", "sides", "activation" }
+
+describe("a family", function()
+  for name, family in pairs(families.by_name) do
+    it(name .. " has a table of known words", function()
+      local facts = {}
+      for _, entry in ipairs(family.config or {}) do
+        assert.is_string(entry[1])
+        assert.is_true(kinds[entry.kind], entry[1])
+        assert.is_not_nil(entry.default, entry[1])
+        assert.is_nil(facts[entry.to], entry[1])
+        facts[entry.to] = true
+      end
+      for head, list in pairs(family.heads or {}) do
+        for i, stage in ipairs(list) do
+          assert.is_truthy(stages.constructors[stage[1]], head)
+          local has_names = stage.tensor or stage.tensors or stage[1] == "pool" or stage[1] == "hidden"
+          assert.is_truthy(has_names, ("%s, stage %d"):format(head, i))
+        end
+        assert.is_string(list[#list].name)
+      end
+    end)
+
+    it(name .. " names the weights of a layer", function()
+      for _, path in ipairs { "l3.attn.q.weight", "l3.attn.v.weight", "l3.attn.out.weight", "l3.norm1.weight",
+        "l3.ff.down.weight", "l3.norm2.weight" } do
+        local found = names.find(name, path, { input = { types = 0 }, gated = false })
+        assert.is_truthy(#found.names >= 1)
+        for _, each in ipairs(found.names) do
+          assert.is_truthy(each ~= path and each:find("3", 1, true) and not each:find("[%%*]"), each)
+        end
+      end
+    end)
+  end
+
+  it("has a golden that transformers made", function()
+    local seen = {}
+    local goldens = helper.root .. "/tests/hf/goldens"
+    for case in lfs.dir(goldens) do
+      local config = lfs.attributes(goldens .. "/" .. case .. "/config.json", "mode")
+        and helper.read(goldens .. "/" .. case .. "/config.json") or ""
+      seen[config:match('"model_type": "([^"]+)"') or ""] = true
+    end
+    for model_type in pairs(families.by_type) do assert.is_true(seen[model_type], model_type) end
+  end)
+end)

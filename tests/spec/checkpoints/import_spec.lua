@@ -1,0 +1,213 @@
+-- import_spec: folders as descriptions: what is mapped, noted, refused; hostile files; the command.
+local helper = require("tests.spec.helper")
+local import = require("checkpoints.import")
+local lfs = require("lfs")
+local made = require("tests.spec.checkpoints.made")
+local pipeline = require("pipeline")
+
+local function spec_of(folder, overrides)
+  return pipeline.run(helper.root, folder, overrides or {}, "graph").spec
+end
+
+-- The line of the fault that a folder raises, and its code.
+local function refusal(folder, overrides)
+  local fault = helper.fault(spec_of, folder, overrides)
+  assert.is_truthy(fault, "nothing was refused")
+  return table.concat(fault.lines, "\n"), fault.code
+end
+
+local function refused(folder, what, code)
+  local line, got = refusal(folder)
+  assert.is_truthy(line:find(what, 1, true), line)
+  assert.equal(code or 2, got)
+  assert.is_nil(line:find("[%z\1-\9\11-\31]"), line)
+  return line
+end
+
+describe("a checkpoint's folder", function()
+  teardown(helper.clean)
+
+  it("is the description that import writes", function()
+    local folder = made.checkpoint(nil, nil, nil, "All-MiniLM L6.v2")
+    local text, notes, tensors = import.text(folder)
+    assert.same({}, notes)
+    assert.same({ 11, 8 }, tensors["embeddings.word_embeddings.weight"].shape)
+    local s = spec_of(folder .. "/")
+    local from_text = pipeline.run(helper.root, helper.file(text, "x.lua"), {}, "graph").spec
+    assert.same(s.names.scheme, from_text.names.scheme)
+    s.names, from_text.names = nil, nil
+    assert.same(s, from_text)
+    assert.equal("all_minilm_l6_v2", s.name)
+    assert.equal(1e-12, s.eps)
+    assert.equal("last_hidden_state", s.output[1].name)
+    assert.equal("pooler_output", s.output[3].name)
+    assert.same({ ids = "input_ids", token_types = "token_type_ids" }, s.inputs)
+  end)
+
+  it("has its own name where that is one, and another where C would mind", function()
+    for title, name in pairs { ["bert-base-uncased"] = "bert_base_uncased", ["4x"] = "m_4x", ["--"] = "m",
+      ["math"] = "math_model", ["Ünï"] = "n", [("a"):rep(60)] = ("a"):rep(40) } do
+      if title ~= "--" then assert.equal(name, import.identifier(title), title) end
+    end
+    assert.matches("^[a-z][a-z0-9_]*$", import.identifier("--"))
+    assert.matches("^[a-z][a-z0-9_]*$", import.identifier("日本"))
+  end)
+
+  it("takes KEY=VALUE", function()
+    local s = spec_of(made.checkpoint(), { "seq=5", "batch=3", "input.types=0", "output.3.name=unit" })
+    assert.same({ 5, 3, 0, "unit" }, { s.seq, s.batch, s.input.types, s.output[3].name })
+  end)
+
+  it("finds a prefix, or none, and leaves the pooler out where the file has none", function()
+    for _, prefix in ipairs { "", "bert." } do
+      local tensors = made.bert(prefix)
+      spec_of(made.checkpoint(nil, tensors))
+      tensors[prefix .. "pooler.dense.weight"], tensors[prefix .. "pooler.dense.bias"] = nil, nil
+      local folder = made.checkpoint(nil, tensors)
+      assert.equal(1, #spec_of(folder).output)
+      assert.matches("the file has no pooler.dense: pooler_output is left out", (import.text(folder)))
+    end
+  end)
+
+  it("says which keys nobody knows, and refuses those that change the result", function()
+    local _, notes = import.text(made.checkpoint(made.config { favourite_colour = "red" }))
+    assert.same(1, #notes)
+    assert.matches('config.json: "favourite_colour": no key of this family', notes[1])
+    for key, value in pairs { is_decoder = true, add_cross_attention = true, position_embedding_type = "relative_key",
+      quantization_config = { bits = 8 }, auto_map = { AutoModel = "x.Y" }, pruned_heads = { ["0"] = { 1 } },
+      hidden_act = "xielu" } do
+      refused(made.checkpoint(made.config { [key] = value }), "config.json: " .. key)
+    end
+    refused(made.checkpoint(made.config { model_type = "deberta" }), 'model_type: "deberta" is not done; albert, bert')
+    refused(made.checkpoint(made.config { architectures = { "BertForMultipleChoice" } }),
+      '"BertForMultipleChoice" is not done')
+  end)
+
+  it("refuses values of other types", function()
+    for key, value in pairs { hidden_size = "8", num_hidden_layers = 1.5, vocab_size = 0, layer_norm_eps = -1,
+      hidden_act = 5, tie_word_embeddings = "yes", num_attention_heads = { 2 } } do
+      refused(made.checkpoint(made.config { [key] = value }), "config.json: " .. key, 3)
+    end
+    refused(made.checkpoint("[1]"), "an object is expected", 3)
+    refused(made.checkpoint("{}"), "config.json: model_type: missing", 3)
+    refused(made.checkpoint('{"model_type":"bert","model_type":"bert"}'), "occurs twice", 3)
+  end)
+
+  it("refuses tensors that contradict the configuration, in ten lines", function()
+    local line = refused(made.checkpoint(made.config { vocab_size = 12 }),
+      "embeddings.word_embeddings.weight: shape [11, 8], but config.json and the command line ask for [12, 8]", 3)
+    assert.is_nil(line:find("\n"))
+    local many = refusal(made.checkpoint(made.config { num_hidden_layers = 3 }))
+    local _, count = many:gsub("\n", "")
+    assert.equal(8, count)
+    assert.matches("and 24 more tensors do not fit$", many)
+    local tensors = made.bert()
+    tensors["encoder.layer.0.output.dense.weight"] = { 12, 8 } -- lies the other way round
+    refused(made.checkpoint(nil, tensors), "encoder.layer.0.output.dense.weight: shape [12, 8]", 3)
+  end)
+
+  it("may be a file's cut, a folder's lack, a pickle", function()
+    local whole = made.safetensors(made.bert())
+    for _, cut in ipairs { 0, 7, 9, 200, #whole - 1 } do
+      refused(made.checkpoint(nil, nil, { ["model.safetensors"] = whole:sub(1, cut) }), "model.safetensors: ", 3)
+    end
+    refused(made.folder({ ["config.json"] = made.json(made.config()) }), "has neither model.safetensors nor", 4)
+    refused(made.folder({ ["model.safetensors"] = whole }), "has no config.json", 4)
+    refused(made.folder({ ["config.json"] = made.json(made.config()), ["pytorch_model.bin"] = "PK" }),
+      "python3 -c 'import torch", 3)
+    refused(helper.folder(), "has no config.json", 4)
+  end)
+
+  it("is not left by index, link or module", function()
+    local config = made.json(made.config())
+    for _, name in ipairs { "../model.safetensors", "/etc/passwd", "..", "", "a/b" } do
+      refused(made.folder({ ["config.json"] = config,
+        ["model.safetensors.index.json"] = made.json({ weight_map = { x = name } }) }),
+        "but a file beside the index is expected", 3)
+    end
+    refused(made.folder({ ["config.json"] = config,
+      ["model.safetensors.index.json"] = made.json({ weight_map = { x = "m.safetensors" } }) }), "is missing", 4)
+    local outside = made.folder({ ["m.safetensors"] = made.safetensors(made.bert()) })
+    local folder = made.folder({ ["config.json"] = config })
+    assert(lfs.link(outside .. "/m.safetensors", folder .. "/model.safetensors", true))
+    refused(folder, "is a link that leads out of its folder", 3)
+    local modules = made.json({ { type = "x.Transformer", path = "../other" } })
+    refused(made.checkpoint(nil, nil, { ["modules.json"] = modules }),
+      "module 1: a type and a path in the folder are expected", 3)
+  end)
+
+  it("may be one of Hugging Face's cache, whose files are links to its store", function()
+    local cache = helper.folder()
+    for _, name in ipairs { "/blobs", "/snapshots", "/snapshots/main" } do assert(lfs.mkdir(cache .. name)) end
+    made.write(cache .. "/blobs/abc", made.json(made.config()))
+    made.write(cache .. "/blobs/def", made.safetensors(made.bert()))
+    assert(lfs.link("../../blobs/abc", cache .. "/snapshots/main/config.json", true))
+    assert(lfs.link("../../blobs/def", cache .. "/snapshots/main/model.safetensors", true))
+    assert.equal(8, spec_of(cache .. "/snapshots/main").d_model)
+  end)
+
+  it("of sentence-transformers has its pooling, or is refused", function()
+    local function modules(pooling, more)
+      local list = { { type = "sentence_transformers.models.Transformer", path = "" },
+        { type = "sentence_transformers.models.Pooling", path = "1_Pooling" } }
+      for _, each in ipairs(more or {}) do list[#list + 1] = each end
+      return { ["modules.json"] = made.json(list), ["1_Pooling/config.json"] = made.json(pooling),
+        ["sentence_bert_config.json"] = '{"max_seq_length": 9}' }
+    end
+    local s = spec_of(made.checkpoint(nil, nil, modules({ pooling_mode_cls_token = true,
+      pooling_mode_mean_tokens = true })))
+    assert.same({ { "first", "mean" }, "sentence_embedding", 9, 0 }, { s.output[1].over, s.output[1].name, s.seq,
+      s.input.types })
+    s = spec_of(made.checkpoint(nil, nil, modules({ pooling_mode = "lasttoken" },
+      { { type = "sentence_transformers.sentence_transformer.modules.normalize.Normalize", path = "2_Normalize" } })))
+    assert.same({ "last", "normalise", "sentence_embedding" },
+      { s.output[1].over, s.output[2].stage, s.output[2].name })
+    refused(made.checkpoint(nil, nil, modules({ pooling_mode = "attention" })), "\"attention\" is not done")
+    refused(made.checkpoint(nil, nil, modules({ include_prompt = false })), "include_prompt = false is not done")
+    refused(made.checkpoint(nil, nil, modules({}, { { type = "x.CNN", path = "2_CNN" } })), '"CNN" is not done')
+    local cut = modules({ pooling_mode = "mean" })
+    cut["config_sentence_transformers.json"] = '{"truncate_dim": 4}'
+    refused(made.checkpoint(nil, nil, cut), "truncate_dim is not done")
+  end)
+
+  it("never raises anything but a fault, whatever one byte of its files is", function()
+    math.randomseed(11)
+    local config = made.json(made.config())
+    for _ = 1, 150 do
+      local at = math.random(#config)
+      local hostile = config:sub(1, at - 1) .. string.char(math.random(0, 255)) .. config:sub(at + 1)
+      helper.fault(spec_of, made.checkpoint(hostile)) -- any other error goes on
+    end
+    local whole = made.safetensors(made.bert())
+    for _ = 1, 150 do
+      local at = math.random(2200)
+      local bytes = whole:sub(1, at - 1) .. string.char(math.random(0, 255)) .. whole:sub(at + 1)
+      helper.fault(spec_of, made.checkpoint(nil, nil, { ["model.safetensors"] = bytes }))
+    end
+    helper.clean()
+  end)
+end)
+
+describe("the command import", function()
+  teardown(helper.clean)
+
+  it("writes what every command takes, within a second", function()
+    local folder, out = made.checkpoint(nil, nil, nil, "tiny-bert"), helper.folder()
+    local clock = os.time()
+    local code, text, errors = helper.command({ "import", folder })
+    assert.is_true(os.time() - clock <= 3)
+    assert.same({ 0, "" }, { code, errors })
+    assert.matches('^%-%- tiny%-bert: BertModel of transformers\' family bert', text)
+    assert.equal(0, (helper.command({ "import", folder .. "/", "-o", out .. "/mine.lua" })))
+    assert.equal(text, helper.read(out .. "/mine.lua"))
+    local _, of_folder = helper.command({ "show", folder, "--stage", "graph" })
+    local _, of_file = helper.command({ "show", out .. "/mine.lua", "--stage", "graph" })
+    assert.equal(of_folder, of_file)
+    assert.is_truthy(#of_file > 1000)
+  end)
+
+  it("says what is no folder", function()
+    local code, _, errors = helper.command({ "import", "/nowhere" })
+    assert.same({ 4, "attn2c: /nowhere: is not a folder\n" }, { code, errors })
+  end)
+end)

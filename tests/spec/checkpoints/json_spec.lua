@@ -1,0 +1,41 @@
+-- json_spec: JSON of strangers: what it means, and everything that it may not be.
+require("tests.spec.helper")
+local json = require("checkpoints.json")
+
+describe("JSON", function()
+  it("is what it says", function()
+    local value = json.decode('{"a": [1, -2.5, 1e-12, true, false, null], "b": {"c": "x\\u00e9\\n\\"/"}, "d": {}}')
+    assert.same({ 1, -2.5, 1e-12, true, false, json.null }, value.a)
+    assert.equal("xé\n\"/", value.b.c)
+    assert.equal("integer", math.type(value.a[1]))
+    assert.equal(7, json.decode(" 7 "))
+  end)
+
+  local refused = {
+    [""] = "a value is expected", ["{"] = "a string is expected", ['{"a"}'] = "':' is expected",
+    ['{"a":1,}'] = "a string is expected", ["[1,2,]"] = "a value is expected", ['{"a":1} x'] = "nothing more",
+    ["[01]"] = "a number that is none", ["[1.]"] = "a number that is none", ["[.5]"] = "a value is expected",
+    ["[+1]"] = "a value is expected", ["[1e]"] = "a number that is none", ["[NaN]"] = "a value is expected",
+    ["[1 /* c */]"] = "',' or ']' is expected", ['["\\x"]'] = "an unknown escape", ['["a\nb"]'] = "a control character",
+    ['["abc]'] = "a string does not end", ["['a']"] = "a value is expected", ["[truex]"] = "',' or ']' is expected",
+    ['{"a":1,"a":2}'] = 'the key "a" occurs twice', ['{"a":1,"\\u0061":2}'] = 'the key "a" occurs twice',
+    ['{"x":{"b":1,"b":1}}'] = 'the key "b" occurs twice', ["\255"] = "is not UTF-8",
+    [("["):rep(65)] = "nests deeper than 64 levels", [("["):rep(1000000)] = "nests deeper than 64 levels",
+  }
+  for text, what in pairs(refused) do
+    it("refuses " .. text:sub(1, 30):gsub("%c", "?"), function()
+      local value, message = json.decode(text)
+      assert.is_nil(value)
+      assert.is_truthy(message:find(what, 1, true), message)
+    end)
+  end
+
+  it("of a megabyte takes a moment, however it is made", function()
+    local clock = os.clock()
+    for _, text in ipairs { '["' .. ("\\n"):rep(500000) .. '"]', "[" .. ("1,"):rep(300000) .. "1]",
+      (" "):rep(1000000) .. "1", "[" .. ('"a",'):rep(200000) .. "1]" } do
+      assert.is_truthy(json.decode(text))
+    end
+    assert.is_true(os.clock() - clock < 8)
+  end)
+end)

@@ -1,0 +1,88 @@
+-- names_spec: the naming schemes of checkpoints.
+local helper = require("tests.spec.helper")
+local names = require("checkpoints.names")
+
+describe("names", function()
+  it("are the graph's own paths in the scheme attn2c", function()
+    assert.same({ names = { "l3.attn.q.weight" } }, names.find("attn2c", "l3.attn.q.weight"))
+  end)
+
+  it("follow torch.nn.TransformerEncoder: q, k and v are thirds of one tensor", function()
+    for part, letter in ipairs { "q", "k", "v" } do
+      assert.same({ names = { "encoder.layers.11.self_attn.in_proj_weight", "layers.11.self_attn.in_proj_weight" },
+        part = part, parts = 3 }, names.find("torch", "l11.attn." .. letter .. ".weight"))
+    end
+    assert.same({ names = { "encoder.layers.0.self_attn.in_proj_bias", "layers.0.self_attn.in_proj_bias" }, part = 1,
+      parts = 3 },
+      names.find("torch", "l0.attn.q.bias"))
+  end)
+
+  it("know each other part of torch's module", function()
+    local expected = {
+      ["l2.attn.out.bias"] = "encoder.layers.2.self_attn.out_proj.bias",
+      ["l2.ff.up.weight"] = "encoder.layers.2.linear1.weight",
+      ["l2.ff.down.weight"] = "encoder.layers.2.linear2.weight",
+      ["l2.norm1.weight"] = "encoder.layers.2.norm1.weight",
+      ["l2.norm2.bias"] = "encoder.layers.2.norm2.bias",
+      ["final_norm.weight"] = "encoder.norm.weight",
+      ["input.tokens.weight"] = "token_embedding.weight",
+      ["input.positions.weight"] = "position_embedding.weight",
+      ["input.linear.bias"] = "input.bias",
+    }
+    for path, name in pairs(expected) do
+      local found = names.find("torch", path)
+      assert.equal(name, found.names[1])
+      assert.is_nil(found.part)
+    end
+  end)
+
+  it("of what PyTorch has no module for are the graph's paths", function()
+    assert.same({ names = { "l0.attn.score.weight" } }, names.find("torch", "l0.attn.score.weight"))
+  end)
+
+  it("of a decoder are those of TransformerDecoder, with an encoder those of nn.Transformer", function()
+    local alone, within = { memory = { seq = 3 } }, { memory = { encoder = {} } }
+    for path, name in pairs { ["l1.cross.q.weight"] = "layers.1.multihead_attn.in_proj_weight",
+      ["l1.norm_cross.bias"] = "layers.1.norm2.bias", ["l1.norm2.bias"] = "layers.1.norm3.bias",
+      ["l1.norm1.bias"] = "layers.1.norm1.bias", ["l1.ff.up.weight"] = "layers.1.linear1.weight" } do
+      assert.equal("decoder." .. name, names.find("torch", path, alone).names[1])
+      assert.equal(name, names.find("torch", path, alone).names[2])
+      assert.equal("decoder." .. name, names.find("torch", path, within).names[1])
+    end
+    assert.equal("encoder.layers.1.linear1.weight", names.find("torch", "encoder.l1.ff.up.weight", within).names[1])
+    assert.equal("decoder.norm.weight", names.find("torch", "final_norm.weight", within).names[1])
+  end)
+
+  it("of an attention by itself are those of MultiheadAttention", function()
+    local spec = { input = { stage = "qkv" }, d_model = 8, kdim = 8, vdim = 8 }
+    assert.same({ "in_proj_weight", 3, 3 }, (function(f) return { f.names[1], f.part, f.parts } end)(names.find("torch",
+      "l0.attn.v.weight", spec)))
+    spec.vdim = 5
+    assert.same({ "v_proj_weight" }, (function(f) return { f.names[1], f.part, f.parts } end)(names.find("torch",
+      "l0.attn.v.weight", spec)))
+    assert.equal("in_proj_bias", names.find("torch", "l0.attn.v.bias", spec).names[1])
+    assert.equal("bias_k", names.find("torch", "l0.attn.bias_k", spec).names[1])
+  end)
+
+  it("count torch's output stages from 0", function()
+    assert.equal("output.0.weight", names.find("torch", "output.1.norm.weight").names[1])
+    assert.equal("output.3.weight", names.find("torch", "output.4.linear.weight").names[1])
+    assert.equal("output.9.bias", names.find("torch", "output.10.linear.bias").names[1])
+  end)
+
+  it("stop the compiler at a scheme that they do not know", function()
+    assert.matches("nobody", helper.defect(names.find, "nobody", "l0.norm1.weight"))
+  end)
+
+  it("exist for every weight that the graph can make, in every scheme", function()
+    for scheme in pairs(names.schemes) do
+      for _, norm in ipairs { "pre", "post", "none" } do
+        local state = helper.tiny({ names = scheme, norm = norm, final_norm = norm ~= "none", input = {
+          stage = "tokens", vocab = 5 }, output = { { stage = "norm" }, { stage = "linear", to = 3 } } }, "graph")
+        for _, name in ipairs(state.graph.weights) do
+          assert.is_truthy(#state.graph.tensors[name].rule.names >= 1, name)
+        end
+      end
+    end
+  end)
+end)

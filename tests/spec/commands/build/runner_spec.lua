@@ -1,0 +1,100 @@
+-- runner_spec: jobs run, kept and found again by the contents of what they read.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local lfs = require("lfs")
+local progress = require("common.progress")
+local runner = require("commands.build.runner")
+local store = require("commands.build.store")
+
+local INPUTS, RESULT, CFLAGS = { of = "inputs" }, { of = "result" }, { of = "cflags" }
+
+-- A runner in new folders: `log` counts what ran; jobs are shell lines that copy and join.
+local function new()
+  local folder = helper.folder()
+  local self = { folder = folder, sources = { a = "A", b = "B" }, headers = "h", cflags = {}, identity = "cc 1" }
+  self.store = store.open(folder, error, function(name)
+    return name == "XDG_CACHE_HOME" and folder .. "/cache" or nil
+  end)
+  local function compile(name)
+    return { name = name .. ".o", source = name, from = "model",
+      commands = { { "sh", "-c", 'echo >>../log; cat "$1" >"$2"', "sh", INPUTS, RESULT, CFLAGS } } }
+  end
+  self.jobs = { { name = "whole", inputs = { "a.o", "b.o" },
+    commands = { { "sh", "-c", 'cat "$@" >part', "sh", INPUTS }, { "cp", "part", RESULT } } },
+    compile("a"), compile("b") }
+  function self.run()
+    for name, text in pairs(self.sources) do files.write_all(folder .. "/in", { { name = name, text = text } }) end
+    os.remove(folder .. "/log")
+    local results, changed = runner.run({ store = self.store, bar = progress.start { terminal = false },
+      folders = { model = folder .. "/in", runtime = "/nowhere" }, sources = { model = self.sources },
+      headers = { model = self.headers }, toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
+        identity = self.identity, libraries = function() return "" end } }, self.jobs)
+    return results.whole.text, #(files.read(folder .. "/log") or ""), changed
+  end
+  function self.leftovers()
+    local list = {}
+    for name in lfs.dir(self.store.path) do if name:match("^new") then list[#list + 1] = name end end
+    return list
+  end
+  return self
+end
+
+describe("the runner", function()
+  after_each(helper.clean)
+
+  it("runs what it does not know, in the order of what needs what, and nothing twice", function()
+    local at = new()
+    assert.same({ "AB", 2, true }, { at.run() })
+    assert.same({ "AB", 0, false }, { at.run() })
+    assert.same({}, at.leftovers())
+  end)
+
+  it("runs again what reads other contents, flags, headers or tools", function()
+    local at = new()
+    at.run()
+    at.sources.b = "C"
+    assert.same({ "AC", 1, true }, { at.run() })
+    at.sources.b = "B" -- known from before
+    assert.same({ "AB", 0, false }, { at.run() })
+    at.cflags = { "-g1" }
+    assert.same({ "AB", 2, true }, { at.run() })
+    at.headers = "other"
+    assert.same({ "AB", 2, true }, { at.run() })
+    at.identity = "cc 2"
+    assert.same({ "AB", 2, true }, { at.run() })
+  end)
+
+  it("does not look at times", function()
+    local at = new()
+    at.run()
+    lfs.touch(at.folder .. "/in/a", os.time() + 1000)
+    assert.same({ "AB", 0, false }, { at.run() })
+  end)
+
+  it("runs again what was planted or cut in the store", function()
+    local at = new()
+    at.run()
+    for key in lfs.dir(at.store.path .. "/results") do
+      local path = ("%s/results/%s/a.o"):format(at.store.path, key)
+      if files.read(path) then helper.write(path, "planted") end
+    end
+    assert.same({ "AB", 1, true }, { at.run() })
+  end)
+
+  it("says which job failed, ends the others and leaves nothing", function()
+    local at = new()
+    at.jobs[2].commands = { { "sh", "-c", "printf 'half' >\"$1\"; exit 1", "sh", RESULT } }
+    at.jobs[3].commands = { { "sh", "-c", "sleep 30; touch late" } }
+    local begun = os.time()
+    local fault = helper.fault(at.run)
+    assert.same({ "cannot compile a: what the compiler said is above" }, fault.lines)
+    assert.equal(4, fault.code)
+    assert.is_true(os.time() - begun < 20)
+    assert.same({}, at.leftovers())
+    at.jobs[2].commands = { { "/nonexistent/cc" } }
+    assert.same({ "cannot compile a: /nonexistent/cc: no such file or directory" }, helper.fault(at.run).lines)
+    at.jobs[2].commands = { { "true" } } -- which makes no result
+    assert.equal(4, helper.fault(at.run).code)
+    assert.same({}, at.leftovers())
+  end)
+end)

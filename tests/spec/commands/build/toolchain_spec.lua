@@ -1,0 +1,50 @@
+-- toolchain_spec: the compiler and flags of the environment, and what tells them from others.
+local helper = require("tests.spec.helper")
+local toolchain = require("commands.build.toolchain")
+
+local function new(environment)
+  return toolchain.new(function(name) return environment[name] end)
+end
+
+describe("the toolchain", function()
+  after_each(helper.clean)
+
+  it("splits several words, and finds programs from any folder", function()
+    local self = new { CC = " gcc  -m64 ", ATTN2C_CFLAGS = "-O1 -DX='a'", ATTN2C_LDFLAGS = "" }
+    assert.same({ { "/usr/bin/gcc", "-m64" }, { "-O1", "-DX='a'" }, {} }, { self.compiler, self.cflags, self.ldflags })
+    assert.equal("/usr/bin/cc", new({}).compiler[1])
+    assert.equal("/usr/bin/cc", new({ CC = "" }).compiler[1])
+  end)
+
+  it("tells compilers, their files, words and variables apart", function()
+    local wrapper = helper.file('#!/bin/sh\nexec cc "$@"\n', "wrap")
+    os.execute("chmod +x " .. wrapper)
+    local seen = {}
+    for _, environment in ipairs { { CC = "gcc" }, { CC = "clang" }, { CC = "gcc -m64" }, { CC = wrapper },
+      { CC = "gcc", CPATH = "/x" }, { CC = "gcc", LIBRARY_PATH = "/x" } } do
+      local identity = new(environment).identity
+      assert.is_nil(seen[identity])
+      seen[identity] = true
+    end
+    assert.is_true(seen[new({ CC = "gcc" }).identity])
+    helper.write(wrapper, '#!/bin/sh\nexec cc -DOTHER "$@"\n')
+    assert.is_nil(seen[new({ CC = wrapper }).identity])
+  end)
+
+  it("refuses a compiler that is not there", function()
+    for _, word in ipairs { "/nonexistent/cc", "no-such-compiler", "/tmp" } do
+      local fault = helper.fault(new, { CC = word })
+      assert.equal(4, fault.code)
+      assert.same({ ("cannot compile: there is no compiler %s (CC)"):format(word) }, fault.lines)
+    end
+  end)
+
+  it("notices another file of a library", function()
+    local folder = helper.folder()
+    local self = new { ATTN2C_LDFLAGS = "-L" .. folder }
+    local before = self.libraries("x")
+    helper.write(folder .. "/libx.a", "one")
+    assert.is_not.equal(before, self.libraries("x"))
+    assert.truthy(self.libraries("m"):find("%d"))
+  end)
+end)

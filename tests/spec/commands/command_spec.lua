@@ -1,0 +1,112 @@
+-- command_spec: the command line as a user meets it: what it prints where, exit codes, and
+-- nothing half-written.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+
+-- Runs the command and asserts that it fails with one line on standard error, which is returned.
+local function failure(code, ...)
+  local got, output, errors = helper.command({ ... })
+  assert.equal(code, got, errors)
+  assert.equal("", output)
+  local line = errors:match("^attn2c: ([^\n]*)\n$")
+  assert.is_string(line, errors)
+  return line
+end
+
+describe("the command", function()
+  after_each(helper.clean)
+
+  it("prints its help and version, and exits 0", function()
+    local code, output = helper.command { "-h" }
+    assert.equal(0, code)
+    for _, name in ipairs { "gen", "build", "check", "bench", "show", "keys" } do
+      assert.matches("\n +" .. name .. " ", output)
+      local each, text = helper.command { name, "-h" }
+      assert.equal(0, each)
+      assert.matches("Usage: attn2c " .. name, text, 1, true)
+    end
+    code, output = helper.command { "--version" }
+    assert.same({ 0, "attn2c " .. require("common.version").generator .. "\n" }, { code, output })
+  end)
+
+  it("refuses wrong usage with 2 and one line", function()
+    for _, words in ipairs { {}, { "nonsense" }, { "gen" }, { "show", "models/small.lua" },
+      { "show", "models/small.lua", "--stage", "nonsense" }, { "gen", "models/small.lua", "--nonsense" },
+      { "keys", "more" } } do
+      assert.is_truthy(failure(2, table.unpack(words)))
+    end
+    assert.matches('^"seq": an override is KEY=VALUE', failure(2, "gen", "models/small.lua", "seq"))
+  end)
+
+  it("refuses a wrong description with 2 and one line a fault", function()
+    local path = helper.file("return { name = 'a', seq = 0, d_model = 8, heads = 3, layers = 1 }")
+    local code, output, errors = helper.command { "gen", path }
+    assert.same({ 2, "" }, { code, output })
+    assert.equal(("attn2c: %s: seq: 0, but an integer from 1 to 4096 is allowed\n"
+      .. "attn2c: %s: heads: d_model 8 is not divisible by heads 3, and head_dim is not given\n"):format(path, path),
+        errors)
+  end)
+
+  it("exits 4 where a description cannot be read or a folder not be made", function()
+    assert.matches("^cannot read .*No such file", failure(4, "gen", "no/such.lua"))
+    local file = helper.file("x", "in_the_way")
+    assert.matches("in_the_way", failure(4, "gen", "models/small.lua", "-o", file .. "/below"))
+    assert.equal("x", files.read(file))
+  end)
+
+  it("exits 4 where standard output is full", function()
+    local shell = files.shell
+    local _, _, code = os.execute(("lua5.4 %s show %s --stage lower >/dev/full 2>/dev/null"):format(
+      shell(helper.root .. "/gen/attn2c"), shell(helper.root .. "/models/small.lua")))
+    assert.equal(4, code)
+  end)
+
+  it("gen writes out/NAME under the working directory, or what -o says, and tells so", function()
+    local folder = helper.folder()
+    local description = helper.absolute_root() .. "/tests/golden/post.lua"
+    local code, output = helper.command({ "gen", description }, folder)
+    assert.equal(0, code)
+    assert.matches("^out/post/post.c: 21 steps, arena [%d,]+ bytes, for avx512\n$", output)
+    assert.is_string(files.read(folder .. "/out/post/post.c"))
+    assert.equal(0, (helper.command({ "gen", description, "seq=5", "-o", "elsewhere///" }, folder)))
+    assert.matches("#define POST_SEQ 5\n", files.read(folder .. "/elsewhere/post.h"))
+    for name in require("lfs").dir(folder .. "/elsewhere") do assert.is_nil(name:match("%.new$")) end
+  end)
+
+  it("leaves nothing where it refuses", function()
+    local folder = helper.folder()
+    assert.equal(2, (helper.command({ "gen", helper.absolute_root() .. "/models/small.lua", "max_lines=1" }, folder)))
+    assert.is_nil(require("lfs").attributes(folder .. "/out"))
+  end)
+
+  it("shows every stage, the same text twice", function()
+    for _, stage in ipairs(require("pipeline").passes) do
+      local code, output, errors = helper.command { "show", "tests/golden/window.lua", "--stage", stage }
+      assert.same({ 0, "" }, { code, errors })
+      assert.is_true(#output > 50)
+      assert.equal(output, select(2, helper.command { "show", "tests/golden/window.lua", "--stage", stage }))
+    end
+  end)
+
+  it("lists every key with type, default, range and meaning", function()
+    local code, output = helper.command { "keys" }
+    assert.equal(0, code)
+    for _, field in ipairs(require("data.keys").list) do
+      assert.matches("\n" .. field.key .. " +" .. field.type .. " +default ", "\n" .. output)
+      assert.matches(field.meaning, output, 1, true)
+    end
+    assert.matches("\nd_model +integer +default required +1 to 8192\n", output)
+    assert.matches("\nseq +integer +default of an image: its patches +1 to 4096\n", output)
+    assert.matches("\nlayers +layers +default required +0 to 1000\n", output)
+    assert.matches("\nmask_value +number +default exclusion +%-1e%+30 to 0\n", output)
+  end)
+
+  it("works through a link and from any folder", function()
+    local folder = helper.folder()
+    os.execute(("ln -s %s %s"):format(files.shell(helper.absolute_root() .. "/gen/attn2c"),
+      files.shell(folder .. "/attn2c")))
+    local handle = io.popen(("cd %s && ./attn2c --version"):format(files.shell(folder)))
+    assert.matches("^attn2c %d", handle:read("a"))
+    handle:close()
+  end)
+end)

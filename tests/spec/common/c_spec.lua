@@ -1,0 +1,87 @@
+-- c_spec: values as C: literals, comments, floats, and operands as expressions.
+require("tests.spec.helper")
+local c = require("common.c")
+
+describe("c.string", function()
+  it("leaves plain text alone", function()
+    assert.equal('"l0.attn.q [2, 17]"', c.string("l0.attn.q [2, 17]"))
+  end)
+
+  it("escapes quotes, backslashes, newlines, trigraphs and bytes beyond ASCII as octal of three digits", function()
+    assert.equal([["a\042b"]], c.string('a"b'))
+    assert.equal([["a\134n"]], c.string("a\\n"))
+    assert.equal([["\0121"]], c.string("\n1"))
+    assert.equal([["\077\077/"]], c.string("??/"))
+    assert.equal([["\302\267"]], c.string("·"))
+    assert.equal([["\000"]], c.string("\0"))
+  end)
+
+  it("escapes every byte so that C reads it back", function()
+    for byte = 0, 255 do
+      local inner = c.string(string.char(byte)):match('^"(.*)"$')
+      local octal = inner:match("^\\(%d%d%d)$")
+      assert.equal(byte, octal and tonumber(octal, 8) or inner:byte())
+      if not octal then assert.is_truthy(inner:match('^[^"\\?%c\128-\255]$')) end
+    end
+  end)
+end)
+
+describe("c.comment", function()
+  it("cannot be ended or begun from within", function()
+    for _, text in ipairs { "*/", "a*/b", "*/*/", "/*", "/*/", "*/*", "**//", "/**/" } do
+      local inner = c.comment(text)
+      assert.is_nil(inner:find("*/", 1, true), text)
+      assert.is_nil(inner:find("/*", 1, true), text)
+    end
+    assert.equal("a* /b", c.comment("a*/b"))
+  end)
+
+  it("stays on its line", function()
+    assert.equal("a?b?c?", c.comment("a\nb\rc\\"))
+  end)
+end)
+
+describe("c.double", function()
+  it("reads back exactly", function()
+    for _, value in ipairs { 0.1, 1 / 3, 1e-12, 1e300, 123456789.125, 5e-324, -2.5 } do
+      assert.equal(value, tonumber(c.double(value)))
+    end
+  end)
+
+  it("is a double, never an integer", function()
+    assert.equal("3.0", c.double(3))
+    assert.equal("3.0", c.double(3.0))
+    assert.equal("1e+20", c.double(1e20))
+  end)
+end)
+
+describe("operands", function()
+  local place = { offsets = { t = 64 }, weights = { w1 = 1000 }, members = { ["in.ids"] = "ids", y = "hidden" },
+    own = {} }
+
+  it("are the base, then the buffer's place and the offset as one literal", function()
+    assert.equal("a + 69", c.pointer({ class = "arena", buffer = "t", offset = 5 }, place))
+    assert.equal("w + 1032", c.pointer({ class = "weight", buffer = "w1", offset = 32 }, place))
+  end)
+
+  it("of the caller are members; a zero offset is not written", function()
+    assert.equal("in->ids", c.pointer({ class = "in", buffer = "in.ids", offset = 0 }, place))
+    assert.equal("out->hidden + 7", c.pointer({ class = "out", buffer = "y", offset = 7 }, place))
+  end)
+
+  it("add a stride times each symbol, s before b, and no factor 1", function()
+    assert.equal("a + 64 + s * 128 + b * 32",
+      c.pointer({ class = "arena", buffer = "t", offset = 0, terms = { b = 32, s = 128 } }, place))
+    assert.equal("in->ids + s", c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 1 } }, place))
+  end)
+
+  it("that are values are literals or elements, with what is added", function()
+    assert.equal("12", c.value({ value = 12 }, place))
+    local function at(offset, plus, terms)
+      return c.value({ class = "in", buffer = "in.ids", offset = offset, plus = plus, terms = terms }, place)
+    end
+    assert.equal("in->ids[0]", at(0, 0))
+    assert.equal("in->ids[3] - 16", at(3, -16))
+    assert.equal("in->ids[s + b] + 2", at(0, 2, { s = 1, b = 1 }))
+  end)
+end)

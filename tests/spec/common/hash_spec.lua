@@ -1,0 +1,20 @@
+-- hash_spec: names and contents of texts.
+require("tests.spec.helper")
+local hash = require("common.hash")
+
+describe("hashes", function()
+  it("are FNV-1a and SHA-256", function()
+    assert.equal("cbf29ce484222325", hash.text(""))
+    assert.equal("85944171f73967e8", hash.text("foobar"))
+    assert.equal("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", hash.content("abc"))
+  end)
+
+  it("tell lists apart however they are cut", function()
+    local seen = {}
+    for _, list in ipairs { {}, { "" }, { "", "" }, { "ab" }, { "a", "b" }, { "b", "a" }, { "ab", "" } } do
+      local h = hash.list(list)
+      assert.is_nil(seen[h])
+      seen[h] = true
+    end
+  end)
+end)

@@ -1,0 +1,58 @@
+-- process_spec: programs started without a shell: their words, statuses, output, ends.
+local helper = require("tests.spec.helper")
+local process = require("common.process")
+
+describe("a process", function()
+  after_each(helper.clean)
+
+  it("gets its words as they are", function()
+    local words = { "a b", "$(echo no)", "'\"`\\", "%s%n", "-x", "@file", "a\nb", "", "*", "ü" }
+    local child = process.run { words = { "printf", "%s|", table.unpack(words) }, gather = "all" }
+    assert.equal(table.concat(words, "|") .. "|", child.output)
+  end)
+
+  it("tells its status or signal, its output and its errors", function()
+    local child = process.run { words = { "sh", "-c", "echo out; echo err >&2; exit 3" }, gather = "all" }
+    assert.same({ 3, 0, "out\n", "err\n" }, { child.code, child.signal, child.output, child.errors })
+    child = process.run { words = { "sh", "-c", "kill -9 $$" }, gather = "all" }
+    assert.equal(9, child.signal)
+    child = process.run { words = { "sh", "-c", "head -c 3000000 /dev/zero" }, gather = "output" }
+    assert.equal(3000000, #child.output)
+  end)
+
+  it("runs in another folder", function()
+    local folder = helper.folder()
+    assert.equal(folder .. "\n", process.run({ words = { "pwd" }, folder = folder, gather = "all" }).output)
+  end)
+
+  it("that cannot be started is a failure of input or output", function()
+    local fault = helper.fault(process.run, { words = { "/nonexistent/cc" } })
+    assert.same({ "cannot start /nonexistent/cc: no such file or directory" }, fault.lines)
+    assert.equal(4, fault.code)
+  end)
+
+  it("is ended with its own children", function()
+    local folder = helper.folder()
+    local child = process.start { words = { "sh", "-c", "sleep 3 && touch late & wait" }, folder = folder,
+      gather = "all" }
+    process.sleep(200)
+    process.stop()
+    assert.is_not.equal(0, child.signal)
+    process.sleep(3200)
+    assert.is_nil(require("lfs").attributes(folder .. "/late"))
+  end)
+
+  it("is ended, and the interrupt raised, where an interrupt comes while it runs", function()
+    local script = helper.file(([[
+package.path = %q .. "/gen/?.lua;" .. package.path
+local process = require("common.process")
+local ok, said = pcall(process.run, { words = { "sleep", "60" }, gather = "all" })
+io.write(tostring(ok), " ", said, "\n")
+]]):format(helper.absolute_root()), "wait.lua")
+    for signal, word in pairs { INT = "interrupted!", TERM = "terminated!" } do
+      local line = ("lua5.4 %s & p=$!; sleep 0.5; kill -%s $p; wait $p"):format(script, signal)
+      local child = process.run { words = { "sh", "-c", line }, gather = "all" }
+      assert.equal("false " .. word .. "\n", child.output)
+    end
+  end)
+end)

@@ -1,0 +1,66 @@
+-- words_spec: the helpers on strings and lists: the nearest word, sorted keys, thousands,
+-- shapes and rounding.
+require("tests.spec.helper")
+local words = require("common.words")
+
+describe("words", function()
+  it("finds the nearest candidate within half the word's length, at least two changes", function()
+    assert.equal("causal", words.nearest("casual", { "window", "causal", "padding" })) -- two replacements
+    assert.equal("heads", words.nearest("head", { "seq", "heads" }))
+    assert.equal("heads", words.nearest("heeds", { "heads" }))
+    assert.is_nil(words.nearest("xyzzy", { "seq", "batch" }))
+    assert.is_nil(words.nearest("ab", { "wxyz" }))
+    assert.is_nil(words.nearest("seq", {}))
+  end)
+
+  it("takes the first of equally near candidates", function()
+    assert.equal("bat", words.nearest("cat", { "bat", "hat" }))
+    assert.equal("hat", words.nearest("cat", { "hat", "bat" }))
+  end)
+
+  it("looks at no more than 64 bytes of a word", function()
+    assert.is_nil(words.nearest(("x"):rep(1000000), { "seq" }))
+  end)
+
+  it("sorts keys: numbers by value, then strings by text", function()
+    assert.same({ "a", "b", "c" }, words.sorted_keys { c = 1, a = 2, b = 3 })
+    assert.same({ 2, 9, 10 }, words.sorted_keys { [10] = 1, [9] = 1, [2] = 1 })
+    assert.same({ 9, 10, "10", "5", "9" }, words.sorted_keys { [10] = 1, ["5"] = 1, [9] = 1, ["10"] = 1, ["9"] = 1 })
+    assert.same({ true, 1, "1" }, words.sorted_keys { [1] = 1, ["1"] = 1, [true] = 1 })
+  end)
+
+  it("sorts keys of mixed types the same whatever order they came in", function()
+    local expected
+    for seed = 1, 50 do
+      math.randomseed(seed)
+      local pool, t = {}, {}
+      for i = 1, 30 do pool[#pool + 1], pool[#pool + 2] = i, tostring(i) end
+      while #pool > 0 do t[table.remove(pool, math.random(#pool))] = true end
+      local got = words.sorted_keys(t)
+      expected = expected or got
+      assert.same(expected, got)
+    end
+  end)
+
+  it("writes thousands", function()
+    for n, text in pairs { [0] = "0", [7] = "7", [999] = "999", [1000] = "1,000", [123456] = "123,456",
+      [1234567] = "1,234,567", [-1000] = "-1,000", [-999] = "-999" } do
+      assert.equal(text, words.thousands(n))
+    end
+    assert.equal("1.5", words.thousands(1.5))
+  end)
+
+  it("writes shapes", function()
+    assert.equal("[2, 17, 60]", words.shape { 2, 17, 60 })
+    assert.equal("[]", words.shape {})
+  end)
+
+  it("rounds up to a multiple", function()
+    assert.same({ 0, 16, 16, 32 }, { words.round_up(0, 16), words.round_up(1, 16), words.round_up(16, 16),
+      words.round_up(17, 16) })
+  end)
+
+  it("makes sets", function()
+    assert.same({ a = true, b = true }, words.set { "a", "b" })
+  end)
+end)

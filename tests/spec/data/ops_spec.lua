@@ -1,0 +1,217 @@
+-- ops_spec: the table of operations: shapes, flops, equations, and the pairs that a mask leaves.
+local helper = require("tests.spec.helper")
+local ops = require("data.ops")
+
+local function tensor(...) return { shape = { ... }, type = "f32" } end
+
+-- Whether a query sees key j: by the mask's words where the query stands at position i, or as one of the keys that
+-- all see.
+local function is_seen(attributes, i, j, keys)
+  if j >= keys - (attributes.extra or 0) or j < (attributes.prefix or 0) then return true end
+  if attributes.causal and j > i then return false end
+  if attributes.left >= 0 and j < i - attributes.left then return false end
+  return attributes.right < 0 or j <= i + attributes.right
+end
+
+-- Pairs that a mask allows, one by one.
+local function brute_force(attributes, queries, keys)
+  local n = 0
+  for query = 0, queries - 1 do
+    for j = 0, keys - 1 do
+      if is_seen(attributes, (attributes.offset or 0) + query, j, keys) then n = n + 1 end
+    end
+  end
+  return n
+end
+
+describe("ops.visible_pairs", function()
+  it("counts by formula what a loop over all pairs counts", function()
+    for _, size in ipairs { 1, 2, 7, 16, 33 } do
+      for _, left in ipairs { -1, 0, 1, 5, 40 } do
+        for _, right in ipairs { -1, 0, 2, 40 } do
+          for _, causal in ipairs { true, false } do
+            local attributes = { causal = causal, left = left, right = right }
+            assert.equal(brute_force(attributes, size, size), ops.visible_pairs(attributes, size, size))
+          end
+        end
+      end
+    end
+  end)
+
+  it("counts those of a prefix, behind a past, and keys that all see", function()
+    for _, sizes in ipairs { { 1, 1 }, { 1, 9 }, { 5, 3 }, { 4, 12 }, { 9, 9 } } do
+      for _, window in ipairs { { -1, -1 }, { 0, 0 }, { 2, 1 }, { 5, -1 }, { -1, 3 }, { 40, 40 } } do
+        for _, prefix in ipairs { false, 1, 3, 9, 50 } do
+          for _, offset in ipairs { false, 1, 7, 20 } do
+            for _, extra in ipairs { false, 1, 2 } do
+              for _, causal in ipairs { true, false } do
+                local attributes = { causal = causal, left = window[1], right = window[2], prefix = prefix or nil,
+                  offset = offset or nil, extra = extra or nil }
+                local queries, keys = sizes[1], sizes[2] + (extra or 0)
+                assert.equal(brute_force(attributes, queries, keys), ops.visible_pairs(attributes, queries, keys),
+                  require("common.dump").table(attributes) .. queries .. " x " .. keys)
+              end
+            end
+          end
+        end
+      end
+    end
+  end)
+
+  it("is n (n + 1) / 2 where causal, and all without a mask", function()
+    assert.equal(36, ops.visible_pairs({ causal = true, left = -1, right = -1 }, 8, 8))
+    assert.equal(64, ops.visible_pairs({ causal = false, left = -1, right = -1 }, 8, 8))
+  end)
+end)
+
+describe("ops.make", function()
+  local mask = { heads = 2, causal = false, left = -1, right = -1 }
+
+  it("counts a linear's 2 N M K", function()
+    local op = ops.make("linear", "input", { x = tensor(2, 3, 5), weight = tensor(7, 5) }, {})
+    assert.same({ 2, 3, 7 }, op.shape)
+    assert.equal(2 * 2 * 3 * 7 * 5, op.flops)
+    assert.equal("f32", op.type)
+  end)
+
+  it("gives scores a row a head and query, and counts visible pairs only", function()
+    local op = ops.make("scores", "layer 0", { q = tensor(3, 4, 10), k = tensor(3, 6, 10) }, mask)
+    assert.same({ 3, 2, 4, 6 }, op.shape)
+    assert.equal(2 * 3 * 10 * 4 * 6, op.flops)
+    local causal = ops.make("scores", "layer 0", { q = tensor(3, 4, 10), k = tensor(3, 4, 10) },
+      { heads = 2, causal = true, left = -1, right = -1 })
+    assert.equal(2 * 3 * 10 * 10, causal.flops)
+  end)
+
+  it("gives the context the width of the values", function()
+    local op = ops.make("context", "layer 0", { weights = tensor(3, 2, 4, 6), v = tensor(3, 6, 10) }, mask)
+    assert.same({ 3, 4, 10 }, op.shape)
+    assert.equal(2 * 3 * 10 * 4 * 6, op.flops)
+  end)
+
+  it("counts of shared keys a product a query head, and behind a past and before extra keys what is seen", function()
+    local options = { heads = 4, causal = true, left = -1, right = -1, offset = 3, extra = 1 }
+    local scores = ops.make("scores", "layer 0", { q = tensor(2, 5, 12), k = tensor(2, 9, 6) }, options)
+    assert.same({ 2, 4, 5, 9 }, scores.shape)
+    local pairs_seen = 4 + 5 + 6 + 7 + 8 + 5
+    assert.equal(2 * 2 * 12 * pairs_seen, scores.flops)
+    options.kv_heads = 2
+    local context = ops.make("context", "layer 0", { weights = tensor(2, 4, 5, 9), v = tensor(2, 9, 14) }, options)
+    assert.same({ 2, 5, 28 }, context.shape)
+    assert.equal(2 * 2 * 28 * pairs_seen, context.flops)
+  end)
+
+  it("counts what relative positions multiply, without the keys that have none", function()
+    local relative = ops.make("add_relative", "layer 0",
+      { scores = tensor(2, 3, 4, 7), x = tensor(2, 4, 15), table = tensor(19, 5) }, { keys = false, extra = 2 })
+    assert.same({ 2, 3, 4, 7 }, relative.shape)
+    assert.equal(2 * 2 * 3 * 4 * 5 * 5, relative.flops)
+  end)
+
+  it("joins rows of each sequence, and rows that all sequences share", function()
+    local function shape(a, b, zeros)
+      return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape
+    end
+    assert.same({ 2, 7, 5 }, shape(tensor(2, 3, 5), tensor(2, 4, 5), 0))
+    assert.same({ 2, 4, 5 }, shape(tensor(2, 3, 5), tensor(1, 5), 0))
+    assert.same({ 2, 4, 5 }, shape(tensor(1, 5), tensor(2, 3, 5), 0))
+    assert.same({ 2, 5, 5 }, shape(tensor(2, 3, 5), tensor(1, 5), 1))
+    assert.same({ 2, 4, 5 }, shape(tensor(2, 3, 5), nil, 1))
+  end)
+
+  it("knows the shapes of all others and counts no flops there", function()
+    local x, square = tensor(2, 3, 5), tensor(2, 4, 3, 6)
+    local additive = { heads = 4, causal = false, left = -1, right = -1 }
+    local cases = {
+      { "multiply", { a = x, b = x }, {}, { 2, 3, 5 } },
+      { "scale", { x = x }, { factor = 2.0 }, { 2, 3, 5 } },
+      { "swap", { x = x }, {}, { 3, 2, 5 } },
+      { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
+      { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
+      { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
+      { "rotate", { x = x, cosines = tensor(3, 1), sines = tensor(3, 1) }, { heads = 1, pairs = true }, { 2, 3, 5 } },
+      { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive,
+        { 2, 4, 3, 6 } },
+      { "add_distance", { scores = square, table = tensor(4, 8) }, {}, { 2, 4, 3, 6 } },
+      { "add_array", { scores = square, array = tensor(3, 6) }, { shape = 1 }, { 2, 4, 3, 6 } },
+      { "block_array", { scores = square, array = tensor(2, 6) }, { shape = 0 }, { 2, 4, 3, 6 } },
+      { "add_length", { scores = square, lengths = tensor(2) }, { value = -1.0 }, { 2, 4, 3, 6 } },
+      { "bucket_table", { table = tensor(32, 4), index = tensor(8) }, {}, { 4, 8 } },
+      { "weigh", { scores = square }, { relu = true, scale = 1.0 }, { 2, 4, 3, 6 } },
+      { "head_scale", { weights = square, factors = tensor(1, 4) }, { layer = 0 }, { 2, 4, 3, 6 } },
+      { "mean_heads", { weights = square }, {}, { 2, 3, 6 } },
+      { "embed", { ids = tensor(2, 3), table = tensor(50, 5) }, {}, { 2, 3, 5 } },
+      { "add", { a = x, b = tensor(3, 5) }, {}, { 2, 3, 5 } },
+      { "copy", { x = x }, {}, { 2, 3, 5 } },
+      { "activate", { x = x }, { ["function"] = "relu" }, { 2, 3, 5 } },
+      { "layer_norm", { x = x }, { eps = 1e-5 }, { 2, 3, 5 } },
+      { "softcap", { scores = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
+      { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
+      { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
+      { "argmax", { x = x }, {}, { 2, 3 } },
+    }
+    local counted, known = { linear = true, scores = true, context = true, add_relative = true, join = true }, {}
+    for _, case in ipairs(cases) do known[case[1]] = true end
+    for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
+    for _, case in ipairs(cases) do
+      local op = ops.make(case[1], "input", case[2], case[3])
+      assert.same(case[4], op.shape, case[1])
+      assert.equal(0, op.flops)
+      assert.equal(case[1] == "argmax" and "i32" or "f32", op.type)
+    end
+  end)
+
+  it("refuses a missing operand, an unknown one, a missing attribute and an unknown op", function()
+    assert.matches("linear lacks weight", helper.defect(ops.make, "linear", "s", { x = tensor(1, 1, 1) }, {}))
+    assert.matches("copy has no operand y", helper.defect(ops.make, "copy", "s", { x = tensor(1), y = tensor(1) }, {}))
+    assert.matches("softmax lacks attribute scale",
+      helper.defect(ops.make, "softmax", "s", { scores = tensor(1, 1, 1, 1) }, {}))
+    assert.matches("nonsense", helper.defect(ops.make, "nonsense", "s", {}, {}))
+  end)
+
+  it("declares an equation and a list of operands, at most six, for each op", function()
+    for name, op in pairs(ops.table) do
+      assert.is_string(op.equation, name)
+      assert.is_true(#op.operands >= 1 and #op.operands <= 6, name)
+      assert.is_function(op.shape, name)
+    end
+  end)
+end)
+
+describe("classes", function()
+  local fields = { region = true, product = true, packed = true, rides = true, carries = true, in_place = true,
+    role = true, own_keys = true, in_pieces = true, pools = true, in_parts = true }
+
+  it("say no more than the table knows, of operands that are there", function()
+    local roles = {}
+    for _, role in ipairs(ops.roles) do roles[role] = true end
+    for name, op in pairs(ops.table) do
+      local class = ops.class(name)
+      for field in pairs(class) do assert.is_true(fields[field], name .. " " .. field) end
+      if class.role then assert.is_true(roles[class.role], name) end
+      if class.packed then
+        assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. class.packed .. " ", 1, true), name)
+      end
+      if class.rides then assert.same({ "rows", true }, { class.region, class.carries }, name) end
+    end
+  end)
+
+  it("have the roles of the runtime, in its order", function()
+    local text = helper.read(helper.root .. "/runtime/base/descriptor.h")
+    local list = {}
+    for name in text:match("typedef enum {%s*ATTN2C_NO_ROLE,([^}]*)} attn2c_role;"):gmatch("ATTN2C_([A-Z_]+)") do
+      list[#list + 1] = name:lower()
+    end
+    assert.same(ops.roles, list)
+  end)
+
+  it("reach the runtime with each op", function()
+    local state = helper.tiny({ mask = "causal", head_mask = { { 1, 0.5 } } })
+    local found = {}
+    for role in helper.emitted(state, "tiny_model.c"):gmatch("attributes_%d+, [%w.e+]+, ATTN2C_([%u_]+) },") do
+      found[role] = true
+    end
+    assert.same({ NO_ROLE = true, MAKES_SCORES = true, SCORES_TO_WEIGHTS = true, WEIGHTS_TO_WEIGHTS = true,
+      READS_WEIGHTS = true }, found)
+  end)
+end)

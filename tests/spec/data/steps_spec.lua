@@ -1,0 +1,100 @@
+-- steps_spec: every row operation and part is declared in full, and its footprints agree with the
+-- bodies of the runtime: what a body names is declared, and each footprint asks for constants that are there.
+local helper = require("tests.spec.helper")
+local footprint = require("data.footprint")
+local operands = require("data.operands")
+local steps = require("data.steps")
+
+-- Constants of a row operation: each its own small number; integers that only a call knows have bounds.
+local function constants_of(entry)
+  local known = {}
+  for i, name in ipairs(entry.constants or { "rows", "cols", "ld" }) do known[name] = 10 + i end
+  if known.spans then known.spans = steps.spans { { 0, 0, 4 }, { 4, 8, 2 } } end
+  if known.fn then known.fn = "relu" end
+  for _, declared in ipairs(entry.operands) do
+    local name = declared[1]
+    if not known[name] then known[name], known[name .. "_least"] = 9, 0 end
+  end
+  known.fn = known.fn or "gelu"
+  return known
+end
+
+local function check(fn, entry)
+  local known = constants_of(entry)
+  assert.is_true(entry.cost(known) > 0, fn)
+  assert.is_string(entry.equation, fn)
+  for _, declared in ipairs(entry.operands) do
+    assert.truthy(({ r = 1, w = 1, rw = 1, value = 1 })[declared[2]], fn)
+    if declared[2] ~= "value" then
+      local low, high = footprint.reach(declared[3](known))
+      assert.is_true(high >= low, fn)
+    end
+  end
+end
+
+describe("steps", function()
+  it("are declared in full", function()
+    for fn, entry in pairs(steps.rows) do check(fn, entry) end
+    for kind, entry in pairs(steps.parts) do check(kind, entry) end
+  end)
+
+  it("name in their body each constant and operand that they declare, and no other", function()
+    for fn, entry in pairs(steps.rows) do
+      local filled = steps.fill(entry.body, constants_of(entry))
+      for _, declared in ipairs(entry.operands) do
+        assert.truthy(filled:find("%f[%w_]" .. declared[1] .. "%f[^%w_]"), fn .. " " .. declared[1])
+      end
+    end
+  end)
+
+  it("call bodies that the runtime has, with as many arguments", function()
+    local text = ""
+    for _, name in ipairs { "softmax", "online", "norm", "mask", "spans", "positions", "additive", "transpose",
+      "gather" } do
+      text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
+    end
+    for fn, entry in pairs(steps.rows) do
+      local name, list = entry.body:gsub("%(const int%[%]%[3%]%)%b{}", "spans"):match("^([%w_]+)(%b())")
+      local declared = text:match("%f[%w_]" .. name .. "(%b())")
+      assert.is_string(declared, fn)
+      local _, given = list:gsub(",", "")
+      local _, wanted = declared:gsub("%(%*spans%)%[3%]", ""):gsub(",", "")
+      assert.equal(wanted, given, fn)
+    end
+  end)
+
+  it("give the elements that their bodies touch", function()
+    local function of(fn, name, known)
+      for _, declared in ipairs(steps.rows[fn].operands) do
+        if declared[1] == name then return footprint.boxes(declared[3](known), 0) end
+      end
+    end
+    assert.same({ { first = 0, rows = 3, cols = 5, ld = 16 } },
+      of("transpose", "y", { rows = 5, cols = 3, ldx = 8, ldy = 16 }))
+    assert.same({ { first = 20, rows = 1, cols = 10, ld = 0 } }, of("softmax_add", "state", { rows = 10 }))
+    assert.same({ { first = 0, rows = 10, cols = 4, ld = 6 } }, of("context_repair_nonzero", "v",
+      { ldv = 6, head_dim = 4, spans = { { 0, 1, 2 }, { 2, 7, 3 } } }))
+    assert.same({ { first = 32, rows = 2, cols = 7, ld = 16 } },
+      of("pool_row", "x", { row = 3, row_least = 2, ldx = 16, cols = 7 }))
+  end)
+
+  it("are read in the order of their call, what is left out apart", function()
+    local step = { form = "row", fn = "layer_norm", constants = {}, arguments = { x = { buffer = "x" },
+      y = { buffer = "y" }, gain = { buffer = "g" }, bias = false } }
+    local order, absent = {}, {}
+    operands.each(step, function(operand, access) order[#order + 1] = operand.buffer .. access end,
+      function(declared) absent[#absent + 1] = declared[1] end)
+    assert.same({ "yw", "xr", "gr" }, order)
+    assert.same({ "bias" }, absent)
+  end)
+
+  it("are replaced operand by operand, and left alone where none changes", function()
+    local step = { form = "map", parts = {}, arguments = { y = { buffer = "a" }, r = { buffer = "b" } } }
+    assert.equal(step, operands.replace(step, function(operand) return operand end))
+    local copy = operands.replace(step, function(operand)
+      return operand.buffer == "a" and { buffer = "c" } or operand
+    end)
+    assert.same({ y = { buffer = "c" }, r = { buffer = "b" } }, copy.arguments)
+    assert.equal("a", step.arguments.y.buffer)
+  end)
+end)

@@ -1,0 +1,68 @@
+-- targets_spec: the instruction sets, their rules, and what host means.
+local helper = require("tests.spec.helper")
+local targets = require("data.targets")
+
+describe("targets", function()
+  it("have a rule for every tile parameter, within the parameter's own range", function()
+    for _, target in ipairs(targets.list) do
+      assert.equal(target, targets.by_name[target.name])
+      for name, parameter in pairs(targets.parameters) do
+        local value = target.rule[name]
+        if parameter.words then
+          local found = false
+          for _, word in ipairs(parameter.words) do found = found or word == value end
+          assert.is_true(found, target.name .. " " .. name)
+        else
+          assert.is_true(value >= parameter.min and value <= parameter.max, target.name .. " " .. name)
+          assert.equal(0, value % (parameter.multiple or 1))
+        end
+      end
+      for name in pairs(target.rule) do assert.is_table(targets.parameters[name], name) end
+    end
+  end)
+
+  it("are what the key target takes, next to host", function()
+    for _, key in ipairs(require("data.keys").list) do
+      if key.key == "target" then
+        local expected = { host = true }
+        for _, target in ipairs(targets.list) do expected[target.name] = true end
+        assert.same(expected, require("common.words").set(key.words))
+      end
+    end
+  end)
+
+  it("begin each rule's key blocks and panels on the alignment of key ranges", function()
+    for _, target in ipairs(targets.list) do assert.equal(0, target.rule.key_block % target.rule.key_align) end
+  end)
+end)
+
+describe("the host", function()
+  local function host(asked)
+    local program = "\"package.path='%s/gen/?.lua' io.write(require('data.targets').host())\""
+    local command = ("LIBXSMM_TARGET=%s lua5.4 -e " .. program):format(
+      asked, helper.root)
+    local handle = io.popen(command)
+    local text = handle:read("a")
+    handle:close()
+    return text
+  end
+  local rank = { x86_64 = 1, avx2 = 2, avx512 = 3 }
+
+  it("is a target that this machine has", function()
+    local got = targets.host()
+    assert.is_table(targets.by_name[got])
+    local handle = assert(io.open("/proc/cpuinfo"))
+    local text = handle:read("a")
+    handle:close()
+    for _, flag in ipairs(targets.by_name[got].needs) do assert.matches("%f[%w_]" .. flag .. "%f[^%w_]", text) end
+  end)
+
+  it("is lowered by LIBXSMM_TARGET, never raised", function()
+    local best = host("")
+    assert.equal(math.min(rank[best], rank.avx2), rank[host("hsw")])
+    assert.equal(math.min(rank[best], rank.avx2), rank[host("HSW")])
+    assert.equal("x86_64", host("snb"))
+    assert.equal("x86_64", host("wsm"))
+    assert.equal(best, host("nonsense"))
+  end)
+end)

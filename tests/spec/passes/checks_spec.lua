@@ -1,0 +1,448 @@
+-- checks_spec: each checker lets a sound state pass and stops at one that was broken on
+-- purpose, with a message that names the place.
+local helper = require("tests.spec.helper")
+local checks = require("passes.checks")
+
+-- Breaks the state after a pass and gives the checker's message.
+local function broken(pass, more, breaks)
+  local state = helper.tiny(more, pass) -- the checker has run and found nothing
+  breaks(state)
+  return helper.defect(checks[pass], state)
+end
+
+local function op(state, name) return assert(helper.op(state, name)) end
+
+-- The first step of a form, or of a row operation, in the shipped program.
+local function step(state, what)
+  for _, each in ipairs(helper.steps(state.programs[1])) do
+    if each.form == what or each.fn == what then return each end
+  end
+end
+
+describe("the checker after graph", function()
+  it("finds a tensor that is read before it is written", function()
+    assert.matches("after graph: l0.norm1 reads l0.attn.sum before it is written", broken("graph", {}, function(state)
+      local list = state.graph.entry.ops
+      list[8], list[9] = list[9], list[8]
+    end))
+  end)
+
+  it("finds one that is written twice", function()
+    assert.matches("l0.attn.q is written twice", broken("graph", {}, function(state)
+      table.insert(state.graph.entry.ops, 2, state.graph.entry.ops[1])
+    end))
+  end)
+
+  it("finds a wrong shape", function()
+    assert.matches("the shape of l0.attn.context", broken("graph", {}, function(state)
+      op(state, "l0.attn.context").result.shape = { 1, 8, 17 }
+    end))
+  end)
+
+  it("finds a linear whose operands do not fit", function()
+    assert.matches("l0.ff.up: x is %[1, 8, 16%], the weight %[64, 15%]", broken("graph", {}, function(state)
+      op(state, "l0.ff.up").operands.weight.shape = { 64, 15 }
+    end))
+  end)
+
+  it("finds an output that nobody writes", function()
+    assert.matches("output nothing is never written", broken("graph", {}, function(state)
+      state.graph.entry.outputs[1] = "nothing"
+    end))
+  end)
+end)
+
+describe("the checker after plan", function()
+  local function groups(state)
+    for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
+      if region.kind == "rows" then return region.groups end
+    end
+  end
+
+  it("finds an op that is not planned, or twice", function()
+    assert.matches("l0.attn.q is not planned", broken("plan", {}, function(state) table.remove(groups(state), 1) end))
+    assert.matches("l0.attn.q is planned twice", broken("plan", {}, function(state)
+      table.insert(groups(state), groups(state)[1])
+    end))
+  end)
+
+  it("finds panels and K blocks that do not cover", function()
+    assert.matches("the panels of l0.attn.q", broken("plan", {},
+      function(state) groups(state)[1].panels.widths[1] = 15 end))
+    assert.matches("the K blocks of l0.attn.q", broken("plan", {},
+      function(state) groups(state)[1].k_blocks.tail = 1 end))
+  end)
+end)
+
+-- The shipped steps of the first section that has some.
+local function steps_of(state) return state.programs[1].segments[1].sections[1].steps end
+
+describe("the checker after lower", function()
+  local function lowered(what, breaks, more)
+    return broken("lower", more or {}, function(state) breaks(step(state, what), state) end)
+  end
+
+  it("finds a step that is not as declared", function()
+    assert.matches("layer 0: layer_norm lacks eps", lowered("layer_norm", function(s) s.constants.eps = nil end))
+    assert.matches("layer 0: layer_norm has no constant epsilon",
+      lowered("layer_norm", function(s) s.constants.epsilon = 1 end))
+    assert.matches("layer 0: layer_norm lacks x", lowered("layer_norm", function(s) s.arguments.x = nil end))
+    assert.matches("layer 0: layer_norm has no operand z", lowered("layer_norm", function(s)
+      s.arguments.z = s.arguments.x
+    end))
+    assert.matches("no row operation norm", lowered("layer_norm", function(s) s.fn = "norm" end))
+    assert.matches("the operand of bias", lowered("map", function(s) s.parts[1].argument = nil end))
+    assert.matches("no part gel", lowered("map", function(s) s.parts[1].kind = "gel" end))
+    assert.matches("no part of a map has the operand more", lowered("map", function(s)
+      s.arguments.more = s.arguments.y
+    end))
+    assert.matches("the outputs of a product", lowered("product", function(s) s.outputs = 17 end))
+    assert.matches("there is no buffer nowhere", lowered("product", function(s) s.arguments.c.buffer = "nowhere" end))
+  end)
+
+  it("finds an integer of a call without bounds", function()
+    assert.matches("valid of mask_length has no bounds", lowered("mask_length", function(s)
+      s.arguments.valid.most = nil
+    end, { mask = "padding" }))
+  end)
+
+  -- 19 inputs in spans of 16 and 3, 8 rows in strips of 4: six calls, all of which fetch.
+  local tile = { layers = 0, input = { stage = "linear", from = 19, bias = false },
+    plan = { k_block = 8, k_order = "outer", call_rows = 5, k_span = 16, fetch = 1 } }
+
+  local function tiled(breaks) return lowered("product", function(s) breaks(s.calls, s) end, tile) end
+
+  it("finds a tile whose calls do not make it", function()
+    assert.matches("do not make all of it", tiled(function(calls) table.remove(calls) end))
+    assert.matches("sums an input twice", tiled(function(calls)
+      calls[2].a, calls[2].b = calls[1].a, calls[1].b
+    end))
+    assert.matches("sum begins where it must not", tiled(function(calls) calls[2].kernel.beta = 0 end))
+    assert.matches("sum begins where it must not", tiled(function(calls) calls[1].kernel.beta = 1 end))
+    assert.matches("operands of a call do not fit", tiled(function(calls) calls[2].a = calls[1].a end))
+    assert.matches("other leading dimensions", tiled(function(calls) calls[1].kernel.ldb = 20 end))
+  end)
+
+  it("finds a call that leaves its tile", function()
+    assert.matches("a call leaves its tile", tiled(function(calls) calls[3].c = calls[3].c + 1 end))
+    assert.matches("a call leaves its tile", tiled(function(calls) calls[6].b = calls[6].b + 1 end))
+    assert.matches("a call leaves its tile", tiled(function(calls) calls[1].batch = { count = 3, a = 512, b = 32 } end))
+  end)
+
+  it("finds fetches that are not the weights ahead, each line once", function()
+    assert.matches("fetches 4 lines from 1$", tiled(function(calls) calls[1].fetch.from = 1 end))
+    assert.matches("a tile of 19 lines fetches 18", tiled(function(calls)
+      calls[6].fetch.lines = calls[6].fetch.lines - 1
+    end))
+    assert.matches("fetches 4 lines from 256, then from 336", tiled(function(calls)
+      for i = 2, 6 do calls[i].fetch.from = calls[i].fetch.from + 16 end
+    end))
+    assert.matches("fetches 4 lines from 0$", tiled(function(calls) -- what is in use
+      for i = 1, 6 do calls[i].fetch.from = calls[i].fetch.from - 256 end
+    end))
+  end)
+end)
+
+local large = { seq = 128, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
+
+describe("the checker after schedule", function()
+  -- The first product on the arena of worker 1 in the first phase, and worker 2's list.
+  local function first_of(state)
+    local lists = state.programs[1].segments[1].phases[1].lists
+    for _, each in ipairs(lists[1]) do
+      if each.form == "product" and each.arguments.c.class == "arena" then return each, lists[2] end
+    end
+  end
+
+  it("finds two workers that write to one place", function()
+    assert.matches("two workers write to one place of ", broken("schedule", large, function(state)
+      local each, other = first_of(state)
+      table.insert(other, each)
+    end))
+  end)
+
+  it("finds what one worker reads while another writes it", function()
+    assert.matches("is read and written in one phase", broken("schedule", large, function(state)
+      local each, other = first_of(state)
+      state.programs[1].buffers.elsewhere = { floats = 16, ld = 16, class = "arena" }
+      table.insert(other, { form = "row", fn = "copy", constants = { rows = 1, cols = 1, ldx = 16, ldy = 16 },
+        arguments = { x = each.arguments.c, y = { buffer = "elsewhere", class = "arena", offset = 0 } } })
+    end))
+  end)
+
+  it("finds a step that is lost", function()
+    assert.matches("%d+ of %d+ steps are scheduled", broken("schedule", large, function(state)
+      local lists = state.programs[1].segments[1].phases[1].lists
+      for i, each in ipairs(lists[2]) do
+        if each.form == "product" then
+          table.remove(lists[2], i)
+          break
+        end
+      end
+    end))
+  end)
+
+  local groups = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2,
+    plan = { group_tokens = 128 } }
+
+  it("finds groups of sequences that meet", function()
+    assert.matches("two workers write to one place of l0.norm2", broken("schedule", groups, function(state)
+      assert.equal("groups", state.programs[1].segments[1].mode)
+      state.spec.batch = 3 -- the second group would begin one sequence behind the first
+    end))
+    assert.matches("two workers write to one place of l0.norm2", broken("schedule", groups, function(state)
+      for _, each in ipairs(helper.steps(state.programs[1])) do
+        local y = each.form == "row" and each.arguments.y
+        if y and y.class == "out" then y.terms.s = nil end
+      end
+    end))
+  end)
+end)
+
+describe("the checker after memory", function()
+  it("finds a buffer that is read before it is written", function()
+    assert.matches("layer 0 reads l0.ff.act before it is written", broken("memory", {}, function(state)
+      local steps = steps_of(state)
+      for i = #steps, 1, -1 do
+        local each = steps[i]
+        if each.form == "product" and each.arguments.c.buffer == "l0.ff.act" then table.remove(steps, i) end
+      end
+    end))
+  end)
+
+  it("finds a single element that is not written", function()
+    assert.matches("layer 0 reads l0.attn.context before it is written", broken("memory", {}, function(state)
+      for _, each in ipairs(steps_of(state)) do
+        local c = each.form == "product" and each.arguments.c
+        if c and c.buffer == "l0.attn.context" and c.offset > 0 then
+          each.kernel = setmetatable({ m = each.kernel.m - 1 }, { __index = each.kernel })
+          each.outputs = each.kernel.m
+        end
+      end
+    end))
+  end)
+
+  it("finds an output that is not written whole", function()
+    assert.matches("output l0.norm2 is not written whole", broken("memory", {}, function(state)
+      local last
+      for _, each in ipairs(steps_of(state)) do if each.fn == "layer_norm" then last = each end end
+      last.constants.rows = last.constants.rows - 1
+    end))
+  end)
+
+  it("finds values that are lost to a buffer at the same place", function()
+    assert.matches("layer 0 reads l0.attn.q, which l0.attn.[kv@tile]+ has overwritten",
+      broken("memory", {}, function(state)
+      local offsets = state.programs[1].offsets
+      offsets["l0.attn.q"] = offsets["l0.attn.v"]
+    end))
+  end)
+
+  it("finds what a later iteration overwrites", function()
+    -- Two sequences at a time: the context of the first is lost while the second's scores are made.
+    assert.matches("reads l0.attn.context, which .*@tile has overwritten", broken("memory",
+      { batch = 2, plan = { group_tokens = 16 } }, function(state)
+        local offsets = state.programs[1].offsets
+        offsets["l0.attn.scores@tile"] = offsets["l0.attn.context"]
+      end))
+  end)
+
+  it("finds a pooled value that the next group of sequences overwrites", function()
+    assert.matches("pooled reads output.1.pool, which .* has overwritten", broken("memory",
+      { batch = 4, plan = { group_tokens = 8 }, output = { { stage = "pool", over = "mean" },
+        { stage = "linear", to = 3 } } }, function(state)
+        local offsets = state.programs[1].offsets
+        offsets["output.1.pool"] = offsets["l0.attn.q"]
+      end))
+  end)
+
+  it("finds one that leaves the arena or is not aligned", function()
+    assert.matches("the place of ", broken("memory", {}, function(state)
+      state.programs[1].offsets["l0.attn.q"] = state.programs[1].arena_floats
+    end))
+    assert.matches("the place of l0.attn.q", broken("memory", {}, function(state)
+      state.programs[1].offsets["l0.attn.q"] = state.programs[1].offsets["l0.attn.q"] + 1
+    end))
+    assert.matches("the arena of 1 floats", broken("memory", {}, function(state)
+      state.programs[1].arena_floats = 1
+    end))
+  end)
+
+  it("finds weights that overlap or leave their block", function()
+    assert.matches("the place of ", broken("memory", {}, function(state)
+      state.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"] + 16
+    end))
+    assert.matches("the weights leave their 16 floats", broken("memory", {}, function(state)
+      state.weights.floats = 16
+    end))
+  end)
+
+  it("finds workers that meet in one place of two buffers", function()
+    assert.matches("two workers meet in one place of ", broken("memory", large, function(state)
+      local program = state.programs[1]
+      for name in pairs(program.offsets) do
+        local first = name:match("^(.*)@worker1$")
+        if first then program.offsets[name] = program.offsets[first .. "@worker2"] end
+      end
+    end))
+  end)
+
+  it("finds a buffer that workers share where each needs its own", function()
+    local groups = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
+    assert.matches("workers share l0.attn.q", broken("memory", groups, function(state)
+      local program = state.programs[1]
+      assert.equal("groups", program.segments[1].mode)
+      program.own["l0.attn.q"] = nil
+    end))
+    assert.matches("is not a worker's own", broken("memory", {}, function(state)
+      state.programs[1].own["l0.attn.q"] = true
+    end))
+  end)
+end)
+
+describe("no operand leaves its buffer:", function()
+  local function left(what, breaks, more)
+    return broken("memory", more or {}, function(state) breaks(assert(step(state, what)), state) end)
+  end
+
+  it("of a product", function()
+    assert.matches("a product of layer 0 leaves l0.attn.q: elements 1 to 128 of 128", left("product", function(s)
+      s.arguments.c.offset = 1
+    end))
+    assert.matches("a product of layer 0 leaves in.hidden", left("product", function(s)
+      s.arguments.b.offset = 1
+    end))
+    assert.matches("a product of layer 0 leaves l0.attn.q.weight", left("product", function(s)
+      s.arguments.a.offset = 1
+    end))
+    assert.matches("leaves l0.attn.q: elements %-1 to", left("product", function(s) s.arguments.c.offset = -1 end))
+    assert.matches("leaves l0.attn.q", left("product", function(_, state)
+      state.programs[1].buffers["l0.attn.q"].floats = 127
+    end))
+  end)
+
+  it("of a product's batch", function()
+    local more = { d_ff = 256, plan = { k_block = 64 } }
+    local function batched(breaks)
+      return broken("memory", more, function(state)
+        for _, each in ipairs(steps_of(state)) do
+          if each.form == "product" and each.batch.count > 1 then return breaks(each.batch) end
+        end
+        error("no batch")
+      end)
+    end
+    assert.matches("leaves l0.ff.down.weight", batched(function(batch) batch.a = batch.a + 4 end))
+    assert.matches("leaves l0.ff.act", batched(function(batch) batch.b = batch.b + 128 end))
+    assert.matches("leaves l0.ff", batched(function(batch) batch.count = batch.count + 1 end))
+  end)
+
+  it("of a map and its parts", function()
+    assert.matches("a map of layer 0 leaves l0.attn.q", left("map", function(s) s.constants.rows = 9 end))
+    assert.matches("a map of layer 0 leaves l0.attn.q.bias", left("map", function(s)
+      s.arguments.bias.offset = 1
+    end))
+    local function band(by, more)
+      return broken("memory", more, function(state)
+        for _, each in ipairs(helper.steps(state.programs[1])) do
+          for _, part in ipairs(each.parts or {}) do
+            if part.kind == "add_band" or part.kind == "add_reversed" then
+              local operand = each.arguments[part.argument]
+              operand.offset = operand.offset + by
+              return
+            end
+          end
+        end
+        error("no band")
+      end)
+    end
+    assert.matches("leaves positions.alibi: elements %-1 to", band(-1, { positions = "alibi" }))
+    assert.matches("leaves positions.alibi", band(100, { positions = "alibi" }))
+    assert.matches("leaves l0.attn.scores@relative: elements %-8 to", band(-8, { positions = "relative_key" }))
+  end)
+
+  it("of row operations", function()
+    assert.matches("a layer_norm of layer 0 leaves l0.norm1.weight", left("layer_norm", function(s)
+      s.arguments.gain.offset = 1
+    end))
+    assert.matches("a softmax of layer 0 leaves l0.attn.scores@tile", left("softmax", function(s)
+      s.constants.rows = 9
+    end))
+    assert.matches("a transpose of layer 0 leaves l0.attn.k@tile", left("transpose", function(s)
+      s.constants.rows = 9
+    end))
+    assert.matches("a context_repair of layer 0 leaves l0.attn.v", left("context_repair", function(s)
+      s.constants.cols = 9
+    end, { mask = "causal" }))
+    assert.matches("a rotate of layer 0 leaves positions.cos_8", left("rotate", function(s)
+      s.arguments.cosines.offset = 1
+    end, { positions = "rope" }))
+  end)
+
+  it("where an integer that only a call knows is largest", function()
+    local tokens = { input = { stage = "tokens", vocab = 50 } }
+    assert.matches("an? embed of input leaves input.tokens.weight: elements 0 to 815 of 800", left("embed", function(s)
+      s.arguments.ids.most = 50
+    end, tokens))
+    local pooled = { mask = "padding", output = { { stage = "pool", over = "last" } } }
+    assert.matches("pool_row of .* leaves l0.norm2: elements 0 to 143 of 128", left("pool_row", function(s)
+      s.arguments.row.most = 8
+    end, pooled))
+    assert.matches("pool_row of .* leaves l0.norm2: elements %-16 to", left("pool_row", function(s)
+      s.arguments.row.least = -1
+    end, pooled))
+  end)
+
+  it("in the last iteration of the loops over sequences", function()
+    local more = { batch = 4, plan = { group_tokens = 16 } }
+    assert.matches("leaves in.hidden: elements 0 to 513 of 512", left("product", function(s)
+      s.arguments.b.terms.s = 129
+    end, more))
+    assert.matches("leaves l0.attn.context", left("softmax", function(_, state)
+      for _, each in ipairs(helper.steps(state.programs[1])) do
+        local c = each.form == "product" and each.arguments.c
+        if c and c.buffer == "l0.attn.context" then c.terms.b = 300 end
+      end
+    end, more))
+  end)
+end)
+
+describe("the checker after kernels", function()
+  for field, value in pairs { m = 0, n = 0, k = 0, lda = 15, ldb = 15, ldc = 15, beta = 2 } do
+    it("finds a wrong " .. field, function()
+      assert.matches("the shape of kernel 0", broken("kernels", {},
+        function(state) state.kernels[1][field] = value end))
+    end)
+  end
+
+  it("finds a leading dimension beyond 31 bits", function()
+    assert.matches("the leading dimensions of kernel 0", broken("kernels", {}, function(state)
+      state.kernels[1].ldc = 1 << 31
+    end))
+  end)
+end)
+
+describe("the checker after emit", function()
+  it("finds text that does not end with a line, or holds a NUL", function()
+    assert.matches("tiny.c does not end with a line", broken("emit", {}, function(state)
+      state.files[1].text = state.files[1].text:sub(1, -2)
+    end))
+    assert.matches("tiny.c does not end with a line", broken("emit", {}, function(state) state.files[1].text = "" end))
+    assert.matches("tiny.c is not ASCII outside comments", broken("emit", {}, function(state)
+      state.files[1].text = "/* é */\nint é;\n"
+    end))
+    assert.matches("tiny.c holds a NUL", broken("emit", {}, function(state)
+      state.files[1].text = "a\0b\n"
+    end))
+  end)
+end)
+
+describe("the checker of shared weights", function()
+  it("notices that two entries have different weights at one place", function()
+    local state = helper.tiny({ seq = { 4, 8 } }, "memory")
+    local short = state.entries[1]
+    checks.memory(short)
+    short.weights.offsets["l0.attn.q.weight"] = state.weights.offsets["l0.attn.k.weight"]
+    short.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"]
+    assert.matches("of forward_4 lies over .* of forward_8", helper.defect(checks.memory, short))
+  end)
+end)

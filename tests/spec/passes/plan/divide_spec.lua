@@ -1,0 +1,103 @@
+-- divide_spec: panels, K blocks, blocks of rows and leading dimensions.
+require("tests.spec.helper")
+local divide = require("passes.plan.divide")
+
+describe("panels", function()
+  local function widths(outputs, panel) return divide.panels(outputs, panel).widths end
+
+  it("of 64: a remainder of up to 16 is given 16 of the last full panel's outputs", function()
+    assert.same({ 64 }, widths(64, 64))
+    assert.same({ 48, 17 }, widths(65, 64))
+    assert.same({ 48, 32 }, widths(80, 64))
+    assert.same({ 64, 17 }, widths(81, 64))
+    assert.same({ 17 }, widths(17, 64))
+    assert.same({ 1 }, widths(1, 64))
+    assert.same({ 64, 48, 18 }, widths(130, 64))
+    assert.same({ 64, 64, 64, 64, 64, 64, 64, 64, 64, 24 }, widths(600, 64))
+    assert.same({ 64, 63 }, widths(127, 64))
+  end)
+
+  it("of 32 or less keep a small remainder", function()
+    assert.same({ 32, 1 }, widths(33, 32))
+    assert.same({ 16, 16, 8 }, widths(40, 16))
+  end)
+
+  it("cover all outputs, with at most two tails", function()
+    for _, panel in ipairs { 16, 32, 48, 64, 128 } do
+      for outputs = 1, 400 do
+        local p = divide.panels(outputs, panel)
+        local sum = 0
+        for _, width in ipairs(p.widths) do
+          sum = sum + width
+          assert.is_true(width >= 1 and width <= panel)
+        end
+        assert.equal(outputs, sum)
+        assert.is_true(#p.tails <= 2)
+        assert.equal(p.count + #p.tails, #p.widths)
+        for i = 1, #p.widths - #p.tails do assert.equal(panel, p.widths[i]) end
+      end
+    end
+  end)
+end)
+
+describe("K blocks", function()
+  it("are one up to twice the wanted size", function()
+    assert.same({ size = 1, count = 1, tail = 0 }, divide.k_blocks(1, 64))
+    assert.same({ size = 128, count = 1, tail = 0 }, divide.k_blocks(128, 64))
+  end)
+
+  it("are the divisor nearest to the wanted size, or have a tail", function()
+    assert.same({ size = 64, count = 12, tail = 0 }, divide.k_blocks(768, 64))
+    assert.same({ size = 50, count = 4, tail = 0 }, divide.k_blocks(200, 64)) -- 40 and 50 divide 200
+    assert.same({ size = 64, count = 2, tail = 3 }, divide.k_blocks(131, 64)) -- 131 is prime
+    assert.same({ size = 43, count = 3, tail = 0 }, divide.k_blocks(129, 64))
+  end)
+
+  it("cover K", function()
+    for _, wanted in ipairs { 8, 64, 100 } do
+      for k = 1, 1000 do
+        local b = divide.k_blocks(k, wanted)
+        assert.equal(k, b.size * b.count + b.tail)
+        assert.is_true(b.tail < b.size and b.count >= 1)
+      end
+    end
+  end)
+end)
+
+describe("token blocks", function()
+  it("are as few as the limit allows, of equal sizes as far as that goes", function()
+    assert.same({ { first = 0, count = 128 } }, divide.blocks(128, 128))
+    assert.same({ { first = 0, count = 65 }, { first = 65, count = 64 } }, divide.blocks(129, 128))
+    assert.same({ { first = 0, count = 4 }, { first = 4, count = 3 }, { first = 7, count = 3 } }, divide.blocks(10, 4))
+    for n = 1, 300 do
+      local next_row = 0
+      local list = divide.blocks(n, 37)
+      assert.equal(math.ceil(n / 37), #list)
+      for _, block in ipairs(list) do
+        assert.equal(next_row, block.first)
+        assert.is_true(block.count >= n // #list and block.count <= 37)
+        next_row = next_row + block.count
+      end
+      assert.equal(n, next_row)
+    end
+  end)
+end)
+
+describe("a leading dimension", function()
+  it("is whole cache lines, an odd number of them from 256 floats on", function()
+    for width, ld in pairs { [1] = 16, [16] = 16, [17] = 32, [240] = 240, [241] = 272, [256] = 272, [257] = 272,
+      [272] = 272,
+      [768] = 784, [3072] = 3088 } do
+      assert.equal(ld, divide.leading_dimension(width, { odd_lines = 256 }), width)
+      assert.equal((width + 15) // 16 * 16, divide.leading_dimension(width, { odd_lines = 4096 }), width)
+    end
+  end)
+end)
+
+describe("parts of rows", function()
+  it("are of one size, but for the last", function()
+    assert.same({ { first = 5, count = 4 }, { first = 9, count = 4 }, { first = 13, count = 1 } },
+      divide.parts(5, 9, 4))
+    assert.same({ { first = 0, count = 3 } }, divide.parts(0, 3, 16))
+  end)
+end)

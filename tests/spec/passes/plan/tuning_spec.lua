@@ -1,0 +1,444 @@
+-- tuning_spec: tuning files: their form and what is refused, when one fits, what wins over
+-- what, that the same file makes the same C; the moves of the search; and the command.
+local helper = require("tests.spec.helper")
+local candidates = require("passes.plan.candidates")
+local files = require("common.files")
+local hash = require("common.hash")
+local measure = require("commands.tune.measure")
+local search = require("commands.tune.search")
+local tuning = require("passes.plan.tuning")
+
+local FIRST = "attn2c tuning 2 avx512 Some-CPU\n"
+local STRIPS = " call_rows 3 k_span 16 fetch 1"
+local LINE = "48x16 n 8 +bias: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+  .. "; 20.5 GFLOP/s, rule 10.0\n"
+
+local function choice(more)
+  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3, k_span = 16, fetch = 1,
+    gflops = 20.5, rule_gflops = 10 }
+  for key, value in pairs(more or {}) do result[key] = value end
+  return result
+end
+
+-- The state after `last` of the tiny model with choices for its products.
+local function tuned(choices, more, last)
+  local pipeline = require("pipeline")
+  local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", notes = {},
+    description = helper.description(more), tuning = { set = { choices = choices, hash = "0123" } } }
+  for _, name in ipairs(pipeline.passes) do
+    if name ~= "describe" then
+      pipeline.step(state, name)
+      if name == last then break end
+    end
+  end
+  return state.entries[1]
+end
+
+local UP, DOWN, QKV = "64x16 n 8 +bias_gelu", "16x64 n 8 +bias_add", "16x16 n 8 +bias"
+
+describe("keys of products", function()
+  it("name outputs, inputs, rows and epilogue", function()
+    local _, order = measure.products(helper.tiny({}, "plan"))
+    local keys = {}
+    for i, product in ipairs(order) do keys[i] = product.key end
+    assert.same({ QKV, "16x16 n 8 +bias_add", UP, DOWN }, keys)
+  end)
+
+  it("say so where there is no epilogue", function()
+    local _, order = measure.products(helper.tiny({ bias = false }, "plan"))
+    assert.equal("16x16 n 8 +none", order[1].key)
+  end)
+
+  it("do not depend on the token block", function()
+    local _, order = measure.products(helper.tiny({ plan = { token_block = 3 } }, "plan"))
+    assert.equal(QKV, order[1].key)
+  end)
+
+  it("hold the work of all layers", function()
+    local products = measure.products(helper.tiny({ layers = 3 }, "plan"))
+    assert.equal(3 * 3 * 2 * 8 * 16 * 16, products[QKV].flops)
+    assert.equal(9, #products[QKV].heads)
+    assert.equal(UP, products[DOWN].leader)
+  end)
+
+  it("are those of all lengths; the shorter ones have the panels of the longest", function()
+    local products, order = measure.products(helper.tiny({ seq = { 4, 8 } }, "plan"))
+    assert.equal(8, #order)
+    local short = products["64x16 n 4 +bias_gelu"]
+    assert.is_nil(products[UP].fixed.panel)
+    assert.equal(products[UP].choice.panel, short.fixed.panel)
+    assert.equal(short.fixed.panel, short.choice.panel)
+  end)
+end)
+
+describe("a tuning file", function()
+  it("reads back what was written", function()
+    local set = { target = "avx512", machine = "Some-CPU",
+      choices = { [QKV] = choice(), [UP] = choice { panel = 64 } } }
+    local text = tuning.text(set)
+    assert.equal(FIRST .. QKV .. ": panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+      .. "; 20.5 GFLOP/s, rule 10.0\n" .. UP .. ": panel 64 k_block 8 k_order outer token_block 4" .. STRIPS
+      .. "; 20.5 GFLOP/s, rule 10.0\n", text)
+    assert.same(set, tuning.parse(text, "x.tune"))
+  end)
+
+  it("may have no product", function()
+    assert.same({}, tuning.parse(FIRST, "x.tune").choices)
+  end)
+
+  local function refused(text, expected)
+    local fault = assert(helper.fault(tuning.parse, text, "x.tune"), "nothing was refused")
+    assert.equal(3, fault.code)
+    assert.equal(1, #fault.lines)
+    assert.equal(expected, fault.lines[1])
+  end
+
+  it("is refused with the line and what is allowed", function()
+    local form = "\"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected"
+    refused("", "x.tune: line 1: \"\", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected")
+    refused("attn2c tuning 1 avx512 X\n", "x.tune: line 1: format 1, but 2 is allowed: delete the file, and tune again")
+    refused("attn2c tuning 2 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
+    refused(FIRST .. "\n", "x.tune: line 2: \"\", but " .. form)
+    refused(FIRST .. "48x16 n 8: panel 32\n", "x.tune: line 2: \"48x16 n 8: panel 32\", but " .. form)
+    refused(FIRST .. LINE .. LINE, "x.tune: line 3: a second line for \"48x16 n 8 +bias\"")
+    refused(FIRST .. LINE:gsub("20.5", "2.0.5"), "x.tune: line 2: "
+      .. require("common.faults").quote((LINE:gsub("20.5", "2.0.5"):gsub("\n", ""))) .. ", but " .. form)
+    local function with(from, to) return FIRST .. LINE:gsub(from, to) end
+    refused(with("panel 32", "panel 33"),
+      "x.tune: line 2: panel \"33\", but a multiple of 16 from 16 to 256 is allowed")
+    refused(with("panel 32", "panel 99999999999999999999"),
+      "x.tune: line 2: panel \"99999999999999999999\", but a multiple of 16 from 16 to 256 is allowed")
+    refused(with("k_block 8", "k_block 0"), "x.tune: line 2: k_block \"0\", but an integer from 8 to 8192 is allowed")
+    refused(with("outer", "inner"), "x.tune: line 2: k_order \"inner\", but reduce or outer is allowed")
+    refused(with("panel", "pane"),
+      "x.tune: line 2: no parameter \"pane\"; there are " .. table.concat(tuning.names, ", "))
+    refused(with("pad", "pad"):gsub("panel 32", "pad 8"),
+      "x.tune: line 2: no parameter \"pad\"; there are " .. table.concat(tuning.names, ", "))
+    refused(with(" token_block 4", ""), "x.tune: line 2: token_block is missing")
+    refused(with("panel 32 k_block 8", "k_block 8 panel 32"), "x.tune: line 2: " .. require("common.faults").quote(
+      "k_block 8 panel 32 k_order outer token_block 4" .. STRIPS) .. ", but each parameter once, in order, is expected")
+  end)
+
+  it("that is too large is refused, and one that is a folder cannot be read", function()
+    local path = helper.file(FIRST .. ("x"):rep(1 << 20), "x.tune")
+    assert.equal(3, helper.fault(tuning.read, path).code)
+    assert.equal(4, helper.fault(tuning.read, helper.folder()).code)
+    assert.is_nil(tuning.read(helper.folder() .. "/none.tune"))
+    helper.clean()
+  end)
+
+  it("lies beside the description", function()
+    assert.equal("models/a.tune", tuning.beside("models/a.lua"))
+    assert.equal("models/a.tune", tuning.beside("models/a"))
+  end)
+
+  it("names the processor in one word", function() assert.truthy(tuning.machine():match("^[%w.-]+$")) end)
+end)
+
+describe("the parameters of a product", function()
+  local function group(state, key)
+    for _, segment in ipairs(state.plan.segments) do
+      for _, section in ipairs(segment.sections) do
+        for _, region in ipairs(section.regions) do
+          for _, each in ipairs(region.groups) do if each.key == key then return each, region end end
+        end
+      end
+    end
+    return nil
+  end
+
+  it("are the file's for those it names, the rule's for others", function()
+    local state = tuned({ [UP] = choice() }, {}, "plan")
+    local up, region = group(state, UP)
+    assert.same({ 32, 32 }, up.panels.widths)
+    assert.equal("outer", up.parameters.k_order)
+    assert.same({ 0, 4, 4, 4 }, { region.blocks[1].first, region.blocks[1].count, region.blocks[2].first,
+      region.blocks[2].count })
+    local down = group(state, DOWN)
+    assert.equal("reduce", down.parameters.k_order)
+    assert.equal("0123", state.plan.tuning_hash)
+  end)
+
+  it("are the description's before all", function()
+    local state = tuned({ [UP] = choice() }, { plan = { panel = 16, token_block = 8 } }, "plan")
+    local up, region = group(state, UP)
+    assert.same({ 16, 16, 16, 16 }, up.panels.widths)
+    assert.equal("outer", up.parameters.k_order)
+    assert.equal(1, #region.blocks)
+  end)
+
+  it("are those of a deep product where its weights are many, by its rows", function()
+    local function rule(seq, d_model)
+      local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512" }, "plan")
+      for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
+        for _, each in ipairs(region.groups) do
+          local p = each.parameters
+          if p then return { p.panel, p.k_block, p.k_order, p.call_rows, p.fetch, #region.blocks } end
+        end
+      end
+    end
+    assert.same({ 64, 64, "reduce", 4096, 0, 2 }, rule(128, 176)) -- not deep: two tiles of 64 rows
+    assert.same({ 48, 64, "outer", 9, 1, 1 }, rule(128, 192))
+    assert.same({ 48, 48, "outer", 9, 4, 1 }, rule(64, 192))
+    assert.same({ 48, 24, "outer", 9, 4, 1 }, rule(32, 192))
+    assert.same({ 48, 64, "reduce", 4096, 0, 1 }, rule(8, 192)) -- a single strip: nothing is fetched
+    assert.same({ 48, 96, "outer", 9, 1, 2 }, rule(512, 192))
+    assert.same({ 48, 96, "outer", 9, 1, 3 }, rule(512, 528))
+  end)
+
+  it("of a region's largest product decide its token block", function()
+    local state = tuned({ [DOWN] = choice { token_block = 2 } }, {}, "plan")
+    local _, region = group(state, DOWN)
+    assert.equal(1, #region.blocks) -- up is as large, and comes first
+  end)
+
+  it("leave no hash where no line applied", function()
+    assert.is_nil(tuned({ ["1x1 n 1 +none"] = choice() }, {}, "plan").plan.tuning_hash)
+  end)
+
+  it("may differ in everything and still make sound code", function()
+    local state = tuned({ [QKV] = choice { panel = 16, token_block = 3 }, [UP] = choice { panel = 48, token_block = 5 },
+      [DOWN] = choice { k_block = 24 } }, { layers = 2 })
+    local checks = require("passes.checks")
+    for _, name in ipairs { "plan", "lower", "schedule", "memory" } do
+      if checks[name] then checks[name](state) end
+    end
+    assert.truthy(helper.emitted(state, "tiny.c"):find("with tuning 0123 for avx512", 1, true))
+  end)
+
+  it("are the same C each time, and the rule's without a file", function()
+    local function text(choices)
+      local parts = {}
+      for _, file in ipairs(tuned(choices, {}).files) do parts[#parts + 1] = file.text end
+      return table.concat(parts)
+    end
+    assert.equal(text { [UP] = choice(), [QKV] = choice() }, text { [QKV] = choice(), [UP] = choice() })
+    assert.equal(text {}, text { ["1x1 n 1 +none"] = choice() })
+    assert.not_equal(text {}, text { [UP] = choice() })
+  end)
+end)
+
+describe("the search", function()
+  local product = { key = "p", leader = "p", least_panel = 32, outputs = 64, inputs = 256, rows = 32 }
+  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_span = 8192,
+    fetch = 0 }
+
+  it("proposes what comes to something new, once", function()
+    local seen = { [search.signature(product, rule)] = true }
+    local found = {}
+    for _, round in ipairs(search.rounds) do
+      for _, each in ipairs(search.moves(round, product, rule, {}, seen)) do
+        local signature = search.signature(product, each)
+        assert.is_nil(seen[signature])
+        found[signature] = (found[signature] or 0) + 1
+      end
+      for signature in pairs(found) do seen[signature] = true end
+    end
+    for _, count in pairs(found) do assert.equal(1, count) end
+    assert.truthy(next(found))
+  end)
+
+  it("leaves alone what the description decides", function()
+    for _, round in ipairs(search.rounds) do
+      for _, each in ipairs(search.moves(round, product, rule, { panel = 48, k_order = "outer" }, {})) do
+        assert.equal(48, each.panel)
+        assert.equal("outer", each.k_order)
+      end
+    end
+  end)
+
+  it("goes through the candidates that the bound is timed with", function()
+    local rows = { key = "p", leader = "p", least_panel = 32, outputs = 256, inputs = 768, rows = 256 }
+    local names = { "panel", "k_block", "k_order", "call_rows", "k_span", "fetch" }
+    local function form(each)
+      local parts = {}
+      for i, name in ipairs(names) do parts[i] = tostring(each[name]) end
+      return table.concat(parts, " ")
+    end
+    local known, tried = {}, 0
+    for _, each in ipairs(candidates.of(rows)) do known[form(each)] = true end
+    for _, round in ipairs(search.rounds) do
+      for _, each in ipairs(search.moves(round, rows, rule, {}, {})) do
+        assert.is_true(known[form(each)], form(each))
+        tried = tried + 1
+      end
+    end
+    assert.is_true(tried > 20)
+  end)
+
+  it("moves a token block only of the product that decides it", function()
+    local member = { key = "p", leader = "q", least_panel = 32, outputs = 64, inputs = 256, rows = 256 }
+    assert.same({}, search.moves("token_blocks", member, rule, {}, {}))
+  end)
+
+  it("takes the order for one where K is whole", function()
+    local whole = { key = "p", leader = "p", least_panel = 32, outputs = 64, inputs = 64, rows = 32 }
+    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128, call_rows = 4096, k_span = 8192,
+      fetch = 0 }
+    assert.equal(search.signature(whole, rule), search.signature(whole, outer))
+    assert.not_equal(search.signature(product, rule), search.signature(product, outer))
+  end)
+
+  it("judges by median and quartiles", function()
+    assert.is_nil(search.spread {})
+    local median, spread = search.spread { 1, 1, 1, 1, 100 }
+    assert.equal(1, median)
+    assert.equal(0, spread)
+    median, spread = search.spread { 4, 1, 3, 2 }
+    assert.equal(2.5, median)
+    assert.is_true(math.abs(spread - 1.5 / 1.349) < 1e-12)
+  end)
+end)
+
+describe("the command with a tuning file", function()
+  local DESCRIPTION = 'return { name = "tiny", seq = 8, d_model = 16, heads = 2, layers = 1, target = "avx512" }'
+  local function described(tune, name)
+    local path = helper.file(DESCRIPTION)
+    if tune then files.write_all(path:match("^(.*)/"), { { name = name or "tiny.tune", text = tune } }) end
+    return path
+  end
+  local GOOD = "attn2c tuning 2 avx512 %s\n"
+  GOOD = (GOOD .. "%s: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS .. "; 2.0 GFLOP/s, rule 1.0\n")
+    :format(tuning.machine(), UP)
+
+  after_each(helper.clean)
+
+  it("uses the one beside the description, and names its hash", function()
+    local path = described(GOOD)
+    local folder = path:match("^(.*)/") .. "/out"
+    local code, _, errors = helper.command { "gen", path, "-o", folder }
+    assert.equal(0, code, errors)
+    assert.equal("", errors)
+    assert.truthy(files.read(folder .. "/tiny.c"):find(hash.text(GOOD), 1, true))
+    assert.equal(0, (helper.command { "gen", path, "-o", folder, "--tuning", "none" }))
+    assert.is_nil(files.read(folder .. "/tiny.c"):find("tuning", 1, true))
+  end)
+
+  it("uses one that is named", function()
+    local path = described(GOOD, "other.tune")
+    local other = path:match("^(.*)/") .. "/other.tune"
+    local _, plain = helper.command { "show", path, "--stage", "plan" }
+    local code, output = helper.command { "show", path, "--stage", "plan", "--tuning", other }
+    assert.equal(0, code)
+    assert.not_equal(plain, output)
+    assert.truthy(output:find("rows in blocks of 4 4", 1, true))
+  end)
+
+  it("ignores one for another target, and says so", function()
+    local path = described((GOOD:gsub("avx512", "avx2")))
+    local code, output, errors = helper.command { "show", path, "--stage", "plan" }
+    assert.equal(0, code)
+    assert.truthy(errors:match("^attn2c: .*/tiny%.tune: made for avx2, but the target is avx512: ignored\n$"))
+    local _, plain = helper.command { "show", path, "--stage", "plan", "--tuning", "none" }
+    assert.equal(plain, output)
+  end)
+
+  it("uses one from another machine, and says so", function()
+    local path = described((GOOD:gsub("avx512 [^\n]*", "avx512 Another-CPU")))
+    local code, output, errors = helper.command { "show", path, "--stage", "plan" }
+    assert.equal(0, code)
+    assert.truthy(errors:find("measured on Another-CPU, but this is ", 1, true))
+    assert.truthy(output:find("rows in blocks of 4 4", 1, true))
+  end)
+
+  it("refuses one that is malformed or missing", function()
+    local path = described("attn2c tuning 2 avx512 X\nnonsense\n")
+    local code, output, errors = helper.command { "gen", path, "-o", path:match("^(.*)/") .. "/out" }
+    assert.equal(3, code)
+    assert.equal("", output)
+    assert.truthy(errors:match("^attn2c: .*/tiny%.tune: line 2: \"nonsense\", but [^\n]*\n$"))
+    code, output, errors = helper.command { "gen", path, "--tuning", "/nowhere/x.tune" }
+    assert.equal("", output)
+    assert.equal(4, code)
+    assert.equal("attn2c: cannot read /nowhere/x.tune\n", errors)
+  end)
+
+  it("tunes: writes a file that is read back, and keeps lines of other products", function()
+    local path = described("attn2c tuning 2 x86_64 Old\n" .. LINE)
+    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "4" }, helper.folder())
+    assert.equal(0, code, errors)
+    local text = files.read(tuning.beside(path))
+    local set = tuning.parse(text, "tiny.tune")
+    assert.equal("x86_64", set.target)
+    assert.equal(tuning.machine(), set.machine)
+    assert.same(choice(), set.choices["48x16 n 8 +bias"])
+    for _, key in ipairs { QKV, UP, DOWN } do assert.truthy(output:find("| " .. key .. " | ", 1, true)) end
+    assert.truthy(errors:find("the rule", 1, true))
+  end)
+
+  it("tune, interrupted, leaves a whole file and says so", function()
+    local path = described()
+    local folder = helper.folder()
+    local script = ("cd %s && { lua5.4 %s/gen/attn2c tune %s target=x86_64 --budget 500 2>errors & p=$!; "
+      .. "i=0; while [ $i -lt 600 ] && ! grep -q 'candidate 2' errors; do sleep 0.1; i=$((i + 1)); done; "
+      .. "kill -INT $p; wait $p; echo $?; }"):format(folder, helper.absolute_root(), path)
+    local handle = assert(io.popen(script))
+    local output = handle:read("a")
+    handle:close()
+    assert.equal("130\n", output)
+    local place = tuning.beside(path)
+    assert.equal("x86_64", tuning.parse(files.read(place), place).target)
+    local errors = files.read(folder .. "/errors")
+    assert.truthy(errors:match("attn2c: interrupted after %d candidates; "), errors)
+    assert.truthy(errors:find(place .. " holds what was found\n", 1, true), errors)
+  end)
+
+  it("tunes with a small budget, and says how many candidates there are and what all of them need", function()
+    local path = described()
+    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder())
+    assert.equal(0, code, errors)
+    local all, budget = errors:match("about (%d+) candidates of [%d.]+ s each: all of them need a budget of (%d+) s\n")
+    assert.truthy(all, errors)
+    assert.is_true(tonumber(all) >= 5 and tonumber(budget) >= 10)
+    assert.truthy(output:find((" of about %s candidates in "):format(all), 1, true), output)
+    assert.truthy(output:find(("(--budget=%s is enough for all)"):format(budget), 1, true), output)
+  end)
+
+  it("tune refuses a budget that is none", function()
+    local code, _, errors = helper.command { "tune", described(), "--budget=-3" }
+    assert.equal(2, code)
+    assert.truthy(errors:find('--budget: "-3", but 1 to 1000000 seconds are allowed', 1, true))
+  end)
+end)
+
+describe("the bound", function()
+  it("is printed with its parts", function()
+    local path = helper.file('return { name = "tiny", seq = 8, d_model = 16, heads = 2, layers = 2 }')
+    local folder = helper.folder()
+    local code, output, errors = helper.command({ "bench", path, "--bound", "-r", "3", "-o", "json" }, folder)
+    helper.clean()
+    assert.equal(0, code, errors)
+    local number = "([%d.e-]+)"
+    local bound = assert(tonumber(output:match('"bound_ms": ' .. number)))
+    local median = assert(tonumber(output:match('"ms_median": ' .. number)))
+    local fraction = assert(tonumber(output:match('"bound_fraction": ' .. number)))
+    assert.is_true(bound > 0)
+    assert.is_true(math.abs(fraction - bound / median) < 1e-3 * fraction)
+    local list, sum, count = assert(output:match('"bound": (%b[])')), 0, 0
+    for part in list:gmatch("%b{}") do
+      local calls, us = tonumber(part:match('"calls": ' .. number)), tonumber(part:match('"us": ' .. number))
+      assert.is_true(calls >= 1 and us > 0)
+      count, sum = count + 1, sum + calls * us / 1000
+    end
+    assert.is_true(math.abs(sum - bound) < 1e-3 * bound)
+    assert.truthy(list:find('"name": "64x16 n 8 +bias_gelu", "kind": "product", "calls": 2.0', 1, true))
+    assert.truthy(list:find('"kind": "attention"', 1, true))
+    assert.truthy(list:find('"name": "layer_norm_', 1, true))
+  end)
+
+  it("counts the loops over groups and sequences", function()
+    local state = helper.tiny { batch = 3, seq = 8, plan = { group_tokens = 8 } }
+    local values = require("passes.emit.bound").values(state)
+    assert.equal(QKV, values.bound_products[1].name)
+    assert.equal("9.0", values.bound_products[1].calls)
+    local softmax
+    for _, row in ipairs(values.bound_rows) do if row.name:find("^softmax") then softmax = row end end
+    assert.equal("6.0", softmax.calls) -- three sequences, two heads
+    local together = require("passes.emit.bound").values(helper.tiny { batch = 3, seq = 8 })
+    assert.equal("16x16 n 24 +bias", together.bound_products[1].name)
+    assert.equal("3.0", together.bound_products[1].calls)
+    for _, row in ipairs(together.bound_rows) do
+      if row.name:find("^softmax") then assert.equal("6.0", row.calls) end
+    end
+  end)
+end)

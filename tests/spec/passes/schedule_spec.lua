@@ -1,0 +1,126 @@
+-- schedule_spec: the order of steps, for one worker and for several, and what is counted.
+local helper = require("tests.spec.helper")
+local lower = require("passes.lower")
+local schedule = require("passes.schedule")
+
+-- Large enough that several workers are faster; a few dozen steps a layer.
+local large = { seq = 128, d_model = 256, heads = 4, d_ff = 512, layers = 1 }
+
+local function with(more)
+  local result = {}
+  for key, value in pairs(large) do result[key] = value end
+  for key, value in pairs(more) do result[key] = value end
+  return result
+end
+
+describe("the schedule", function()
+  it("of one worker is the order of lowering, in one list", function()
+    local state = helper.tiny({ mask = "causal" }, "lower")
+    local before = helper.step_texts(state.programs[1])
+    schedule.run(state)
+    local after = {}
+    schedule.each(state.programs[1], function(step, _, _, worker, phase)
+      assert.same({ 1, 0 }, { worker, phase })
+      if step.form ~= "note" then after[#after + 1] = lower.step_text(step) end
+    end)
+    assert.same(before, after)
+  end)
+
+  it("counts calls, not notes or loops", function()
+    local state = helper.tiny({ batch = 2 }, "schedule")
+    local calls, others = 0, 0
+    schedule.each(state.programs[1], function(step)
+      if schedule.is_call(step) then calls = calls + 1 else others = others + 1 end
+    end)
+    assert.equal(calls, state.programs[1].lines)
+    assert.is_true(others > 0)
+  end)
+
+  it("makes the same calls for any number of workers, each once", function()
+    local function calls(threads)
+      local list, workers = {}, {}
+      local state = helper.tiny(with { threads = threads }, "schedule")
+      schedule.each(state.programs[1], function(step, _, _, worker)
+        workers[worker] = true
+        if schedule.is_call(step) then
+          list[#list + 1] = lower.step_text(step):gsub("@worker%d+", "")
+        end
+      end)
+      table.sort(list)
+      return list, #workers
+    end
+    local one = calls(1)
+    for _, threads in ipairs { 2, 3, 4, 8 } do
+      local list, workers = calls(threads)
+      assert.same(one, list)
+      assert.equal(threads, workers)
+    end
+  end)
+
+  it("lets one worker do what is too small to divide", function()
+    local state = helper.tiny({ threads = 8 }, "schedule")
+    for _, segment in ipairs(state.programs[1].segments) do assert.equal("serial", segment.mode) end
+  end)
+
+  it("tells of every model whether a second worker pays", function()
+    local function saved(more) return helper.tiny(more, "schedule").saved_by_two end
+    assert.equal(0, saved {})
+    assert.equal(0, saved { threads = 8 })
+    for _, threads in ipairs { 1, 2, 4 } do
+      local share = saved(with { threads = threads })
+      assert.is_true(share > 0.3 and share <= 0.5, share)
+      assert.equal(saved(with { threads = 1 }), share)
+    end
+    local groups = saved(with { batch = 4, plan = { group_tokens = 8, least_phase = 0, least_team = 0 } })
+    assert.equal(0.5, groups)
+    assert.equal(0, saved { batch = 4, plan = { group_tokens = 8 } })
+  end)
+
+  it("divides the work of a phase by cost", function()
+    local cost = require("passes.schedule.cost")
+    local state = helper.tiny(with { threads = 4 }, "schedule")
+    local totals = {}
+    schedule.each(state.programs[1], function(step, _, _, worker)
+      if schedule.is_call(step) then totals[worker] = (totals[worker] or 0) + cost.of(step) end
+    end)
+    local sum = 0
+    for worker = 1, 4 do sum = sum + totals[worker] end
+    for worker = 1, 4 do
+      assert.is_true(totals[worker] > 0.15 * sum and totals[worker] < 0.35 * sum)
+    end
+  end)
+
+  it("gives each of two workers one of two like parts", function()
+    local cost = require("passes.schedule.cost")
+    local state = helper.tiny(with { threads = 2, plan = { token_block = 64 } }, "schedule")
+    local totals = { 0, 0 }
+    schedule.each(state.programs[1], function(step, _, _, worker)
+      if schedule.is_call(step) then totals[worker] = totals[worker] + cost.of(step) end
+    end)
+    assert.is_true(math.abs(totals[1] / totals[2] - 1) < 0.05, totals[1] .. " and " .. totals[2])
+  end)
+
+  it("does not let a block overwrite what is still read under another name", function()
+    -- norm_cross lies over attn.out, of which there is one block at a time; three blocks are not divided in two.
+    local state = helper.tiny({ threads = 2, seq = 12, norm = "pre", residual = false, memory = { seq = 4 },
+      plan = { token_block = 4, least_phase = 0 } }, "schedule")
+    local buffers = state.programs[1].buffers
+    assert.equal("l0.attn.out", buffers["l0.norm_cross"].over)
+    local phase_of = {}
+    schedule.each(state.programs[1], function(step, _, _, _, phase)
+      if schedule.is_call(step) then
+        local text = lower.step_text(step)
+        if text:find("l0.cross.q.weight", 1, true) then phase_of.read = phase_of.read or phase end
+        if text:find("l0.attn.out.weight", 1, true) then phase_of[#phase_of + 1] = phase end
+      end
+    end)
+    assert.equal(3, #phase_of)
+    assert.is_true(phase_of[1] < phase_of.read and phase_of.read < phase_of[2])
+  end)
+
+  it("keeps a trace for one worker", function()
+    local state = helper.tiny(with { threads = 4 }, "schedule")
+    local trace = state.programs[#state.programs]
+    assert.same({ "trace", 1 }, { trace.variant, trace.threads })
+  end)
+end)

@@ -1,0 +1,330 @@
+-- validate_attention_spec: the keys that say what kind of attention a layer has: their
+-- defaults, what each refuses, and which go together.
+local helper = require("tests.spec.helper")
+
+local function spec(more) return helper.tiny(more, "validate").spec end
+
+-- The refusals of helper.description(more): seq 8, d_model 16, 2 heads, 1 layer.
+local function refusals(more) return helper.refusals(helper.description(more)) end
+
+-- The one refusal of helper.description(more).
+local function refusal(more)
+  local lines = refusals(more)
+  assert.equal(1, #lines, table.concat(lines, "\n"))
+  return lines[1]
+end
+
+local qkv = { stage = "qkv" }
+local tokens = { stage = "tokens", vocab = 9 }
+
+local function image(more)
+  local result = { stage = "image", height = 4, width = 6, patch = 2 }
+  for key, value in pairs(more or {}) do result[key] = value end
+  return result
+end
+
+-- helper.description, of an image: without a seq.
+local function of_image(more, seq)
+  local description = helper.description({ input = image(more) })
+  description.seq = seq
+  return description
+end
+
+describe("heads", function()
+  it("of keys and values are as many, or a divisor", function()
+    assert.equal(2, spec().kv_heads)
+    assert.equal(1, spec({ kv_heads = 1 }).kv_heads)
+    assert.equal("kv_heads: heads 2 is not divisible by kv_heads 3", refusal({ kv_heads = 3 }))
+    assert.equal("kv_heads: heads 2 is not divisible by kv_heads 4", refusal({ kv_heads = 4 }))
+    assert.equal("kv_heads: heads 4 is not divisible by kv_heads 3", refusal({ heads = 4, kv_heads = 3 }))
+  end)
+
+  it("have factors: words, or a list of numbers for each layer", function()
+    assert.same({ kind = "input" }, spec({ head_mask = "input" }).head_mask)
+    assert.same({ kind = "constant", layers = { { 1.0, 0.0 }, { -1e6, 1e6 } } },
+      spec({ layers = 2, head_mask = { { 1, 0 }, { -1e6, 1e6 } } }).head_mask)
+    assert.same({ kind = "constant", layers = {} }, spec({ layers = 0, head_mask = {} }).head_mask)
+    assert.equal("head_mask: 2 lists, but one for each of 1 layers is expected",
+      refusal({ head_mask = { { 1, 1 }, { 1, 1 } } }))
+    assert.equal("head_mask.1: 3 factors, but one for each of 2 heads is expected",
+      refusal({ head_mask = { { 1, 1, 1 } } }))
+    assert.equal('head_mask: "inputs", but none, input or a list of a list of factors a layer is allowed',
+      refusal({ head_mask = "inputs" }))
+    assert.equal("head_mask.1: 1, but a list of factors, one a head, is allowed", refusal({ head_mask = { 1, 0 } }))
+    assert.equal('head_mask.1.2: "0", but a number from -1e+06 to 1e+06 is allowed',
+      refusal({ head_mask = { { 1, "0" } } }))
+    assert.matches("^head_mask%.1%.1: %-?nan, but a number from", refusal({ head_mask = { { 0 / 0, 1 } } }))
+    assert.matches("^head_mask%.1%.1: inf, but a number from", refusal({ head_mask = { { math.huge, 1 } } }))
+  end)
+
+  it("have factors in lists without holes or names", function()
+    assert.equal("head_mask.1: the list of factors has holes",
+      refusal({ heads = 4, head_mask = { { 1, nil, nil, 1 } } }))
+    assert.equal("head_mask.1: the list of factors has holes", refusal({ head_mask = { { [0] = 1, 1, 1 } } }))
+    assert.equal("head_mask: the list of layers has holes", refusal({ layers = 2, head_mask = { [2] = { 1, 1 } } }))
+    assert.equal('head_mask: a list of layers has no key "l0"', refusal({ head_mask = { { 1, 1 }, l0 = { 1, 1 } } }))
+    assert.equal("head_mask: a list of layers has no key 1.5", refusal({ head_mask = { { 1, 1 }, [1.5] = { 1, 1 } } }))
+  end)
+end)
+
+describe("weights as outputs", function()
+  local function output(value) return spec({ layers = 3, attention_output = value }).attention_output end
+
+  it("are of all heads, their mean, or none, of all layers or some", function()
+    assert.same({ kind = "heads" }, output("heads"))
+    assert.same({ kind = "mean" }, output({ kind = "mean" }))
+    assert.same({ kind = "heads" }, output({}))
+    assert.same({ kind = "heads", layers = { [0] = true, [2] = true } }, output({ layers = { 0, 2 } }))
+    assert.same({ kind = "none", scores = true, layers = {} }, output({ kind = "none", scores = true, layers = {} }))
+  end)
+
+  it("are refused where a part is wrong or a layer is not there", function()
+    local function refused(value) return refusal({ layers = 3, attention_output = value }) end
+    assert.equal('attention_output: "head", but none, heads or mean is allowed (did you mean heads?)', refused("head"))
+    assert.equal("attention_output: true, but none, heads or mean is allowed", refused(true))
+    assert.equal("attention_output.kind: false, but none, heads or mean is allowed", refused({ kind = false }))
+    assert.equal("attention_output.scores: 1, but true or false is allowed", refused({ scores = 1 }))
+    assert.equal("attention_output.layers: 3, but there are 3 layers, numbered from 0", refused({ layers = { 0, 3 } }))
+    assert.equal("attention_output.layers.2: -1, but an integer from 0 to 999 is allowed",
+      refused({ layers = { 0, -1 } }))
+    assert.equal("attention_output.layers: 1, but a list of layers, counted from 0, is allowed",
+      refused({ layers = 1 }))
+    assert.equal("attention_output.layers: the list of layers has holes", refused({ layers = { [2] = 1 } }))
+    assert.equal('attention_output.layers: a list of layers has no key "first"', refused({ layers = { first = 0 } }))
+    assert.equal('attention_output: "layer" is not part of { kind =, layers =, scores = }', refused({ layer = { 0 } }))
+  end)
+
+  it("have names that no output stage may take", function()
+    for _, name in ipairs { "attention_0", "cross_attention_12", "source_attention_1", "scores_0", "cross_scores_0",
+      "source_scores_0", "keys_0", "values_3" } do
+      assert.equal(('output.1.name: "%s" is what an output of attention is called'):format(name),
+        refusal({ output = { { stage = "norm", name = name } } }))
+    end
+    for _, name in ipairs { "attention", "keys", "scores_" } do
+      assert.same({}, refusals({ output = { { stage = "norm", name = name } } }))
+    end
+  end)
+end)
+
+describe("masks", function()
+  local function mask(value, more)
+    local keys = { mask = value }
+    for key, each in pairs(more or {}) do keys[key] = each end
+    return spec(keys).mask
+  end
+
+  it("that are arrays are words, alone and in lists", function()
+    for _, word in ipairs { "key_padding", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" } do
+      assert.same({ causal = false, padding = false, [word] = true }, mask(word))
+      assert.same({ causal = true, padding = true, [word] = true }, mask({ "causal", word, "padding" }))
+    end
+  end)
+
+  it("of a prefix have its length, in the mask or beside it", function()
+    local prefix = { causal = false, padding = false, prefix = 3 }
+    assert.same(prefix, mask("prefix", { prefix = 3 }))
+    assert.same(prefix, mask({ prefix = 3 }))
+    assert.same(prefix, mask({ "prefix" }, { prefix = 3 }))
+    assert.same({ causal = true, padding = true, prefix = 4096 }, mask({ "causal", "padding", prefix = 4096 }))
+    assert.equal("mask: prefix without its length; give prefix = N", refusal({ mask = "prefix" }))
+    assert.equal("prefix: given, but mask does not say prefix", refusal({ prefix = 3 }))
+    assert.equal("prefix: given twice: here and in mask", refusal({ mask = { prefix = 3 }, prefix = 3 }))
+    assert.equal("mask.prefix: 0, but an integer from 1 to 4096 is allowed", refusal({ mask = { prefix = 0 } }))
+    assert.equal("prefix: 1.5, but an integer from 1 to 4096 is allowed", refusal({ mask = "prefix", prefix = 1.5 }))
+    assert.equal("mask: prefix does not go with window", refusal({ mask = { prefix = 3, window = { 1, 1 } } }))
+  end)
+
+  it("of padding may add a value, which goes with nothing else", function()
+    assert.equal(-10000.0, spec({ mask = "padding", mask_value = -10000 }).mask_value)
+    assert.equal(-1e30, spec({ mask = { "causal", "key_padding" }, mask_value = -1e30 }).mask_value)
+    assert.equal(-1.0, spec({ memory = { seq = 4, mask = "padding" }, mask_value = -1 }).mask_value)
+    assert.is_nil(spec({ mask = "padding" }).mask_value)
+    local goes = 'mask_value: goes with mask = "padding" or "key_padding"'
+    assert.equal(goes, refusal({ mask_value = -1 }))
+    assert.equal(goes, refusal({ mask = { "causal", "blocked" }, mask_value = -1 }))
+    assert.equal(goes, refusal({ memory = { seq = 4 }, mask_value = -1 }))
+    for _, wrong in ipairs { 1, -1.1e30, -math.huge, "low", true } do
+      assert.matches("^mask_value: .*, but a number from %-1e%+30 to 0 is allowed$",
+        refusal({ mask = "padding", mask_value = wrong }))
+    end
+  end)
+end)
+
+describe("positions", function()
+  it("need a table as long as they are", function()
+    assert.equal(8, spec({ positions = "learned" }).max_position)
+    assert.equal(13, spec({ positions = "learned", past = 5 }).max_position)
+    assert.equal(512, spec({ positions = "learned", max_position = 512 }).max_position)
+    for _, word in ipairs { "learned", "relative_key", "relative_key_query" } do
+      assert.same({}, refusals({ positions = word, past = 5, max_position = 13 }))
+      assert.equal("max_position: 12, but there are 13 positions",
+        refusal({ positions = word, past = 5, max_position = 12 }))
+    end
+    assert.same({}, refusals({ positions = "rope", max_position = 1 }))
+  end)
+
+  it("of qkv() are the query's where they are learned, and reach all keys where they are relative", function()
+    assert.equal(8, spec({ input = qkv, key_seq = 20, positions = "learned" }).max_position)
+    assert.equal(20, spec({ input = qkv, key_seq = 20, positions = "relative_key" }).max_position)
+    assert.equal("max_position: 19, but there are 20 positions",
+      refusal({ input = qkv, key_seq = 20, positions = "relative_key", max_position = 19 }))
+  end)
+
+  it("rotate an even number of a head's dimensions", function()
+    assert.equal(8, spec({ positions = "rope" }).rope_dim)
+    assert.equal(2, spec({ positions = "rope", rope_dim = 2 }).rope_dim)
+    assert.equal("rope_dim: 3, but an even number up to head_dim 8 is allowed",
+      refusal({ positions = "rope", rope_dim = 3 }))
+    assert.equal("rope_dim: 10, but an even number up to head_dim 8 is allowed",
+      refusal({ positions = "rope", rope_dim = 10 }))
+    assert.equal("rope_dim: 5, but an even number up to head_dim 5 is allowed",
+      refusal({ positions = "rope", head_dim = 5 }))
+    assert.equal(1.0, spec({ rope_theta = 1 }).rope_theta)
+    assert.equal("rope_theta: 0.5, but a number from 1 to 1e+12 is allowed", refusal({ rope_theta = 0.5 }))
+    assert.equal('rope_style: "pair", but halves or pairs is allowed (did you mean pairs?)',
+      refusal({ rope_style = "pair" }))
+  end)
+
+  it("of T5 have buckets enough for a side, and a distance beyond those of one", function()
+    assert.same({}, refusals({ positions = "t5", t5_buckets = 4, t5_distance = 2 }))
+    assert.same({}, refusals({ positions = "t5", mask = "causal", t5_buckets = 2, t5_distance = 2 }))
+    assert.equal("t5_buckets: 3, but at least 4 are needed where queries see both sides",
+      refusal({ positions = "t5", t5_buckets = 3 }))
+    assert.equal("t5_distance: 8, but with 32 buckets it must be above 8",
+      refusal({ positions = "t5", t5_distance = 8 }))
+    assert.equal("t5_distance: 16, but with 32 buckets it must be above 16",
+      refusal({ positions = "t5", mask = "causal", t5_distance = 16 }))
+    assert.same({}, refusals({ t5_distance = 2 }))
+  end)
+end)
+
+describe("an attention", function()
+  it("that is no softmax has no NaN of its own", function()
+    assert.equal("nan", spec({ fully_masked = "nan" }).fully_masked)
+    for _, word in ipairs { "relu", "none" } do
+      assert.equal('fully_masked: nan goes with weighting = "softmax"; other weights of masked keys are 0',
+        refusal({ weighting = word, fully_masked = "nan" }))
+    end
+  end)
+
+  it("has at most 4096 keys with its past", function()
+    assert.same({}, refusals({ past = 4088 }))
+    assert.equal("past: 4089 + seq 8, but at most 4096 keys are allowed", refusal({ past = 4089 }))
+  end)
+
+  it("without projections has heads that are parts of the states", function()
+    assert.same({}, refusals({ projections = false }))
+    assert.same({}, refusals({ projections = false, zero_attn = true, head_mask = "input" }))
+    assert.equal("bias_kv: goes with projections", refusal({ projections = false, bias_kv = true }))
+    assert.equal("past: goes with projections", refusal({ projections = false, past = 1 }))
+    assert.equal("head_dim: without projections heads x head_dim must be d_model, but 2 x 4 is not 16",
+      refusal({ projections = false, head_dim = 4 }))
+    assert.equal("kv_heads: without projections other heads than of the query need input = qkv()",
+      refusal({ projections = false, kv_heads = 1 }))
+    assert.equal('head_mask: constant factors go with projections; "input" goes with either',
+      refusal({ projections = false, head_mask = { { 1, 0 } } }))
+    assert.equal("memory.width: without projections the memory must be as wide as d_model",
+      refusal({ projections = false, memory = { seq = 4, width = 15 } }))
+  end)
+end)
+
+describe("query, key and value", function()
+  it("have sizes of their own", function()
+    local s = spec({ input = qkv })
+    assert.same({ 8, 16, 16 }, { s.key_seq, s.kdim, s.vdim })
+    s = spec({ input = qkv, key_seq = 3, kdim = 4, vdim = 5 })
+    assert.same({ 3, 4, 5 }, { s.key_seq, s.kdim, s.vdim })
+    for _, key in ipairs { "key_seq", "kdim", "vdim" } do
+      assert.equal(key .. ": goes with input = qkv()", refusal({ [key] = 4 }))
+      assert.equal(key .. ": goes with input = qkv()", refusal({ input = tokens, [key] = 4 }))
+    end
+  end)
+
+  it("are of one attention without keys from elsewhere", function()
+    assert.equal("layers: input = qkv() is of one attention: layers = 1", refusal({ input = qkv, layers = 2 }))
+    assert.equal("layers: input = qkv() is of one attention: layers = 1", refusal({ input = qkv, layers = 0 }))
+    assert.equal("memory: does not go with input = qkv(), which has keys of its own",
+      refusal({ input = qkv, memory = { seq = 4 } }))
+    assert.equal("past: does not go with input = qkv(), which has keys of its own", refusal({ input = qkv, past = 1 }))
+    assert.equal("norm: pre does not go with input = qkv(): the norm would be of the query alone",
+      refusal({ input = qkv, norm = "pre" }))
+  end)
+
+  it("without projections are as wide as their heads", function()
+    local function bare(more)
+      local keys = { input = qkv, projections = false, residual = false, norm = "none", d_ff = 0 }
+      for key, value in pairs(more) do keys[key] = value end
+      return refusals(keys)
+    end
+    assert.same({}, bare {})
+    assert.same({}, bare { kv_heads = 1, kdim = 8, vdim = 5 })
+    assert.same({ "kdim: 10, but without projections it must be kv_heads x head_dim, 16" }, bare { kdim = 10 })
+    assert.same({ "kdim: 16, but without projections it must be kv_heads x head_dim, 8" }, bare { kv_heads = 1 })
+    assert.same({ "vdim: 11 is not divisible by kv_heads 2" }, bare { vdim = 11 })
+    assert.same({}, bare { vdim = 12 })
+    assert.same({ "vdim: 12, but with a residual sum the result must be as wide as d_model 16" },
+      bare { vdim = 12, residual = true })
+    assert.same({}, bare { kv_heads = 1, kdim = 8, vdim = 8, residual = true })
+  end)
+end)
+
+describe("an image", function()
+  it("says how long the sequence is", function()
+    assert.equal(7, helper.state(of_image(), "validate").spec.seq)
+    assert.equal(6, helper.state(of_image({ class_token = false }), "validate").spec.seq)
+    assert.same({}, helper.refusals(of_image({}, 7)))
+    assert.same({ "seq: 8, but the image has 7 rows: its patches and the class token" },
+      helper.refusals(of_image({}, 8)))
+    assert.same({ "seq: 7, but the image has 6 rows: its patches" },
+      helper.refusals(of_image({ class_token = false }, 7)))
+  end)
+
+  it("is cut without a rest into patches of some size, not too many", function()
+    assert.same({ "input.patch: 4 does not divide the image's height 4 and width 6" },
+      helper.refusals(of_image({ patch = 4 })))
+    assert.same({ "input.patch: 8 does not divide the image's height 4 and width 6" },
+      helper.refusals(of_image({ patch = 8 })))
+    assert.same({}, helper.refusals(of_image({ height = 64, width = 64, patch = 1, class_token = false })))
+    assert.same({ "input: the image has 4097 rows, but at most 4096 are allowed" },
+      helper.refusals(of_image({ height = 64, width = 64, patch = 1 })))
+    assert.same({}, helper.refusals(of_image({ height = 256, width = 256, patch = 256, channels = 1 })))
+    assert.same({ "input.patch: a patch has 196608 values, but at most 65536 are allowed" },
+      helper.refusals(of_image({ height = 256, width = 256, patch = 256 })))
+    assert.same({ "input.channels: 0, but an integer from 1 to 4096 is allowed" },
+      helper.refusals(of_image({ channels = 0 })))
+    assert.same({ "input.class_token: 1, but true or false is allowed" },
+      helper.refusals(of_image({ class_token = 1 })))
+  end)
+end)
+
+describe("rows come and go sequence first", function()
+  it("where they are floats", function()
+    assert.equal("seq_first", spec({ layout = "seq_first", input = { stage = "linear", from = 3 } }).layout)
+    assert.same({}, refusals({ layout = "seq_first", input = qkv }))
+    local floats = "layout: seq_first goes with float inputs: hidden, linear or qkv"
+    assert.equal(floats, refusal({ layout = "seq_first", input = tokens }))
+    local description = of_image()
+    description.layout = "seq_first"
+    assert.same({ floats }, helper.refusals(description))
+  end)
+end)
+
+describe("a vocabulary", function()
+  local vocabulary = { stage = "vocabulary" }
+
+  it("is of the input's tokens, and tied to rows as wide as their table", function()
+    local s = spec({ input = tokens, output = { vocabulary } })
+    assert.same({ stage = "vocabulary", tied = true, bias = false }, s.output[1])
+    assert.equal("output.1: vocabulary goes with input = tokens { ... }, whose table says how many there are",
+      refusal({ output = { vocabulary } }))
+    local linear = { stage = "linear", to = 5 }
+    assert.equal("output.2: tied to a table of width 16, but the rows are 5 wide; give tied = false",
+      refusal({ input = tokens, output = { linear, vocabulary } }))
+    assert.same({}, refusals({ input = tokens, output = { linear, { stage = "vocabulary", tied = false } } }))
+    assert.same({}, refusals({ input = tokens, output = { linear, { stage = "linear", to = 16 }, vocabulary } }))
+    assert.equal('d_model: "x", but an integer from 1 to 8192 is allowed',
+      refusal({ d_model = "x", input = tokens, output = { linear, vocabulary } }))
+    assert.equal("output.2: tied to a table of width 16, but the rows are 9 wide; give tied = false",
+      refusal({ input = tokens, output = { vocabulary, vocabulary } }))
+  end)
+end)

@@ -1,0 +1,57 @@
+-- regex_spec.lua: Oniguruma's patterns in PCRE2's dialect: what is written otherwise, and what is refused.
+require("tests.spec.helper")
+local regex = require("text.regex")
+
+-- The plain pattern, without the code points that PCRE2 lacks, which would fill pages.
+local function plain(text) return (regex.convert(text, true)) end
+
+local function refused(text)
+  local pattern, problem = regex.convert(text)
+  assert.is_nil(pattern)
+  return problem
+end
+
+describe("patterns", function()
+  it("of published tokenizers keep their form", function()
+    assert.equal([[\x{27}s| ?\p{L}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})]],
+      plain([['s| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)]]))
+    assert.equal([[(?i:\x{27}s)|[^\x{d}\x{a}\p{L}]?\p{L}++|\p{N}{1,3}]],
+      plain([[(?i:'s)|[^\r\n\p{L}]?\p{L}++|\p{N}{1,3}]]))
+    assert.equal("\\p{sc:Han}+", plain("\\p{Han}+"))
+  end)
+
+  it("have what PCRE2's tables lack in the exact one", function()
+    assert.matches("^%[\\p{L}\\x{1c89}.*\\x{31350}%-\\x{323af}.*%]%+$", (regex.convert("\\p{L}+")))
+    assert.equal("\\p{White_Space}", (regex.convert("\\s")))
+  end)
+
+  it("repeat what Oniguruma repeats", function()
+    assert.equal("(?:a{1,3})+", plain("a{1,3}+"))
+    assert.equal("(?:(?:a+))?", plain("(?:a+)?"))
+    assert.equal("(?:a{2}){3}", plain("a{2}{3}"))
+    assert.equal("a{0,3}", plain("a{,3}"))
+    assert.equal("(?:(?:ab))*+", plain("(ab)*+"))
+    assert.equal("a{2}", plain("a{2}"))
+    assert.equal("a\\x{7b}b", plain("a{b"))
+  end)
+
+  it("take hexadecimal digits and code points", function()
+    assert.equal("[0-9a-fA-F]\\x{4e00}[\\x{4e00}-\\x{9fff}]", plain("\\h\\u4e00[\\u4e00-\\x{9fff}]"))
+  end)
+
+  it("that are not understood are refused by what they hold", function()
+    assert.equal("\\b", refused("\\bfoo"))
+    assert.equal("\\p{Foo}", refused("\\p{Foo}"))
+    assert.equal("&&", refused("[a&&b]"))
+    assert.equal("brackets in brackets", refused("[a[b]]"))
+    assert.equal("letters that fold into one", refused("(?i:ss)"))
+    assert.equal("other than ASCII without regard to case", refused("(?i:é)"))
+    assert.equal("a group without an end", refused("(a"))
+    assert.equal(")", refused("a)"))
+    assert.equal("a quantifier of nothing", refused("+"))
+    assert.equal("(?x", refused("(?x)a"):sub(1, 3))
+    assert.equal("a negated property in brackets", refused("[\\P{L}]"))
+    assert.equal("more than 10,000 bytes", refused(("a"):rep(10001)))
+    assert.equal("groups too deep in each other", refused(("("):rep(60) .. "a" .. (")"):rep(60)))
+  end)
+end)

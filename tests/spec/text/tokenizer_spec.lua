@@ -1,0 +1,164 @@
+-- tokenizer_spec.lua: what of a tokenizer.json is refused, by its name; what is said where tokenizer_config.json
+-- disagrees; folders without a tokenizer.json; and how long a large vocabulary takes.
+local helper = require("tests.spec.helper")
+local dkjson = require("dkjson")
+local faults = require("common.faults")
+local files = require("common.files")
+local tokenizer = require("text.tokenizer")
+
+local folder = helper.root .. "/out/test/text"
+
+local unpacked = {}
+
+-- A golden's tokenizer.json, parsed.
+local function golden(name)
+  local script = files.shell(helper.root .. "/tests/text/compile.lua")
+  if not unpacked[name] then assert(os.execute(("lua5.4 %s %s %s"):format(script, name, files.shell(folder)))) end
+  unpacked[name] = true
+  return (dkjson.decode(helper.read(folder .. "/" .. name .. ".json")))
+end
+
+-- Whether a golden's cases pass with tables.
+local function passes(name, piece)
+  files.write_all(folder, { { name = "spec.tables", text = piece } })
+  assert(os.execute(("make -s -C %s -f tests/c/build.mk out/test/bin/text_cases"):format(files.shell(helper.root))))
+  local words = { helper.root .. "/out/test/bin/text_cases", folder .. "/spec.tables", folder .. "/texts",
+    folder .. "/" .. name .. ".cases" }
+  for i, word in ipairs(words) do words[i] = files.shell(word) end
+  local handle = assert(io.popen(table.concat(words, " ")))
+  local output = handle:read("a")
+  handle:close()
+  return output
+end
+
+-- The lines of the fault of a changed golden.
+local function refusal(name, change)
+  local root = golden(name)
+  change(root)
+  local fault = helper.fault(tokenizer.compile, root, "t.json")
+  assert.is_not_nil(fault)
+  assert.equal(faults.code.format, fault.code)
+  return table.concat(fault.lines, "\n")
+end
+
+describe("a tokenizer.json", function()
+  teardown(helper.clean)
+
+  it("that asks for what is not done is refused by name", function()
+    assert.equal("t.json: model.dropout: is not done; null or 0 is",
+      refusal("gpt2", function(r) r.model.dropout = 0.1 end))
+    assert.matches('^t%.json: normalizer%.type: "Magic" is not done; BertNormalizer, ByteLevel, ',
+      refusal("bert_uncased", function(r) r.normalizer.type = "Magic" end))
+    assert.matches('^t%.json: pre_tokenizer%.pretokenizers%[0%]%.pattern%.Regex: \\b is not done in patterns$',
+      refusal("llama3", function(r) r.pre_tokenizer.pretokenizers[1].pattern.Regex = "\\bx" end))
+    assert.matches('^t%.json: model%.type: "WordLevel" is not done; BPE, Unigram, WordPiece are$',
+      refusal("bert_uncased", function(r) r.model.type = "WordLevel" end))
+    assert.equal('t.json: "speed": is no key of a tokenizer.json of version 1.0',
+      refusal("bert_uncased", function(r) r.speed = 1 end))
+  end)
+
+  it("that contradicts itself is refused, all faults at once", function()
+    local text = refusal("bert_uncased", function(r)
+      r.normalizer.lowercase = "yes"
+      r.pre_tokenizer = 3
+      r.truncation = { max_length = -1, strategy = "Some", stride = 0, direction = "Right" }
+    end)
+    assert.equal(4, select(2, text:gsub("[^\n]+", "")))
+    assert.matches('normalizer%.lowercase: "yes"; true or false is expected', text)
+    assert.matches("have the same id", refusal("bert_uncased", function(r)
+      r.model.vocab["[CLS]"] = r.model.vocab["[SEP]"]
+    end))
+    assert.matches("is not made of tokens, or makes none",
+      refusal("gpt2", function(r) r.model.merges[1] = "zzz yyy" end))
+    assert.matches("the id 99999 is no token's",
+      refusal("bert_cased", function(r) r.post_processor.sep[2] = 99999 end))
+    assert.matches("model%.unk_id: is no token's id", refusal("xlmr", function(r) r.model.unk_id = 100000 end))
+  end)
+
+  it("that is no JSON, cut or too deep is refused in one line", function()
+    local texts = { "", "{", "[1]", "nonsense", '{"a":1} x', ("["):rep(300000), "\255\254", '{"model":{"type":"BPE"' }
+    for _, text in ipairs(texts) do
+      local fault = helper.fault(tokenizer.from_text, text, "t.json")
+      assert.is_not_nil(fault)
+      assert.equal(1, #fault.lines)
+    end
+  end)
+
+  it("gives the same tables each time", function()
+    local text = helper.read(folder .. "/bert_uncased.json")
+    assert.equal((tokenizer.from_text(text, "t")), (tokenizer.from_text(text, "t")))
+  end)
+
+  it("of the library's first versions needs no type of its model", function()
+    local root = golden("gpt2")
+    root.model.type = nil
+    assert.matches(", 0 failed", passes("gpt2", (tokenizer.compile(root, "t.json"))))
+  end)
+end)
+
+describe("a folder", function()
+  teardown(helper.clean)
+
+  it("warns where AutoTokenizer would follow tokenizer_config.json", function()
+    local path = helper.folder()
+    local text = dkjson.encode(golden("bert_cased"))
+    files.write_all(path, { { name = "tokenizer.json", text = text }, { name = "tokenizer_config.json", text = "{}" } })
+    local _, _, warnings = tokenizer.from_folder(path)
+    assert.equal(1, #warnings)
+    assert.matches("config%.json: warning: do_lower_case is true here and false in tokenizer%.json", warnings[1])
+    files.write_all(path, { { name = "tokenizer_config.json", text = '{"do_lower_case":false}' } })
+    _, _, warnings = tokenizer.from_folder(path)
+    assert.same({}, warnings)
+  end)
+
+  it("with vocab.txt alone is BERT's", function()
+    local lines, path = {}, helper.folder()
+    for token, id in pairs(golden("bert_uncased").model.vocab) do lines[id + 1] = token end
+    files.write_all(path, { { name = "vocab.txt", text = table.concat(lines, "\n") .. "\n" } })
+    assert.matches(", 0 failed", passes("bert_uncased", (tokenizer.from_folder(path))))
+  end)
+
+  it("with vocab.json and merges.txt is GPT-2's or RoBERTa's", function()
+    for _, name in ipairs { "gpt2", "roberta" } do
+      local root, path, merges = golden(name), helper.folder(), { "#version: 0.2" }
+      for _, merge in ipairs(root.model.merges) do merges[#merges + 1] = table.concat(merge, " ") end
+      for _, token in ipairs(root.added_tokens) do root.model.vocab[token.content] = token.id end
+      files.write_all(path, { { name = "vocab.json", text = dkjson.encode(root.model.vocab) },
+        { name = "merges.txt", text = table.concat(merges, "\n") .. "\n" } })
+      assert.matches(", 0 failed", passes(name, (tokenizer.from_folder(path))))
+    end
+  end)
+
+  it("with half of the files is refused", function()
+    local path = helper.folder()
+    assert.is_nil(tokenizer.from_folder(path))
+    files.write_all(path, { { name = "vocab.json", text = "{}" } })
+    assert.matches("has no merges%.txt beside it", helper.fault(tokenizer.from_folder, path).lines[1])
+  end)
+end)
+
+describe("a vocabulary of 150,000", function()
+  it("takes a few seconds", function()
+    -- Letters, pairs of them, pairs of pairs.
+    local tokens, merges, vocabulary = {}, {}, {}
+    for code = 0x30, 0x39 do tokens[#tokens + 1] = string.char(code) end
+    for code = 0x41, 0x7a do if code ~= 0x5c then tokens[#tokens + 1] = string.char(code) end end
+    for level = 1, 2 do
+      local last = #tokens
+      for first = level == 1 and 1 or 68, last do
+        for second = level == 1 and 1 or 68, last do
+          if #tokens < 150000 then
+            tokens[#tokens + 1] = tokens[first] .. tokens[second]
+            merges[#merges + 1] = ('"%s %s"'):format(tokens[first], tokens[second])
+          end
+        end
+      end
+    end
+    for i, token in ipairs(tokens) do vocabulary[i] = ('"%s":%d'):format(token, i - 1) end
+    local text = ('{"model":{"type":"BPE","vocab":{%s},"merges":[%s]}}'):format(table.concat(vocabulary, ","),
+      table.concat(merges, ","))
+    local began = os.clock()
+    tokenizer.from_text(text, "t.json")
+    assert.is_true(os.clock() - began < 6, "the bound is 3 s on an idle machine")
+  end)
+end)

@@ -1,0 +1,104 @@
+-- forms_spec.lua: small models of each form that a description can give to attention and to
+-- what stands around it, several forms in each, built with guard pages and checked; and each
+-- combination that once failed.
+local helper = require("tests.spec.helper")
+package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
+local case = require("case")
+
+case.root = helper.absolute_root()
+local folder = case.root .. "/out/spec/forms"
+
+local function tokens(more)
+  local stage = { stage = "tokens", vocab = 11 }
+  for key, value in pairs(more or {}) do stage[key] = value end
+  return stage
+end
+
+-- { what, keys beside those of `base` below }
+local forms = {
+  { "grouped heads, rotary halves, a past, RMS norms and a gate", { kv_heads = 2, positions = "rope", rope_dim = 4,
+    past = 5, norm_kind = "rms", gated = true, mask = { "causal", "key_padding" }, batch = 2 } },
+  { "rotary pairs behind a window, shared keys for all heads", { kv_heads = 1, positions = "rope", rope_style = "pairs",
+    mask = { window = { 3, 1 } }, batch = 3, norm = "pre", scoring = "additive" } },
+  { "distances of alibi and every array", { positions = "alibi", batch = 2, attention_output = "heads",
+    mask = { "key_padding", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" } } },
+  { "relative positions in small blocks", { positions = "relative_key_query", max_position = 80, seq = 70,
+    zero_attn = true, plan = { query_block = 17, key_block = 16, key_align = 3 } } },
+  { "a prefix, values on padded keys", { mask = { "prefix", "padding" }, prefix = 4, mask_value = -4, batch = 2,
+    head_mask = { { 0, 0.5, 1, 0 } } } },
+  { "no projections, no residual", { projections = false, residual = false, weighting = "relu", scale = 0.1, d_ff = 0,
+    head_mask = "input" } },
+  { "query, key and value one by one, and rows that see no key", { input = { stage = "qkv" }, key_seq = 5, kdim = 7,
+    vdim = 9, norm = "none", residual = false, d_ff = 0, mask = { "causal", "key_padding" }, fully_masked = "nan",
+    layout = "seq_first", batch = 3, attention_output = "heads" } },
+  { "an image and its class token", { input = { stage = "image", channels = 2, height = 6, width = 9, patch = 3 },
+    seq = 7, norm = "pre", final_norm = true,
+    output = { { stage = "pool", over = "first" }, { stage = "normalise" } } } },
+  { "an encoder of its own sizes", { memory = { stage = "encoder", seq = 18, d_model = 9, heads = 3, layers = 2,
+    mask = { "padding", window = { 2, 2 } }, input = tokens(), positions = "t5", attention_output = "mean" }, batch = 2,
+    input = tokens { types = 2, norm = true }, mask = "causal", attention_output = { kind = "heads", layers = { 0 } },
+    output = { { stage = "vocabulary", bias = true } } } },
+  { "keys in pieces, behind a causal mask and a past", { seq = 70, mask = { "causal", "key_padding" }, past = 9,
+    batch = 2, plan = { tile_bytes = 64, piece_rows = 24, softmax_block = 16 } } },
+  { "keys in pieces, with distances, a prefix and grouped heads", { seq = 61, mask = { "prefix", "padding" },
+    prefix = 21, positions = "alibi", kv_heads = 2, softcap = 3,
+    plan = { tile_bytes = 64, softmax_block = 32, key_block = 16 } } },
+  { "keys in pieces, relative positions, memory, two workers", { seq = 40, positions = "relative_key", threads = 2,
+    memory = { seq = 77, width = 10, mask = "padding" }, mask = { window = { 30, 9 } },
+    plan = { tile_bytes = 64, softmax_block = 16, piece_rows = 17, least_phase = 0, least_team = 0 } } },
+  { "groups of two of three sequences, the last moved back to end with the batch", { batch = 3, mask = "padding",
+    plan = { group_tokens = 26 }, output = { { stage = "hidden" }, { stage = "pool", over = "mean" } } } },
+  { "a norm with a bias and one without, otherwise alike", { memory = { stage = "encoder", seq = 13,
+    bias = { norm = false } } } },
+  -- what failed once
+  { "two workers: a norm that is read again behind a cross-attention, arrays of integers beside a private tile",
+    { threads = 2, memory = { seq = 17, width = 5, mask = "key_padding" }, seq = 21,
+      mask = { "key_padding", "additive" }, bias_kv = true,
+      plan = { least_phase = 0, least_team = 0, token_block = 2, query_block = 5 } } },
+  { "unit rows between blocks, a vocabulary of another width", { input = tokens(), plan = { token_block = 5 },
+    output = { { stage = "normalise" }, { stage = "silu" }, { stage = "linear", to = 13 },
+      { stage = "vocabulary", tied = false } } } },
+  { "a scale whose nine digits are nearer to another float, sinusoidal positions behind a past", {
+    weighting = "none", d_model = 5, head_dim = 6, heads = 1, eps = 1, past = 3, positions = "sinusoidal" } },
+  { "factors from outside for no layers", {
+    memory = { stage = "encoder", seq = 4, layers = 0, head_mask = "input" } } },
+}
+
+describe("a small model with", function()
+  for i, form in ipairs(forms) do
+    it(form[1], function()
+      local description = { name = "form", seq = 13, d_model = 24, heads = 4, layers = 1, d_ff = 19 }
+      for key, value in pairs(form[2]) do description[key] = value end
+      local ok, kind, said = case.run(description, folder .. "/" .. i,
+        { flags = "-O1 -Werror -DATTN2C_GUARD_PAGES", seed = i, nan = true })
+      assert(ok, ("%s: %s"):format(kind, said))
+    end)
+  end
+end)
+
+describe("a vocabulary", function()
+  it("that is tied is as wide as its table", function()
+    assert.same({ "output.2: tied to a table of width 16, but the rows are 5 wide; give tied = false" },
+      helper.refusals(helper.description { input = tokens(),
+        output = { { stage = "linear", to = 5 }, { stage = "vocabulary", tied = true } } }))
+  end)
+end)
+
+describe("heads of factor 0", function()
+  local function width(more, weight)
+    more.head_mask = { { 1, 0 } }
+    return helper.tiny(more, "graph").graph.tensors[weight or "l0.attn.q.weight"].shape[1]
+  end
+
+  it("are left out of self-attention where nothing else goes by heads", function()
+    assert.equal(8, width {})
+    assert.equal(16, width({ memory = { seq = 3 } }, "l0.cross.q.weight"))
+    assert.equal(8, width { positions = "relative_key" })
+    for _, more in ipairs {
+      { positions = "alibi" }, { positions = "t5" }, { mask = "additive_heads" }, { mask = "blocked_heads" },
+      { bias_kv = true }, { past = 3 }, { scoring = "additive" }, { kv_heads = 1 }, { attention_output = "mean" },
+    } do
+      assert.equal(16, width(more), next(more))
+    end
+  end)
+end)

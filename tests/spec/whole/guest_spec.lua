@@ -1,0 +1,139 @@
+-- guest_spec.lua: a model's shared library as the guest of a program: what it takes from its host and what it leaves
+-- behind. Descriptors, maps and bytes, stack, files, floating-point environment; and what it does where a sandbox
+-- denies it generated code, threads or files.
+local helper = require("tests.spec.helper")
+local lfs = require("lfs")
+
+local scratch = lfs.currentdir() .. "/out/test/guest"
+local goldens = "tests/torch/goldens/"
+
+local function sh(line)
+  local pipe = assert(io.popen("(" .. line .. ") 2>&1; echo \"exit $?\""))
+  local text = pipe:read("a")
+  pipe:close()
+  local before, code = text:match("^(.*)exit (%d+)\n$")
+  return tonumber(code), before
+end
+
+local function succeeds(line)
+  local code, text = sh(line)
+  assert.are.equal(0, code, line .. "\n" .. text)
+  return text
+end
+
+local function weights(golden) return goldens .. golden .. "/model.safetensors" end
+
+local built = {}
+
+-- The folder of a golden's model, built once. Small models would be left to one worker.
+local function build(golden, arguments, environment)
+  local key = golden .. " " .. (arguments or "") .. (environment or "")
+  if not built[key] then
+    local count = 0
+    for _ in pairs(built) do count = count + 1 end
+    built[key] = scratch .. "/model" .. count
+    succeeds(("%s gen/attn2c build %s%s/description.lua name=guest -o %s plan.least_phase=0 plan.least_team=0 %s")
+      :format(environment or "", goldens, golden, built[key], arguments or ""))
+  end
+  return built[key]
+end
+
+local function host(mode, folder, golden, more)
+  return ("timeout 300 %s/host %s %s/libguest.so %s %s"):format(scratch, mode, folder, weights(golden), more or "")
+end
+
+describe("a library as a guest", function()
+  setup(function()
+    succeeds(("rm -rf %s && mkdir -p %s"):format(scratch, scratch))
+    local compile = "cc -std=c11 -Wall -Wextra -Werror -O1 -iquote runtime -o %s/%s tests/c/%s.c -ldl -lpthread -lm"
+    succeeds(compile:format(scratch, "host", "host_guest"))
+    succeeds(compile:format(scratch, "denied", "denied"))
+  end)
+
+  it("leaves no descriptor, map or byte in 1,000 loads, openings, calls and unloads", function()
+    succeeds(host("rounds", build("torch_padding21", "threads=2"), "torch_padding21", 1000))
+  end)
+
+  it("needs no more than 64 KB of stack", function()
+    for _, golden in ipairs { "torch_causal70", "torch_padding21", "bert_past_padding" } do
+      succeeds(host("stack", build(golden, "threads=2"), golden))
+    end
+    succeeds(host("stack", build("vit_class", "kernels=portable"), "vit_class"))
+  end)
+
+  it("leaves the floating-point environment as it was, and meets no trap, for all masks and lengths", function()
+    for _, golden in ipairs { "torch_causal70", "torch_padding21", "causal_key_additive", "empty_nan",
+      "prefix_key_padding", "window_padding", "bert_past_padding" } do
+      succeeds(host("flags", build(golden, "threads=2"), golden))
+    end
+    succeeds(host("flags", build("vit_class", "kernels=portable"), "vit_class"))
+    -- What -ffast-math links in changes MXCSR when it is loaded, and the check above sees it.
+    local folder = build("torch_padding21", "", "ATTN2C_LDFLAGS=-ffast-math")
+    local code, text = sh(host("flags", folder, "torch_padding21"))
+    assert.equal(1, code)
+    assert.is_truthy(text:find("loading changes", 1, true), text)
+  end)
+
+  it("makes and opens no file but the one it reads", function()
+    local folder = build("torch_padding21", "threads=2")
+    local denied = ("%s/denied writing "):format(scratch)
+    succeeds(denied .. "/bin/true")
+    local code = sh(("%s /bin/touch %s/never"):format(denied, scratch))
+    assert.equal(159, code) -- SIGSYS
+    succeeds(("%s %s/host bits %s/libguest.so %s"):format(denied, scratch, folder, weights("torch_padding21")))
+    succeeds(("%s %s/guest check"):format(denied, folder))
+  end)
+
+  it("computes the same bits where no thread can be made", function()
+    for _, threads in ipairs { 2, 3 } do
+      local folder = build("torch_causal70", "threads=" .. threads)
+      local words = ("bits %s/libguest.so %s"):format(folder, weights("torch_causal70"))
+      local bits = succeeds(("%s/host %s"):format(scratch, words))
+      assert.is_true(#bits > 1000)
+      assert.is_true(succeeds(("%s/denied threads %s/host %s"):format(scratch, scratch, words)) == bits, threads)
+    end
+    local program = ("%s/denied threads %s/guest "):format(scratch, build("torch_causal70", "threads=2"))
+    assert.is_truthy(succeeds(program .. "check"):find(" 0 failed", 1, true))
+    assert.is_truthy(succeeds(program .. "bench -r 1"):find("| guest |", 1, true))
+    succeeds(("%s run --weights %s --input %storch_causal70/hidden.npy --output %s/y.npy"):format(program,
+      weights("torch_causal70"), goldens, scratch))
+  end)
+
+  it("has a program that ends as it should with little stack, few threads and small files", function()
+    local folder = build("torch_causal70", "threads=2")
+    local run = ("run --weights %s --input %storch_causal70/hidden.npy --output %s/"):format(weights("torch_causal70"),
+      goldens, scratch)
+    for _, words in ipairs { "info", "check", "bench -r 1", run .. "little.npy" } do
+      succeeds(("ulimit -s 64; %s/guest %s"):format(folder, words))
+    end
+    local code, text = sh(("ulimit -f 0; %s/guest %snever.npy"):format(folder, run))
+    assert.equal(4, code, text)
+    assert.is_truthy(text:find("cannot be written", 1, true), text)
+    assert.is_nil(lfs.attributes(scratch .. "/never.npy"))
+    -- The limit on processes holds for others than root.
+    local other = "setpriv --reuid=65534 --clear-groups "
+    if sh(("%s test -x %s/guest"):format(other, folder)) == 0 then
+      succeeds(("%s sh -c 'ulimit -u 1; exec %s/guest check'"):format(other, folder))
+    end
+  end)
+
+  it("computes in plain C where code may not be made executable", function()
+    for _, folder in ipairs { build("torch_causal70", "threads=2") } do
+      local line = "%s/guest run --weights %s --input %storch_causal70/hidden.npy --output %s/%s.npy"
+      local function run(before, name)
+        succeeds(before .. line:format(folder, weights("torch_causal70"), goldens, scratch, name))
+        return helper.read(("%s/%s.npy"):format(scratch, name))
+      end
+      local denied = ("%s/denied code "):format(scratch)
+      local with, without = run("", "with"), run(denied, "without")
+      assert.equal(#with, #without)
+      for at = 129, #with, 4 do
+        local a, b = string.unpack("<f", with, at), string.unpack("<f", without, at)
+        assert.is_true(math.abs(a - b) <= 1e-5 + 1e-4 * math.abs(a), ("%g and %g at byte %d"):format(a, b, at))
+      end
+      assert.is_truthy(succeeds(denied .. folder .. "/guest check"):find(" 0 failed", 1, true))
+      assert.is_truthy(succeeds(denied .. folder .. "/guest bench -r 1"):find("(portable)", 1, true))
+      assert.is_truthy(succeeds(folder .. "/guest bench -r 1"):find("(libxsmm)", 1, true))
+    end
+  end)
+end)

@@ -1,0 +1,116 @@
+-- hf_spec: checkpoint folders against Hugging Face's transformers: every folder of tests/hf/goldens is
+-- built as it is and run on its inputs, and each output compared with what transformers computed.
+-- HF_CASES=pattern takes some of them only.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local lfs = require("lfs")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/hf"
+local goldens = root .. "/tests/hf/goldens"
+local shell = files.shell
+
+local HIDDEN, LOGITS = 1e-5, 1e-4 -- of values of about one, relative to larger ones
+
+local function run(command)
+  files.make_folder(folder)
+  local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(shell(folder), command)))
+  local said = handle:read("a")
+  local _, how, code = handle:close()
+  return how == "signal" and 128 + code or code, said
+end
+
+local function sh(command)
+  local code, said = run(command)
+  if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
+  return said
+end
+
+-- The float32 numbers of an .npy file.
+local function floats(path)
+  local text = helper.read(path)
+  local at = 11 + string.unpack("<I2", text, 9)
+  assert(text:sub(1, at):find("'<f4'", 1, true), path)
+  local list = {}
+  for i = at, #text - 3, 4 do list[#list + 1] = string.unpack("<f", text, i) end
+  return list
+end
+
+-- The largest difference, where the expected number is one, and how many are compared.
+local function difference(expected, got)
+  local largest, compared = 0, 0
+  if #expected ~= #got then return math.huge, 0 end
+  for i, want in ipairs(expected) do
+    if want == want then
+      local apart = math.abs(want - got[i]) / math.max(1, math.abs(want))
+      if apart ~= apart then apart = math.huge end
+      largest = math.max(largest, apart)
+      compared = compared + 1
+    end
+  end
+  return largest, compared
+end
+
+local cases = {}
+for name in lfs.dir(goldens) do
+  if name:sub(1, 1) ~= "." and name:find(os.getenv("HF_CASES") or "") then cases[#cases + 1] = name end
+end
+table.sort(cases)
+assert(#cases > 0, "no goldens in " .. goldens)
+
+-- The names of a case's arrays: in_NAME.npy, out_NAME.npy.
+local function arrays(case, kind)
+  local list = {}
+  for file in lfs.dir(goldens .. "/" .. case) do
+    local name = file:match("^" .. kind .. "_(.*)%.npy$")
+    if name then list[#list + 1] = name end
+  end
+  table.sort(list)
+  return list
+end
+
+local function build_line(case)
+  local words = {}
+  for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = shell(word) end
+  return ("ATTN2C_CFLAGS=-O0 %s build %s %s -o %s >%s.log 2>&1 || rm -rf %s"):format(shell(root .. "/gen/attn2c"),
+    shell(goldens .. "/" .. case), table.concat(words, " "), case, case, case)
+end
+
+describe("a folder of transformers'", function()
+  setup(function()
+    local lines = {}
+    for i, case in ipairs(cases) do
+      if i == 1 then sh(build_line(case)) else lines[#lines + 1] = build_line(case) end
+    end
+    files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\n") .. "\n" } })
+    sh("tr '\\n' '\\0' <cases.txt | xargs -0 -P $(nproc) -I {} sh -c '{}'")
+  end)
+
+  for _, case in ipairs(cases) do
+    it(case, function()
+      local golden = goldens .. "/" .. case
+      local log = files.read(folder .. "/" .. case .. ".log") or ""
+      assert.is_truthy(files.read(("%s/%s/%s"):format(folder, case, case)), log)
+      local words = { ("%s/%s run --weights %s"):format(case, case, shell(golden)) }
+      local taken = sh(("%s/%s info"):format(case, case))
+      for _, input in ipairs(arrays(case, "in")) do
+        if taken:find(input, 1, true) then
+          words[#words + 1] = ("--input %s=%s/in_%s.npy"):format(input, shell(golden), input)
+        end
+      end
+      local outputs = arrays(case, "out")
+      assert.is_true(#outputs > 0)
+      for _, output in ipairs(outputs) do
+        words[#words + 1] = ("--output %s=%s/%s.npy"):format(output, case, output)
+      end
+      sh(table.concat(words, " "))
+      for _, output in ipairs(outputs) do
+        local apart, compared = difference(floats(("%s/out_%s.npy"):format(golden, output)),
+          floats(("%s/%s/%s.npy"):format(folder, case, output)))
+        assert.is_true(compared > 1, output .. ": nothing is compared")
+        local allowed = output:find("logits") and LOGITS or HIDDEN
+        assert.is_true(apart <= allowed, ("%s: %g apart"):format(output, apart))
+      end
+    end)
+  end
+end)

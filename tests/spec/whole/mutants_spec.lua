@@ -1,0 +1,73 @@
+-- mutants_spec.lua: the list of `make mutants` fits the code: each text is there once, changes something
+-- and loads, and each suite exists. A few are run for real, among them what must not count as killed.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local lfs = require("lfs")
+
+package.path = helper.root .. "/tests/mutants/?.lua;" .. package.path
+local list = require("list")
+local mutants = require("run")
+
+-- What a run of a list prints, and its counts.
+local function run(entries)
+  local said, write = {}, io.write
+  io.write = function(...) said[#said + 1] = table.concat({ ... }) end -- luacheck: ignore
+  local ok, counts = pcall(mutants.run, entries, {})
+  io.write = write -- luacheck: ignore
+  assert(ok, counts)
+  return counts, table.concat(said)
+end
+
+describe("the list of mutants", function()
+  it("has at least 60 in all parts, each with a name of its own", function()
+    local names, rooms = {}, {}
+    for _, entry in ipairs(list) do
+      assert.is_nil(names[entry.name], entry.name)
+      names[entry.name] = true
+      rooms[entry.file:match("^%w+/%w+/%w+")] = true
+    end
+    assert.is_true(#list >= 60)
+    for _, room in ipairs { "gen/passes/describe", "gen/passes/validate", "gen/passes/graph", "gen/passes/plan",
+      "gen/passes/lower", "gen/passes/schedule", "gen/passes/memory", "gen/passes/kernels", "gen/passes/emit",
+      "gen/commands/build", "runtime/formats/file", "runtime/weights/views", "runtime/model/model",
+      "runtime/ops/softmax", "runtime/check/compare", "runtime/program/arguments" } do
+      assert.is_true(rooms[room], room)
+    end
+  end)
+
+  it("names texts that stand once, and suites that are there", function()
+    for _, entry in ipairs(list) do
+      local text, message = mutants.apply(entry, helper.root)
+      assert(text, ("%s: %s"):format(entry.name, message))
+      assert.are_not.equal(files.read(helper.root .. "/" .. entry.file), text, entry.name)
+      assert.is_string(lfs.attributes(helper.root .. "/" .. mutants.suite_file(entry), "mode"), entry.name)
+      assert.is_true(#entry.wrong > 0 and (entry.equivalent == nil or #entry.equivalent > 0), entry.name)
+    end
+  end)
+end)
+
+describe("a run of mutants", function()
+  local suite = "tests/spec/passes/plan/divide_spec.lua"
+  local file = "gen/passes/plan/divide.lua"
+  local function entry(more)
+    local result = { name = "one", file = file, suite = suite, wrong = "w", old = "tail = k % wanted",
+      new = "tail = 0" }
+    for key, value in pairs(more or {}) do result[key] = value end
+    return result
+  end
+
+  it("kills, tells who survives, and touches nothing", function()
+    local before = files.read(helper.root .. "/" .. file)
+    local counts, said = run { entry(), entry { name = "two", old = "--- Splits", new = "--- Cuts" },
+      entry { name = "three", old = "--- Splits", new = "--- Cuts", equivalent = "a comment" } }
+    assert.same({ killed = 1, survived = 1, equivalent = 1, wrong = 0 }, counts)
+    assert.matches("killed .*one: w\nSURVIVED .*two: w\nequivalent .*three: w: a comment\n$", said)
+    assert.equal(before, files.read(helper.root .. "/" .. file))
+  end)
+
+  it("takes nothing for killed that is wrong in itself", function()
+    local counts = run { entry { old = "no such text" }, entry { old = "local" }, entry { new = "tail = = 0" },
+      entry { filter = "no such test" }, entry { equivalent = "it is not" } }
+    assert.same({ killed = 0, survived = 0, equivalent = 0, wrong = 5 }, counts)
+  end)
+end)

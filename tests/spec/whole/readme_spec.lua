@@ -1,0 +1,71 @@
+-- readme_spec.lua: what the README shows works as it stands there: the C example, compiled against the shared and
+-- the static library and run; the first own model; the commands.
+local helper = require("tests.spec.helper")
+local lfs = require("lfs")
+
+local top = lfs.currentdir()
+local scratch = top .. "/out/test/readme"
+
+local function succeeds(line)
+  local pipe = assert(io.popen("(cd " .. scratch .. " && " .. line .. ") 2>&1; echo \"exit $?\""))
+  local text = pipe:read("a")
+  pipe:close()
+  local output, code = text:match("^(.*)exit (%d+)\n$")
+  assert.are.equal("0", code, line .. "\n" .. output)
+  return output
+end
+
+-- The n-th block of a language ("": none) behind a heading.
+local function block(heading, language, n)
+  local readme = helper.read("README.md")
+  local at = assert(readme:find("\n## " .. heading, 1, true), heading)
+  local count = 0
+  for of, text in readme:sub(at):gmatch("```(%w*)\n(.-)```") do
+    if of == language then
+      count = count + 1
+      if count == (n or 1) then return text end
+    end
+  end
+  error("no such block behind " .. heading)
+end
+
+local function write(name, text)
+  local handle = assert(io.open(scratch .. "/" .. name, "w"))
+  handle:write(text)
+  handle:close()
+end
+
+describe("the README", function()
+  setup(function()
+    os.execute("rm -rf " .. scratch .. " && mkdir -p " .. scratch)
+    succeeds(top .. "/gen/attn2c build " .. top .. "/models/speaker.lua")
+    write("example.c", block("Using the library in C", "c"))
+  end)
+
+  it("has a C example of some 30 lines", function()
+    local lines = select(2, block("Using the library in C", "c"):gsub("\n", ""))
+    assert.is_true(lines >= 25 and lines <= 40, lines .. " lines")
+  end)
+
+  it("compiles and runs it as it says, against the shared and the static library", function()
+    local commands = block("Using the library in C", "")
+    local count = 0
+    for line in commands:gmatch("[^\n]+") do
+      count = count + 1
+      line = line:gsub("%s+# .*$", "")
+      succeeds("rm -f example && " .. line:gsub("^cc ", "cc -std=c11 -Wall -Wextra -Werror "))
+      local text = succeeds("./example " .. top .. "/models/speaker/speaker.safetensors")
+      assert.is_truthy(text:match("^the first segment is of speaker %d+\n$"), text)
+    end
+    assert.are.equal(2, count)
+  end)
+
+  it("shows a first model that builds and passes its check", function()
+    write("first.lua", block("Your first model", "lua"))
+    local text = succeeds(top .. "/gen/attn2c check first.lua layers=1 d_model=64 seq=16 input.vocab=100")
+    assert.is_truthy(text:find(" 0 failed", 1, true), text)
+    succeeds(top .. "/gen/attn2c show first.lua --stage plan")
+    succeeds(top .. "/gen/attn2c build first.lua")
+    succeeds("out/first/first info")
+  end)
+end)

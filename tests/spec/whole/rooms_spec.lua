@@ -1,0 +1,85 @@
+-- rooms_spec.lua: the folders of runtime/ and gen/ are rooms in an order: a file uses its own
+-- room and those before it. The tables below are that order; emitted code has its own list.
+local helper = require("tests.spec.helper")
+local lfs = require("lfs")
+
+local runtime = { "base", "text", "ops", "formats", "weights", "model", "check", "measure", "program" }
+local gen = { "common", "text", "data", "checkpoints", "passes", "pipeline", "commands" }
+local emitted = { "base", "ops", "model", "measure" }
+
+-- Calls visit(path from the folder, file) for each file below a folder.
+local function each_file(folder, visit, below)
+  for name in lfs.dir(folder .. (below or "")) do
+    local path = (below or "") .. "/" .. name
+    if name:sub(1, 1) ~= "." then
+      if lfs.attributes(folder .. path, "mode") == "directory" then
+        each_file(folder, visit, path)
+      else
+        visit(path:sub(2), helper.read(folder .. path))
+      end
+    end
+  end
+end
+
+local function rank_of(list)
+  local rank = {}
+  for i, name in ipairs(list) do rank[name] = i end
+  return rank
+end
+
+-- What files of a folder use against the order, a line each. uses: a pattern that captures the room.
+local function against_order(folder, order, uses)
+  local rank, found = rank_of(order), {}
+  each_file(folder, function(path, text)
+    local room = path:match("^([^/]+)/")
+    for used in text:gmatch(uses) do
+      if room and rank[used] and rank[used] > (rank[room] or 0) then
+        found[#found + 1] = path .. " uses " .. used
+      end
+    end
+  end)
+  table.sort(found)
+  return found
+end
+
+describe("rooms", function()
+  it("of the runtime include only those before them", function()
+    assert.same({}, against_order(helper.root .. "/runtime", runtime, '#include "([a-z]+)/'))
+  end)
+
+  it("of the compiler require only those before them", function()
+    assert.same({}, against_order(helper.root .. "/gen", gen, 'require%("([a-z]+)'))
+  end)
+
+  it("hold every file, but for the compiler's two entrances and a README", function()
+    local outside = {}
+    local function look(folder, order)
+      local rank = rank_of(order)
+      each_file(helper.root .. "/" .. folder, function(path)
+        if not rank[path:match("^([^/]+)/") or ""] then outside[#outside + 1] = folder .. "/" .. path end
+      end)
+    end
+    look("gen", gen)
+    look("runtime", runtime)
+    table.sort(outside)
+    assert.same({ "gen/README.md", "gen/attn2c", "gen/pipeline.lua", "runtime/README.md" }, outside)
+  end)
+
+  it("name every header by its room", function()
+    local plain = {}
+    each_file(helper.root .. "/runtime", function(path, text)
+      for header in text:gmatch('#include "([^"/]+)"') do plain[#plain + 1] = path .. ": " .. header end
+    end)
+    assert.same({}, plain)
+  end)
+
+  it("that emitted code includes are few", function()
+    local allowed, others = rank_of(emitted), {}
+    each_file(helper.root .. "/templates", function(path, text)
+      for room in text:gmatch('#include "([a-z]+)/') do
+        if not allowed[room] then others[#others + 1] = path .. ": " .. room end
+      end
+    end)
+    assert.same({}, others)
+  end)
+end)

@@ -1,0 +1,102 @@
+-- text_spec.lua: tokenizers of every kind against the real library (tests/text/cases.py), tables damaged at random,
+-- and tokenizer.json damaged at random: compiled, or refused in plain lines.
+local helper = require("tests.spec.helper")
+local faults = require("common.faults")
+local files = require("common.files")
+local lfs = require("lfs")
+local tokenizer = require("text.tokenizer")
+
+local folder = helper.root .. "/out/test/text"
+local bin = helper.root .. "/out/test/bin/"
+
+local function run(...)
+  local words = {}
+  for i, word in ipairs { ... } do words[i] = files.shell(word) end
+  local handle = assert(io.popen(table.concat(words, " ") .. " 2>&1"))
+  local output = handle:read("a")
+  local _, _, code = handle:close()
+  return code, output
+end
+
+local names = {}
+for name in lfs.dir(helper.root .. "/tests/text/goldens") do
+  names[#names + 1] = name:match("^(.*)%.json%.gz$")
+end
+table.sort(names)
+
+describe("text", function()
+  setup(function()
+    assert.equal(0, (run("make", "-s", "-C", helper.root, "-f", "tests/c/build.mk", "out/test/bin/text_cases",
+      "out/test/bin/text_fuzz")))
+  end)
+
+  it("has goldens of every kind", function() assert.is_true(#names >= 35) end)
+
+  for _, name in ipairs(names) do
+    it(name .. " gives the library's ids, places and texts", function()
+      local code, output = run("lua5.4", helper.root .. "/tests/text/compile.lua", name, folder)
+      assert.equal("", output)
+      assert.equal(0, code)
+      code, output = run(bin .. "text_cases", folder .. "/" .. name .. ".tables", folder .. "/texts",
+        folder .. "/" .. name .. ".cases")
+      assert.matches("^%d+ cases, 0 failed\n$", output)
+      assert.equal(0, code)
+    end)
+
+    it(name .. " survives damaged tables", function()
+      local code, output = run(bin .. "text_fuzz", folder .. "/" .. name .. ".tables", "1", "150")
+      assert.matches("^150 rounds, %d+ opened\n$", output)
+      assert.equal(0, code)
+    end)
+  end
+end)
+
+-- Bytes that JSON, numbers and names are made of, and some that they are not.
+local replacements = { "", "\"", "{", "}", "[", "]", ",", ":", "0", "-1", "1e999", "null", "true", "\\", "\\u0000",
+  "\\ud800", "\0", "\255", "é", "Sequence", "[[[[[[[[", "99999999999", "4294967295", "0.5", "(", "[", "\\\\p{Foo}",
+  "{2,1}", "<0x00>", "##" }
+
+local function damaged(text)
+  for _ = 1, math.random(3) do
+    local at, replacement = math.random(#text), replacements[math.random(#replacements)]
+    -- The components stand before the vocabulary.
+    if math.random(3) > 1 then at = math.random(math.min(#text, 1500)) end
+    text = text:sub(1, at - 1) .. replacement .. text:sub(at + math.random(0, 6))
+  end
+  return text
+end
+
+describe("a damaged tokenizer.json", function()
+  for _, name in ipairs { "bert_uncased", "llama3", "xlmr", "split_inverted", "llama_old", "added" } do
+    it("is compiled or refused in plain lines: " .. name, function()
+      run("lua5.4", helper.root .. "/tests/text/compile.lua", name, folder)
+      local text = helper.read(folder .. "/" .. name .. ".json")
+      math.randomseed(7)
+      local compiled, refused = 0, 0
+      for round = 1, 40 do
+        local changed = round % 10 == 0 and text:sub(1, math.random(#text)) or damaged(text)
+        local ok, value = pcall(tokenizer.from_text, changed, "t.json")
+        if ok then
+          compiled = compiled + 1
+          assert.equal("string", type(value))
+          if compiled % 5 == 0 then
+            files.write_all(folder, { { name = "fuzzed.tables", text = value } })
+            local code, output = run(bin .. "text_fuzz", folder .. "/fuzzed.tables", tostring(round), "4")
+            -- Added tokens whose normalized texts are empty or equal can only be refused when it is opened.
+            if code ~= 0 then assert.matches("good tables are refused: tokenizer tables: ", output) end
+          end
+        else
+          refused = refused + 1
+          if not faults.is(value) then error(value, 0) end
+          assert.equal(faults.code.format, value.code)
+          assert.is_true(#value.lines >= 1 and #value.lines <= 20)
+          for _, line in ipairs(value.lines) do
+            assert.matches("^t%.json: ", line)
+            assert.is_nil(line:find("[%c\128-\255]"))
+          end
+        end
+      end
+      assert.is_true(refused > 5)
+    end)
+  end
+end)

@@ -1,0 +1,100 @@
+-- threads_spec.lua: code for several workers: the same bits for every number of them and on any team, no
+-- races, nothing beside libc and libm, the caller's world left as it was.
+local helper = require("tests.spec.helper")
+local lfs = require("lfs")
+
+local scratch = lfs.currentdir() .. "/out/test/threads"
+local golden = "tests/torch/goldens/torch_causal70"
+
+local function sh(line)
+  local pipe = assert(io.popen("(" .. line .. ") 2>&1; echo \"exit $?\""))
+  local text = pipe:read("a")
+  pipe:close()
+  local before, code = text:match("^(.*)exit (%d+)\n$")
+  return tonumber(code), before
+end
+
+local function succeeds(line)
+  local code, text = sh(line)
+  assert.are.equal(0, code, line .. "\n" .. text)
+  return text
+end
+
+-- Small models would be left to one worker.
+local force = "plan.least_phase=0 plan.least_team=0"
+
+local function build(arguments, environment)
+  succeeds(("%s gen/attn2c build %s/description.lua name=crew -o %s/crew %s %s"):format(environment or "", golden,
+    scratch, force, arguments))
+end
+
+describe("threads", function()
+  setup(function() succeeds("rm -rf " .. scratch .. " && mkdir -p " .. scratch) end)
+
+  it("give the same bits for 1, 2, 3 and 8 workers, and for those chosen at the start", function()
+    local first
+    for _, threads in ipairs { 1, 2, 3, 8, 0 } do
+      build("threads=" .. threads)
+      local line = "%s/crew/crew run --weights %s/model.safetensors --input %s/hidden.npy --output %s/y%d.npy"
+      succeeds(line:format(scratch, golden, golden, scratch, threads))
+      local bits = helper.read(("%s/y%d.npy"):format(scratch, threads))
+      first = first or bits
+      assert.is_true(bits == first, threads .. " workers give other bits")
+    end
+  end)
+
+  it("leave the environment alone, survive a fork, and serve several callers", function()
+    local libraries = "-lpthread -lm"
+    local bits
+    for _, threads in ipairs { 1, 2, 3 } do
+      build("threads=" .. threads)
+      local line = "cc -std=c11 -Wall -Wextra -Werror -I%s/crew -o %s/host tests/c/host_threads.c %s/crew/libcrew.a %s"
+      succeeds(line:format(scratch, scratch, scratch, libraries))
+      for _, cores in ipairs { "", "taskset -c 0" } do
+        succeeds(("%s timeout 60 %s/host %s/model.safetensors 2>%s/bits"):format(cores, scratch, golden, scratch))
+        local now = helper.read(scratch .. "/bits")
+        bits = bits or now
+        assert.is_true(now == bits, threads .. " workers, " .. cores)
+      end
+    end
+  end)
+
+  it("are one, two, four or eight where the model chooses, by the processors that there are", function()
+    build("threads=0")
+    local compile = "cc -std=c11 -Wall -Wextra -Werror -shared -fPIC -o %s/processors.so tests/c/host_processors.c -ldl"
+    succeeds(compile:format(scratch))
+    local bits
+    for processors, workers in pairs { [1] = 1, [2] = 2, [3] = 2, [4] = 4, [7] = 4, [8] = 8, [16] = 8, [64] = 8 } do
+      local line = "PROCESSORS=%d LD_PRELOAD=%s/processors.so %s/crew/crew run --weights %s/model.safetensors "
+        .. "--input hidden=%s/hidden.npy --output hidden=%s/y.npy"
+      local said = succeeds(line:format(processors, scratch, scratch, golden, golden, scratch))
+      assert.equal(workers - 1, tonumber(said:match("(%d+) threads were made")), processors .. " processors: " .. said)
+      local now = helper.read(scratch .. "/y.npy")
+      bits = bits or now
+      assert.is_true(now == bits, processors .. " processors")
+    end
+  end)
+
+  it("need no library of threads but libc", function()
+    build("threads=2")
+    for line in succeeds("ldd " .. scratch .. "/crew/libcrew.so"):gmatch("[^\n]+") do
+      assert.is_truthy(line:find("linux-vdso", 1, true) or line:find("/ld-linux", 1, true)
+        or line:find("^%s*libc%.so") or line:find("^%s*libm%.so"), line)
+    end
+  end)
+
+  it("have no races", function()
+    local pooled = "batch=6 seq=20 mask=padding 'output={hidden(),pool\"mean\",linear{to=5}}'"
+    -- Without norms a block of tokens overwrites what the last product of the block before it reads.
+    local blocks = "layers=1 norm=none plan.token_block=24"
+    for _, compiler in ipairs { "gcc", "clang" } do
+      for _, arguments in ipairs { "threads=3", "threads=2 " .. pooled, "threads=2 " .. blocks } do
+        build("kernels=portable " .. arguments,
+          "CC=" .. compiler .. " ATTN2C_CFLAGS='-fsanitize=thread -O1' ATTN2C_LDFLAGS=-fsanitize=thread")
+        local text = succeeds(("TSAN_OPTIONS=halt_on_error=1 %s/crew/crew check"):format(scratch))
+        assert.is_truthy(text:find(" 0 failed", 1, true), text)
+        assert.is_nil(text:find("ThreadSanitizer", 1, true), text)
+      end
+    end
+  end)
+end)

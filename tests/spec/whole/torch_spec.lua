@@ -1,0 +1,112 @@
+-- torch_spec.lua: models against PyTorch: every case of tests/torch/goldens is built and run on
+-- the inputs and weights there, and each output compared with what PyTorch computed from the
+-- definition. Cases are built side by side, one a core, before the first is run.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local lfs = require("lfs")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/torch"
+local goldens = root .. "/tests/torch/goldens"
+local shell = files.shell
+
+-- The largest difference of any element that is allowed: a stack of layers and a single block.
+local STACK, BLOCK = 1e-4, 1e-5
+
+-- Runs a shell command in out/spec/torch; returns its exit code and what it printed.
+local function run(command)
+  files.make_folder(folder)
+  local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(shell(folder), command)))
+  local said = handle:read("a")
+  local _, how, code = handle:close()
+  return how == "signal" and 128 + code or code, said
+end
+
+local function sh(command)
+  local code, said = run(command)
+  if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
+  return said
+end
+
+local cases = {}
+for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then cases[#cases + 1] = name end end
+table.sort(cases)
+assert(#cases > 0, "no goldens in " .. goldens)
+
+-- The names before .npy of a case's arrays, those that begin with `prefix` without it, or those that do not.
+local function arrays(case, expected)
+  local list = {}
+  for file in lfs.dir(goldens .. "/" .. case) do
+    local name = file:match("^(.*)%.npy$")
+    local output = name and name:match("^expected_(.*)$")
+    if name and (output ~= nil) == expected then list[#list + 1] = output or name end
+  end
+  table.sort(list)
+  return list
+end
+
+describe("PyTorch's outputs", function()
+  setup(function()
+    local runtime = {}
+    for _, name in ipairs { "formats/npy", "formats/npy_header", "formats/file", "formats/file_write",
+      "formats/place", "base/shape", "base/floats", "base/attn2c", "base/utf8" } do
+      runtime[#runtime + 1] = shell(("%s/runtime/%s.c"):format(root, name))
+    end
+    sh(("cc -std=c11 -Wall -Wextra -Werror -O1 -iquote %s %s %s -lm -o npy_difference"):format(
+      shell(root .. "/runtime"), shell(root .. "/tests/c/npy_difference.c"), table.concat(runtime, " ")))
+    -- The first build makes the runtime, which all share.
+    local build = ("ATTN2C_CFLAGS=-O0 %s build %s/{}/description.lua -o {} >{}.log 2>&1 || rm -rf {}"):format(
+      shell(root .. "/gen/attn2c"), shell(goldens))
+    sh(build:gsub("{}", cases[1]))
+    files.write_all(folder, { { name = "cases.txt", text = table.concat(cases, "\n") .. "\n" } })
+    sh(("xargs -P $(nproc) -I {} sh -c %s <cases.txt"):format(shell(build)))
+  end)
+
+  for _, case in ipairs(cases) do
+    it(case, function()
+      local golden = goldens .. "/" .. case
+      local program = ("%s/%s"):format(case, case)
+      assert.is_truthy(files.read(folder .. "/" .. program), (files.read(folder .. "/" .. case .. ".log")))
+      local words = { program, "run" }
+      if files.read(golden .. "/model.safetensors") then
+        words[#words + 1] = "--weights " .. shell(golden .. "/model.safetensors")
+      end
+      for _, input in ipairs(arrays(case, false)) do
+        words[#words + 1] = ("--input %s=%s/%s.npy"):format(input, shell(golden), input)
+      end
+      local outputs = arrays(case, true)
+      assert.is_true(#outputs > 0)
+      for _, output in ipairs(outputs) do
+        words[#words + 1] = ("--output %s=%s/%s.npy"):format(output, case, output)
+      end
+      sh(table.concat(words, " "))
+      local layers = tonumber(sh(program .. " info"):match("layers%s+(%d+)"))
+      for _, output in ipairs(outputs) do
+        local said = sh(("./npy_difference %s/expected_%s.npy %s/%s.npy"):format(shell(golden), output, case, output))
+        local difference = tonumber(said:match("^(%S+) at"))
+        assert.is_true(difference <= (layers == 1 and BLOCK or STACK), ("%s: %s"):format(output, said))
+      end
+    end)
+  end
+
+  it("are the same where heads of factor 0 are left out of the model", function()
+    local golden = goldens .. "/bert_head_pruned"
+    sh(("ATTN2C_CFLAGS=-O0 %s build %s/description.lua attention_output=none name=pruned -o pruned"):format(
+      shell(root .. "/gen/attn2c"), shell(golden)))
+    assert.is_truthy(files.read(folder .. "/pruned/pruned.c"):find("2 heads of 17 x 17 x 10", 1, true))
+    local words = { "pruned/pruned run --output hidden=pruned/hidden.npy", "--weights",
+      shell(golden .. "/model.safetensors") }
+    for _, input in ipairs(arrays("bert_head_pruned", false)) do
+      words[#words + 1] = ("--input %s=%s/%s.npy"):format(input, shell(golden), input)
+    end
+    sh(table.concat(words, " "))
+    local said = sh(("./npy_difference %s/expected_hidden.npy pruned/hidden.npy"):format(shell(golden)))
+    assert.is_true(tonumber(said:match("^(%S+) at")) <= STACK, said)
+  end)
+
+  it("are not taken for equal to others", function()
+    local golden = goldens .. "/torch_odd17"
+    local said = sh(("./npy_difference %s/hidden.npy %s/expected_hidden.npy"):format(shell(golden), shell(golden)))
+    assert.is_true(tonumber(said:match("^(%S+) at")) > STACK, said)
+  end)
+end)

@@ -1,0 +1,27 @@
+-- compile.lua: the tables of a golden: lua5.4 tests/text/compile.lua NAME FOLDER writes FOLDER/NAME.json, .tables,
+-- .cases and texts. A damaged tokenizer.json is refused in one line a fault, with the status of a malformed file.
+local here = arg[0]:match("^(.*)/[^/]*$") or "."
+package.path = here .. "/../../gen/?.lua;" .. package.path
+local faults = require("common.faults")
+local files = require("common.files")
+local tokenizer = require("text.tokenizer")
+
+local function unpacked(name)
+  local handle = assert(io.popen("gzip -dc " .. files.shell(here .. "/goldens/" .. name .. ".gz")))
+  local bytes = handle:read("a")
+  assert(handle:close())
+  return bytes
+end
+
+local name, folder = arg[1], arg[2]
+local ok, value = pcall(function()
+  local text = unpacked(name .. ".json")
+  files.write_all(folder, { { name = name .. ".json", text = text },
+    { name = name .. ".tables", text = (tokenizer.from_text(text, name .. ".json")) },
+    { name = name .. ".cases", text = unpacked(name .. ".cases") }, { name = "texts", text = unpacked("texts") } })
+end)
+if not ok then
+  if not faults.is(value) then error(value, 0) end
+  io.stderr:write(table.concat(value.lines, "\n"), "\n")
+  os.exit(value.code)
+end
