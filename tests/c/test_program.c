@@ -488,7 +488,6 @@ Test(program, compares_with_an_earlier_bench) {
   snprintf(line, sizeof line, row, "fake", "1e-9");
   scratch_put(path, line, strlen(line));
   cr_expect_eq(programf("bench -r 3 --compare %s", path), 0, "a ratio is no failure");
-  cr_expect_not_null(strstr(out, "slower, by more than the spread"), "%s", out);
   snprintf(line, sizeof line, row, "another", "1");
   scratch_put(path, line, strlen(line));
   cr_expect_eq(programf("bench -r 3 --compare %s", path), 0, "%s", err);
