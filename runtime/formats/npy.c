@@ -16,21 +16,50 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "'=' in a type is read
 #define MAGIC          "\x93NUMPY"
 #define LONGEST_HEADER 65536 /* bytes; three keys and 32 dimensions take a thousand */
 
+/* Element `index` of integers of a type; a uint64 beyond int64 as its largest. */
+typedef int64_t integer_at(const void *data, int64_t index);
+
+#define INTEGER_AT(type)                                                                                     \
+  static int64_t type##_at(const void *data, int64_t index) { return ((const type##_t *)data)[index]; }
+INTEGER_AT(int8)
+INTEGER_AT(int16)
+INTEGER_AT(int32)
+INTEGER_AT(int64)
+INTEGER_AT(uint8)
+INTEGER_AT(uint16)
+INTEGER_AT(uint32)
+
+static int64_t uint64_at(const void *data, int64_t index) {
+  const uint64_t value = ((const uint64_t *)data)[index];
+  return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+static int64_t bool_at(const void *data, int64_t index) { return uint8_at(data, index) != 0; }
+
 static const struct {
   const char *name, *descr;
   int64_t bytes;
-} types[] = {[ATTN2C_NPY_FLOAT32] = {"float32", "<f4", 4},
-             [ATTN2C_NPY_FLOAT64] = {"float64", "<f8", 8},
-             [ATTN2C_NPY_INT32] = {"int32", "<i4", 4},
-             [ATTN2C_NPY_INT64] = {"int64", "<i8", 8},
-             [ATTN2C_NPY_BOOL] = {"bool", "|b1", 1}};
+  integer_at *integer; /* NULL: floats */
+} types[] = {[ATTN2C_NPY_FLOAT16] = {"float16", "<f2", 2, NULL},
+             [ATTN2C_NPY_FLOAT32] = {"float32", "<f4", 4, NULL},
+             [ATTN2C_NPY_FLOAT64] = {"float64", "<f8", 8, NULL},
+             [ATTN2C_NPY_INT8] = {"int8", "|i1", 1, int8_at},
+             [ATTN2C_NPY_INT16] = {"int16", "<i2", 2, int16_at},
+             [ATTN2C_NPY_INT32] = {"int32", "<i4", 4, int32_at},
+             [ATTN2C_NPY_INT64] = {"int64", "<i8", 8, int64_at},
+             [ATTN2C_NPY_UINT8] = {"uint8", "|u1", 1, uint8_at},
+             [ATTN2C_NPY_UINT16] = {"uint16", "<u2", 2, uint16_at},
+             [ATTN2C_NPY_UINT32] = {"uint32", "<u4", 4, uint32_at},
+             [ATTN2C_NPY_UINT64] = {"uint64", "<u8", 8, uint64_at},
+             [ATTN2C_NPY_BOOL] = {"bool", "|b1", 1, bool_at}};
 
 const char *attn2c_npy_type_name(attn2c_npy_type type) { return types[type].name; }
 
 static int find_type(const char *path, const char *descr, attn2c_npy_type *type, attn2c_message *message) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    int native = descr[0] == '=' && types[i].descr[0] == '<' && strcmp(descr + 1, types[i].descr + 1) == 0;
-    if (native || strcmp(descr, types[i].descr) == 0) {
+    /* '=' is this machine's order, which is '<'; of single bytes each order is the same. */
+    const int order = strchr(types[i].bytes == 1 ? "|<>=" : "<=", descr[0]) != NULL && descr[0] != '\0';
+    if (order && strcmp(descr + 1, types[i].descr + 1) == 0) {
       *type = (attn2c_npy_type)i;
       return ATTN2C_OK;
     }
@@ -38,7 +67,8 @@ static int find_type(const char *path, const char *descr, attn2c_npy_type *type,
   if (descr[0] == '>')
     attn2c_say(message, "%s: type '%s' is big-endian; little-endian ('<') is expected", path, descr);
   else
-    attn2c_say(message, "%s: type '%s', but float32, float64, int32, int64 or bool is expected", path, descr);
+    attn2c_say(message, "%s: type '%s', but a float of 16 to 64 bits, an integer or bool is expected", path,
+               descr);
   return ATTN2C_FORMAT;
 }
 
@@ -85,17 +115,40 @@ static int read_header(const attn2c_file *file, int64_t start, uint32_t length, 
   return ATTN2C_FORMAT;
 }
 
+/* Elements of so many bytes in Fortran order, the first index running fastest, into C order. */
+static void reorder(const unsigned char *from, unsigned char *to, const attn2c_npy *array, size_t bytes) {
+  int64_t index[ATTN2C_NPY_MAX_RANK] = {0}, stride[ATTN2C_NPY_MAX_RANK], next = 1;
+  for (int d = 0; d < array->rank; d++) {
+    stride[d] = next;
+    next *= array->shape[d];
+  }
+  int64_t at = 0;
+  for (int64_t i = 0; i < array->elements; i++) {
+    memcpy(to + (size_t)i * bytes, from + (size_t)at * bytes, bytes);
+    for (int d = array->rank - 1; d >= 0; d--) {
+      at += stride[d];
+      if (++index[d] < array->shape[d]) break;
+      at -= stride[d] * array->shape[d];
+      index[d] = 0;
+    }
+  }
+}
+
+static int take_c_order(attn2c_npy *array, int64_t bytes) {
+  void *ordered = malloc(bytes ? (size_t)bytes : 1);
+  if (!ordered) return ATTN2C_MEMORY;
+  reorder(array->data, ordered, array, (size_t)types[array->type].bytes);
+  free(array->data);
+  array->data = ordered;
+  return ATTN2C_OK;
+}
+
 static int read_data(const attn2c_file *file, int64_t start, const attn2c_npy_header *header,
                      attn2c_npy *array, attn2c_message *message) {
   attn2c_shape_text shape = attn2c_shape_write(header->rank, header->shape);
   int64_t bytes, there = file->size - start;
   int status = find_type(file->name, header->descr, &array->type, message);
   if (status) return status;
-  /* In one dimension or none both orders are the same. */
-  if (header->fortran_order && header->rank > 1) {
-    attn2c_say(message, "%s: is in Fortran order; C order is expected (numpy.ascontiguousarray)", file->name);
-    return ATTN2C_FORMAT;
-  }
   if (!attn2c_shape_count(header->rank, header->shape, &array->elements) ||
       __builtin_mul_overflow(array->elements, types[array->type].bytes, &bytes)) {
     attn2c_say(message, "%s: shape %s is too large", file->name, shape.text);
@@ -110,7 +163,10 @@ static int read_data(const attn2c_file *file, int64_t start, const attn2c_npy_he
   memcpy(array->shape, header->shape, (size_t)header->rank * sizeof *array->shape);
   array->data = malloc(bytes ? (size_t)bytes : 1);
   if (!array->data) return ATTN2C_MEMORY;
-  return attn2c_file_read(file, start, array->data, (size_t)bytes, message);
+  status = attn2c_file_read(file, start, array->data, (size_t)bytes, message);
+  /* In one dimension or none both orders are the same. */
+  if (!status && header->fortran_order && header->rank > 1) status = take_c_order(array, bytes);
+  return status;
 }
 
 static int read_file(const attn2c_file *file, attn2c_npy *array, attn2c_message *message) {
@@ -147,11 +203,13 @@ void attn2c_npy_free(attn2c_npy *array) {
   *array = (attn2c_npy){0};
 }
 
-/* int64 to int32; the index of the first value that does not fit, or -1. */
-static int64_t narrow(const int64_t *from, int64_t count, int32_t *to) {
-  for (int64_t i = 0; i < count; i++) {
-    if (from[i] < INT32_MIN || from[i] > INT32_MAX) return i;
-    to[i] = (int32_t)from[i];
+/* Integers to int32; the index of the first value that does not fit, or -1. */
+static int64_t narrow(const attn2c_npy *array, int32_t *to) {
+  integer_at *const at = types[array->type].integer;
+  for (int64_t i = 0; i < array->elements; i++) {
+    const int64_t value = at(array->data, i);
+    if (value < INT32_MIN || value > INT32_MAX) return i;
+    to[i] = (int32_t)value;
   }
   return -1;
 }
@@ -168,7 +226,7 @@ static attn2c_shape_text position_text(const attn2c_npy *array, int64_t index) {
 
 int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int64_t *shape,
                   const char *input_name, void *out, attn2c_message *message) {
-  int is_float = array->type == ATTN2C_NPY_FLOAT32 || array->type == ATTN2C_NPY_FLOAT64;
+  const int is_float = types[array->type].integer == NULL;
   if (is_float != (type == ATTN2C_F32) || !attn2c_shape_equal(array->rank, array->shape, rank, shape)) {
     attn2c_shape_text expected = attn2c_shape_write(rank, shape);
     attn2c_shape_text came = attn2c_shape_write(array->rank, array->shape);
@@ -177,28 +235,23 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
                came.text);
     return ATTN2C_FORMAT;
   }
-  size_t elements = (size_t)array->elements;
-  int64_t beyond = -1;
-  switch (array->type) {
-  case ATTN2C_NPY_FLOAT32:
-    memcpy(out, array->data, elements * sizeof(float));
-    break;
-  case ATTN2C_NPY_FLOAT64:
+  const size_t elements = (size_t)array->elements;
+  if (array->type == ATTN2C_NPY_FLOAT16) {
+    attn2c_from_f16(array->data, out, elements);
+  } else if (array->type == ATTN2C_NPY_FLOAT64) {
     attn2c_from_f64(array->data, out, elements);
-    break;
-  case ATTN2C_NPY_INT32:
-    memcpy(out, array->data, elements * sizeof(int32_t));
-    break;
-  case ATTN2C_NPY_INT64:
-    beyond = narrow(array->data, array->elements, out);
-    break;
-  case ATTN2C_NPY_BOOL:
-    for (size_t i = 0; i < elements; i++) ((int32_t *)out)[i] = ((const unsigned char *)array->data)[i] != 0;
-    break;
-  }
-  if (beyond >= 0) {
-    attn2c_say(message, "%s: int32 expected, but %s holds %lld at %s", input_name, array->path,
-               (long long)((const int64_t *)array->data)[beyond], position_text(array, beyond).text);
+  } else if (is_float) {
+    memcpy(out, array->data, elements * sizeof(float));
+  } else {
+    const int64_t beyond = narrow(array, out);
+    if (beyond < 0) return ATTN2C_OK;
+    char value[24];
+    if (array->type == ATTN2C_NPY_UINT64)
+      snprintf(value, sizeof value, "%llu", (unsigned long long)((const uint64_t *)array->data)[beyond]);
+    else
+      snprintf(value, sizeof value, "%lld", (long long)types[array->type].integer(array->data, beyond));
+    attn2c_say(message, "%s: int32 expected, but %s holds %s at %s", input_name, array->path, value,
+               position_text(array, beyond).text);
     return ATTN2C_FORMAT;
   }
   return ATTN2C_OK;

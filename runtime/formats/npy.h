@@ -1,5 +1,5 @@
 /* npy.h - NumPy's array files, the inputs and outputs of emitted programs. Read: format
- * versions 1.0, 2.0 and 3.0, C order, float32, float64, int32, int64 and bool. Written:
+ * versions 1.0, 2.0 and 3.0, both orders, floats and integers of all sizes, and bool. Written:
  * version 1.0, float32 and int32, the bytes that numpy.save writes. */
 #ifndef ATTN2C_NPY_H
 #define ATTN2C_NPY_H
@@ -9,10 +9,17 @@
 #define ATTN2C_NPY_MAX_RANK 32
 
 typedef enum attn2c_npy_type {
+  ATTN2C_NPY_FLOAT16,
   ATTN2C_NPY_FLOAT32,
   ATTN2C_NPY_FLOAT64,
+  ATTN2C_NPY_INT8,
+  ATTN2C_NPY_INT16,
   ATTN2C_NPY_INT32,
   ATTN2C_NPY_INT64,
+  ATTN2C_NPY_UINT8,
+  ATTN2C_NPY_UINT16,
+  ATTN2C_NPY_UINT32,
+  ATTN2C_NPY_UINT64,
   ATTN2C_NPY_BOOL
 } attn2c_npy_type;
 
@@ -21,7 +28,7 @@ typedef struct attn2c_npy {
   int rank;
   int64_t shape[ATTN2C_NPY_MAX_RANK];
   int64_t elements;
-  void *data; /* owned, row-major, of the type */
+  void *data; /* owned, of the type, in C order whatever the file's is */
   char *path; /* owned, for messages */
 } attn2c_npy;
 
@@ -29,9 +36,9 @@ typedef struct attn2c_npy {
 int attn2c_npy_read(const char *path, attn2c_npy *array, attn2c_message *message);
 void attn2c_npy_free(attn2c_npy *array);
 
-/* The array as an input of this type and shape, into `out`: float32 from float32 or float64; int32 from
- * int32, int64 where every value fits, or bool as 0 and 1. ATTN2C_OK or _FORMAT, with one line that names the
- * input, what is expected and what came. */
+/* The array as an input of this type and shape, into `out`: float32 from any float; int32 from any integer
+ * whose values all fit, or from bool as 0 and 1. ATTN2C_OK or _FORMAT, with one line that names the input,
+ * what is expected and what came. */
 int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int64_t *shape,
                   const char *input_name, void *out, attn2c_message *message);
 

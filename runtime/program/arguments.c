@@ -266,10 +266,11 @@ static const char run_help[] =
     "  -v, --verbose         name the tensors of the checkpoint that the model does not use\n"
     "  -h, --help            this text\n"
     "\n"
-    "Arrays are NumPy files: float32 (float64 is converted), int32 or int64, bool. An array may\n"
-    "hold any number of sequences from 1: where its leading dimension is not the model's batch,\n"
-    "it is processed batch by batch, a last partial batch is filled up with its last sequence,\n"
-    "and the outputs are written with the leading dimension of the inputs, which must agree.\n"
+    "Arrays are NumPy files in C or Fortran order: floats of 16 to 64 bits, integers of 8 to 64\n"
+    "bits for ids, lengths and masks, bool for masks. An array may hold any number of sequences\n"
+    "from 1: where its leading dimension is not the model's batch, it is processed batch by\n"
+    "batch, a last partial batch is filled up with its last sequence, and the outputs are\n"
+    "written with the leading dimension of the inputs, which must agree.\n"
     "Of a model with layout = \"seq_first\" a run takes exactly its batch.\n"
     "What stands before the first '=' is taken as NAME unless it holds a '/'.\n";
 

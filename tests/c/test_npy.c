@@ -57,6 +57,16 @@ Test(npy, well_formed_headers) {
       {D("'<i4'", "False", "()"), 4, ATTN2C_NPY_INT32, 0, {0}},
       {D("'=i8'", "False", "(1, 1, 1, 2,)"), 16, ATTN2C_NPY_INT64, 4, {1, 1, 1, 2}},
       {D("'|b1'", "False", "(5,)"), 5, ATTN2C_NPY_BOOL, 1, {5}},
+      {D("'=b1'", "False", "(5,)"), 5, ATTN2C_NPY_BOOL, 1, {5}},
+      {D("'<f2'", "False", "(2,)"), 4, ATTN2C_NPY_FLOAT16, 1, {2}},
+      {D("'|i1'", "False", "(3,)"), 3, ATTN2C_NPY_INT8, 1, {3}},
+      {D("'<i2'", "False", "(3,)"), 6, ATTN2C_NPY_INT16, 1, {3}},
+      {D("'|u1'", "False", "(3,)"), 3, ATTN2C_NPY_UINT8, 1, {3}},
+      {D("'=u2'", "False", "(3,)"), 6, ATTN2C_NPY_UINT16, 1, {3}},
+      {D("'<u4'", "False", "(3,)"), 12, ATTN2C_NPY_UINT32, 1, {3}},
+      {D("'<u8'", "False", "(3,)"), 24, ATTN2C_NPY_UINT64, 1, {3}},
+      {D("'<f4'", "True", "(1, 1)"), 4, ATTN2C_NPY_FLOAT32, 2, {1, 1}},
+      {D("'<f4'", "True", "(0, 7)"), 0, ATTN2C_NPY_FLOAT32, 2, {0, 7}},
       {D("'<f4'", "True", "(2,)"), 8, ATTN2C_NPY_FLOAT32, 1, {2}},
       {D("'<f4'", "True", "()"), 4, ATTN2C_NPY_FLOAT32, 0, {0}},
       {D("'<f4'", "False", "(0, 7)"), 0, ATTN2C_NPY_FLOAT32, 2, {0, 7}},
@@ -82,6 +92,21 @@ Test(npy, well_formed_headers) {
     }
 }
 
+Test(npy, fortran_order_becomes_c_order) {
+  static const char header[] = D("'<i2'", "True", "(2, 3, 4)");
+  attn2c_npy array;
+  cr_assert_eq(read_header(header, 48, &array), ATTN2C_OK, "%s", text);
+  /* Element [i][j][k] lies behind i + 2 (j + 3 k) others, and the bytes of the file count 0, 1, 2, ... */
+  const unsigned char *bytes = array.data;
+  for (int i = 0, to = 0; i < 2; i++)
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < 4; k++, to += 2) {
+        const int from = 2 * (i + 2 * (j + 3 * k));
+        cr_assert(bytes[to] == from && bytes[to + 1] == from + 1, "[%d][%d][%d]", i, j, k);
+      }
+  attn2c_npy_free(&array);
+}
+
 Test(npy, malformed_headers) {
   static const struct {
     const char *header;
@@ -89,17 +114,18 @@ Test(npy, malformed_headers) {
     const char *line;
   } cases[] = {
       {D("'>f4'", "False", "(1,)"), 4, "type '>f4' is big-endian"},
-      {D("'<f2'", "False", "(2,)"), 4, "type '<f2', but float32, float64, int32, int64 or bool is expected"},
+      {D("'>u2'", "False", "(2,)"), 4, "type '>u2' is big-endian"},
+      {D("'<f16'", "False", "(2,)"), 32,
+       "type '<f16', but a float of 16 to 64 bits, an integer or bool is expected"},
+      {D("'<c8'", "False", "(1,)"), 8, "type '<c8', but"},
+      {D("''", "False", "(1,)"), 4, "type '', but"},
       {D("'|O'", "False", "(1,)"), 8, "type '|O', but"},
-      {D("'=b1'", "False", "(1,)"), 1, "type '=b1', but"},
       {D("'f4'", "False", "(1,)"), 4, "type 'f4', but"},
       {D("'<U9999999999999999'", "False", "(1,)"), 4, "a string longer"},
       {D("[('a', '<f4')]", "False", "(1,)"), 4, "structured types are not supported"},
       {D("'<\\x664'", "False", "(1,)"), 4, "an escape in a string"},
       {D("<f4", "False", "(1,)"), 4, "a string is expected"},
       {D("'<f4\"", "False", "(1,)"), 4, "',' or '}' is expected"},
-      {D("'<f4'", "True", "(2, 3)"), 24, "Fortran order"},
-      {D("'<f4'", "True", "(1, 1)"), 4, "Fortran order"},
       {D("'<f4'", "true", "(1,)"), 4, "must be True or False"},
       {D("'<f4'", "0", "(1,)"), 4, "must be True or False"},
       {D("'<f4'", "Falsey", "(1,)"), 4, "',' or '}' is expected"},
@@ -326,7 +352,7 @@ Test(npy, the_nth_read_fails) {
 }
 
 Test(npy, the_nth_allocation_fails) {
-  const char *path = put_array(1, D("'<f4'", "False", "(2, 3)"), strlen(D("'<f4'", "False", "(2, 3)")), 24);
+  const char *path = put_array(1, D("'<f4'", "True", "(2, 3)"), strlen(D("'<f4'", "True", "(2, 3)")), 24);
   for (int persistent = 0; persistent < 2; persistent++) {
     int nth = 1;
     for (;; nth++) {
@@ -343,7 +369,9 @@ Test(npy, the_nth_allocation_fails) {
       cr_assert_not_null(strstr(text, "x.npy: out of memory"), "%s", text);
       cr_assert_eq(faults_live_blocks(), 0);
     }
-    cr_assert_eq(nth - 1, 3, "path, header and data are allocated, but %d allocations were made", nth - 1);
+    cr_assert_eq(nth - 1, 4,
+                 "path, header, data and data in C order are allocated, but %d allocations were made",
+                 nth - 1);
   }
 }
 
@@ -383,6 +411,52 @@ Test(npy, conversions) {
   array = make_array(ATTN2C_NPY_BOOL, 2, shape, bools);
   cr_assert_eq(convert(&array, ATTN2C_I32, 2, shape, as_integer), ATTN2C_OK, "%s", text);
   cr_assert(as_integer[0] == 0 && as_integer[1] == 1 && as_integer[2] == 1 && as_integer[3] == 1);
+}
+
+Test(npy, integers_of_all_sizes) {
+  static const int8_t i8[] = {INT8_MIN, -1, INT8_MAX};
+  static const int16_t i16[] = {INT16_MIN, -1, INT16_MAX};
+  static const uint8_t u8[] = {0, 1, UINT8_MAX};
+  static const uint16_t u16[] = {0, 1, UINT16_MAX};
+  static const uint32_t u32[] = {0, 1, INT32_MAX};
+  static const uint64_t u64[] = {0, 1, INT32_MAX};
+  static const struct {
+    attn2c_npy_type type;
+    const void *data;
+    int32_t values[3];
+  } cases[] = {
+      {ATTN2C_NPY_INT8, i8, {INT8_MIN, -1, INT8_MAX}}, {ATTN2C_NPY_INT16, i16, {INT16_MIN, -1, INT16_MAX}},
+      {ATTN2C_NPY_UINT8, u8, {0, 1, UINT8_MAX}},       {ATTN2C_NPY_UINT16, u16, {0, 1, UINT16_MAX}},
+      {ATTN2C_NPY_UINT32, u32, {0, 1, INT32_MAX}},     {ATTN2C_NPY_UINT64, u64, {0, 1, INT32_MAX}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int32_t values[3];
+    const attn2c_npy array = make_array(cases[i].type, 1, (int64_t[]){3}, (void *)(uintptr_t)cases[i].data);
+    cr_assert_eq(convert(&array, ATTN2C_I32, 1, (int64_t[]){3}, values), ATTN2C_OK, "%s", text);
+    cr_assert_arr_eq(values, cases[i].values, sizeof values, "case %zu", i);
+    cr_assert_eq(convert(&array, ATTN2C_F32, 1, (int64_t[]){3}, values), ATTN2C_FORMAT);
+  }
+}
+
+Test(npy, unsigned_integers_that_do_not_fit) {
+  uint32_t u32[] = {7, 2147483648u};
+  uint64_t u64[] = {7, UINT64_MAX};
+  int32_t values[2];
+  attn2c_npy array = make_array(ATTN2C_NPY_UINT32, 1, (int64_t[]){2}, u32);
+  cr_assert_eq(convert(&array, ATTN2C_I32, 1, (int64_t[]){2}, values), ATTN2C_FORMAT);
+  cr_assert_not_null(strstr(text, "int32 expected, but x.npy holds 2147483648 at [1]"), "%s", text);
+  array = make_array(ATTN2C_NPY_UINT64, 1, (int64_t[]){2}, u64);
+  cr_assert_eq(convert(&array, ATTN2C_I32, 1, (int64_t[]){2}, values), ATTN2C_FORMAT);
+  cr_assert_not_null(strstr(text, "int32 expected, but x.npy holds 18446744073709551615 at [1]"), "%s", text);
+}
+
+Test(npy, half_floats) {
+  uint16_t halves[] = {0x3c00, 0xc000, 0x7c00, 0x0001};
+  float values[4];
+  const attn2c_npy array = make_array(ATTN2C_NPY_FLOAT16, 1, (int64_t[]){4}, halves);
+  cr_assert_eq(convert(&array, ATTN2C_F32, 1, (int64_t[]){4}, values), ATTN2C_OK, "%s", text);
+  cr_assert(values[0] == 1 && values[1] == -2 && values[2] == INFINITY && values[3] == 0x1p-24f);
+  cr_assert_eq(convert(&array, ATTN2C_I32, 1, (int64_t[]){4}, values), ATTN2C_FORMAT);
 }
 
 Test(npy, what_is_not_the_input) {
