@@ -4,7 +4,7 @@ local effects = require("checkpoints.effects")
 local families = require("checkpoints.families")
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
-local json = require("checkpoints.json")
+local json = require("common.json")
 local words = require("common.words")
 
 local facts = {}

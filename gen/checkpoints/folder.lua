@@ -3,7 +3,7 @@
 -- these files are a stranger's: none leads out of the folder.
 local faults = require("common.faults")
 local files = require("common.files")
-local json = require("checkpoints.json")
+local json = require("common.json")
 local lfs = require("lfs")
 
 local folder = {}
@@ -71,7 +71,7 @@ local function read_json(path, most)
   end
   local text = size > 0 and read_all(path, handle, size) or ""
   handle:close()
-  local value, message = json.decode(text)
+  local value, message = json.decode(text, json.null)
   if message then refuse("format", path, message) end
   return value
 end
@@ -95,7 +95,7 @@ local function read_header(path, tensors, prefix)
   end
   local text = read_all(path, handle, length)
   handle:close()
-  local header, message = json.decode(text)
+  local header, message = json.decode(text, json.null)
   if type(header) ~= "table" then refuse("format", path, "header: " .. (message or "an object is expected")) end
   local last = 0
   for name, entry in pairs(header) do

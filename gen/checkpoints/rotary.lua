@@ -1,7 +1,7 @@
 -- rotary: what a configuration says of rotary positions, in transformers 4 and 5, as the keys
 -- rope_theta and rope_scaling of a description.
 local faults = require("common.faults")
-local json = require("checkpoints.json")
+local json = require("common.json")
 local words = require("common.words")
 
 local rotary = {}

@@ -1,7 +1,7 @@
 -- sentence: the modules of a folder of sentence-transformers as stages behind the model: pooling,
 -- dense layers, the unit vector.
 local faults = require("common.faults")
-local json = require("checkpoints.json")
+local json = require("common.json")
 
 local sentence = {}
 

@@ -1,7 +1,7 @@
 -- agree.lua: where tokenizer_config.json says other than tokenizer.json: AutoTokenizer of transformers rebuilds
 -- normalizer and pre-tokenizer of the common families from it, and so gives other ids. The file is followed
 -- here, and what differs is said.
-local json = require("text.json")
+local json = require("common.json")
 
 local agree = {}
 

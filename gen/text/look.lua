@@ -1,7 +1,7 @@
 -- look.lua: looking into a JSON value while collecting what is wrong with it: each reader names the path, what
 -- came and what is allowed, and goes on, so that all faults are said at once.
 local faults = require("common.faults")
-local json = require("text.json")
+local json = require("common.json")
 
 local Look = {}
 Look.__index = Look

@@ -1,7 +1,7 @@
 -- model.lua: the model of tokenizer.json: vocabulary, merges, scores, checked; and the ids of added tokens, which
 -- follow from their order and not from what the file says.
 local faults = require("common.faults")
-local json = require("text.json")
+local json = require("common.json")
 
 local model = {}
 

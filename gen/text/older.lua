@@ -2,7 +2,7 @@
 -- or RoBERTa's byte-level BPE. Made into what their tokenizer.json would say.
 local faults = require("common.faults")
 local files = require("common.files")
-local json = require("text.json")
+local json = require("common.json")
 
 local older = {}
 

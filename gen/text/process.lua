@@ -1,7 +1,7 @@
 -- process.lua: post-processors as templates: which special tokens stand around one text and around a pair, and
 -- the type of each token; and whether the places of tokens lose their spaces.
 local components = require("text.components")
-local json = require("text.json")
+local json = require("common.json")
 
 local process = {}
 

@@ -1,14 +1,23 @@
 -- json_spec: JSON of strangers: what it means, and everything that it may not be.
 require("tests.spec.helper")
-local json = require("checkpoints.json")
+local json = require("common.json")
 
 describe("JSON", function()
   it("is what it says", function()
-    local value = json.decode('{"a": [1, -2.5, 1e-12, true, false, null], "b": {"c": "x\\u00e9\\n\\"/"}, "d": {}}')
+    local value = json.decode('{"a": [1, -2.5, 1e-12, true, false, null], '
+      .. '"b": {"c": "x\\u00e9\\n\\"/"}, "d": {}}', json.null)
     assert.same({ 1, -2.5, 1e-12, true, false, json.null }, value.a)
     assert.equal("xé\n\"/", value.b.c)
     assert.equal("integer", math.type(value.a[1]))
     assert.equal(7, json.decode(" 7 "))
+    assert.same({ a = 1 }, json.decode('{"a": 1, "b": null}'))
+    assert.same({ a = 1, b = 20, c = { "x", "y", 3 }, d = 4.5 },
+      json.decode('{"a": 1, "b" :20 , "c":["x" ,"y", 3], "d":4.5}'))
+  end)
+
+  it("knows what a value was", function()
+    assert.same({ "object", "array", "number" }, { json.kind(json.decode("{}")), json.kind(json.decode("[]")),
+      json.kind(json.decode("1")) })
   end)
 
   local refused = {
@@ -20,6 +29,9 @@ describe("JSON", function()
     ['["abc]'] = "a string does not end", ["['a']"] = "a value is expected", ["[truex]"] = "',' or ']' is expected",
     ['{"a":1,"a":2}'] = 'the key "a" occurs twice', ['{"a":1,"\\u0061":2}'] = 'the key "a" occurs twice',
     ['{"x":{"b":1,"b":1}}'] = 'the key "b" occurs twice', ["\255"] = "is not UTF-8",
+    ["null"] = "null, where a value is expected", ['{"a":1,"b":2,"b":3}'] = 'the key "b" occurs twice',
+    ['{"a":1,"b":02}'] = "a number that is none", ['{"a":1,"b":2x}'] = "a number that is none",
+    ['["a","b" "c"]'] = "',' or ']' is expected",
     [("["):rep(65)] = "nests deeper than 64 levels", [("["):rep(1000000)] = "nests deeper than 64 levels",
   }
   for text, what in pairs(refused) do
