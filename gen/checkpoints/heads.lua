@@ -30,6 +30,15 @@ heads.question_answering = {
   { "linear", to = 1, name = "end_logits", of = 0, tensor = "qa_outputs", part = 2, parts = 2 },
 }
 
+--- A classifier on the pooler's output.
+function heads.pooled(pooler)
+  return {
+    { "pool", over = "first" },
+    { "linear", to = "d_model", activation = "tanh", tensor = pooler, within = true },
+    { "linear", to = "labels", name = "logits", tensor = "classifier" },
+  }
+end
+
 --- A classifier of two layers on the first token.
 function heads.two_layers(activation)
   return {
@@ -50,6 +59,15 @@ function heads.masked_lm(t)
   }
 end
 
+heads.roberta = {
+  Model = heads.model("pooler.dense"),
+  ForSequenceClassification = heads.two_layers("tanh"),
+  ForTokenClassification = heads.token_classification,
+  ForQuestionAnswering = heads.question_answering,
+  ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
+    vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
+}
+
 --- The scores of a prompt's last token; output.1.over=all: of all its tokens.
 heads.causal_lm = {
   { "pool", over = "last", remark = "of the prompt's last token; over = \"all\": of all tokens" },
@@ -61,10 +79,9 @@ heads.last_token = {
   { "linear", to = "labels", bias = false, name = "logits", tensor = "score" },
 }
 
---- BERT's tensors; more: rules before the others.
-function heads.bert_tensors(more)
-  local list = more or {}
-  for _, entry in ipairs {
+--- The tensors of BERT's tables, and of others behind them.
+function heads.bert_tables(others)
+  local list = {
     { "input.tokens", "embeddings.word_embeddings" },
     -- Without types as an input, all tokens have the first.
     { "input.positions.weight", { "embeddings.position_embeddings.weight", plus = {
@@ -72,6 +89,14 @@ function heads.bert_tensors(more)
     { "input.positions", "embeddings.position_embeddings" },
     { "input.types", "embeddings.token_type_embeddings" },
     { "input.norm", "embeddings.LayerNorm" },
+  }
+  table.move(others, 1, #others, #list + 1, list)
+  return list
+end
+
+--- BERT's tensors; projection: that from narrow tables to the states' width, where there is one.
+function heads.bert_tensors(projection)
+  local list = heads.bert_tables {
     { "l*.attn.q", "encoder.layer.*.attention.self.query" },
     { "l*.attn.k", "encoder.layer.*.attention.self.key" },
     { "l*.attn.v", "encoder.layer.*.attention.self.value" },
@@ -80,7 +105,8 @@ function heads.bert_tensors(more)
     { "l*.ff.up", "encoder.layer.*.intermediate.dense" },
     { "l*.ff.down", "encoder.layer.*.output.dense" },
     { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
-  } do list[#list + 1] = entry end
+  }
+  if projection then list[#list + 1] = { "input.projection", projection } end
   return list
 end
 

@@ -11,13 +11,7 @@ local layer = "encoder.albert_layer_groups.*.albert_layers.0."
 return {
   model_types = { albert = "Albert" },
   prefixes = { "albert.", "" },
-  tensors = {
-    { "input.tokens", "embeddings.word_embeddings" },
-    { "input.positions.weight", { "embeddings.position_embeddings.weight", plus = {
-      "embeddings.token_type_embeddings.weight", row = 0 }, when = { "input.types", 0 } } },
-    { "input.positions", "embeddings.position_embeddings" },
-    { "input.types", "embeddings.token_type_embeddings" },
-    { "input.norm", "embeddings.LayerNorm" },
+  tensors = heads.bert_tables {
     { "input.projection", "encoder.embedding_hidden_mapping_in" },
     { "l*.attn.q", layer .. "attention.query" },
     { "l*.attn.k", layer .. "attention.key" },
@@ -39,11 +33,7 @@ return {
   end,
   heads = {
     Model = heads.model("pooler"),
-    ForSequenceClassification = {
-      { "pool", over = "first" },
-      { "linear", to = "d_model", activation = "tanh", tensor = "pooler", within = true },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" },
-    },
+    ForSequenceClassification = heads.pooled("pooler"),
     ForTokenClassification = heads.token_classification,
     ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "predictions.dense", to = "embedding", norm = "predictions.LayerNorm",

@@ -9,11 +9,7 @@ return {
   fixed = { norm = "post" },
   heads = {
     Model = heads.model("pooler.dense"),
-    ForSequenceClassification = {
-      { "pool", over = "first" },
-      { "linear", to = "d_model", activation = "tanh", tensor = "pooler.dense", within = true },
-      { "linear", to = "labels", name = "logits", tensor = "classifier" },
-    },
+    ForSequenceClassification = heads.pooled("pooler.dense"),
     ForTokenClassification = heads.token_classification,
     ForQuestionAnswering = heads.question_answering,
     ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",

@@ -7,7 +7,7 @@ config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind 
 return {
   model_types = { electra = "Electra" },
   prefixes = { "electra.", "" },
-  tensors = heads.bert_tensors { { "input.projection", "embeddings_project" } },
+  tensors = heads.bert_tensors("embeddings_project"),
   config = config,
   fixed = { norm = "post" },
   heads = {

@@ -21,12 +21,5 @@ return {
   config = heads.bert_config { vocab = 30527, width = 768, layers = 12, heads = 12, d_ff = 3072 },
   only = { relative_attention_num_buckets = { { 32 }, "transformers takes 32 whatever it says" } },
   fixed = { norm = "post", positions = { "learned", "t5" }, first_position = 2, t5_buckets = 32, t5_distance = 128 },
-  heads = {
-    Model = heads.model("pooler.dense"),
-    ForSequenceClassification = heads.two_layers("tanh"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
-    ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
-      vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
-  },
+  heads = heads.roberta,
 }

@@ -10,12 +10,5 @@ return {
   defaults = { ["xlm-roberta"] = { vocab = 30522 }, camembert = { vocab = 30522 } },
   fixed = { norm = "post" },
   positions_behind_pad = true,
-  heads = {
-    Model = heads.model("pooler.dense"),
-    ForSequenceClassification = heads.two_layers("tanh"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
-    ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "gelu", norm = "lm_head.layer_norm",
-      vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
-  },
+  heads = heads.roberta,
 }
