@@ -8,7 +8,8 @@
 --   region     "rows": works on rows alone, whatever sequence they are of; "attention": begins an attention, whose ops
 --              up to the context are planned together. Others take a sequence as a whole
 --   product    rows times a packed weight; packed: the name of an operand that is packed in panels, too
---   rides      may be done on another's tile while it is hot; carries: others may ride on it
+--   epilogue   may be part of an epilogue: done on another op's tile while it is hot; takes_epilogue: others may follow
+--              it so
 --   in_place   may write over what it reads
 --   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
 --              result (check_mask.c): one of ops.roles
@@ -62,20 +63,20 @@ local function same(_, x) return x.shape end
 
 ops.table = {
   linear = {
-    class = { region = "rows", product = true, carries = true },
+    class = { region = "rows", product = true, takes_epilogue = true },
     operands = { "x", "weight", "bias" }, optional = { bias = true }, attributes = {},
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
     equation = "x · Wᵀ + b",
   },
   embed = {
-    class = { region = "rows", carries = true },
+    class = { region = "rows", takes_epilogue = true },
     operands = { "ids", "table" }, attributes = {},
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids]",
   },
   add = {
-    class = { region = "rows", carries = true, rides = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "a", "b" }, attributes = {},
     shape = function(_, a) return a.shape end,
     equation = "a + b, b repeated over the leading dimensions it lacks",
@@ -87,13 +88,13 @@ ops.table = {
     equation = "x",
   },
   activate = {
-    class = { region = "rows", carries = true, rides = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "x" }, attributes = { "function" },
     shape = function(_, x) return x.shape end,
     equation = "function(x)",
   },
   multiply = {
-    class = { region = "rows", carries = true, rides = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "a", "b" }, attributes = {}, shape = same,
     equation = "a b, element by element",
   },
@@ -125,7 +126,7 @@ ops.table = {
     equation = "patches of an image, row by row, each [channels][patch][patch]",
   },
   rms_norm = {
-    class = { region = "rows", carries = true, in_place = true },
+    class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
     equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension",
   },
@@ -140,7 +141,7 @@ ops.table = {
     equation = "pairs of a head's dimensions turned by an angle of their position",
   },
   layer_norm = {
-    class = { region = "rows", carries = true, in_place = true },
+    class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     shape = function(_, x) return x.shape end,
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension",

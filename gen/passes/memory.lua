@@ -89,7 +89,7 @@ local function items_of(program)
       local item = by_root[key]
       if not item then
         item = { names = {}, floats = 0, first = l.first, last = l.last,
-          own = l.segment.mode == "groups" and not l.shared }
+          own = l.segment.mode == "micro_batches" and not l.shared }
         by_root[key] = item
         items[#items + 1] = item
       end

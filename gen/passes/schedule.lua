@@ -1,12 +1,12 @@
--- schedule: steps -> ordered steps a worker, and the meetings between workers. One worker
--- takes every section in the order of the graph. Several divide each stretch of units that
--- do not need each other, by counted cost, and meet behind it; or they divide the groups of
--- sequences, and meet at the end. Units are never changed, so the bits do not depend on it.
+-- schedule: steps -> ordered steps a worker, and the barriers between workers. One worker
+-- takes every section in the order of the graph. Several divide each run of units that do
+-- not need each other, by counted cost, with a barrier behind it; or they divide the
+-- micro-batches, with a barrier at the end. Units are never changed, so the bits do not depend on it.
 --
 -- Before: state.programs.  After: one program for each number of workers that was asked for (a trace for one), with
 --   threads     the number of workers
---   segments    each with a mode: serial, groups or phases
---   phases      of a segment in phases: { section, lists = worker -> steps }, a meeting behind each
+--   segments    each with a mode: serial, micro_batches or phases
+--   phases      of a segment in phases: { section, lists = worker -> steps }, a barrier behind each
 --   lines       the number of its steps
 -- and state.saved_by_two, the part of the counted work that a second worker takes off the first.
 local cost = require("passes.schedule.cost")
@@ -217,11 +217,11 @@ local function schedule_program(base, threads, parameters)
     buffers = copy_buffers(base.buffers), lines = 0 }
   local before = copy_buffers(base.buffers)
   for i, segment in ipairs(base.segments) do
-    local new = { name = segment.name, group = segment.group, repeats = segment.repeats, sections = segment.sections,
-      mode = "serial" }
+    local new = { name = segment.name, micro_batch = segment.micro_batch, repeats = segment.repeats,
+      sections = segment.sections, mode = "serial" }
     if threads > 1 then
-      if segment.partition[threads] == "groups" then
-        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "groups" end
+      if segment.partition[threads] == "micro_batches" then
+        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "micro_batches" end
       else
         local clones = copy_buffers(before)
         new.phases = in_phases(segment, threads, clones, parameters.least_phase)
@@ -244,7 +244,7 @@ local function saved_by_two(base, parameters)
   for _, segment in ipairs(program.segments) do
     local whole = segment.repeats * segment_cost(segment)
     alone = alone + whole
-    if segment.mode == "groups" then
+    if segment.mode == "micro_batches" then
       longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
     elseif segment.mode == "phases" then
       for _, phase in ipairs(segment.phases) do

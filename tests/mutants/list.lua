@@ -103,14 +103,15 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
 }
 
 of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
-  { name = "plan_riders", old = "uses[result.name] == 1 and result.kind == \"scratch\") then break end",
+  { name = "plan_epilogue", old = "uses[result.name] == 1 and result.kind == \"scratch\") then break end",
     new = "uses[result.name] == 1) then break end", wrong = "an output that is read again is not written" },
   { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
     new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
-  { name = "plan_apart", old = "return batch % segment.group == 0 or last >= 2", new = "return true",
-    filter = "divide groups", wrong = "two workers have a sequence in common" },
-  { name = "plan_group", old = "math.min(spec.batch, p.group_tokens // spec.seq)", new = "p.group_tokens // spec.seq",
-    filter = "group", wrong = "a group has more sequences than the batch" },
+  { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",
+    filter = "divide micro%-batches", wrong = "two workers have a sequence in common" },
+  { name = "plan_micro_batch", old = "math.min(spec.batch, p.group_tokens // spec.seq)",
+    new = "p.group_tokens // spec.seq", filter = "micro%-batch",
+    wrong = "a micro-batch has more sequences than the batch" },
   { name = "plan_unread", old = "local here, crossing = readers[name] ~= nil, false",
     new = "local here, crossing = true, false", filter = "nobody reads",
     wrong = "what nobody reads is kept a tile at a time" },
@@ -147,7 +148,7 @@ of("gen/passes/lower.lua", spec .. "passes/lower_spec.lua") {
   { name = "lower_periods", old = "local stop = math.min(first + count, (row // period + 1) * period)",
     new = "local stop = first + count", wrong = "a table of positions goes on into the next sequence" },
   { name = "lower_loop", old = "if place.loop then operand.terms.b = per_sequence end", new = "",
-    wrong = "all sequences of a group are the first" },
+    wrong = "all sequences of a micro-batch are the first" },
 }
 
 of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
@@ -192,14 +193,14 @@ of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
   { name = "schedule_least", old = "if total / #phases < least then return nil end",
     new = "if #phases < least then return nil end", filter = "the same calls", wrong = "phases are divided by number" },
   { name = "schedule_rest", old = "(segment.repeats + 1) // 2", new = "segment.repeats",
-    filter = "second worker pays", wrong = "groups of two workers count as of one" },
+    filter = "second worker pays", wrong = "micro-batches of two workers count as of one" },
 }
 
 of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
   { name = "memory_loops",
     old = "if segment.repeats > 1 then loops[#loops + 1] = "
       .. "{ first = start_of[segment], last = last_of[segment] } end",
-    new = "", wrong = "what is pooled is overwritten by the next group" },
+    new = "", wrong = "what is pooled is overwritten by the next micro-batch" },
   { name = "memory_names", old = "item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)",
     new = "item.first, item.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
   { name = "memory_side_by_side", old = "program.shared_floats + program.threads * program.own_floats",
@@ -221,9 +222,10 @@ of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
 }
 
 of("gen/passes/emit/steps.lua", spec .. "passes/emit_spec.lua") {
-  { name = "emit_last_group", old = "of_segment.group, batch - of_segment.group", new = "of_segment.group, batch",
-    suite = spec .. "whole/forms_spec.lua", filter = "groups of two of three",
-    wrong = "the last group leaves the batch" },
+  { name = "emit_last_micro_batch", old = "of_segment.micro_batch, batch - of_segment.micro_batch",
+    new = "of_segment.micro_batch, batch",
+    suite = spec .. "whole/forms_spec.lua", filter = "micro%-batches of two of three",
+    wrong = "the last micro-batch leaves the batch" },
 }
 
 of("gen/commands/build/recipe.lua", spec .. "commands/build/recipe_spec.lua") {

@@ -31,9 +31,9 @@ local moves = {
     return choice.call_rows < choice.token_block and choice.fetch > 0 and choice.panel >= product.least_panel
   end },
   k_blocks = { alike = { "k_block" }, fits = function(_, best, choice) return same(best, choice, FORM) end },
-  -- The token block is its region's leader's to choose.
+  -- The token block is chosen by its region's main product.
   token_blocks = { alike = { "token_block" }, fits = function(product, best, choice)
-    return product.leader == product.key and same(best, choice, FORM)
+    return product.main == product.key and same(best, choice, FORM)
   end },
 }
 

@@ -141,13 +141,13 @@ function Flow:finish()
   self.loop = nil
 end
 
--- What moves with the groups of sequences is there for all of them; the last group ends with the batch.
-function Flow:of_all_groups(record, set, batch)
-  local all, group = {}, self.segment.group
+-- What moves with the micro-batches is there for all of them; the last ends with the batch.
+function Flow:of_all_micro_batches(record, set, batch)
+  local all, micro_batch = {}, self.segment.micro_batch
   for _, rectangle in ipairs(set) do
-    spread(all, rectangle, group * record.sequence, batch // group, record.pitch)
-    if batch % group > 0 then
-      local far = (batch - group) * record.sequence
+    spread(all, rectangle, micro_batch * record.sequence, batch // micro_batch, record.pitch)
+    if batch % micro_batch > 0 then
+      local far = (batch - micro_batch) * record.sequence
       local rows, columns = far // record.pitch, far % record.pitch
       rectangles.add(all, { rectangle[1] + rows, rectangle[2] + rows, rectangle[3] + columns, rectangle[4] + columns })
     end
@@ -157,8 +157,8 @@ end
 
 function Flow:end_segment(batch)
   for record in pairs(self.moving) do
-    record.values = record.lost and {} or self:of_all_groups(record, record.values, batch)
-    record.past = record.past and self:of_all_groups(record, record.past, batch)
+    record.values = record.lost and {} or self:of_all_micro_batches(record, record.values, batch)
+    record.past = record.past and self:of_all_micro_batches(record, record.past, batch)
     record.lost = nil
   end
   self.moving = {}

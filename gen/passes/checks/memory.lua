@@ -30,7 +30,8 @@ local function check_bounds(state, program)
     operands.touched(step, function(operand, _, dimensions)
       local size = rooms[operand.buffer] or room(state, program, operand)
       rooms[operand.buffer] = size
-      local low, high = operands.reach(operand, dimensions, segment.group - 1, state.spec.batch - segment.group)
+      local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
+        state.spec.batch - segment.micro_batch)
       expect(low >= 0 and high < size, "memory", "a %s of %s leaves %s: elements %d to %d of %d", step.fn or step.form,
         section.name, operand.buffer, low, high, size)
     end)
@@ -38,7 +39,7 @@ local function check_bounds(state, program)
 end
 
 -- Each buffer of the arena that a step uses has a place, aligned and inside; it is a worker's own only where each
--- worker has groups of sequences, and nothing outside that segment, or of another group, uses it. Returns what is used,
+-- worker has micro-batches, and nothing outside that segment, or of another one, uses it. Returns what is used,
 -- in order.
 local function check_places(program)
   local used, segment_of = {}, {}
@@ -49,11 +50,11 @@ local function check_places(program)
       used[name] = true
       expect(first, "memory", "%s has no place", name)
       if program.own[name] then
-        expect(segment.mode == "groups" and (segment_of[name] or segment) == segment
+        expect(segment.mode == "micro_batches" and (segment_of[name] or segment) == segment
           and not (operand.terms and operand.terms.s), "memory", "%s: %s is not a worker's own", section.name, name)
         segment_of[name] = segment
       else
-        expect(segment.mode ~= "groups" or (operand.terms and operand.terms.s), "memory",
+        expect(segment.mode ~= "micro_batches" or (operand.terms and operand.terms.s), "memory",
           "%s: workers share %s, which does not move with their sequences", section.name, name)
       end
     end)

@@ -1,5 +1,5 @@
 -- What must hold of a schedule: between two meetings, what one worker writes no other reads or writes.
--- Workers that divide phases meet behind each; those that divide the groups of sequences, at the end.
+-- Workers that divide phases meet behind each; those that divide the micro-batches, at the end.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -75,9 +75,9 @@ local function check_phase(phase, segment, program)
     local pitch = program.buffers[name].ld
     for stride_one, one in pairs(mine) do
       for stride_other, other in pairs(theirs) do
-        expect(not clash(one.w, stride_one, other.w, stride_other, segment.group, pitch), "schedule",
+        expect(not clash(one.w, stride_one, other.w, stride_other, segment.micro_batch, pitch), "schedule",
           "%s: two workers write to one place of %s", phase.section.name, name)
-        expect(not clash(one.w, stride_one, other.r, stride_other, segment.group, pitch), "schedule",
+        expect(not clash(one.w, stride_one, other.r, stride_other, segment.micro_batch, pitch), "schedule",
           "%s: %s is read and written in one phase", phase.section.name, name)
       end
     end
@@ -91,22 +91,22 @@ local function check_phase(phase, segment, program)
   end
 end
 
--- How far apart, in sequences, neighbouring groups of two workers begin. The last group ends with the batch; worker w
+-- How far apart, in sequences, neighbouring micro-batches of two workers begin. The last ends with the batch; worker w
 -- has those from w repeats / workers on (steps.c.in).
 local function distances(segment, workers, batch)
   local list = {}
   for worker = 1, workers - 1 do
     local i = worker * segment.repeats // workers
     if i > 0 then
-      list[#list + 1] = math.min(i * segment.group, batch - segment.group) - (i - 1) * segment.group
+      list[#list + 1] = math.min(i * segment.micro_batch, batch - segment.micro_batch) - (i - 1) * segment.micro_batch
     end
   end
   return list
 end
 
 -- Groups of sequences on several workers: what each writes of a buffer that has all sequences moves with them, and
--- another group neither reads nor writes it. What does not move is each worker's own (checked with its place).
-local function check_groups(segment, program, batch)
+-- another micro-batch neither reads nor writes it. What does not move is each worker's own (checked with its place).
+local function check_micro_batches(segment, program, batch)
   local sets, strides, section_of = {}, {}, {}
   for _, section in ipairs(segment.sections) do
     for _, step in ipairs(section.steps) do
@@ -127,7 +127,7 @@ local function check_groups(segment, program, batch)
     local pitch, written, touched = program.buffers[name].ld, {}, {}
     for stride, set in pairs(of_buffer) do
       for access, rectangles_ in pairs(set) do
-        for _, r in ipairs(of_all(rectangles_, stride, segment.group, pitch)) do
+        for _, r in ipairs(of_all(rectangles_, stride, segment.micro_batch, pitch)) do
           if access == "w" then rectangles.add(written, r) end
           rectangles.add(touched, r)
         end
@@ -147,7 +147,7 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     for _, segment in ipairs(program.segments) do
-      if segment.mode == "groups" then check_groups(segment, program, state.spec.batch) end
+      if segment.mode == "micro_batches" then check_micro_batches(segment, program, state.spec.batch) end
       for _, phase in ipairs(segment.phases or {}) do check_phase(phase, segment, program) end
     end
     local calls = 0

@@ -49,16 +49,16 @@ local function products_of(state)
   for _, segment in ipairs(state.plan.segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          if group.key then
-            local shape = group.head.operands.weight.shape
-            local product = by_name[group.key]
+        for _, fusion in ipairs(region.fusions) do
+          if fusion.key then
+            local shape = fusion.leading.operands.weight.shape
+            local product = by_name[fusion.key]
             if not product then
-              product = { name = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
-                ldb = state.plan.storage[group.head.operands.x.name].leading_dimension,
+              product = { name = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
+                ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
                 ldc = divide.leading_dimension(shape[1], parameters), pad = parameters.pad }
               product.list, product.list_count = candidates_of(product)
-              by_name[group.key] = product
+              by_name[fusion.key] = product
               list[#list + 1] = product
             end
             product.calls = product.calls + segment.repeats

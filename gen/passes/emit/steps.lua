@@ -196,13 +196,17 @@ function Writer:sections(segment, of_segment)
   of_segment.phase_total = 1
 end
 
--- How a loop over groups of sequences counts: its variable, and the line that finds the group's first sequence where
--- that is not the variable itself. The last group is moved back to end with the batch.
-local function count_groups(of_segment, batch)
-  local group, last = of_segment.group, batch - of_segment.group
-  of_segment.variable = group == 1 and "s" or "i"
-  of_segment.first = group > 1 and (of_segment.repeats * group == batch and ("const size_t s = i * %d;"):format(group)
-    or ("const size_t s = i * %d < %d ? i * %d : %d;"):format(group, last, group, last)) or ""
+-- How a loop over micro-batches counts: its variable, and the line that finds the first sequence of one where that is
+-- not the variable itself. The last micro-batch is moved back to end with the batch.
+local function count_micro_batches(of_segment, batch)
+  local micro_batch, last = of_segment.micro_batch, batch - of_segment.micro_batch
+  of_segment.variable = micro_batch == 1 and "s" or "i"
+  of_segment.first = ""
+  if micro_batch > 1 and of_segment.repeats * micro_batch == batch then
+    of_segment.first = ("const size_t s = i * %d;"):format(micro_batch)
+  elseif micro_batch > 1 then
+    of_segment.first = ("const size_t s = i * %d < %d ? i * %d : %d;"):format(micro_batch, last, micro_batch, last)
+  end
 end
 
 -- The index of a worker's part in a segment of phases, without what is always 0.
@@ -228,7 +232,7 @@ function Writer:frame(of_segment)
   local used = {}
   for _, fn in ipairs(of_segment.functions) do add_all(used, fn.used) end
   of_segment.used = used
-  if of_segment.repeats > 1 then count_groups(of_segment, self.batch) end
+  if of_segment.repeats > 1 then count_micro_batches(of_segment, self.batch) end
   of_segment.phase_formal = (of_segment.phase_total > 1 and "" or UNUSED) .. "size_t phase"
   if of_segment.mode == "phases" then
     of_segment.part = part_index(of_segment, self.program.threads)
@@ -236,18 +240,18 @@ function Writer:frame(of_segment)
     of_segment.part_formal = table.concat({ "size_t part", table.unpack(formal) }, ", ")
     local actual = each_used(used, function(parameter) return parameter == "s" and "s" or "of->" .. parameter end)
     of_segment.part_actual = table.concat({ of_segment.part, table.unpack(actual) }, ", ")
-  elseif of_segment.mode == "groups" then
+  elseif of_segment.mode == "micro_batches" then
     of_segment.locals = locals_of(self, used)
   end
 end
 
--- A program's segments: { name, mode, repeats, group, functions, calls, used } and, of one in phases, the parts of its
--- workers (number = phase x workers + worker).
+-- A program's segments: { name, mode, repeats, micro_batch, functions, calls, used } and, of one in phases, the parts
+-- of its workers (number = phase x workers + worker).
 function Writer:segments()
   local list = {}
   for i, segment in ipairs(self.program.segments) do
-    local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats, group = segment.group,
-      functions = {}, calls = {} }
+    local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats,
+      micro_batch = segment.micro_batch, functions = {}, calls = {} }
     if segment.mode == "phases" then self:phases(segment, of_segment) else self:sections(segment, of_segment) end
     self:frame(of_segment)
     list[i] = of_segment

@@ -118,7 +118,7 @@ function sequences.describe(op)
   return ("%s = %s(%s)"):format(op.result.name, op.op, table.concat(names, ", "))
 end
 
---- The steps of an op, for each sequence of the group.
+--- The steps of an op, for each sequence of the micro-batch.
 function sequences.lower(self, op)
   if op.result.shared and op.op ~= "swap" then return ops[op.op](self, op, { block_first = 0, column = 0 }) end
   self:each_sequence(function(place) ops[op.op](self, op, place) end)

@@ -22,13 +22,13 @@ local MOST_BYTES = 1 << 20
 --- The parameters that a product may have for itself.
 tuning.names = { "panel", "k_block", "k_order", "token_block", "call_rows", "k_span", "fetch" }
 
---- The key of a product with the ops that ride on it, in a region of so many rows.
-function tuning.key(head, riders, rows)
-  local weight = head.operands.weight
+--- The key of a product with the ops of its epilogue, in a region of so many rows.
+function tuning.key(leading, epilogue, rows)
+  local weight = leading.operands.weight
   local parts = {}
-  if head.operands.bias then parts[1] = "bias" end
-  for _, rider in ipairs(riders) do
-    parts[#parts + 1] = rider.attributes["function"] or rider.op
+  if leading.operands.bias then parts[1] = "bias" end
+  for _, op in ipairs(epilogue) do
+    parts[#parts + 1] = op.attributes["function"] or op.op
   end
   if #parts == 0 then parts[1] = "none" end
   return ("%dx%d n %d +%s"):format(weight.shape[1], weight.shape[2], rows, table.concat(parts, "_"))

@@ -53,24 +53,24 @@ describe("the checker after graph", function()
 end)
 
 describe("the checker after plan", function()
-  local function groups(state)
+  local function fusions(state)
     for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
-      if region.kind == "rows" then return region.groups end
+      if region.kind == "rows" then return region.fusions end
     end
   end
 
   it("finds an op that is not planned, or twice", function()
-    assert.matches("l0.attn.q is not planned", broken("plan", {}, function(state) table.remove(groups(state), 1) end))
+    assert.matches("l0.attn.q is not planned", broken("plan", {}, function(state) table.remove(fusions(state), 1) end))
     assert.matches("l0.attn.q is planned twice", broken("plan", {}, function(state)
-      table.insert(groups(state), groups(state)[1])
+      table.insert(fusions(state), fusions(state)[1])
     end))
   end)
 
   it("finds panels and K blocks that do not cover", function()
     assert.matches("the panels of l0.attn.q", broken("plan", {},
-      function(state) groups(state)[1].panels.widths[1] = 15 end))
+      function(state) fusions(state)[1].panels.widths[1] = 15 end))
     assert.matches("the K blocks of l0.attn.q", broken("plan", {},
-      function(state) groups(state)[1].k_blocks.tail = 1 end))
+      function(state) fusions(state)[1].k_blocks.tail = 1 end))
   end)
 end)
 
@@ -182,15 +182,15 @@ describe("the checker after schedule", function()
     end))
   end)
 
-  local groups = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2,
+  local micro_batches = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2,
     plan = { group_tokens = 128 } }
 
-  it("finds groups of sequences that meet", function()
-    assert.matches("two workers write to one place of l0.norm2", broken("schedule", groups, function(state)
-      assert.equal("groups", state.programs[1].segments[1].mode)
-      state.spec.batch = 3 -- the second group would begin one sequence behind the first
+  it("finds micro-batches that meet", function()
+    assert.matches("two workers write to one place of l0.norm2", broken("schedule", micro_batches, function(state)
+      assert.equal("micro_batches", state.programs[1].segments[1].mode)
+      state.spec.batch = 3 -- the second micro-batch would begin one sequence behind the first
     end))
-    assert.matches("two workers write to one place of l0.norm2", broken("schedule", groups, function(state)
+    assert.matches("two workers write to one place of l0.norm2", broken("schedule", micro_batches, function(state)
       for _, each in ipairs(helper.steps(state.programs[1])) do
         local y = each.form == "row" and each.arguments.y
         if y and y.class == "out" then y.terms.s = nil end
@@ -247,7 +247,7 @@ describe("the checker after memory", function()
       end))
   end)
 
-  it("finds a pooled value that the next group of sequences overwrites", function()
+  it("finds a pooled value that the next micro-batch overwrites", function()
     assert.matches("pooled reads output.1.pool, which .* has overwritten", broken("memory",
       { batch = 4, plan = { group_tokens = 8 }, output = { { stage = "pool", over = "mean" },
         { stage = "linear", to = 3 } } }, function(state)
@@ -288,10 +288,10 @@ describe("the checker after memory", function()
   end)
 
   it("finds a buffer that workers share where each needs its own", function()
-    local groups = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
-    assert.matches("workers share l0.attn.q", broken("memory", groups, function(state)
+    local micro_batches = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
+    assert.matches("workers share l0.attn.q", broken("memory", micro_batches, function(state)
       local program = state.programs[1]
-      assert.equal("groups", program.segments[1].mode)
+      assert.equal("micro_batches", program.segments[1].mode)
       program.own["l0.attn.q"] = nil
     end))
     assert.matches("is not a worker's own", broken("memory", {}, function(state)

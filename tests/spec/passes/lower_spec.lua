@@ -88,7 +88,7 @@ describe("a linear", function()
 end)
 
 describe("elementwise ops", function()
-  it("ride on the product as one map", function()
+  it("are the product's epilogue as one map", function()
     local list = having(texts(), "bias+")
     assert.equal("bias+gelu 8x64 ld64  l0.ff.act+0  l0.ff.up.bias+0", having(list, "gelu")[1])
     assert.equal("bias+add 8x16 ld16  l0.attn.sum+0  l0.attn.out.bias+0  in.hidden+0", having(list, "l0.attn.sum+0")[1])
@@ -106,7 +106,7 @@ describe("elementwise ops", function()
 end)
 
 describe("a batch", function()
-  it("of a group beyond one moves external tensors by s, and a loop over b moves what is a sequence's own", function()
+  it("of a micro-batch of several sequences moves external tensors by s, and those of a sequence by b", function()
     local list = texts({ batch = 3, plan = { group_tokens = 16 }, mask = "padding" }) -- 2 sequences at a time, 2 heads
     assert.equal(1, #having(list, "for b < 2"))
     assert.equal(1, #having(list, "end b"))

@@ -123,7 +123,7 @@ describe("memory", function()
     assert.is_true(program.arena_floats > helper.tiny({ layers = 2 }, "memory").programs[1].arena_floats)
   end)
 
-  it("keeps what is pooled through the loop over groups of sequences", function()
+  it("keeps what is pooled through the loop over micro-batches", function()
     local state = helper.tiny({ batch = 40, output = { { stage = "pool", over = "mean" }, { stage = "norm" } } },
       "memory")
     local program = state.programs[1]

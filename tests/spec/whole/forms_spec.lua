@@ -46,7 +46,7 @@ local forms = {
   { "keys in pieces, relative positions, memory, two workers", { seq = 40, positions = "relative_key", threads = 2,
     memory = { seq = 77, width = 10, mask = "padding" }, mask = { window = { 30, 9 } },
     plan = { tile_bytes = 64, softmax_block = 16, piece_rows = 17, least_phase = 0, least_team = 0 } } },
-  { "groups of two of three sequences, the last moved back to end with the batch", { batch = 3, mask = "padding",
+  { "micro-batches of two of three sequences, the last moved back to end with the batch", { batch = 3, mask = "padding",
     plan = { group_tokens = 26 }, output = { { stage = "hidden" }, { stage = "pool", over = "mean" } } } },
   { "a norm with a bias and one without, otherwise alike", { memory = { stage = "encoder", seq = 13,
     bias = { norm = false } } } },
