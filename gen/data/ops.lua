@@ -14,7 +14,7 @@
 --   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
 --              result (check_mask.c): one of ops.roles
 --   own_keys   touches only the queries' own keys, not those that all queries see
---   in_pieces  weights can be made some keys at a time
+--   in_chunks  weights can be made some keys at a time
 --   pools      what follows has a row a sequence
 --   in_parts   takes a sequence, some rows of its result at a time
 local ops = {}
@@ -215,7 +215,7 @@ ops.table = {
     equation = "mean of the weights over heads",
   },
   softmax = {
-    class = { role = "scores_to_weights", in_pieces = true },
+    class = { role = "scores_to_weights", in_chunks = true },
     operands = { "scores" }, attributes = { "scale" },
     shape = function(_, scores) return scores.shape end,
     equation = "exp(scale (s - max)) / sum, a row; a row of -inf only gives 0",

@@ -57,11 +57,11 @@ local triples = { __tostring = function(list)
 end }
 
 --- A constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
-function steps.spans(list) return setmetatable(list, triples) end
+function steps.ranges(list) return setmetatable(list, triples) end
 
-local function span_values(c)
+local function range_values(c)
   local rows = 0
-  for _, span in ipairs(c.spans) do rows = math.max(rows, span[2] + span[3]) end
+  for _, range in ipairs(c.ranges) do rows = math.max(rows, range[2] + range[3]) end
   return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
 end
 
@@ -120,12 +120,12 @@ steps.rows = {
     equation = "s[i][j] = -inf unless j < ${keep} or ${lo} + i <= j < ${hi} + i",
   },
   context_repair_nonzero = {
-    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "spans", "count", "cols" },
+    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "ranges", "count", "cols" },
     operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
-      { "v", "r", span_values } },
+      { "v", "r", range_values } },
     cost = each(5),
     body = "attn2c_context_repair_nonzero(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
-      .. "(const int[][3]){${spans}}, ${count})",
+      .. "(const int[][3]){${ranges}}, ${count})",
     equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
   },
   rms_norm = {
@@ -192,14 +192,14 @@ steps.rows = {
     constants = { "rows", "cols", "ld", "scale" },
     operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "w", state(0, 3) } },
     cost = each(48),
-    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 1)",
+    body = "attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 1)",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max)); the state keeps max and sum",
   },
   softmax_more = {
     constants = { "rows", "cols", "ld", "scale" },
     operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "rw", state(0, 3) } },
     cost = each(48),
-    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 0)",
+    body = "attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 0)",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max so far)); the state keeps max, sum, and what shrinks older sums",
   },
   softmax_add = {

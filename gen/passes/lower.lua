@@ -155,7 +155,7 @@ function Lowering:tile(shape, fusion, a, b, c, outputs)
   local k, p = fusion.k_blocks, fusion.parameters
   local function make() return tile_calls(self, shape, k, p) end
   local list = self.state.plan.alike("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
-    shape.ldc, k.size, p.k_order, p.call_rows, p.k_span, p.fetch)
+    shape.ldc, k.size, p.k_order, p.call_rows, p.k_panel, p.fetch)
   local only = #list == 1 and not list[1].fetch and list[1]
   self:emit { form = "product", kernel = only and only.kernel or shape,
     batch = only and only.batch or { count = 1, a = 0, b = 0 }, calls = not only and list or nil, outputs = outputs,

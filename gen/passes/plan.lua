@@ -109,13 +109,13 @@ local function attention_region(state, region, list, at, uses)
   region.weights, region.context = list[i - 1], list[i]
   region.ops[#region.ops + 1] = list[i]
   local shape, a = region.scores.result.shape, region.scores.attributes
-  local in_pieces = attention.may_come_in_pieces(region, uses)
-  local function make() return attention.blocks(region.scores, state.plan.parameters, in_pieces) end
+  local in_chunks = attention.may_come_in_chunks(region, uses)
+  local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
   local blocks = state.plan.alike("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
-    a.extra, in_pieces)
+    a.extra, in_chunks)
   for key, value in pairs(blocks) do region[key] = value end
   local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
-  region.piece_ld = words.round_up(v.shape[3] // heads, 16) -- of a piece's context
+  region.chunk_ld = words.round_up(v.shape[3] // heads, 16) -- of a chunk's context
   return i
 end
 
@@ -434,7 +434,7 @@ local function fusion_text(fusion)
     text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(fusion.panels.widths, " "), k.count, k.size,
       k.tail > 0 and " + " .. k.tail or "", p.k_order)
     if p.fetch > 0 then
-      text = text .. (", %d rows a call, %d spans of %d inputs ahead"):format(p.call_rows, p.fetch, p.k_span)
+      text = text .. (", %d rows a call, %d K panels of %d inputs ahead"):format(p.call_rows, p.fetch, p.k_panel)
     end
   end
   return text

@@ -128,18 +128,19 @@ of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
 of("gen/passes/plan/tile.lua", spec .. "passes/plan/tile_spec.lua") {
   { name = "tile_beta", old = "beta = block.first == 0 and 0 or 1", new = "beta = 0",
     wrong = "each K block forgets those before it" },
-  { name = "tile_fetch", old = "from = span.first * ld + ahead + 16 * done", new = "from = span.first * ld + ahead",
+  { name = "tile_fetch", old = "from = k_panel.first * ld + ahead + 16 * done",
+    new = "from = k_panel.first * ld + ahead",
     wrong = "all calls fetch the same lines" },
 }
 
 of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
   { name = "blocks_prefix", old = "math.max(position + count + right, prefix)", new = "position + count + right",
     wrong = "the first blocks miss keys of the prefix" },
-  { name = "blocks_piece_cut", old = "local lo, hi = cut.lo - skipped, cut.hi - skipped",
-    new = "local lo, hi = cut.lo, cut.hi", wrong = "each piece is cut as the first" },
-  { name = "blocks_pieces", old = "  if region.context.attributes.nonzero then return false end\n", new = "",
-    wrong = "keys come in pieces where a repair needs all weights" },
-  { name = "blocks_pad", old = "last and column + m <= tile_ld and part.first % p.key_block + m <= p.key_block",
+  { name = "blocks_chunk_cut", old = "local lo, hi = cut.lo - skipped, cut.hi - skipped",
+    new = "local lo, hi = cut.lo, cut.hi", wrong = "each chunk is cut as the first" },
+  { name = "blocks_chunks", old = "  if region.context.attributes.nonzero then return false end\n", new = "",
+    wrong = "keys come in chunks where a repair needs all weights" },
+  { name = "blocks_pad", old = "last and column + m <= tile_ld and key_block.first % p.key_block + m <= p.key_block",
     new = "last", suite = spec .. "passes/lower/attention_spec.lua", filter = "never leaves",
     wrong = "padded scores leave the row of their tile" },
 }
@@ -160,12 +161,12 @@ of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
 of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
   { name = "scores_key_head", old = "return at.head // (heads // (k.shape[3] // at.head_dim))",
     new = "return at.head % (k.shape[3] // at.head_dim)", wrong = "heads read another group's keys" },
-  { name = "scores_first_key", old = "(op.attributes.offset or 0) - span.first_key, at.place) })",
+  { name = "scores_first_key", old = "(op.attributes.offset or 0) - range.first_key, at.place) })",
     new = "(op.attributes.offset or 0), at.place) })", suite = spec .. "passes/lower/attention_spec.lua",
     filter = "counts a block's valid keys", wrong = "add_length counts from the first key of all" },
-  { name = "scores_distance", old = "span.first_key - at.block.first + at.queries - 1",
-    new = "span.first_key - at.block.first + at.queries", wrong = "each distance has its neighbour's value" },
-  { name = "scores_own_keys", old = "op_table.class(op).own_keys and span.keys or at.block.keys",
+  { name = "scores_distance", old = "range.first_key - at.block.first + at.queries - 1",
+    new = "range.first_key - at.block.first + at.queries", wrong = "each distance has its neighbour's value" },
+  { name = "scores_own_keys", old = "op_table.class(op).own_keys and range.keys or at.block.keys",
     new = "at.block.keys", wrong = "an array goes over keys that it does not have" },
 }
 
@@ -173,7 +174,7 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
   { name = "repair_static", old = "elseif first.cut or lengths then", new = "elseif lengths then",
     suite = spec .. "whole/nan_spec.lua", filter = "with causal$",
     wrong = "a NaN behind a static mask reaches the context" },
-  { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - span.first_key, at.place) })",
+  { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - range.first_key, at.place) })",
     new = "(region.scores.attributes.offset or 0), at.place) })", wrong = "lengths count from the first key of all" },
   { name = "store_rest", old = "  fill(result.shape[4])\n", new = "", suite = spec .. "passes/lower/options_spec.lua",
     filter = "weights that go out", wrong = "weights of keys behind the last block are not written" },
@@ -380,7 +381,7 @@ of("runtime/ops/softmax.h", "c:rowops_base") {
     wrong = "a row without a key is NaN" },
 }
 
-of("runtime/ops/spans.h", "c:rowops_attention_base") {
+of("runtime/ops/ranges.h", "c:rowops_attention_base") {
   { name = "repair_zero", old = "if (weight == 0.0f) continue;", new = "if (weight < 0.0f) continue;",
     wrong = "0 times NaN is added" },
 }

@@ -21,7 +21,7 @@ end
 
 -- What each round varies, and what must then be alike in two candidates for one to be enough: the one whose other sizes
 -- are the nearest to the best's. fits: of which candidates.
-local FORM = { "panel", "k_order", "call_rows", "k_span", "fetch" }
+local FORM = { "panel", "k_order", "call_rows", "k_panel", "fetch" }
 local moves = {
   -- A panel of one vector keeps half of the machine's units waiting.
   tiles = { alike = FORM, fits = function(product, _, choice)
@@ -96,7 +96,7 @@ function search.text(product, choice)
   local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
   local rows = divide.blocks(product.rows, choice.token_block)[1].count
   local strip = choice.call_rows < rows and (" by %d"):format(choice.call_rows) or ""
-  local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_span) or ""
+  local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_panel) or ""
   return ("%d x %d%s, %d%s%s"):format(choice.panel, k.size, order, rows, strip, fetch)
 end
 

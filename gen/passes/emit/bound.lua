@@ -25,8 +25,8 @@ function emit_bound.candidate(tiles)
   local function strip(each) return braces { each.count, each.rows } end
   local blocks = each_of(tiles.blocks, function(b) return braces { b.count, b.rows, each_of(b.strips, strip) } end)
   local function run(each) return braces { each.count, each.blocks, each.size } end
-  local spans = each_of(tiles.spans, function(x) return braces { x.count, x.inputs, each_of(x.runs, run) } end)
-  return braces { c.string(tiles.text), panels, blocks, spans, tiles.ahead }
+  local k_panels = each_of(tiles.k_panels, function(x) return braces { x.count, x.inputs, each_of(x.runs, run) } end)
+  return braces { c.string(tiles.text), panels, blocks, k_panels, tiles.ahead }
 end
 
 -- Distinct products, in order of their first appearance, and the distinct lists of their candidates: products that

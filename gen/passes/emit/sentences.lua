@@ -57,7 +57,7 @@ local function fetched(step)
 end
 
 -- The inputs that the first strip of rows sums over before the next strip comes.
-local function span_of(calls)
+local function k_panel_of(calls)
   local inputs = 0
   for _, call in ipairs(calls) do
     if call.c ~= calls[1].c then break end
@@ -74,7 +74,7 @@ function sentences.tile(step)
   return joined(("C[%d][%d] = B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(shape.n, shape.m, shape.n, shape.k,
     shape.k, shape.m, shape.lda, shape.ldb, shape.ldc), {
     ("%d calls of %d rows and %s inputs"):format(#calls, first.kernel.n, inputs),
-    ("%d inputs of all rows at a time"):format(span_of(calls)), fetched(step) })
+    ("%d inputs of all rows at a time"):format(k_panel_of(calls)), fetched(step) })
 end
 
 return sentences

@@ -13,16 +13,16 @@ local shifted = score_ops.shifted
 local function mask(self, at)
   local region, block = at.region, at.block
   local lengths = region.scores.operands.lengths
-  for _, span in ipairs(block.spans) do
-    local tile = shifted(at.tile, span.column)
-    local constants = { rows = block.count, cols = span.keys, ld = at.tile_ld }
-    if span.cut then
-      constants.lo, constants.hi, constants.keep = span.cut.lo, span.cut.hi, span.cut.keep
-      self:row(span.cut.keep and "mask_band_prefix" or "mask_band", constants, { s = tile })
+  for _, range in ipairs(block.ranges) do
+    local tile = shifted(at.tile, range.column)
+    local constants = { rows = block.count, cols = range.keys, ld = at.tile_ld }
+    if range.cut then
+      constants.lo, constants.hi, constants.keep = range.cut.lo, range.cut.hi, range.cut.keep
+      self:row(range.cut.keep and "mask_band_prefix" or "mask_band", constants, { s = tile })
     end
-    if lengths and span == block.spans[1] then
-      self:row("mask_length", { rows = block.count, cols = span.keys, ld = at.tile_ld },
-        { s = tile, valid = self:value(lengths, (region.scores.attributes.offset or 0) - span.first_key, at.place) })
+    if lengths and range == block.ranges[1] then
+      self:row("mask_length", { rows = block.count, cols = range.keys, ld = at.tile_ld },
+        { s = tile, valid = self:value(lengths, (region.scores.attributes.offset or 0) - range.first_key, at.place) })
     end
   end
 end
@@ -31,13 +31,13 @@ end
 local function repair(self, at, v, v_column, head_dim, c, ldc)
   local region, block, place = at.region, at.block, at.place
   local lengths = region.scores.operands.lengths
-  local first = block.spans[1]
+  local first = block.ranges[1]
   if region.context.attributes.nonzero then
-    local spans = {}
-    for i, span in ipairs(block.spans) do spans[i] = { span.column, span.first_key, span.keys } end
+    local ranges = {}
+    for i, range in ipairs(block.ranges) do ranges[i] = { range.column, range.first_key, range.keys } end
     self:row("context_repair_nonzero",
       { rows = block.count, head_dim = head_dim, ldc = ldc, ldp = at.tile_ld, ldv = self:ld(v),
-        spans = step_forms.spans(spans), count = #spans, cols = block.keys },
+        ranges = step_forms.ranges(ranges), count = #ranges, cols = block.keys },
       { c = c, p = at.tile, v = self:at(v, 0, v_column, place) })
   elseif first.cut or lengths then
     self:row("context_repair",
@@ -70,45 +70,45 @@ local function context(self, at, c, ldc)
       beta = beta }, count, size * self:ld(v), size, self:at(v, key, v_column, place), shifted(at.tile, column), c)
     beta = 1
   end
-  for _, span in ipairs(block.spans) do
-    local blocks = span.k_blocks
-    step(blocks.size, blocks.count, span.first_key, span.column)
+  for _, range in ipairs(block.ranges) do
+    local blocks = range.k_blocks
+    step(blocks.size, blocks.count, range.first_key, range.column)
     if blocks.tail > 0 then
-      step(blocks.tail, 1, span.first_key + span.keys - blocks.tail, span.column + span.keys - blocks.tail)
+      step(blocks.tail, 1, range.first_key + range.keys - blocks.tail, range.column + range.keys - blocks.tail)
     end
   end
   repair(self, at, v, v_column, head_dim, c, ldc)
 end
 
--- query · key, a product for each part of the block's keys.
+-- query · key, a product for each key block of the block.
 local function dot_scores(self, at)
   local q, k = at.region.scores.operands.q, at.region.scores.operands.k
   local head_dim = at.head_dim
   local k_column = score_ops.key_head(at, k) * head_dim
-  for _, span in ipairs(at.block.spans) do
-    for _, part in ipairs(span.parts) do
-      local column = span.column + part.first - span.first_key
-      self:product({ m = part.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block, ldb = self:ld(q),
-        ldc = at.tile_ld, beta = 0 }, 1, 0, 0,
-        self:transposed_at(at.region.keys, 0, part.first, k_column, at.place),
+  for _, range in ipairs(at.block.ranges) do
+    for _, key_block in ipairs(range.key_blocks) do
+      local column = range.column + key_block.first - range.first_key
+      self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
+        ldb = self:ld(q), ldc = at.tile_ld, beta = 0 }, 1, 0, 0,
+        self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.place),
         self:at(q, at.block.first, at.head * head_dim, at.place),
-        shifted(at.tile, column), part.count)
+        shifted(at.tile, column), key_block.count)
     end
   end
 end
 
--- score · tanh(query + key), a row operation for each part of the block's keys.
+-- score · tanh(query + key), a row operation for each key block of the block.
 local function additive_scores(self, at)
   local o = at.region.scores.operands
   local head_dim = at.head_dim
   local k_column = score_ops.key_head(at, o.k) * head_dim
-  for _, span in ipairs(at.block.spans) do
-    for _, part in ipairs(span.parts) do
-      self:row("additive_scores", { rows = at.block.count, cols = part.count, head_dim = head_dim, lds = at.tile_ld,
-        ldq = self:ld(o.q), ldk = at.region.key_block }, {
-        s = shifted(at.tile, span.column + part.first - span.first_key),
+  for _, range in ipairs(at.block.ranges) do
+    for _, key_block in ipairs(range.key_blocks) do
+      self:row("additive_scores", { rows = at.block.count, cols = key_block.count, head_dim = head_dim,
+        lds = at.tile_ld, ldq = self:ld(o.q), ldk = at.region.key_block }, {
+        s = shifted(at.tile, range.column + key_block.first - range.first_key),
         q = self:at(o.q, at.block.first, at.head * head_dim, at.place),
-        keys = self:transposed_at(at.region.keys, 0, part.first, k_column, at.place),
+        keys = self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.place),
         score = self:at(o.score, at.head, 0, at.place),
       })
     end
@@ -120,8 +120,8 @@ local scoring = { scores = dot_scores, additive_scores = additive_scores }
 -- In a trace: what the tile holds, into the copy of an op's result.
 local function tap(self, at, op)
   local row = at.head * at.queries + at.block.first
-  for _, span in ipairs(at.block.spans) do
-    self:tap(op.result, shifted(at.tile, span.column), at.tile_ld, row, span.first_key, at.block.count, span.keys,
+  for _, range in ipairs(at.block.ranges) do
+    self:tap(op.result, shifted(at.tile, range.column), at.tile_ld, row, range.first_key, at.block.count, range.keys,
       at.place)
   end
 end
@@ -137,16 +137,16 @@ local function store(self, at, op, masked)
     self:row("fill", { rows = at.block.count, cols = stop - done, ldy = self:ld(result), value = masked },
       { y = self:at(result, row, done, at.place) })
   end
-  for _, span in ipairs(at.block.spans) do
-    fill(span.first_key)
-    self:row("copy", { rows = at.block.count, cols = span.keys, ldx = at.tile_ld, ldy = self:ld(result) },
-      { y = self:at(result, row, span.first_key, at.place), x = shifted(at.tile, span.column) })
-    done = span.first_key + span.keys
+  for _, range in ipairs(at.block.ranges) do
+    fill(range.first_key)
+    self:row("copy", { rows = at.block.count, cols = range.keys, ldx = at.tile_ld, ldy = self:ld(result) },
+      { y = self:at(result, row, range.first_key, at.place), x = shifted(at.tile, range.column) })
+    done = range.first_key + range.keys
   end
   fill(result.shape[4])
 end
 
--- The weights of a block, or of a piece of it, in the tile.
+-- The weights of a block, or of a chunk of it, in the tile.
 local function weights(self, at)
   local region = at.region
   self.op_index = self.index_of[region.scores]
@@ -157,52 +157,52 @@ local function weights(self, at)
   self.op_index = self.index_of[region.context]
 end
 
--- In a trace: the weights of a block that came in pieces, from its traced scores.
-local function trace_weights(self, at, pieces)
+-- In a trace: the weights of a block that came in chunks, from its traced scores.
+local function trace_weights(self, at, chunks)
   if self.variant ~= "trace" then return end
   local region = at.region
   local softmax, row = region.weights, at.head * at.queries + at.block.first
   local ld = self.storage[softmax.result.name].width
   self.op_index = self.index_of[softmax]
-  for _, piece in ipairs(pieces) do
-    local first_key = piece.spans[1].first_key
-    self:row("softmax_of", { rows = piece.count, cols = piece.keys, ldx = ld, ldy = ld,
+  for _, chunk in ipairs(chunks) do
+    local first_key = chunk.ranges[1].first_key
+    self:row("softmax_of", { rows = chunk.count, cols = chunk.keys, ldx = ld, ldy = ld,
       scale = softmax.attributes.scale }, { y = self:trace_at(softmax.result, row, first_key, at.place),
       x = self:trace_at(region.last_scores.result, row, first_key, at.place), state = at.state })
   end
 end
 
--- A block whose keys come in pieces: the context of each is added to what those before it left, which shrinks where a
--- later piece has a larger score.
-local function block_in_pieces(self, at)
+-- A block whose keys come in chunks: the context of each is added to what those before it left, which shrinks where a
+-- later chunk has a larger score.
+local function block_in_chunks(self, at)
   local region, block = at.region, at.block
   local name = region.scores.result.name
   local head_dim, _, c = place_of_context(self, at)
-  local ldc, ld = self:ld(region.context.result), region.piece_ld
+  local ldc, ld = self:ld(region.context.result), region.chunk_ld
   at.state = { buffer = name .. "@state", class = "arena", offset = 0 }
-  local part = { buffer = name .. "@part", class = "arena", offset = 0 }
+  local partial = { buffer = name .. "@partial", class = "arena", offset = 0 }
   self:scratch(at.state.buffer, 3, region.most_rows)
-  self:scratch(part.buffer, region.most_rows, ld)
-  for i, piece in ipairs(block.pieces) do
-    at.block, at.begins = piece, i == 1
+  self:scratch(partial.buffer, region.most_rows, ld)
+  for i, chunk in ipairs(block.chunks) do
+    at.block, at.begins = chunk, i == 1
     weights(self, at)
     if i == 1 then
       context(self, at, c, ldc)
     else
-      context(self, at, part, ld)
+      context(self, at, partial, ld)
       self:row("softmax_add", { rows = block.count, cols = head_dim, ldy = ldc, ldx = ld },
-        { y = c, x = part, state = at.state })
+        { y = c, x = partial, state = at.state })
     end
   end
   at.block = block
   self:row("softmax_end", { rows = block.count, cols = head_dim, ldy = ldc }, { y = c, state = at.state })
-  trace_weights(self, at, block.pieces)
+  trace_weights(self, at, block.chunks)
 end
 
 -- One head's block of queries.
 local function block_steps(self, at)
   self:unit()
-  if at.block.pieces then return block_in_pieces(self, at) end
+  if at.block.chunks then return block_in_chunks(self, at) end
   weights(self, at)
   local _, _, c = place_of_context(self, at)
   context(self, at, c, self:ld(at.region.context.result))

@@ -9,7 +9,7 @@ local steps = require("data.steps")
 local function constants_of(entry)
   local known = {}
   for i, name in ipairs(entry.constants or { "rows", "cols", "ld" }) do known[name] = 10 + i end
-  if known.spans then known.spans = steps.spans { { 0, 0, 4 }, { 4, 8, 2 } } end
+  if known.ranges then known.ranges = steps.ranges { { 0, 0, 4 }, { 4, 8, 2 } } end
   if known.fn then known.fn = "relu" end
   for _, declared in ipairs(entry.operands) do
     local name = declared[1]
@@ -49,16 +49,16 @@ describe("steps", function()
 
   it("call bodies that the runtime has, with as many arguments", function()
     local text = ""
-    for _, name in ipairs { "softmax", "online", "norm", "mask", "spans", "positions", "additive", "transpose",
+    for _, name in ipairs { "softmax", "online", "norm", "mask", "ranges", "positions", "additive", "transpose",
       "gather" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do
-      local name, list = entry.body:gsub("%(const int%[%]%[3%]%)%b{}", "spans"):match("^([%w_]+)(%b())")
+      local name, list = entry.body:gsub("%(const int%[%]%[3%]%)%b{}", "ranges"):match("^([%w_]+)(%b())")
       local declared = text:match("%f[%w_]" .. name .. "(%b())")
       assert.is_string(declared, fn)
       local _, given = list:gsub(",", "")
-      local _, wanted = declared:gsub("%(%*spans%)%[3%]", ""):gsub(",", "")
+      local _, wanted = declared:gsub("%(%*ranges%)%[3%]", ""):gsub(",", "")
       assert.equal(wanted, given, fn)
     end
   end)
@@ -73,7 +73,7 @@ describe("steps", function()
       of("transpose", "y", { rows = 5, cols = 3, ldx = 8, ldy = 16 }))
     assert.same({ { first = 20, rows = 1, cols = 10, ld = 0 } }, of("softmax_add", "state", { rows = 10 }))
     assert.same({ { first = 0, rows = 10, cols = 4, ld = 6 } }, of("context_repair_nonzero", "v",
-      { ldv = 6, head_dim = 4, spans = { { 0, 1, 2 }, { 2, 7, 3 } } }))
+      { ldv = 6, head_dim = 4, ranges = { { 0, 1, 2 }, { 2, 7, 3 } } }))
     assert.same({ { first = 32, rows = 2, cols = 7, ld = 16 } },
       of("pool_row", "x", { row = 3, row_least = 2, ldx = 16, cols = 7 }))
   end)

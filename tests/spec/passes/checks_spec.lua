@@ -106,9 +106,9 @@ describe("the checker after lower", function()
     end, { mask = "padding" }))
   end)
 
-  -- 19 inputs in spans of 16 and 3, 8 rows in strips of 4: six calls, all of which fetch.
+  -- 19 inputs in K panels of 16 and 3, 8 rows in strips of 4: six calls, all of which fetch.
   local tile = { layers = 0, input = { stage = "linear", from = 19, bias = false },
-    plan = { k_block = 8, k_order = "outer", call_rows = 5, k_span = 16, fetch = 1 } }
+    plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }
 
   local function tiled(breaks) return lowered("product", function(s) breaks(s.calls, s) end, tile) end
 

@@ -62,15 +62,15 @@ describe("a linear", function()
       plan = { k_block = 8, k_order = "outer" } }))
   end)
 
-  it("goes in strips of rows, and each call fetches its share of the next span of weights", function()
-    -- 19 inputs of 16 floats, one line each, in spans of 16 and 3: the first span's four calls fetch the 16 lines
-    -- that lie one span behind them, the last span's two what follows.
+  it("goes in strips of rows, and each call fetches its share of the next K panel of weights", function()
+    -- 19 inputs of 16 floats, one line each, in K panels of 16 and 3: the first K panel's four calls fetch the 16 lines
+    -- that lie one K panel behind them, the last K panel's two what follows.
     assert.same({
       "n4 k8 x 1 (0, 0) beta0  0 0 0  4 from 256", "n4 k8 x 1 (0, 0) beta1  128 8 0  4 from 320",
       "n4 k8 x 1 (0, 0) beta0  0 76 64  4 from 384", "n4 k8 x 1 (0, 0) beta1  128 84 64  4 from 448",
       "n4 k3 x 1 (0, 0) beta1  256 16 0  1 from 512", "n4 k3 x 1 (0, 0) beta1  256 92 64  2 from 528",
     }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
-      plan = { k_block = 8, k_order = "outer", call_rows = 5, k_span = 16, fetch = 1 } }))
+      plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }))
   end)
 
   it("runs over blocks of rows", function()

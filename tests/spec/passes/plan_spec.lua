@@ -141,14 +141,15 @@ describe("what lowering reads", function()
     assert.same({ 36 }, outputs { layers = 0, input = { stage = "linear", from = 5 } })
   end)
 
-  it("is the rows of scores, the blocks of keys, and the scores of a part", function()
+  it("is the rows of scores, the blocks of keys, and the scores of a key block", function()
     local region = regions({ target = "avx2", seq = 150, d_model = 64 })[2]
     assert.equal("attention", region.kind)
     assert.equal(160, region.tile_ld)
-    local span = region.blocks[1].spans[1]
-    assert.same({ size = 64, count = 2, tail = 22 }, span.k_blocks)
-    assert.same({ 64, 64, 24 }, { span.parts[1].outputs, span.parts[2].outputs, span.parts[3].outputs })
-    assert.equal(32, region.piece_ld)
+    local range = region.blocks[1].ranges[1]
+    assert.same({ size = 64, count = 2, tail = 22 }, range.k_blocks)
+    local key_blocks = range.key_blocks
+    assert.same({ 64, 64, 24 }, { key_blocks[1].outputs, key_blocks[2].outputs, key_blocks[3].outputs })
+    assert.equal(32, region.chunk_ld)
   end)
 
   it("is the rows that an operation takes at a time", function()

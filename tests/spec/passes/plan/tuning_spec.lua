@@ -8,13 +8,13 @@ local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local tuning = require("passes.plan.tuning")
 
-local FIRST = "attn2c tuning 2 avx512 Some-CPU\n"
-local STRIPS = " call_rows 3 k_span 16 fetch 1"
+local FIRST = "attn2c tuning 3 avx512 Some-CPU\n"
+local STRIPS = " call_rows 3 k_panel 16 fetch 1"
 local LINE = "48x16 n 8 +bias: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
   .. "; 20.5 GFLOP/s, rule 10.0\n"
 
 local function choice(more)
-  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3, k_span = 16, fetch = 1,
+  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3, k_panel = 16, fetch = 1,
     gflops = 20.5, rule_gflops = 10 }
   for key, value in pairs(more or {}) do result[key] = value end
   return result
@@ -96,8 +96,8 @@ describe("a tuning file", function()
   it("is refused with the line and what is allowed", function()
     local form = "\"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected"
     refused("", "x.tune: line 1: \"\", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected")
-    refused("attn2c tuning 1 avx512 X\n", "x.tune: line 1: format 1, but 2 is allowed: delete the file, and tune again")
-    refused("attn2c tuning 2 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
+    refused("attn2c tuning 2 avx512 X\n", "x.tune: line 1: format 2, but 3 is allowed: delete the file, and tune again")
+    refused("attn2c tuning 3 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
     refused(FIRST .. "\n", "x.tune: line 2: \"\", but " .. form)
     refused(FIRST .. "48x16 n 8: panel 32\n", "x.tune: line 2: \"48x16 n 8: panel 32\", but " .. form)
     refused(FIRST .. LINE .. LINE, "x.tune: line 3: a second line for \"48x16 n 8 +bias\"")
@@ -220,7 +220,7 @@ end)
 
 describe("the search", function()
   local product = { key = "p", main = "p", least_panel = 32, outputs = 64, inputs = 256, rows = 32 }
-  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_span = 8192,
+  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_panel = 8192,
     fetch = 0 }
 
   it("proposes what comes to something new, once", function()
@@ -249,7 +249,7 @@ describe("the search", function()
 
   it("goes through the candidates that the bound is timed with", function()
     local rows = { key = "p", main = "p", least_panel = 32, outputs = 256, inputs = 768, rows = 256 }
-    local names = { "panel", "k_block", "k_order", "call_rows", "k_span", "fetch" }
+    local names = { "panel", "k_block", "k_order", "call_rows", "k_panel", "fetch" }
     local function form(each)
       local parts = {}
       for i, name in ipairs(names) do parts[i] = tostring(each[name]) end
@@ -273,7 +273,7 @@ describe("the search", function()
 
   it("takes the order for one where K is whole", function()
     local whole = { key = "p", main = "p", least_panel = 32, outputs = 64, inputs = 64, rows = 32 }
-    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128, call_rows = 4096, k_span = 8192,
+    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128, call_rows = 4096, k_panel = 8192,
       fetch = 0 }
     assert.equal(search.signature(whole, rule), search.signature(whole, outer))
     assert.not_equal(search.signature(product, rule), search.signature(product, outer))
@@ -297,7 +297,7 @@ describe("the command with a tuning file", function()
     if tune then files.write_all(path:match("^(.*)/"), { { name = name or "tiny.tune", text = tune } }) end
     return path
   end
-  local GOOD = "attn2c tuning 2 avx512 %s\n"
+  local GOOD = "attn2c tuning 3 avx512 %s\n"
   GOOD = (GOOD .. "%s: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS .. "; 2.0 GFLOP/s, rule 1.0\n")
     :format(tuning.machine(), UP)
 
@@ -342,7 +342,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("refuses one that is malformed or missing", function()
-    local path = described("attn2c tuning 2 avx512 X\nnonsense\n")
+    local path = described("attn2c tuning 3 avx512 X\nnonsense\n")
     local code, output, errors = helper.command { "gen", path, "-o", path:match("^(.*)/") .. "/out" }
     assert.equal(3, code)
     assert.equal("", output)
@@ -354,7 +354,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("tunes: writes a file that is read back, and keeps lines of other products", function()
-    local path = described("attn2c tuning 2 x86_64 Old\n" .. LINE)
+    local path = described("attn2c tuning 3 x86_64 Old\n" .. LINE)
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "4" }, helper.folder())
     assert.equal(0, code, errors)
     local text = files.read(tuning.beside(path))
