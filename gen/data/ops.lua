@@ -16,7 +16,7 @@
 --   own_keys   touches only the queries' own keys, not those that all queries see
 --   in_chunks  weights can be made some keys at a time
 --   pools      what follows has a row a sequence
---   in_parts   takes a sequence, some rows of its result at a time
+--   in_row_blocks  takes a sequence, a row block of its result at a time
 local ops = {}
 
 --- Roles in an attention, in the order of attn2c_role in descriptor.h, which begins with none.
@@ -117,7 +117,7 @@ ops.table = {
     equation = "the rows of a, of b, then rows of zeros, of each sequence",
   },
   patches = {
-    class = { in_parts = true },
+    class = { in_row_blocks = true },
     operands = { "x" }, attributes = { "patch" },
     shape = function(a, x)
       local p = a.patch
@@ -138,7 +138,7 @@ ops.table = {
   rotate = {
     class = { region = "rows", in_place = true },
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
-    equation = "pairs of a head's dimensions turned by an angle of their position",
+    equation = "pairs of a head's dimensions rotated by an angle of their position",
   },
   layer_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
@@ -194,7 +194,7 @@ ops.table = {
     equation = "scores + value where the key is behind its sequence's length, else scores",
   },
   bucket_table = {
-    operands = { "table", "index" }, attributes = {}, shared = true, -- one for all sequences
+    operands = { "table", "index" }, attributes = {}, unbatched = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
     equation = "table[index[distance]][head]",
   },
@@ -209,7 +209,7 @@ ops.table = {
     equation = "weights factors[layer][head]",
   },
   mean_heads = {
-    class = { role = "mean_of_weights", in_parts = true },
+    class = { role = "mean_of_weights", in_row_blocks = true },
     operands = { "weights" }, attributes = {},
     shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
     equation = "mean of the weights over heads",
@@ -276,8 +276,8 @@ function ops.make(name, section, operands, attributes)
   end
   return {
     op = name, section = section, operands = operands, attributes = attributes,
-    shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32", shared = declared.shared,
-    flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
+    shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32",
+    unbatched = declared.unbatched, flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
   }
 end
 

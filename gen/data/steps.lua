@@ -1,5 +1,5 @@
 -- steps.lua: the forms that a step can take once ops are lowered, declared once: a product, a row
--- operation, a map of elementwise parts. lower makes steps; schedule, memory, the checkers and emit
+-- operation, a map of elementwise operations. lower makes steps; schedule, memory, the checkers and emit
 -- read here what a step touches, what it costs, how it is called and what it means.
 --
 -- An entry has
@@ -150,7 +150,7 @@ steps.rows = {
     cost = each(16),
     body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, "
       .. "${ldy})",
-    equation = "y[i] = x[i] with its pairs of dimensions turned by the angles of row i",
+    equation = "y[i] = x[i] with its pairs of dimensions rotated by the angles of row i",
   },
   patches = {
     constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" },
@@ -320,10 +320,10 @@ local function single() return { first = 0 } end
 local function band(c) return { first = 0, { c.rows, -1 }, { c.cols, 1 } } end
 local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } } end
 
--- Elementwise parts, which run one after the other on each element of a tile while it is hot: v is the element,
--- i its row, j its column, %s the part's operand, ${ld} its leading dimension. A part has at most one operand, which
--- goes by the name that the map gives it.
-steps.parts = {
+-- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
+-- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
+-- operand, which goes by the name that the map gives it.
+steps.elementwise = {
   load = { operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];",
@@ -343,7 +343,7 @@ steps.parts = {
     code = "v = v + %s[(ptrdiff_t)(i * ${ld}) - (ptrdiff_t)j];", equation = "v + %s[i * ${ld} - j]" },
   keep = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v : -__builtin_inff();", equation = "(%s[i][j] ? v : -inf)" },
-  block = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+  mask_where = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
   add_where = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
@@ -353,9 +353,9 @@ steps.parts = {
     equation = "max(${factor} v, 0)" },
 }
 
---- What a part's code and equation may name.
-function steps.constants_of(part)
-  return { ld = part.ld or 0, fn = part.fn or "", factor = part.factor, value = part.value }
+--- What an elementwise operation's code and equation may name.
+function steps.constants_of(operation)
+  return { ld = operation.ld or 0, fn = operation.fn or "", factor = operation.factor, value = operation.value }
 end
 
 --- A constant as C; floats read back exactly.

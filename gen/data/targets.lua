@@ -20,9 +20,9 @@
 -- key_align       the first key of a block's range is a multiple of this
 -- odd_lines       rows at least so many floats long take an odd number of cache lines: the layout's stride
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
--- least_phase     work between two meetings below which one worker does all of a segment, on average; and
+-- least_phase     work between two barriers below which one worker does all of a segment, on average; and
 -- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond. On a quiet
---                 machine a meeting takes one to two microseconds, the start of a team some five
+--                 machine a barrier takes one to two microseconds, the start of a team some five
 -- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
 --                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
 --                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)

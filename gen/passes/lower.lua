@@ -1,5 +1,5 @@
 -- lower: planned graph -> steps. Each op becomes tile steps: products, elementwise maps on
--- their tiles, row operations, transposes, copies. This is the only place that knows that
+-- their tiles, row operations, transposes, copies. This is the only origin that knows that
 -- libxsmm is column-major, and the only one that turns rows and columns into offsets.
 --
 -- Before: state.plan.  After: state.programs = a list of { entry, variant, segments, buffers },
@@ -26,7 +26,7 @@ local external_class = { input = "in", output = "out" }
 
 -- Where a region's tiles count from: block_first rows into the micro-batch, and the panel's column. loop: whether a
 -- loop over b runs.
-local function rows_place(block) return { block_first = block.first, column = 0 } end
+local function rows_origin(block) return { block_first = block.first, column = 0 } end
 
 -- Floats of one sequence's transposed keys.
 local function transposed_floats(keys)
@@ -69,30 +69,30 @@ function Lowering:note(text) self:emit { form = "note", text = text } end
 
 --- Where element (row, column) of a tensor lies. row counts from the micro-batch's first row; inside a loop over b,
 --- from the sequence's first.
-function Lowering:at(tensor, row, column, place)
+function Lowering:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     return { buffer = tensor.name, class = "weight", offset = row * tensor.shape[#tensor.shape] + column }
   end
   local storage = self.storage[tensor.name]
   local ld = storage.leading_dimension
-  if storage.form == "transposed" then -- its product's tile, before it is turned
+  if storage.form == "transposed" then -- its product's tile, before it is transposed
     return { buffer = tensor.name .. "@tile", class = "arena",
-      offset = (row - place.block_first) * ld + column - place.column }
+      offset = (row - origin.block_first) * ld + column - origin.column }
   end
   local operand = { buffer = tensor.name, offset = row * ld + column, class = external_class[tensor.kind] or "arena" }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
   if storage.form == "tile" then
-    operand.offset = operand.offset - place.block_first * ld
+    operand.offset = operand.offset - origin.block_first * ld
     return operand
   end
-  self:symbols(operand, storage, storage.rows_per_sequence * ld, place)
+  self:symbols(operand, storage, storage.rows_per_sequence * ld, origin)
   return operand
 end
 
-function Lowering:symbols(operand, storage, per_sequence, place)
+function Lowering:symbols(operand, storage, per_sequence, origin)
   operand.terms = {}
-  if storage.shared then return end
-  if place.loop then operand.terms.b = per_sequence end
+  if storage.unbatched then return end
+  if origin.loop then operand.terms.b = per_sequence end
   if self.segment.repeats > 1 and (storage.whole_batch or self.whole) then operand.terms.s = per_sequence end
 end
 
@@ -101,20 +101,20 @@ function Lowering:ld(tensor)
 end
 
 -- The trace's own copy of a tensor that is not stored whole, its rows packed.
-function Lowering:trace_at(tensor, row, column, place)
+function Lowering:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
   local width = storage.width
   local operand = { buffer = tensor.name .. "@trace", class = "arena", offset = row * width + column }
-  self:symbols(operand, storage, storage.rows_per_sequence * width, place)
+  self:symbols(operand, storage, storage.rows_per_sequence * width, origin)
   return operand
 end
 
 --- In a trace: copies rows x cols of a tensor that is not stored whole from its tile to where the check reads it.
---- row and column are the tile's place in the tensor.
-function Lowering:tap(tensor, tile, ld, row, column, rows, cols, place)
+--- row and column: where the tile lies in the tensor.
+function Lowering:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
   if self.variant ~= "trace" then return end
   self:row("copy", { rows = rows, cols = cols, ldx = ld, ldy = self.storage[tensor.name].width },
-    { y = self:trace_at(tensor, row, column, place), x = tile })
+    { y = self:trace_at(tensor, row, column, origin), x = tile })
 end
 
 --- A row operation of steps.rows.
@@ -154,7 +154,7 @@ end
 function Lowering:tile(shape, fusion, a, b, c, outputs)
   local k, p = fusion.k_blocks, fusion.parameters
   local function make() return tile_calls(self, shape, k, p) end
-  local list = self.state.plan.alike("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
+  local list = self.state.plan.memoise("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
     shape.ldc, k.size, p.k_order, p.call_rows, p.k_panel, p.fetch)
   local only = #list == 1 and not list[1].fetch and list[1]
   self:emit { form = "product", kernel = only and only.kernel or shape,
@@ -162,8 +162,8 @@ function Lowering:tile(shape, fusion, a, b, c, outputs)
     arguments = { a = a, b = b, c = c } }
 end
 
--- Parts of a map that belong to one op, in order: bias to the linear; activate, add to the ops of the epilogue.
-local function map_parts(fusion)
+-- The elementwise operations of a fusion, in order: bias to the linear; activate, add to the ops of the epilogue.
+local function elementwise_of(fusion)
   local list = {}
   local bias = fusion.panels and fusion.leading.operands.bias
   if bias then list[#list + 1] = { op = fusion.leading, kind = "bias", tensor = bias } end
@@ -174,21 +174,21 @@ local function map_parts(fusion)
 end
 
 -- b of an addition, at (row, column): rows of its own, or a table that repeats every sequence.
-function Lowering:addend(tensor, row, column, place)
+function Lowering:addend(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
-    if #tensor.shape == 1 then return self:at(tensor, 0, column, place), 0 end
-    return self:at(tensor, row % tensor.shape[1], column, place), tensor.shape[#tensor.shape]
+    if #tensor.shape == 1 then return self:at(tensor, 0, column, origin), 0 end
+    return self:at(tensor, row % tensor.shape[1], column, origin), tensor.shape[#tensor.shape]
   end
-  return self:at(tensor, row, column, place), self:ld(tensor)
+  return self:at(tensor, row, column, origin), self:ld(tensor)
 end
 
 -- Row ranges of a block within which every addend is contiguous: a table of positions begins anew each sequence.
-local function row_ranges(parts, first, count)
+local function row_ranges(operations, first, count)
   local period
-  for _, part in ipairs(parts) do
-    if part.kind == "add" and (part.tensor.kind == "weight" or part.tensor.kind == "constant")
-      and #part.tensor.shape > 1 then
-      period = part.tensor.shape[1]
+  for _, operation in ipairs(operations) do
+    if operation.kind == "add" and (operation.tensor.kind == "weight" or operation.tensor.kind == "constant")
+      and #operation.tensor.shape > 1 then
+      period = operation.tensor.shape[1]
     end
   end
   if not period then return { { first = first, count = count } } end
@@ -201,53 +201,53 @@ local function row_ranges(parts, first, count)
   return ranges
 end
 
-function Lowering:map(parts, tile_tensor, place, first, count, column, cols, load)
-  if #parts == 0 then return end
-  for _, range in ipairs(row_ranges(parts, first, count)) do
-    local arguments, number = { y = self:at(tile_tensor, range.first, column, place) }, 1
+function Lowering:map(operations, tile_tensor, origin, first, count, column, cols, load)
+  if #operations == 0 then return end
+  for _, range in ipairs(row_ranges(operations, first, count)) do
+    local arguments, number = { y = self:at(tile_tensor, range.first, column, origin) }, 1
     local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
     local list = {}
     if load then
-      arguments.x, number = self:at(load, range.first, column, place), 2
+      arguments.x, number = self:at(load, range.first, column, origin), 2
       list[1] = { kind = "load", argument = "x", ld = self:ld(load) }
     end
-    for _, part in ipairs(parts) do
-      local entry = { kind = part.kind, fn = part.fn }
-      if part.tensor then
-        local name = part.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
+    for _, operation in ipairs(operations) do
+      local entry = { kind = operation.kind, fn = operation.fn }
+      if operation.tensor then
+        local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
         local operand, ld
-        if part.kind == "bias" then
-          operand = self:at(part.tensor, 0, column, place)
+        if operation.kind == "bias" then
+          operand = self:at(operation.tensor, 0, column, origin)
         else
-          operand, ld = self:addend(part.tensor, range.first, column, place)
+          operand, ld = self:addend(operation.tensor, range.first, column, origin)
         end
         arguments[name], number = operand, number + 1
         entry.argument, entry.ld = name, ld
       end
       list[#list + 1] = entry
     end
-    self:emit { form = "map", parts = list, constants = constants, arguments = arguments }
+    self:emit { form = "map", elementwise = list, constants = constants, arguments = arguments }
   end
 end
 
 -- Storage forms of which a trace keeps a copy of its own.
-local taps = words.set { "fused", "tile", "transposed" }
+local traced = words.set { "fused", "tile", "transposed" }
 
--- Runs a fusion's elementwise parts on a tile of its result; a trace stops after each op and copies what it made.
-function Lowering:epilogue(fusion, place, first, count, column, cols)
-  local parts = map_parts(fusion)
-  local tile = function() return self:at(fusion.result, first, column, place) end
+-- Runs a fusion's elementwise operations on a tile of its result; a trace stops after each op and copies what it made.
+function Lowering:epilogue(fusion, origin, first, count, column, cols)
+  local operations = elementwise_of(fusion)
+  local tile = function() return self:at(fusion.result, first, column, origin) end
   if self.variant ~= "trace" then
-    self:map(parts, fusion.result, place, first, count, column, cols)
+    self:map(operations, fusion.result, origin, first, count, column, cols)
     return
   end
   local ops_in_order = { fusion.leading, table.unpack(fusion.epilogue) }
   for _, op in ipairs(ops_in_order) do
     local own = {}
-    for _, part in ipairs(parts) do if part.op == op then own[#own + 1] = part end end
-    self:map(own, fusion.result, place, first, count, column, cols)
-    if taps[self.storage[op.result.name].form] then
-      self:tap(op.result, tile(), self:ld(fusion.result), first, column, count, cols, place)
+    for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
+    self:map(own, fusion.result, origin, first, count, column, cols)
+    if traced[self.storage[op.result.name].form] then
+      self:trace_copy(op.result, tile(), self:ld(fusion.result), first, column, count, cols, origin)
     end
   end
 end
@@ -256,11 +256,11 @@ end
 local leading = {}
 
 --- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
-function Lowering.transposed_at(_, keys, number, key, column, place)
+function Lowering.transposed_at(_, keys, number, key, column, origin)
   local block = keys.key_block
   local operand = { buffer = keys.buffer, class = "arena",
     offset = number * transposed_floats(keys) + (key // block * keys.width + column) * block + key % block }
-  if place.loop then operand.terms = { b = transposed_floats(keys) } end
+  if origin.loop then operand.terms = { b = transposed_floats(keys) } end
   return operand
 end
 
@@ -278,21 +278,21 @@ function Lowering:panel_at(weight, row)
   error(("row %d is not one of %s"):format(row, weight.name))
 end
 
--- Turns a hot tile of keys into their panels: a step for each stretch of rows of one sequence and one panel.
-function Lowering:turn(tensor, place, block, column, width)
+-- Transposes a hot tile of keys into their panels: a step for the rows of each sequence and panel.
+function Lowering:transpose_tile(tensor, origin, block, column, width)
   local storage = self.storage[tensor.name]
   local row, stop = block.first, block.first + block.count
   while row < stop do
     local number, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
     local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
     self:row("transpose", { rows = count, cols = width, ldx = storage.leading_dimension, ldy = storage.key_block },
-      { y = self:transposed_at(storage, number, key, column, place), x = self:at(tensor, row, column, place) })
+      { y = self:transposed_at(storage, number, key, column, origin), x = self:at(tensor, row, column, origin) })
     row = row + count
   end
 end
 
 -- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
-function leading.linear(self, fusion, place, block)
+function leading.linear(self, fusion, origin, block)
   local op = fusion.leading
   local x, weight = op.operands.x, op.operands.weight
   local k = weight.shape[2]
@@ -303,60 +303,60 @@ function leading.linear(self, fusion, place, block)
     local lda = (width + 15) // 16 * 16
     local shape = { m = fusion.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
       ldc = self:ld(result), beta = 0 }
-    place.column = column
+    origin.column = column
     self:tile(shape, fusion, { buffer = weight.name, class = "weight", offset = panel_at },
-      self:at(x, block.first, 0, place), self:at(result, block.first, column, place), width)
-    self:epilogue(fusion, place, block.first, block.count, column, width)
-    if self.storage[result.name].form == "transposed" then self:turn(result, place, block, column, width) end
+      self:at(x, block.first, 0, origin), self:at(result, block.first, column, origin), width)
+    self:epilogue(fusion, origin, block.first, block.count, column, width)
+    if self.storage[result.name].form == "transposed" then self:transpose_tile(result, origin, block, column, width) end
     column, panel_at = column + width, panel_at + k * lda
   end
 end
 
-function leading.embed(self, fusion, place, block)
+function leading.embed(self, fusion, origin, block)
   local ids, tbl = fusion.leading.operands.ids, fusion.leading.operands.table
   local cols = tbl.shape[2]
-  local from = self:at(ids, block.first, 0, place)
+  local from = self:at(ids, block.first, 0, origin)
   self:row("embed", { rows = block.count, cols = cols, ldy = self:ld(fusion.result) },
-    { y = self:at(fusion.result, block.first, 0, place), table = self:at(tbl, 0, 0, place), ids = from })
-  self:epilogue(fusion, place, block.first, block.count, 0, cols)
+    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin), ids = from })
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
 -- The norms: rows of x to rows of the result, with a gain and a bias where the op has them.
-local function norm(self, fusion, place, block)
+local function norm(self, fusion, origin, block)
   local op = fusion.leading
   local o, x = op.operands, op.operands.x
   local cols = x.shape[#x.shape]
   self:row(op.op,
     { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps },
     {
-      y = self:at(fusion.result, block.first, 0, place), x = self:at(x, block.first, 0, place),
-      gain = o.gain and self:at(o.gain, 0, 0, place), bias = o.bias and self:at(o.bias, 0, 0, place),
+      y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
+      gain = o.gain and self:at(o.gain, 0, 0, origin), bias = o.bias and self:at(o.bias, 0, 0, origin),
     })
-  self:epilogue(fusion, place, block.first, block.count, 0, cols)
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
 
--- An elementwise op that no product carries: the first of its parts loads, the others ride.
-local function elementwise(self, fusion, place, block)
+-- An elementwise op that no product carries: the first of its operations loads its rows.
+local function elementwise(self, fusion, origin, block)
   local op = fusion.leading
   local x = op.operands.x or op.operands.a
   local cols = x.shape[#x.shape]
   local own = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
   if self.variant ~= "trace" then
-    local parts = map_parts(fusion)
-    table.insert(parts, 1, own)
-    self:map(parts, fusion.result, place, block.first, block.count, 0, cols, x)
+    local operations = elementwise_of(fusion)
+    table.insert(operations, 1, own)
+    self:map(operations, fusion.result, origin, block.first, block.count, 0, cols, x)
     return
   end
-  self:map({ own }, fusion.result, place, block.first, block.count, 0, cols, x)
-  self:epilogue(fusion, place, block.first, block.count, 0, cols)
+  self:map({ own }, fusion.result, origin, block.first, block.count, 0, cols, x)
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
 leading.activate, leading.add, leading.multiply = elementwise, elementwise, elementwise
 
 -- The tables of angles begin anew with each sequence.
-function leading.rotate(self, fusion, place, block)
+function leading.rotate(self, fusion, origin, block)
   local op = fusion.leading
   local x, cosines = op.operands.x, op.operands.cosines
   local rows, half = table.unpack(cosines.shape)
@@ -366,23 +366,23 @@ function leading.rotate(self, fusion, place, block)
     self:row("rotate", { rows = count, heads = op.attributes.heads, head_dim = x.shape[3] // op.attributes.heads,
       dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(fusion.result),
       cols = x.shape[3] },
-      { y = self:at(fusion.result, row, 0, place), x = self:at(x, row, 0, place),
-        cosines = self:at(cosines, row % rows, 0, place), sines = self:at(op.operands.sines, row % rows, 0, place) })
+      { y = self:at(fusion.result, row, 0, origin), x = self:at(x, row, 0, origin),
+        cosines = self:at(cosines, row % rows, 0, origin), sines = self:at(op.operands.sines, row % rows, 0, origin) })
     row = row + count
   end
 end
 
-function leading.copy(self, fusion, place, block)
+function leading.copy(self, fusion, origin, block)
   local x = fusion.leading.operands.x
   self:row("copy",
     { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(fusion.result) },
-    { y = self:at(fusion.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
-function leading.argmax(self, fusion, place, block)
+function leading.argmax(self, fusion, origin, block)
   local x = fusion.leading.operands.x
   self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
-    { y = self:at(fusion.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
 --- A fusion's equation with the names of the graph, for the line above its calls.
@@ -415,14 +415,14 @@ end
 
 function Lowering:rows_region(region)
   for i, block in ipairs(region.blocks) do
-    local place = rows_place(block)
+    local origin = rows_origin(block)
     self.block_index = i
     for _, fusion in ipairs(region.fusions) do
       self.op_index = self.index_of[fusion.leading]
       self:note(describe(fusion, block, region.rows))
-      for _, part in ipairs(fusion.panels and { block } or block.parts) do
+      for _, rows in ipairs(fusion.panels and { block } or block.row_blocks) do
         self:unit()
-        leading[fusion.leading.op](self, fusion, place, part)
+        leading[fusion.leading.op](self, fusion, origin, rows)
       end
     end
   end
@@ -441,8 +441,8 @@ end
 Lowering.attention_region = attention.lower
 
 --- The run-time integer lengths[sequence] + plus.
-function Lowering:value(tensor, plus, place)
-  local operand = self:at(tensor, 0, 0, place)
+function Lowering:value(tensor, plus, origin)
+  local operand = self:at(tensor, 0, 0, origin)
   operand.is_value, operand.plus = true, plus
   operand.least, operand.most = operand.least + plus, operand.most + plus
   return operand
@@ -475,7 +475,7 @@ function Lowering:buffers(state)
     local tensor = state.graph.tensors[name]
     local whole = self.whole or storage.whole_batch
     local sequences = whole and batch or sequences_of(micro_batch_of, name, batch)
-    local rows = (storage.shared and 1 or sequences) * storage.rows_per_sequence
+    local rows = (storage.unbatched and 1 or sequences) * storage.rows_per_sequence
     local ld = storage.leading_dimension
     if storage.form == "external" then
       buffers[name] = { floats = rows * ld, ld = ld, class = external_class[tensor.kind] }
@@ -491,7 +491,7 @@ function Lowering:buffers(state)
       buffers[storage.buffer] = { floats = sequences_of(micro_batch_of, name, batch) * transposed_floats(storage),
         ld = storage.key_block, class = "arena" }
     end
-    if self.variant == "trace" and taps[storage.form] then
+    if self.variant == "trace" and traced[storage.form] then
       buffers[name .. "@trace"] = { floats = rows * storage.width, ld = storage.width, class = "arena",
         traces = name }
     end
@@ -500,7 +500,7 @@ function Lowering:buffers(state)
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
         local keys = region.keys
-        if keys and keys.turned then
+        if keys and keys.separate then
           buffers[keys.buffer] = { floats = segment.micro_batch * transposed_floats(keys), ld = keys.key_block,
             class = "arena" }
         end
@@ -570,25 +570,25 @@ function formats.product(step)
 end
 
 function formats.map(step)
-  local parts = {}
-  for _, part in ipairs(step.parts) do parts[#parts + 1] = part.fn or part.kind end
-  local text = ("%s %dx%d ld%d"):format(table.concat(parts, "+"), step.constants.rows, step.constants.cols,
+  local texts = {}
+  for _, operation in ipairs(step.elementwise) do texts[#texts + 1] = operation.fn or operation.kind end
+  local text = ("%s %dx%d ld%d"):format(table.concat(texts, "+"), step.constants.rows, step.constants.cols,
     step.constants.ld)
   operands.each(step, function(operand) text = text .. "  " .. lower.operand_text(operand) end)
   return text
 end
 
 function formats.row(step)
-  local parts = { step.fn }
+  local texts = { step.fn }
   for _, name in ipairs(words.sorted_keys(step.constants)) do
     local value = step.constants[name]
-    parts[#parts + 1] = ("%s=%s"):format(name, math.type(value) == "float" and ("%.9g"):format(value)
+    texts[#texts + 1] = ("%s=%s"):format(name, math.type(value) == "float" and ("%.9g"):format(value)
       or tostring(value))
   end
   for _, name in ipairs(words.sorted_keys(step.arguments)) do
-    parts[#parts + 1] = (" %s=%s"):format(name, lower.operand_text(step.arguments[name]))
+    texts[#texts + 1] = (" %s=%s"):format(name, lower.operand_text(step.arguments[name]))
   end
-  return table.concat(parts, " ")
+  return table.concat(texts, " ")
 end
 
 --- A step as one line of text.

@@ -6,13 +6,13 @@
 --   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
 --   layouts      weight -> { panel, count, tails, widths } or { rows = true }: as the entries planned before have them
 --   chosen       weight -> the width of its panels, where an entry planned before has chosen it
---   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch, shared (no batch at all) }
+--   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch, unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
 --                panels of key_block), fused (never stored)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
---                regions: { kind, fusions, blocks } of rows, blocks with the parts that row operations take; those of
---                attention.lua; or { kind, op, parts }. A fusion that is a product has panels, outputs (of each panel's
---                kernel) and k_blocks
+--                regions: { kind, fusions, blocks } of rows, blocks with the row_blocks of row operations; those of
+--                attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels, outputs (of each
+--                panel's kernel) and k_blocks
 local budget = require("passes.plan.budget")
 local divide = require("passes.plan.divide")
 local ops = require("data.ops")
@@ -62,7 +62,8 @@ local function fusion_of(state, leading, epilogue, rows)
     fusion.key = tuning.key(leading, epilogue, rows)
     local own = state.plan.parameters_of(fusion.key, weight)
     own.panel = state.plan.chosen[weight.name] or own.panel
-    layouts[weight.name] = layouts[weight.name] or state.plan.alike("panels", divide.panels, weight.shape[1], own.panel)
+    layouts[weight.name] = layouts[weight.name]
+      or state.plan.memoise("panels", divide.panels, weight.shape[1], own.panel)
     fusion.panels = layouts[weight.name]
     fusion.k_blocks = divide.k_blocks(weight.shape[2], own.k_block)
     fusion.parameters = own
@@ -80,13 +81,13 @@ function plan.main_product(region)
   return main
 end
 
--- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of a shared tensor, which has no batch,
+-- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of an unbatched tensor,
 -- all of them). Integers (ids, lengths, labels) are one a row.
 local function row_shape(tensor)
   local width = tensor.type == "f32" and tensor.shape[#tensor.shape] or 1
   local rows = 1
-  for i = tensor.shared and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
-  return width, (#tensor.shape > 1 or tensor.shared) and rows // width or 1
+  for i = tensor.unbatched and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
+  return width, (#tensor.shape > 1 or tensor.unbatched) and rows // width or 1
 end
 
 -- The ops of an attention, from its scores to its context: scores, chain (what is done to them, the softmax and what
@@ -102,7 +103,7 @@ local function attention_region(state, region, list, at, uses)
     local packed = class.packed and list[i].operands[class.packed]
     if packed then
       state.plan.layouts[packed.name] = state.plan.layouts[packed.name]
-        or state.plan.alike("panels", divide.panels, packed.shape[1], TABLE_PANEL)
+        or state.plan.memoise("panels", divide.panels, packed.shape[1], TABLE_PANEL)
     end
     i = i + 1
   end
@@ -111,7 +112,7 @@ local function attention_region(state, region, list, at, uses)
   local shape, a = region.scores.result.shape, region.scores.attributes
   local in_chunks = attention.may_come_in_chunks(region, uses)
   local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
-  local blocks = state.plan.alike("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
+  local blocks = state.plan.memoise("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
     a.extra, in_chunks)
   for key, value in pairs(blocks) do region[key] = value end
   local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
@@ -144,7 +145,8 @@ local function regions_of(state, list, uses, sequences)
     else
       local r = region("sequence")
       r.op, r.ops = op, { op }
-      r.parts = ops.class(op).in_parts and divide.parts(0, op.result.shape[2], state.plan.parameters.row_block)
+      r.row_blocks = ops.class(op).in_row_blocks
+        and divide.row_blocks(0, op.result.shape[2], state.plan.parameters.row_block)
       i = i + 1
     end
   end
@@ -153,7 +155,7 @@ local function regions_of(state, list, uses, sequences)
     if r.kind == "rows" then
       r.blocks = divide.blocks(r.rows, main and main.parameters.token_block or state.plan.parameters.token_block)
       for _, block in ipairs(r.blocks) do
-        block.parts = divide.parts(block.first, block.count, state.plan.parameters.row_block)
+        block.row_blocks = divide.row_blocks(block.first, block.count, state.plan.parameters.row_block)
       end
     end
   end
@@ -251,7 +253,7 @@ local function store(state, entry, segments, uses)
   local function external(name)
     local width, rows = row_shape(tensors[name])
     storage[name] = { form = "external", width = width, leading_dimension = width, rows_per_sequence = rows,
-      whole_batch = true, shared = tensors[name].shared }
+      whole_batch = true, unbatched = tensors[name].unbatched }
   end
   for _, name in ipairs(entry.inputs) do external(name) end
   for _, op in ipairs(entry.ops) do
@@ -261,7 +263,7 @@ local function store(state, entry, segments, uses)
       external(name)
     else
       local written = writer[name]
-      local here, crossing = readers[name] ~= nil, false -- what nobody reads has no tile that is taken in turn
+      local here, crossing = readers[name] ~= nil, false -- what nobody reads has no tile that is filled again and again
       for _, reader in ipairs(readers[name] or {}) do
         if reader.region ~= written.region then here = false end
         if reader.segment ~= written.segment then crossing = true end
@@ -271,14 +273,14 @@ local function store(state, entry, segments, uses)
       local width, rows = row_shape(tensor)
       storage[name] = { form = form, width = width,
         leading_dimension = divide.leading_dimension(width, state.plan.parameters),
-        rows_per_sequence = rows, whole_batch = crossing, shared = tensor.shared,
+        rows_per_sequence = rows, whole_batch = crossing, unbatched = tensor.unbatched,
         tile_rows = form == "tile" and written.region.blocks[1].count or nil }
     end
   end
 end
 
 -- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
--- are turned while the product's tile is hot, and never stored as rows; else it turns them first.
+-- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores.
 local function transpose_keys(state, segments, uses)
   local storage, p = state.plan.storage, state.plan.parameters
   local made_by = {}
@@ -292,7 +294,7 @@ local function transpose_keys(state, segments, uses)
         if k then
           local made = uses[k.name] == 1 and k.kind == "scratch" and made_by[k.name]
           local s = storage[k.name]
-          region.keys = { buffer = region.scores.result.name .. "@keys", turned = true, key_block = p.key_block,
+          region.keys = { buffer = region.scores.result.name .. "@keys", separate = true, key_block = p.key_block,
             width = s.width, rows_per_sequence = s.rows_per_sequence }
           if made then
             local widest, most = 0, 0
@@ -345,7 +347,7 @@ local function in_place(state, entry)
   end
 end
 
--- Whether n like parts keep `threads` workers busy nine tenths of the time.
+-- Whether n like shares keep `threads` workers busy nine tenths of the time.
 local function divides(n, threads)
   return n / (threads * ((n + threads - 1) // threads)) >= 0.9
 end
@@ -357,8 +359,8 @@ local function apart(segment, threads, batch)
   return batch % segment.micro_batch == 0 or last >= 2
 end
 
--- The axis that workers divide, for each number of them: micro-batches, which meet only at the end; in a region
--- of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a meeting behind
+-- The axis that workers divide, for each number of them: micro-batches, with a barrier only at the end; in a region
+-- of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a barrier behind
 -- each.
 local function partition(state, segments)
   local numbers = { 2, table.unpack(state.spec.workers) } -- two: whether a second worker pays is told of every model
@@ -382,7 +384,7 @@ end
 
 -- Layers are alike: what is planned for one stands for all. Returns a function that calls make(...) once for each name
 -- and list of arguments.
-local function once_for_each()
+local function memoiser()
   local made = {}
   return function(name, make, ...)
     local key = { name }
@@ -408,7 +410,7 @@ local function chosen_layouts(state)
 end
 
 function plan.run(state)
-  state.plan = { storage = {}, layouts = chosen_layouts(state), chosen = {}, alike = once_for_each() }
+  state.plan = { storage = {}, layouts = chosen_layouts(state), chosen = {}, memoise = memoiser() }
   for name, layout in pairs(state.plan.layouts) do state.plan.chosen[name] = layout.panel end
   tuning.prepare(state)
   local entry = state.graph.entry

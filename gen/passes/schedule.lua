@@ -37,7 +37,7 @@ function schedule.each(program, visit)
 end
 
 --- The buffer that another lies over, or that it is: what a norm writes in place has two names.
-function schedule.place(buffers, name)
+function schedule.slot(buffers, name)
   while buffers[name].over do name = buffers[name].over end
   return name
 end
@@ -49,7 +49,7 @@ local function atom_key(step, threads)
   return region, -step.unit
 end
 
--- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: places that one block of rows after the
+-- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that one block of rows after the
 -- other fills anew; touches: those that it reads or writes, by whatever name.
 local function atoms_of(section, threads, is_private, buffers)
   local atoms, of_region, of_step = {}, {}, {}
@@ -69,10 +69,10 @@ local function atoms_of(section, threads, is_private, buffers)
         if not operand.buffer or operand.class == "weight" or is_private(operand.buffer, region) then return end
         if access ~= "w" then atom.reads[operand.buffer] = true end
         if access == "w" or access == "rw" then atom.writes[operand.buffer] = true end
-        local place = schedule.place(buffers, operand.buffer)
-        atom.touches[place] = true
-        if access == "w" and place == operand.buffer and buffers[place].private == "block" then
-          atom.fills[place] = true
+        local slot = schedule.slot(buffers, operand.buffer)
+        atom.touches[slot] = true
+        if access == "w" and slot == operand.buffer and buffers[slot].private == "block" then
+          atom.fills[slot] = true
         end
       end)
     end
@@ -92,10 +92,10 @@ local function find_phases(atoms)
   for _, atom in ipairs(atoms) do
     local clash = false
     for buffer in pairs(atom.reads) do clash = clash or (written[buffer] and not atom.writes[buffer]) end
-    for place in pairs(atom.fills) do clash = clash or touched[place] end
+    for slot in pairs(atom.fills) do clash = clash or touched[slot] end
     if clash then begin() end
     for buffer in pairs(atom.writes) do written[buffer] = true end
-    for place in pairs(atom.touches) do touched[place] = touched[place] or not atom.fills[place] end
+    for slot in pairs(atom.touches) do touched[slot] = touched[slot] or not atom.fills[slot] end
     local phase = phases[#phases]
     phase.atoms[#phase.atoms + 1] = atom
     phase.cost = phase.cost + atom.cost

@@ -142,7 +142,7 @@ typedef struct attn2c_descriptor {
   const int64_t *entry_arenas; /* of each of several entries; NULL: arena_floats */
   int64_t lines;               /* of emitted steps */
   /* The part of the counted work that a second worker takes off the first: 0 where there is too little
-   * between two meetings and one worker does it all, at most a half. */
+   * between two barriers and one worker does it all, at most a half. */
   double saved_by_two;
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */

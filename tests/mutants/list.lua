@@ -148,21 +148,21 @@ of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
 of("gen/passes/lower.lua", spec .. "passes/lower_spec.lua") {
   { name = "lower_periods", old = "local stop = math.min(first + count, (row // period + 1) * period)",
     new = "local stop = first + count", wrong = "a table of positions goes on into the next sequence" },
-  { name = "lower_loop", old = "if place.loop then operand.terms.b = per_sequence end", new = "",
+  { name = "lower_loop", old = "if origin.loop then operand.terms.b = per_sequence end", new = "",
     wrong = "all sequences of a micro-batch are the first" },
 }
 
 of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
-  { name = "lower_last_row", old = "self:value(op.operands.lengths, -1, place)",
-    new = "self:value(op.operands.lengths, 0, place)", filter = "pool",
+  { name = "lower_last_row", old = "self:value(op.operands.lengths, -1, origin)",
+    new = "self:value(op.operands.lengths, 0, origin)", filter = "pool",
     wrong = "the row behind the last one is taken" },
 }
 
 of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
   { name = "scores_key_head", old = "return at.head // (heads // (k.shape[3] // at.head_dim))",
     new = "return at.head % (k.shape[3] // at.head_dim)", wrong = "heads read another group's keys" },
-  { name = "scores_first_key", old = "(op.attributes.offset or 0) - range.first_key, at.place) })",
-    new = "(op.attributes.offset or 0), at.place) })", suite = spec .. "passes/lower/attention_spec.lua",
+  { name = "scores_first_key", old = "(op.attributes.offset or 0) - range.first_key, at.origin) })",
+    new = "(op.attributes.offset or 0), at.origin) })", suite = spec .. "passes/lower/attention_spec.lua",
     filter = "counts a block's valid keys", wrong = "add_length counts from the first key of all" },
   { name = "scores_distance", old = "range.first_key - at.block.first + at.queries - 1",
     new = "range.first_key - at.block.first + at.queries", wrong = "each distance has its neighbour's value" },
@@ -174,8 +174,8 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
   { name = "repair_static", old = "elseif first.cut or lengths then", new = "elseif lengths then",
     suite = spec .. "whole/nan_spec.lua", filter = "with causal$",
     wrong = "a NaN behind a static mask reaches the context" },
-  { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - range.first_key, at.place) })",
-    new = "(region.scores.attributes.offset or 0), at.place) })", wrong = "lengths count from the first key of all" },
+  { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - range.first_key, at.origin) })",
+    new = "(region.scores.attributes.offset or 0), at.origin) })", wrong = "lengths count from the first key of all" },
   { name = "store_rest", old = "  fill(result.shape[4])\n", new = "", suite = spec .. "passes/lower/options_spec.lua",
     filter = "weights that go out", wrong = "weights of keys behind the last block are not written" },
   { name = "context_tail", old = "    beta = 1\n", new = "", filter = "reduces the context",
@@ -184,7 +184,7 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
 
 of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
   { name = "schedule_write_after_read",
-    old = "for place in pairs(atom.fills) do clash = clash or touched[place] end", new = "",
+    old = "for slot in pairs(atom.fills) do clash = clash or touched[slot] end", new = "",
     filter = "under another name", wrong = "a block overwrites what another worker still reads" },
   { name = "schedule_read_after_write",
     old = "clash = clash or (written[buffer] and not atom.writes[buffer])", new = "clash = clash or false",
@@ -204,8 +204,8 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
     new = "", wrong = "what is pooled is overwritten by the next micro-batch" },
   { name = "memory_names", old = "item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)",
     new = "item.first, item.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
-  { name = "memory_side_by_side", old = "program.shared_floats + program.threads * program.own_floats",
-    new = "program.shared_floats + program.own_floats", wrong = "all workers have one part of the arena" },
+  { name = "memory_side_by_side", old = "program.common_floats + program.threads * program.own_floats",
+    new = "program.common_floats + program.own_floats", wrong = "all workers have one part of the arena" },
   { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
     new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
   { name = "memory_panels", old = "columns * words.round_up(width, LINE) end", new = "columns * width end",

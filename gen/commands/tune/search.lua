@@ -106,9 +106,9 @@ function search.spread(list)
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted)
   local function at(fraction)
-    local place = 1 + fraction * (#sorted - 1)
-    local low = sorted[math.floor(place)]
-    return low + (sorted[math.ceil(place)] - low) * (place - math.floor(place))
+    local position = 1 + fraction * (#sorted - 1)
+    local low = sorted[math.floor(position)]
+    return low + (sorted[math.ceil(position)] - low) * (position - math.floor(position))
   end
   return at(0.5), (at(0.75) - at(0.25)) / 1.349
 end

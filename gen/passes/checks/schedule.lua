@@ -1,5 +1,5 @@
--- What must hold of a schedule: between two meetings, what one worker writes no other reads or writes.
--- Workers that divide phases meet behind each; those that divide the micro-batches, at the end.
+-- What must hold of a schedule: between two barriers, what one worker writes no other reads or writes.
+-- Workers that divide phases have a barrier behind each; those that divide micro-batches, at the end.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -12,10 +12,10 @@ local WRITTEN = { arena = true, out = true } -- classes of buffers that steps wr
 -- Buffers that lie over one another are one.
 local function add(sets, step, program)
   operands.touched(step, function(operand, access, dimensions)
-    local place = schedule.place(program.buffers, operand.buffer)
-    local buffer = program.buffers[place]
-    sets[place] = sets[place] or {}
-    local of_buffer, stride = sets[place], (operand.terms or {}).b or 0
+    local slot = schedule.slot(program.buffers, operand.buffer)
+    local buffer = program.buffers[slot]
+    sets[slot] = sets[slot] or {}
+    local of_buffer, stride = sets[slot], (operand.terms or {}).b or 0
     of_buffer[stride] = of_buffer[stride] or { r = {}, w = {} }
     local set = of_buffer[stride][access == "r" and "r" or "w"]
     for _, rectangle in ipairs(rectangles.of(footprint.boxes(dimensions, operand.offset), buffer.ld)) do
@@ -76,7 +76,7 @@ local function check_phase(phase, segment, program)
     for stride_one, one in pairs(mine) do
       for stride_other, other in pairs(theirs) do
         expect(not clash(one.w, stride_one, other.w, stride_other, segment.micro_batch, pitch), "schedule",
-          "%s: two workers write to one place of %s", phase.section.name, name)
+          "%s: two workers write the same elements of %s", phase.section.name, name)
         expect(not clash(one.w, stride_one, other.r, stride_other, segment.micro_batch, pitch), "schedule",
           "%s: %s is read and written in one phase", phase.section.name, name)
       end
@@ -105,17 +105,17 @@ local function distances(segment, workers, batch)
 end
 
 -- Groups of sequences on several workers: what each writes of a buffer that has all sequences moves with them, and
--- another micro-batch neither reads nor writes it. What does not move is each worker's own (checked with its place).
+-- another micro-batch neither reads nor writes it. What does not move is each worker's own (checked with its offset).
 local function check_micro_batches(segment, program, batch)
   local sets, strides, section_of = {}, {}, {}
   for _, section in ipairs(segment.sections) do
     for _, step in ipairs(section.steps) do
       operands.touched(step, function(operand, access)
         local stride = operand.terms and operand.terms.s or 0
-        local name = schedule.place(program.buffers, operand.buffer)
+        local name = schedule.slot(program.buffers, operand.buffer)
         section_of[name] = section.name
         if operand.class == "out" and access ~= "r" then
-          expect(stride > 0, "schedule", "%s: two workers write to one place of %s", section.name, operand.buffer)
+          expect(stride > 0, "schedule", "%s: two workers write the same elements of %s", section.name, operand.buffer)
         end
         expect((strides[name] or stride) == stride, "schedule", "%s: %s moves in two ways", section.name, name)
         strides[name] = stride
@@ -137,13 +137,13 @@ local function check_micro_batches(segment, program, batch)
       or {}) do
       for _, sign in ipairs { 1, -1 } do
         expect(not any_meet(moved(written, sign * distance * strides[name], pitch), touched), "schedule",
-          "%s: two workers write to one place of %s", section_of[name], name)
+          "%s: two workers write the same elements of %s", section_of[name], name)
       end
     end
   end
 end
 
---- Workers do not touch one place of a buffer unless they meet in between; there are as many calls as before.
+--- Workers do not touch the same elements unless there is a barrier in between; there are as many calls as before.
 return function(state)
   for _, program in ipairs(state.programs) do
     for _, segment in ipairs(program.segments) do

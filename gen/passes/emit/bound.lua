@@ -84,12 +84,12 @@ end
 -- integer that only a call knows is the largest that it may be.
 local function row_of(step)
   local at, list = 0, {}
-  operands.each(step, function(operand, access, declared, _, part)
+  operands.each(step, function(operand, access, declared, _, operation)
     if access == "value" then
       list[#list + 1] = tostring(operand.most)
       return
     end
-    local low, high = footprint.reach(declared[3](operands.known(step, part)))
+    local low, high = footprint.reach(declared[3](operands.known(step, operation)))
     local pointer = c.behind("x", at - low)
     list[#list + 1] = declared.type and ("(%s *)(%s)"):format(declared.type, pointer) or pointer
     at = at + words.round_up(high - low + 1, 16) + 16 -- not all at the same place of a page

@@ -1,4 +1,4 @@
--- steps_spec: every row operation and part is declared in full, and its footprints agree with the
+-- steps_spec: every row operation and elementwise operation is declared in full, and its footprints agree with the
 -- bodies of the runtime: what a body names is declared, and each footprint asks for constants that are there.
 local helper = require("tests.spec.helper")
 local footprint = require("data.footprint")
@@ -35,7 +35,7 @@ end
 describe("steps", function()
   it("are declared in full", function()
     for fn, entry in pairs(steps.rows) do check(fn, entry) end
-    for kind, entry in pairs(steps.parts) do check(kind, entry) end
+    for kind, entry in pairs(steps.elementwise) do check(kind, entry) end
   end)
 
   it("name in their body each constant and operand that they declare, and no other", function()
@@ -89,7 +89,7 @@ describe("steps", function()
   end)
 
   it("are replaced operand by operand, and left alone where none changes", function()
-    local step = { form = "map", parts = {}, arguments = { y = { buffer = "a" }, r = { buffer = "b" } } }
+    local step = { form = "map", elementwise = {}, arguments = { y = { buffer = "a" }, r = { buffer = "b" } } }
     assert.equal(step, operands.replace(step, function(operand) return operand end))
     local copy = operands.replace(step, function(operand)
       return operand.buffer == "a" and { buffer = "c" } or operand

@@ -155,7 +155,8 @@ describe("what lowering reads", function()
   it("is the rows that an operation takes at a time", function()
     for _, region in ipairs(regions { seq = 40, plan = { row_block = 16 } }) do
       for _, block in ipairs(region.kind == "rows" and region.blocks or {}) do
-        assert.same({ { first = 0, count = 16 }, { first = 16, count = 16 }, { first = 32, count = 8 } }, block.parts)
+        assert.same({ { first = 0, count = 16 }, { first = 16, count = 16 }, { first = 32, count = 8 } },
+          block.row_blocks)
       end
     end
   end)
