@@ -7,7 +7,7 @@
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes }
 --   groups           each of so many groups of rows has these parts: "heads" or "kv_heads" (a number of them), or a
 --                    number; "rows": the parts alternate row by row
---   unpair           rows of a head that a rotation turns lie as pairs 2 d, 2 d + 1; the model has halves
+--   unpair           rows of a head that are rotated lie as pairs 2 d, 2 d + 1; the model has halves
 --   transpose        the tensor lies [in][out]
 --   factor           all values times this
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
@@ -92,21 +92,21 @@ end
 -- Halves of a head's rotated rows out of pairs.
 local function of_pairs(tensor, rule, rows, spec)
   if not rule.unpair then return whole(rows) end
-  local dim, turned, list = spec.head_dim, spec.rope_dim or spec.head_dim, {}
+  local dim, rotated, list = spec.head_dim, spec.rope_dim or spec.head_dim, {}
   if rows % dim ~= 0 then refuse(tensor, ("unpair: %d rows are no whole heads of %d"):format(rows, dim)) end
   for head = 0, rows - dim, dim do
     for half = 0, 1 do
-      list[#list + 1] = { at = head + half * turned // 2, count = turned // 2, from = head + half, step = 2 }
+      list[#list + 1] = { at = head + half * rotated // 2, count = rotated // 2, from = head + half, step = 2 }
     end
-    if turned < dim then
-      list[#list + 1] = { at = head + turned, count = dim - turned, from = head + turned, step = 1 }
+    if rotated < dim then
+      list[#list + 1] = { at = head + rotated, count = dim - rotated, from = head + rotated, step = 1 }
     end
   end
   return list
 end
 
--- Adds the boxes of a rule to a result. place: where the boxes lie in the weight: { row, column, added, factor }.
-local function add(result, tensor, rule, size, spec, place)
+-- Adds the boxes of a rule to a result. target: where the boxes lie in the weight: { row, column, added, factor }.
+local function add(result, tensor, rule, size, spec, target)
   if rule.pieces then
     local by_rows, count = rule.join == "rows", #rule.pieces
     local whole_size = by_rows and size.rows or size.columns
@@ -117,11 +117,11 @@ local function add(result, tensor, rule, size, spec, place)
     for i, piece in ipairs(rule.pieces) do
       add(result, tensor, piece, { rows = by_rows and part or size.rows, columns = by_rows and size.columns or part,
         vector = size.vector },
-        spec, { row = place.row + (by_rows and (i - 1) * part or 0), column = place.column +
-          (by_rows and 0 or (i - 1) * part), added = place.added, factor = place.factor * (rule.factor or 1) })
+        spec, { row = target.row + (by_rows and (i - 1) * part or 0), column = target.column +
+          (by_rows and 0 or (i - 1) * part), added = target.added, factor = target.factor * (rule.factor or 1) })
     end
   else
-    local factor = place.factor * (rule.factor or 1)
+    local factor = target.factor * (rule.factor or 1)
     local rows, all_rows = of_graph(tensor, 1, size.rows)
     local columns, all_columns = of_graph(tensor, 2, size.columns)
     local inner, stored_rows = of_parts(tensor, rule, all_rows, spec)
@@ -133,20 +133,20 @@ local function add(result, tensor, rule, size, spec, place)
       rows = { { at = 0, count = size.rows, from = rule.row, step = 0 } }
     end
     result.stored[#result.stored + 1] = { names = rule.names, shape = tensor.source.shape or shape }
-    local turned = rule.transpose and not size.vector and not rule.row
-    local row_step, column_step = turned and 1 or all_columns, turned and stored_rows or 1
+    local transposed = rule.transpose and not size.vector and not rule.row
+    local row_step, column_step = transposed and 1 or all_columns, transposed and stored_rows or 1
     for _, r in ipairs(rows) do
       for _, col in ipairs(columns) do
-        result.views[#result.views + 1] = { stored = #result.stored, added = place.added, row = place.row + r.at,
-          rows = r.count, column = place.column + col.at, columns = col.count,
+        result.views[#result.views + 1] = { stored = #result.stored, added = target.added, row = target.row + r.at,
+          rows = r.count, column = target.column + col.at, columns = col.count,
           first = r.from * row_step + col.from * column_step, row_step = r.step * row_step, column_step = column_step,
           factor = factor }
       end
     end
   end
   if rule.plus then
-    add(result, tensor, rule.plus, size, spec, { row = place.row, column = place.column, added = true,
-      factor = place.factor })
+    add(result, tensor, rule.plus, size, spec, { row = target.row, column = target.column, added = true,
+      factor = target.factor })
   end
 end
 

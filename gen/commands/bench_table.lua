@@ -34,11 +34,11 @@ end
 function join.md(results)
   local first = lines_of(results[1].text)
   local keys = missing(results, function(key) return first[1]:find("| " .. key .. " ", 1, true) end)
-  local head, rule = "", ""
+  local titles, rule = "", ""
   for _, name in ipairs(names(results[1], keys)) do
-    head, rule = head .. "| " .. name .. " ", rule .. "|--:"
+    titles, rule = titles .. "| " .. name .. " ", rule .. "|--:"
   end
-  local lines, below = { head .. first[1], rule .. first[2] }, {}
+  local lines, below = { titles .. first[1], rule .. first[2] }, {}
   for _, result in ipairs(results) do
     local varied = {}
     for _, each in ipairs(result.varied) do varied[#varied + 1] = each.key .. "=" .. each.value end

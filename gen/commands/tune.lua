@@ -232,9 +232,9 @@ function Tuner:settle(by)
       self.best[key] = { choice = found.choice, ratio = self.best[key].ratio * found.ratio / self.region_best[key] }
     end
   end
-  if by == "region" then -- the others of a region go with its leader
+  if by == "region" then -- the others of a region go with its main product
     for _, product in ipairs(self.order) do
-      local best, size = self.best[product.key], self.best[product.leader].choice.token_block
+      local best, size = self.best[product.key], self.best[product.main].choice.token_block
       if best.choice.token_block ~= size then
         local choice = {}
         for name, value in pairs(best.choice) do choice[name] = value end

@@ -38,26 +38,26 @@ function c.behind(pointer, elements)
   return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
 end
 
---- The pointer expression of an operand. place: { offsets = buffer -> arena floats, own = buffers in a worker's
+--- The pointer expression of an operand. addresses: { offsets = buffer -> arena floats, own = buffers in a worker's
 --- part of the arena, weights = name -> floats, members = tensor -> C member }.
-function c.pointer(operand, place)
+function c.pointer(operand, addresses)
   local base, offset = bases[operand.class], operand.offset
   if operand.class == "arena" then
-    offset = offset + place.offsets[operand.buffer]
-    if place.own[operand.buffer] then base = "p" end
+    offset = offset + addresses.offsets[operand.buffer]
+    if addresses.own[operand.buffer] then base = "p" end
   elseif operand.class == "weight" then
-    offset = offset + place.weights[operand.buffer]
+    offset = offset + addresses.weights[operand.buffer]
   else
-    base = operand.class .. "->" .. place.members[operand.buffer]
+    base = operand.class .. "->" .. addresses.members[operand.buffer]
   end
   return with_terms(c.behind(base, offset), operand)
 end
 
 --- The integer expression of a value operand.
-function c.value(operand, place)
+function c.value(operand, addresses)
   if operand.value then return tostring(operand.value) end
   local index = with_terms(tostring(operand.offset), operand):gsub("^0 %+ ", "")
-  local text = ("%s->%s[%s]"):format(operand.class, place.members[operand.buffer], index)
+  local text = ("%s->%s[%s]"):format(operand.class, addresses.members[operand.buffer], index)
   if operand.plus > 0 then text = text .. " + " .. operand.plus end
   if operand.plus < 0 then text = text .. " - " .. -operand.plus end
   return text

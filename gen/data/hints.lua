@@ -94,6 +94,9 @@ hints.globals = {
   decoder = "memory = encoder { }",
 }
 
+--- Tile parameters, in `plan`.
+hints.parameters = { k_span = "k_panel" }
+
 --- " (did you mean X?)" or " (why not)" for a word that a table of hints knows, else nil.
 function hints.text(list, word)
   local hint = list[word]

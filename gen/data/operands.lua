@@ -1,5 +1,5 @@
 -- operands.lua: what a step reads and writes, whatever its form: one walk over its operands as
--- steps.lua declares them. Passes that schedule, place, check and emit steps ask here.
+-- steps.lua declares them. Passes that schedule, lay out, check and emit steps ask here.
 local footprint = require("data.footprint")
 local steps = require("data.steps")
 
@@ -10,9 +10,9 @@ function operands.entry(step)
   return step.form == "row" and steps.rows[step.fn] or steps[step.form]
 end
 
---- Calls visit(operand, access, declared, name, part) for each operand of a step in the order of its call, then
---- absent(declared), if given, for each that is left out. access and declared as in steps.lua; part: of a map, whose
---- it is.
+--- Calls visit(operand, access, declared, name, operation) for each operand of a step in the order of its call, then
+--- absent(declared), if given, for each that is left out. access and declared as in steps.lua; operation: the
+--- elementwise operation of a map that has it.
 function operands.each(step, visit, absent)
   local entry = operands.entry(step)
   if not entry then return end
@@ -20,24 +20,24 @@ function operands.each(step, visit, absent)
     local name, access = declared[1], declared[2]
     local operand = step.arguments[name]
     if step.form == "product" and name == "c" and step.kernel.beta ~= 0 then access = "rw" end
-    if step.form == "map" and step.parts[1].kind == "load" then access = "w" end
+    if step.form == "map" and step.elementwise[1].kind == "load" then access = "w" end
     if operand then visit(operand, access, declared, name) elseif absent then absent(declared) end
   end
-  for _, part in ipairs(step.parts or {}) do
-    for _, declared in ipairs(steps.parts[part.kind].operands) do
-      visit(step.arguments[part.argument], declared[2], declared, part.argument, part)
+  for _, operation in ipairs(step.elementwise or {}) do
+    for _, declared in ipairs(steps.elementwise[operation.kind].operands) do
+      visit(step.arguments[operation.argument], declared[2], declared, operation.argument, operation)
     end
   end
 end
 
---- A copy of a step with turn(operand) in place of each operand; the step itself where nothing turns into another.
-function operands.replace(step, turn)
-  local arguments, turned = {}, false
+--- A copy of a step with change(operand) for each operand; the step itself where none changes.
+function operands.replace(step, change)
+  local arguments, changed = {}, false
   for name, operand in pairs(step.arguments) do
-    arguments[name] = operand and turn(operand)
-    turned = turned or arguments[name] ~= operand
+    arguments[name] = operand and change(operand)
+    changed = changed or arguments[name] ~= operand
   end
-  if not turned then return step end
+  if not changed then return step end
   local copy = {}
   for key, value in pairs(step) do copy[key] = value end
   copy.arguments = arguments
@@ -57,15 +57,15 @@ local function with_integers(step, entry)
   return known or step.constants
 end
 
---- The constants that footprints and costs of a step, or of a part of a map, ask for. wanted: of a product whose
+--- The constants that footprints and costs of a step, or of an operation of a map, ask for. wanted: of a product whose
 --- kernel makes more outputs than anyone reads, only those that are wanted.
-function operands.known(step, part, wanted)
+function operands.known(step, operation, wanted)
   if step.form == "product" then
     local k, batch = step.kernel, step.batch
     return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, lda = k.lda, ldb = k.ldb, ldc = k.ldc,
       count = batch.count, a_step = batch.a // 4, b_step = batch.b // 4 }
-  elseif part then
-    return { rows = step.constants.rows, cols = step.constants.cols, ld = part.ld, fn = part.fn }
+  elseif operation then
+    return { rows = step.constants.rows, cols = step.constants.cols, ld = operation.ld, fn = operation.fn }
   end
   return with_integers(step, operands.entry(step))
 end
@@ -77,9 +77,9 @@ local single = { first = 0 }
 --- visited, nil: all.
 function operands.touched(step, visit, wanted, classes)
   local known = operands.entry(step) and operands.known(step, nil, wanted)
-  operands.each(step, function(operand, access, declared, _, part)
+  operands.each(step, function(operand, access, declared, _, operation)
     if not operand.buffer or classes and not classes[operand.class] then return end
-    local constants = part and operands.known(step, part) or known
+    local constants = operation and operands.known(step, operation) or known
     visit(operand, access, declared[3] and declared[3](constants) or single, declared, constants)
   end)
 end

@@ -8,14 +8,15 @@
 --   region     "rows": works on rows alone, whatever sequence they are of; "attention": begins an attention, whose ops
 --              up to the context are planned together. Others take a sequence as a whole
 --   product    rows times a packed weight; packed: the name of an operand that is packed in panels, too
---   rides      may be done on another's tile while it is hot; carries: others may ride on it
+--   epilogue   may be part of an epilogue: done on another op's tile while it is hot; takes_epilogue: others may follow
+--              it so
 --   in_place   may write over what it reads
 --   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
 --              result (check_mask.c): one of ops.roles
 --   own_keys   touches only the queries' own keys, not those that all queries see
---   in_pieces  weights can be made some keys at a time
+--   in_chunks  weights can be made some keys at a time
 --   pools      what follows has a row a sequence
---   in_parts   takes a sequence, some rows of its result at a time
+--   in_row_blocks  takes a sequence, a row block of its result at a time
 local ops = {}
 
 --- Roles in an attention, in the order of attn2c_role in descriptor.h, which begins with none.
@@ -62,20 +63,20 @@ local function same(_, x) return x.shape end
 
 ops.table = {
   linear = {
-    class = { region = "rows", product = true, carries = true },
+    class = { region = "rows", product = true, takes_epilogue = true },
     operands = { "x", "weight", "bias" }, optional = { bias = true }, attributes = {},
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
     equation = "x · Wᵀ + b",
   },
   embed = {
-    class = { region = "rows", carries = true },
+    class = { region = "rows", takes_epilogue = true },
     operands = { "ids", "table" }, attributes = {},
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids]",
   },
   add = {
-    class = { region = "rows", carries = true, rides = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "a", "b" }, attributes = {},
     shape = function(_, a) return a.shape end,
     equation = "a + b, b repeated over the leading dimensions it lacks",
@@ -87,13 +88,13 @@ ops.table = {
     equation = "x",
   },
   activate = {
-    class = { region = "rows", carries = true, rides = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "x" }, attributes = { "function" },
     shape = function(_, x) return x.shape end,
     equation = "function(x)",
   },
   multiply = {
-    class = { region = "rows", carries = true, rides = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "a", "b" }, attributes = {}, shape = same,
     equation = "a b, element by element",
   },
@@ -116,7 +117,7 @@ ops.table = {
     equation = "the rows of a, of b, then rows of zeros, of each sequence",
   },
   patches = {
-    class = { in_parts = true },
+    class = { in_row_blocks = true },
     operands = { "x" }, attributes = { "patch" },
     shape = function(a, x)
       local p = a.patch
@@ -125,7 +126,7 @@ ops.table = {
     equation = "patches of an image, row by row, each [channels][patch][patch]",
   },
   rms_norm = {
-    class = { region = "rows", carries = true, in_place = true },
+    class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
     equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension",
   },
@@ -137,10 +138,10 @@ ops.table = {
   rotate = {
     class = { region = "rows", in_place = true },
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
-    equation = "pairs of a head's dimensions turned by an angle of their position",
+    equation = "pairs of a head's dimensions rotated by an angle of their position",
   },
   layer_norm = {
-    class = { region = "rows", carries = true, in_place = true },
+    class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     shape = function(_, x) return x.shape end,
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension",
@@ -193,7 +194,7 @@ ops.table = {
     equation = "scores + value where the key is behind its sequence's length, else scores",
   },
   bucket_table = {
-    operands = { "table", "index" }, attributes = {}, shared = true, -- one for all sequences
+    operands = { "table", "index" }, attributes = {}, unbatched = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
     equation = "table[index[distance]][head]",
   },
@@ -208,13 +209,13 @@ ops.table = {
     equation = "weights factors[layer][head]",
   },
   mean_heads = {
-    class = { role = "mean_of_weights", in_parts = true },
+    class = { role = "mean_of_weights", in_row_blocks = true },
     operands = { "weights" }, attributes = {},
     shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
     equation = "mean of the weights over heads",
   },
   softmax = {
-    class = { role = "scores_to_weights", in_pieces = true },
+    class = { role = "scores_to_weights", in_chunks = true },
     operands = { "scores" }, attributes = { "scale" },
     shape = function(_, scores) return scores.shape end,
     equation = "exp(scale (s - max)) / sum, a row; a row of -inf only gives 0",
@@ -275,8 +276,8 @@ function ops.make(name, section, operands, attributes)
   end
   return {
     op = name, section = section, operands = operands, attributes = attributes,
-    shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32", shared = declared.shared,
-    flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
+    shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32",
+    unbatched = declared.unbatched, flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
   }
 end
 

@@ -1,5 +1,5 @@
 -- steps.lua: the forms that a step can take once ops are lowered, declared once: a product, a row
--- operation, a map of elementwise parts. lower makes steps; schedule, memory, the checkers and emit
+-- operation, a map of elementwise operations. lower makes steps; schedule, memory, the checkers and emit
 -- read here what a step touches, what it costs, how it is called and what it means.
 --
 -- An entry has
@@ -57,11 +57,11 @@ local triples = { __tostring = function(list)
 end }
 
 --- A constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
-function steps.spans(list) return setmetatable(list, triples) end
+function steps.ranges(list) return setmetatable(list, triples) end
 
-local function span_values(c)
+local function range_values(c)
   local rows = 0
-  for _, span in ipairs(c.spans) do rows = math.max(rows, span[2] + span[3]) end
+  for _, range in ipairs(c.ranges) do rows = math.max(rows, range[2] + range[3]) end
   return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
 end
 
@@ -120,12 +120,12 @@ steps.rows = {
     equation = "s[i][j] = -inf unless j < ${keep} or ${lo} + i <= j < ${hi} + i",
   },
   context_repair_nonzero = {
-    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "spans", "count", "cols" },
+    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "ranges", "count", "cols" },
     operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
-      { "v", "r", span_values } },
+      { "v", "r", range_values } },
     cost = each(5),
     body = "attn2c_context_repair_nonzero(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
-      .. "(const int[][3]){${spans}}, ${count})",
+      .. "(const int[][3]){${ranges}}, ${count})",
     equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
   },
   rms_norm = {
@@ -150,7 +150,7 @@ steps.rows = {
     cost = each(16),
     body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, "
       .. "${ldy})",
-    equation = "y[i] = x[i] with its pairs of dimensions turned by the angles of row i",
+    equation = "y[i] = x[i] with its pairs of dimensions rotated by the angles of row i",
   },
   patches = {
     constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" },
@@ -192,14 +192,14 @@ steps.rows = {
     constants = { "rows", "cols", "ld", "scale" },
     operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "w", state(0, 3) } },
     cost = each(48),
-    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 1)",
+    body = "attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 1)",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max)); the state keeps max and sum",
   },
   softmax_more = {
     constants = { "rows", "cols", "ld", "scale" },
     operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "rw", state(0, 3) } },
     cost = each(48),
-    body = "attn2c_softmax_block(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 0)",
+    body = "attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 0)",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max so far)); the state keeps max, sum, and what shrinks older sums",
   },
   softmax_add = {
@@ -320,10 +320,10 @@ local function single() return { first = 0 } end
 local function band(c) return { first = 0, { c.rows, -1 }, { c.cols, 1 } } end
 local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } } end
 
--- Elementwise parts, which run one after the other on each element of a tile while it is hot: v is the element,
--- i its row, j its column, %s the part's operand, ${ld} its leading dimension. A part has at most one operand, which
--- goes by the name that the map gives it.
-steps.parts = {
+-- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
+-- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
+-- operand, which goes by the name that the map gives it.
+steps.elementwise = {
   load = { operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];",
@@ -343,7 +343,7 @@ steps.parts = {
     code = "v = v + %s[(ptrdiff_t)(i * ${ld}) - (ptrdiff_t)j];", equation = "v + %s[i * ${ld} - j]" },
   keep = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v : -__builtin_inff();", equation = "(%s[i][j] ? v : -inf)" },
-  block = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+  mask_where = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
   add_where = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
@@ -353,9 +353,9 @@ steps.parts = {
     equation = "max(${factor} v, 0)" },
 }
 
---- What a part's code and equation may name.
-function steps.constants_of(part)
-  return { ld = part.ld or 0, fn = part.fn or "", factor = part.factor, value = part.value }
+--- What an elementwise operation's code and equation may name.
+function steps.constants_of(operation)
+  return { ld = operation.ld or 0, fn = operation.fn or "", factor = operation.factor, value = operation.value }
 end
 
 --- A constant as C; floats read back exactly.

@@ -7,8 +7,8 @@
 --                 outer: one call a K block, each adding to the tile
 -- token_block     rows of a product's tile, at most
 -- call_rows       rows of a kernel call (libxsmm's n), at most
--- k_span          inputs that pass over all rows of a tile before the next ones do
--- fetch           spans of weights ahead of those in use that calls fetch into the second-level cache; 0: none
+-- k_panel         inputs that pass over all rows of a tile before the next ones do
+-- fetch           K panels of weights ahead of those in use that calls fetch into the second-level cache; 0: none
 -- group_tokens    sequences are taken together until they have so many tokens
 -- query_block     query rows whose scores are held at a time
 -- tile_bytes      of scores that are held at a time: fewer query rows are taken where their rows are long
@@ -20,9 +20,9 @@
 -- key_align       the first key of a block's range is a multiple of this
 -- odd_lines       rows at least so many floats long take an odd number of cache lines: the layout's stride
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
--- least_phase     work between two meetings below which one worker does all of a segment, on average; and
+-- least_phase     work between two barriers below which one worker does all of a segment, on average; and
 -- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond. On a quiet
---                 machine a meeting takes one to two microseconds, the start of a team some five
+--                 machine a barrier takes one to two microseconds, the start of a team some five
 -- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
 --                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
 --                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
@@ -40,7 +40,7 @@ local targets = {}
 -- The rule of all targets; `more` is a target's own.
 local function rule(more)
   local all = {
-    panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_span = 8192, fetch = 0,
+    panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_panel = 8192, fetch = 0,
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
@@ -57,14 +57,14 @@ targets.list = {
     rule = rule {},
     deep = {
       { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,
-        k_span = 768, fetch = 1 } },
+        k_panel = 768, fetch = 1 } },
       { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
-        k_span = 768, fetch = 1 } },
-      { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_span = 768,
+        k_panel = 768, fetch = 1 } },
+      { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_panel = 768,
         fetch = 1 } },
       { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", token_block = 96, call_rows = 9,
-        k_span = 96, fetch = 4 } },
-      { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_span = 96, fetch = 4 } },
+        k_panel = 96, fetch = 4 } },
+      { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_panel = 96, fetch = 4 } },
       { rows = 2, use = { panel = 48 } },
     },
   },
@@ -75,14 +75,14 @@ targets.list = {
     rule = rule { pad = 8 },
     deep = {
       { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,
-        call_rows = 12, k_span = 192, fetch = 3 } },
+        call_rows = 12, k_panel = 192, fetch = 3 } },
       { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
-        k_span = 192, fetch = 3 } },
-      { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12, k_span = 192,
-        fetch = 3 } },
+        k_panel = 192, fetch = 3 } },
+      { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12,
+        k_panel = 192, fetch = 3 } },
       { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", token_block = 96,
-        call_rows = 12, k_span = 96, fetch = 4 } },
-      { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_span = 96, fetch = 4 } },
+        call_rows = 12, k_panel = 96, fetch = 4 } },
+      { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_panel = 96, fetch = 4 } },
     },
   },
   {
@@ -107,7 +107,7 @@ end
 targets.parameters = {
   panel = { min = 16, max = 256, multiple = 16 }, k_block = { min = 8, max = 8192 },
   k_order = { words = { "reduce", "outer" } }, token_block = { min = 1, max = 4096 },
-  call_rows = { min = 1, max = 4096 }, k_span = { min = 8, max = 8192 }, fetch = { min = 0, max = 8 },
+  call_rows = { min = 1, max = 4096 }, k_panel = { min = 8, max = 8192 }, fetch = { min = 0, max = 8 },
   group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
   key_align = { min = 1, max = 16 }, piece_rows = { min = 1, max = 4096 },

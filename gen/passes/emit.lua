@@ -23,7 +23,7 @@ local emit = {}
 local function c_shape(tensor)
   local text = ""
   for _, n in ipairs(tensor.shape) do text = text .. "[" .. n .. "]" end
-  return tensor.shared and tensor.axes and text .. ", " .. tensor.axes .. ", for all sequences" or text
+  return tensor.unbatched and tensor.axes and text .. ", " .. tensor.axes .. ", for all sequences" or text
 end
 
 local c_types = { f32 = "float", i32 = "int32_t" }
@@ -140,7 +140,7 @@ local function function_of(fn)
   local step = fn.step
   if step.form == "product" then return tile_of(fn) end
   local formal, absent = {}, {}
-  local pointer = step.form == "map" and "%s%s *restrict %s" or "%s%s *%s" -- no part reads another's tile
+  local pointer = step.form == "map" and "%s%s *restrict %s" or "%s%s *%s" -- no operation reads another's tile
   operands.each(step, function(_, access, declared, name)
     formal[#formal + 1] = access == "value" and "int " .. name
       or pointer:format(access == "r" and "const " or "", declared.type or "float", name)
@@ -153,12 +153,12 @@ local function function_of(fn)
       simple = true, body = body .. ";" }
   end
   local code = {}
-  local loads = step.parts[1].kind == "load"
+  local loads = step.elementwise[1].kind == "load"
   if not loads then code[1] = "float v = y[i * " .. step.constants.ld .. " + j];" end
-  for _, part in ipairs(step.parts) do
-    local text = steps.parts[part.kind].code
-    if part.argument then text = text:format(part.argument) end
-    code[#code + 1] = steps.fill(text, steps.constants_of(part))
+  for _, operation in ipairs(step.elementwise) do
+    local text = steps.elementwise[operation.kind].code
+    if operation.argument then text = text:format(operation.argument) end
+    code[#code + 1] = steps.fill(text, steps.constants_of(operation))
   end
   return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
     rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code }
@@ -168,7 +168,7 @@ local function source_values(values, state, program, more)
   more.outputs = members_of(state, state.graph.entry.outputs, program)
   more.shadowed = program.variant == "ship" and #more.outputs > 1
   more.workers = program.threads
-  more.shared_floats, more.own_floats = program.shared_floats, program.own_floats
+  more.common_floats, more.own_floats = program.common_floats, program.own_floats
   more.lines, more.arena_bytes, more.live_bytes = program.lines, 4 * program.arena_floats, 4 * program.live_floats
   more.map = arena.map(program)
   more.profiled = program.variant == "ship"
@@ -195,10 +195,10 @@ local function sources(values, state, add)
   for _, program in ipairs(state.programs) do
     if program.variant == "ship" then
       local own = linkage.ship(name, entry_name, program.threads, #ships == 0)
-      local shared = program.threads > 1
+      local teamed = program.threads > 1
       ships[#ships + 1] = { workers = program.threads, linkage = own,
-        team_formal = shared and ", attn2c_team *team" or "", team = shared and ", team" or "",
-        context_team = shared and ", context->team" or "" }
+        team_formal = teamed and ", attn2c_team *team" or "", team = teamed and ", team" or "",
+        context_team = teamed and ", context->team" or "" }
       local workers_text = program.threads > 1 and (" for %d workers"):format(program.threads) or ""
       add(own .. ".c", "steps.c.in", source_values(values, state, program,
         { linkage = own, purpose = "the model, layer by layer" .. workers_text }))

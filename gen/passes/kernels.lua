@@ -17,8 +17,8 @@ local function base_name(step)
   if step.form == "product" then return ("product_%dx%dx%d"):format(step.kernel.n, step.kernel.m, step.kernel.k) end
   local parts = {}
   if step.form == "map" then
-    for _, part in ipairs(step.parts) do
-      if part.kind ~= "load" then parts[#parts + 1] = part.fn or part.kind end
+    for _, operation in ipairs(step.elementwise) do
+      if operation.kind ~= "load" then parts[#parts + 1] = operation.fn or operation.kind end
     end
   else
     parts[1] = step.fn
@@ -48,9 +48,9 @@ local function function_key(step)
     parts[#parts + 1] = name .. "=" .. steps.constant(step.constants[name])
   end
   if step.form == "map" then
-    for _, part in ipairs(step.parts) do
-      parts[#parts + 1] = ("%s %s %s %s %s"):format(part.kind, part.fn or "", part.argument or "", part.ld or "",
-        steps.constant(part.factor or part.value or ""))
+    for _, operation in ipairs(step.elementwise) do
+      parts[#parts + 1] = ("%s %s %s %s %s"):format(operation.kind, operation.fn or "", operation.argument or "",
+        operation.ld or "", steps.constant(operation.factor or operation.value or ""))
     end
   else
     parts[#parts + 1] = step.fn

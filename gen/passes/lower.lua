@@ -1,5 +1,5 @@
 -- lower: planned graph -> steps. Each op becomes tile steps: products, elementwise maps on
--- their tiles, row operations, transposes, copies. This is the only place that knows that
+-- their tiles, row operations, transposes, copies. This is the only origin that knows that
 -- libxsmm is column-major, and the only one that turns rows and columns into offsets.
 --
 -- Before: state.plan.  After: state.programs = a list of { entry, variant, segments, buffers },
@@ -7,7 +7,7 @@
 -- where the shipped steps fuse or keep only a tile, it splits the map and copies the tile.
 --
 -- A step names its operands as { buffer, offset, terms }: a float offset in the buffer, plus for each
--- term its stride times a symbol: `s` the first sequence of the group, `b` the sequence within it.
+-- term its stride times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it.
 local attention = require("passes.lower.attention")
 local budget = require("passes.plan.budget")
 local operands = require("data.operands")
@@ -24,9 +24,9 @@ lower.variants = { "ship", "trace" }
 
 local external_class = { input = "in", output = "out" }
 
--- A region's place: block_first rows into the group and column of the panel (tiles count from there), and whether a
+-- Where a region's tiles count from: block_first rows into the micro-batch, and the panel's column. loop: whether a
 -- loop over b runs.
-local function rows_place(block) return { block_first = block.first, column = 0 } end
+local function rows_origin(block) return { block_first = block.first, column = 0 } end
 
 -- Floats of one sequence's transposed keys.
 local function transposed_floats(keys)
@@ -54,7 +54,7 @@ function Lowering:over_budget()
   budget.hold(self.state, self.tile_lines + math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
 end
 
---- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its group writes.
+--- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its fusion writes.
 function Lowering:unit() self.unit_number = self.unit_number + 1 end
 
 --- A scratch buffer of rows `ld` apart that lives within one unit; each worker gets its own.
@@ -67,32 +67,32 @@ end
 
 function Lowering:note(text) self:emit { form = "note", text = text } end
 
---- Where element (row, column) of a tensor lies. row counts from the group's first row; inside a loop over b, from the
---- sequence's first.
-function Lowering:at(tensor, row, column, place)
+--- Where element (row, column) of a tensor lies. row counts from the micro-batch's first row; inside a loop over b,
+--- from the sequence's first.
+function Lowering:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     return { buffer = tensor.name, class = "weight", offset = row * tensor.shape[#tensor.shape] + column }
   end
   local storage = self.storage[tensor.name]
   local ld = storage.leading_dimension
-  if storage.form == "transposed" then -- its product's tile, before it is turned
+  if storage.form == "transposed" then -- its product's tile, before it is transposed
     return { buffer = tensor.name .. "@tile", class = "arena",
-      offset = (row - place.block_first) * ld + column - place.column }
+      offset = (row - origin.block_first) * ld + column - origin.column }
   end
   local operand = { buffer = tensor.name, offset = row * ld + column, class = external_class[tensor.kind] or "arena" }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
   if storage.form == "tile" then
-    operand.offset = operand.offset - place.block_first * ld
+    operand.offset = operand.offset - origin.block_first * ld
     return operand
   end
-  self:symbols(operand, storage, storage.rows_per_sequence * ld, place)
+  self:symbols(operand, storage, storage.rows_per_sequence * ld, origin)
   return operand
 end
 
-function Lowering:symbols(operand, storage, per_sequence, place)
+function Lowering:symbols(operand, storage, per_sequence, origin)
   operand.terms = {}
-  if storage.shared then return end
-  if place.loop then operand.terms.b = per_sequence end
+  if storage.unbatched then return end
+  if origin.loop then operand.terms.b = per_sequence end
   if self.segment.repeats > 1 and (storage.whole_batch or self.whole) then operand.terms.s = per_sequence end
 end
 
@@ -101,20 +101,20 @@ function Lowering:ld(tensor)
 end
 
 -- The trace's own copy of a tensor that is not stored whole, its rows packed.
-function Lowering:trace_at(tensor, row, column, place)
+function Lowering:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
   local width = storage.width
   local operand = { buffer = tensor.name .. "@trace", class = "arena", offset = row * width + column }
-  self:symbols(operand, storage, storage.rows_per_sequence * width, place)
+  self:symbols(operand, storage, storage.rows_per_sequence * width, origin)
   return operand
 end
 
 --- In a trace: copies rows x cols of a tensor that is not stored whole from its tile to where the check reads it.
---- row and column are the tile's place in the tensor.
-function Lowering:tap(tensor, tile, ld, row, column, rows, cols, place)
+--- row and column: where the tile lies in the tensor.
+function Lowering:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
   if self.variant ~= "trace" then return end
   self:row("copy", { rows = rows, cols = cols, ldx = ld, ldy = self.storage[tensor.name].width },
-    { y = self:trace_at(tensor, row, column, place), x = tile })
+    { y = self:trace_at(tensor, row, column, origin), x = tile })
 end
 
 --- A row operation of steps.rows.
@@ -151,44 +151,44 @@ end
 
 --- C[n][m] = B[n][k] A[k][m] by the calls of tile.lua: one that fetches nothing is a product, others are a tile, a
 --- product with calls of its own. Tiles that are alike share one list of them. outputs: as of a product.
-function Lowering:tile(shape, group, a, b, c, outputs)
-  local k, p = group.k_blocks, group.parameters
+function Lowering:tile(shape, fusion, a, b, c, outputs)
+  local k, p = fusion.k_blocks, fusion.parameters
   local function make() return tile_calls(self, shape, k, p) end
-  local list = self.state.plan.alike("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
-    shape.ldc, k.size, p.k_order, p.call_rows, p.k_span, p.fetch)
+  local list = self.state.plan.memoise("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
+    shape.ldc, k.size, p.k_order, p.call_rows, p.k_panel, p.fetch)
   local only = #list == 1 and not list[1].fetch and list[1]
   self:emit { form = "product", kernel = only and only.kernel or shape,
     batch = only and only.batch or { count = 1, a = 0, b = 0 }, calls = not only and list or nil, outputs = outputs,
     arguments = { a = a, b = b, c = c } }
 end
 
--- Parts of a map that belong to one op, in order: bias to the linear; activate, add to the riders.
-local function map_parts(group)
+-- The elementwise operations of a fusion, in order: bias to the linear; activate, add to the ops of the epilogue.
+local function elementwise_of(fusion)
   local list = {}
-  local bias = group.panels and group.head.operands.bias
-  if bias then list[#list + 1] = { op = group.head, kind = "bias", tensor = bias } end
-  for _, rider in ipairs(group.riders) do
-    list[#list + 1] = { op = rider, kind = rider.op, fn = rider.attributes["function"], tensor = rider.operands.b }
+  local bias = fusion.panels and fusion.leading.operands.bias
+  if bias then list[#list + 1] = { op = fusion.leading, kind = "bias", tensor = bias } end
+  for _, op in ipairs(fusion.epilogue) do
+    list[#list + 1] = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
   end
   return list
 end
 
 -- b of an addition, at (row, column): rows of its own, or a table that repeats every sequence.
-function Lowering:addend(tensor, row, column, place)
+function Lowering:addend(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
-    if #tensor.shape == 1 then return self:at(tensor, 0, column, place), 0 end
-    return self:at(tensor, row % tensor.shape[1], column, place), tensor.shape[#tensor.shape]
+    if #tensor.shape == 1 then return self:at(tensor, 0, column, origin), 0 end
+    return self:at(tensor, row % tensor.shape[1], column, origin), tensor.shape[#tensor.shape]
   end
-  return self:at(tensor, row, column, place), self:ld(tensor)
+  return self:at(tensor, row, column, origin), self:ld(tensor)
 end
 
 -- Row ranges of a block within which every addend is contiguous: a table of positions begins anew each sequence.
-local function row_ranges(parts, first, count)
+local function row_ranges(operations, first, count)
   local period
-  for _, part in ipairs(parts) do
-    if part.kind == "add" and (part.tensor.kind == "weight" or part.tensor.kind == "constant")
-      and #part.tensor.shape > 1 then
-      period = part.tensor.shape[1]
+  for _, operation in ipairs(operations) do
+    if operation.kind == "add" and (operation.tensor.kind == "weight" or operation.tensor.kind == "constant")
+      and #operation.tensor.shape > 1 then
+      period = operation.tensor.shape[1]
     end
   end
   if not period then return { { first = first, count = count } } end
@@ -201,65 +201,66 @@ local function row_ranges(parts, first, count)
   return ranges
 end
 
-function Lowering:map(parts, tile_tensor, place, first, count, column, cols, load)
-  if #parts == 0 then return end
-  for _, range in ipairs(row_ranges(parts, first, count)) do
-    local arguments, number = { y = self:at(tile_tensor, range.first, column, place) }, 1
+function Lowering:map(operations, tile_tensor, origin, first, count, column, cols, load)
+  if #operations == 0 then return end
+  for _, range in ipairs(row_ranges(operations, first, count)) do
+    local arguments, number = { y = self:at(tile_tensor, range.first, column, origin) }, 1
     local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
     local list = {}
     if load then
-      arguments.x, number = self:at(load, range.first, column, place), 2
+      arguments.x, number = self:at(load, range.first, column, origin), 2
       list[1] = { kind = "load", argument = "x", ld = self:ld(load) }
     end
-    for _, part in ipairs(parts) do
-      local entry = { kind = part.kind, fn = part.fn }
-      if part.tensor then
-        local name = part.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
+    for _, operation in ipairs(operations) do
+      local entry = { kind = operation.kind, fn = operation.fn }
+      if operation.tensor then
+        local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
         local operand, ld
-        if part.kind == "bias" then
-          operand = self:at(part.tensor, 0, column, place)
+        if operation.kind == "bias" then
+          operand = self:at(operation.tensor, 0, column, origin)
         else
-          operand, ld = self:addend(part.tensor, range.first, column, place)
+          operand, ld = self:addend(operation.tensor, range.first, column, origin)
         end
         arguments[name], number = operand, number + 1
         entry.argument, entry.ld = name, ld
       end
       list[#list + 1] = entry
     end
-    self:emit { form = "map", parts = list, constants = constants, arguments = arguments }
+    self:emit { form = "map", elementwise = list, constants = constants, arguments = arguments }
   end
 end
 
 -- Storage forms of which a trace keeps a copy of its own.
-local taps = words.set { "fused", "tile", "transposed" }
+local traced = words.set { "fused", "tile", "transposed" }
 
--- Runs a group's elementwise parts on a tile of its result; a trace stops after each op and copies what it made.
-function Lowering:epilogue(group, place, first, count, column, cols)
-  local parts = map_parts(group)
-  local tile = function() return self:at(group.result, first, column, place) end
+-- Runs a fusion's elementwise operations on a tile of its result; a trace stops after each op and copies what it made.
+function Lowering:epilogue(fusion, origin, first, count, column, cols)
+  local operations = elementwise_of(fusion)
+  local tile = function() return self:at(fusion.result, first, column, origin) end
   if self.variant ~= "trace" then
-    self:map(parts, group.result, place, first, count, column, cols)
+    self:map(operations, fusion.result, origin, first, count, column, cols)
     return
   end
-  local ops_in_order = { group.head, table.unpack(group.riders) }
+  local ops_in_order = { fusion.leading, table.unpack(fusion.epilogue) }
   for _, op in ipairs(ops_in_order) do
     local own = {}
-    for _, part in ipairs(parts) do if part.op == op then own[#own + 1] = part end end
-    self:map(own, group.result, place, first, count, column, cols)
-    if taps[self.storage[op.result.name].form] then
-      self:tap(op.result, tile(), self:ld(group.result), first, column, count, cols, place)
+    for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
+    self:map(own, fusion.result, origin, first, count, column, cols)
+    if traced[self.storage[op.result.name].form] then
+      self:trace_copy(op.result, tile(), self:ld(fusion.result), first, column, count, cols, origin)
     end
   end
 end
 
-local heads = {}
+-- What each leading operation becomes.
+local leading = {}
 
 --- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
-function Lowering.transposed_at(_, keys, number, key, column, place)
+function Lowering.transposed_at(_, keys, number, key, column, origin)
   local block = keys.key_block
   local operand = { buffer = keys.buffer, class = "arena",
     offset = number * transposed_floats(keys) + (key // block * keys.width + column) * block + key % block }
-  if place.loop then operand.terms = { b = transposed_floats(keys) } end
+  if origin.loop then operand.terms = { b = transposed_floats(keys) } end
   return operand
 end
 
@@ -277,116 +278,116 @@ function Lowering:panel_at(weight, row)
   error(("row %d is not one of %s"):format(row, weight.name))
 end
 
--- Turns a hot tile of keys into their panels: a step for each stretch of rows of one sequence and one panel.
-function Lowering:turn(tensor, place, block, column, width)
+-- Transposes a hot tile of keys into their panels: a step for the rows of each sequence and panel.
+function Lowering:transpose_tile(tensor, origin, block, column, width)
   local storage = self.storage[tensor.name]
   local row, stop = block.first, block.first + block.count
   while row < stop do
     local number, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
     local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
     self:row("transpose", { rows = count, cols = width, ldx = storage.leading_dimension, ldy = storage.key_block },
-      { y = self:transposed_at(storage, number, key, column, place), x = self:at(tensor, row, column, place) })
+      { y = self:transposed_at(storage, number, key, column, origin), x = self:at(tensor, row, column, origin) })
     row = row + count
   end
 end
 
 -- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
-function heads.linear(self, group, place, block)
-  local op = group.head
+function leading.linear(self, fusion, origin, block)
+  local op = fusion.leading
   local x, weight = op.operands.x, op.operands.weight
   local k = weight.shape[2]
   local column, panel_at = 0, 0
-  local result = group.result
-  for i, width in ipairs(group.panels.widths) do
+  local result = fusion.result
+  for i, width in ipairs(fusion.panels.widths) do
     self:unit()
     local lda = (width + 15) // 16 * 16
-    local shape = { m = group.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
+    local shape = { m = fusion.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
       ldc = self:ld(result), beta = 0 }
-    place.column = column
-    self:tile(shape, group, { buffer = weight.name, class = "weight", offset = panel_at },
-      self:at(x, block.first, 0, place), self:at(result, block.first, column, place), width)
-    self:epilogue(group, place, block.first, block.count, column, width)
-    if self.storage[result.name].form == "transposed" then self:turn(result, place, block, column, width) end
+    origin.column = column
+    self:tile(shape, fusion, { buffer = weight.name, class = "weight", offset = panel_at },
+      self:at(x, block.first, 0, origin), self:at(result, block.first, column, origin), width)
+    self:epilogue(fusion, origin, block.first, block.count, column, width)
+    if self.storage[result.name].form == "transposed" then self:transpose_tile(result, origin, block, column, width) end
     column, panel_at = column + width, panel_at + k * lda
   end
 end
 
-function heads.embed(self, group, place, block)
-  local ids, tbl = group.head.operands.ids, group.head.operands.table
+function leading.embed(self, fusion, origin, block)
+  local ids, tbl = fusion.leading.operands.ids, fusion.leading.operands.table
   local cols = tbl.shape[2]
-  local from = self:at(ids, block.first, 0, place)
-  self:row("embed", { rows = block.count, cols = cols, ldy = self:ld(group.result) },
-    { y = self:at(group.result, block.first, 0, place), table = self:at(tbl, 0, 0, place), ids = from })
-  self:epilogue(group, place, block.first, block.count, 0, cols)
+  local from = self:at(ids, block.first, 0, origin)
+  self:row("embed", { rows = block.count, cols = cols, ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin), ids = from })
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
 -- The norms: rows of x to rows of the result, with a gain and a bias where the op has them.
-local function norm(self, group, place, block)
-  local op = group.head
+local function norm(self, fusion, origin, block)
+  local op = fusion.leading
   local o, x = op.operands, op.operands.x
   local cols = x.shape[#x.shape]
   self:row(op.op,
-    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(group.result), eps = op.attributes.eps },
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps },
     {
-      y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place),
-      gain = o.gain and self:at(o.gain, 0, 0, place), bias = o.bias and self:at(o.bias, 0, 0, place),
+      y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
+      gain = o.gain and self:at(o.gain, 0, 0, origin), bias = o.bias and self:at(o.bias, 0, 0, origin),
     })
-  self:epilogue(group, place, block.first, block.count, 0, cols)
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
-heads.layer_norm, heads.rms_norm, heads.normalise = norm, norm, norm
+leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
 
--- An elementwise op that no product carries: the first of its parts loads, the others ride.
-local function elementwise(self, group, place, block)
-  local op = group.head
+-- An elementwise op that no product carries: the first of its operations loads its rows.
+local function elementwise(self, fusion, origin, block)
+  local op = fusion.leading
   local x = op.operands.x or op.operands.a
   local cols = x.shape[#x.shape]
   local own = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
   if self.variant ~= "trace" then
-    local parts = map_parts(group)
-    table.insert(parts, 1, own)
-    self:map(parts, group.result, place, block.first, block.count, 0, cols, x)
+    local operations = elementwise_of(fusion)
+    table.insert(operations, 1, own)
+    self:map(operations, fusion.result, origin, block.first, block.count, 0, cols, x)
     return
   end
-  self:map({ own }, group.result, place, block.first, block.count, 0, cols, x)
-  self:epilogue(group, place, block.first, block.count, 0, cols)
+  self:map({ own }, fusion.result, origin, block.first, block.count, 0, cols, x)
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
-heads.activate, heads.add, heads.multiply = elementwise, elementwise, elementwise
+leading.activate, leading.add, leading.multiply = elementwise, elementwise, elementwise
 
 -- The tables of angles begin anew with each sequence.
-function heads.rotate(self, group, place, block)
-  local op = group.head
+function leading.rotate(self, fusion, origin, block)
+  local op = fusion.leading
   local x, cosines = op.operands.x, op.operands.cosines
   local rows, half = table.unpack(cosines.shape)
   local row, stop = block.first, block.first + block.count
   while row < stop do
     local count = math.min(stop, (row // rows + 1) * rows) - row
     self:row("rotate", { rows = count, heads = op.attributes.heads, head_dim = x.shape[3] // op.attributes.heads,
-      dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(group.result),
+      dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(fusion.result),
       cols = x.shape[3] },
-      { y = self:at(group.result, row, 0, place), x = self:at(x, row, 0, place),
-        cosines = self:at(cosines, row % rows, 0, place), sines = self:at(op.operands.sines, row % rows, 0, place) })
+      { y = self:at(fusion.result, row, 0, origin), x = self:at(x, row, 0, origin),
+        cosines = self:at(cosines, row % rows, 0, origin), sines = self:at(op.operands.sines, row % rows, 0, origin) })
     row = row + count
   end
 end
 
-function heads.copy(self, group, place, block)
-  local x = group.head.operands.x
+function leading.copy(self, fusion, origin, block)
+  local x = fusion.leading.operands.x
   self:row("copy",
-    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(group.result) },
-    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
-function heads.argmax(self, group, place, block)
-  local x = group.head.operands.x
+function leading.argmax(self, fusion, origin, block)
+  local x = fusion.leading.operands.x
   self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
-    { y = self:at(group.result, block.first, 0, place), x = self:at(x, block.first, 0, place) })
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
---- A group's equation with the names of the graph, for the line above its calls.
-local function describe(group, block, rows)
-  local op = group.head
+--- A fusion's equation with the names of the graph, for the line above its calls.
+local function describe(fusion, block, rows)
+  local op = fusion.leading
   local o = op.operands
   local text
   if op.op == "linear" then
@@ -397,16 +398,16 @@ local function describe(group, block, rows)
     text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
   elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
   else text = ("%s(%s)"):format(op.op, o.x.name) end
-  for _, rider in ipairs(group.riders) do
-    if rider.op == "activate" then
-      text = ("%s(%s)"):format(rider.attributes["function"], text)
+  for _, each in ipairs(fusion.epilogue) do
+    if each.op == "activate" then
+      text = ("%s(%s)"):format(each.attributes["function"], text)
     else
-      text = ("%s %s %s"):format(text, rider.op == "add" and "+" or "×", rider.operands.b.name)
+      text = ("%s %s %s"):format(text, each.op == "add" and "+" or "×", each.operands.b.name)
     end
   end
   local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
-  text = ("%s%s = %s"):format(group.result.name, range, text)
-  if group.panels then
+  text = ("%s%s = %s"):format(fusion.result.name, range, text)
+  if fusion.panels then
     text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
   end
   return text
@@ -414,25 +415,25 @@ end
 
 function Lowering:rows_region(region)
   for i, block in ipairs(region.blocks) do
-    local place = rows_place(block)
+    local origin = rows_origin(block)
     self.block_index = i
-    for _, group in ipairs(region.groups) do
-      self.op_index = self.index_of[group.head]
-      self:note(describe(group, block, region.rows))
-      for _, part in ipairs(group.panels and { block } or block.parts) do
+    for _, fusion in ipairs(region.fusions) do
+      self.op_index = self.index_of[fusion.leading]
+      self:note(describe(fusion, block, region.rows))
+      for _, rows in ipairs(fusion.panels and { block } or block.row_blocks) do
         self:unit()
-        heads[group.head.op](self, group, place, part)
+        leading[fusion.leading.op](self, fusion, origin, rows)
       end
     end
   end
   self.block_index = nil
 end
 
--- A loop over the sequences of a group, where there is more than one.
+-- A loop over the sequences of a micro-batch, where there is more than one.
 function Lowering:each_sequence(body)
-  local group = self.segment.group
-  if group == 1 then return body({ block_first = 0, column = 0 }) end
-  self:emit { form = "begin", symbol = "b", count = group }
+  local micro_batch = self.segment.micro_batch
+  if micro_batch == 1 then return body({ block_first = 0, column = 0 }) end
+  self:emit { form = "begin", symbol = "b", count = micro_batch }
   body({ block_first = 0, column = 0, loop = true })
   self:emit { form = "finish", symbol = "b" }
 end
@@ -440,8 +441,8 @@ end
 Lowering.attention_region = attention.lower
 
 --- The run-time integer lengths[sequence] + plus.
-function Lowering:value(tensor, plus, place)
-  local operand = self:at(tensor, 0, 0, place)
+function Lowering:value(tensor, plus, origin)
+  local operand = self:at(tensor, 0, 0, origin)
   operand.is_value, operand.plus = true, plus
   operand.least, operand.most = operand.least + plus, operand.most + plus
   return operand
@@ -457,24 +458,24 @@ function Lowering:sequence_region(region)
   sequence.lower(self, op)
 end
 
-local function sequences_of(group_of, name, batch) return group_of[name] or batch end
+local function sequences_of(micro_batch_of, name, batch) return micro_batch_of[name] or batch end
 
 -- Every buffer of a program, { floats, ld, class, private, over }: tensors that are stored, tiles, and in a trace the
 -- copies of what is not stored whole. ld: how far its rows are apart.
 function Lowering:buffers(state)
   local buffers = {}
   local batch = state.spec.batch
-  local group_of = {}
+  local micro_batch_of = {}
   for _, segment in ipairs(state.plan.segments) do
     for _, section in ipairs(segment.sections) do
-      for _, op in ipairs(section.ops) do group_of[op.result.name] = segment.group end
+      for _, op in ipairs(section.ops) do micro_batch_of[op.result.name] = segment.micro_batch end
     end
   end
   for name, storage in pairs(self.storage) do
     local tensor = state.graph.tensors[name]
     local whole = self.whole or storage.whole_batch
-    local sequences = whole and batch or sequences_of(group_of, name, batch)
-    local rows = (storage.shared and 1 or sequences) * storage.rows_per_sequence
+    local sequences = whole and batch or sequences_of(micro_batch_of, name, batch)
+    local rows = (storage.unbatched and 1 or sequences) * storage.rows_per_sequence
     local ld = storage.leading_dimension
     if storage.form == "external" then
       buffers[name] = { floats = rows * ld, ld = ld, class = external_class[tensor.kind] }
@@ -487,10 +488,10 @@ function Lowering:buffers(state)
     end
     if storage.form == "transposed" then
       buffers[name .. "@tile"] = { floats = storage.tile_rows * ld, ld = ld, class = "arena", private = "unit" }
-      buffers[storage.buffer] = { floats = sequences_of(group_of, name, batch) * transposed_floats(storage),
+      buffers[storage.buffer] = { floats = sequences_of(micro_batch_of, name, batch) * transposed_floats(storage),
         ld = storage.key_block, class = "arena" }
     end
-    if self.variant == "trace" and taps[storage.form] then
+    if self.variant == "trace" and traced[storage.form] then
       buffers[name .. "@trace"] = { floats = rows * storage.width, ld = storage.width, class = "arena",
         traces = name }
     end
@@ -499,8 +500,8 @@ function Lowering:buffers(state)
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
         local keys = region.keys
-        if keys and keys.turned then
-          buffers[keys.buffer] = { floats = segment.group * transposed_floats(keys), ld = keys.key_block,
+        if keys and keys.separate then
+          buffers[keys.buffer] = { floats = segment.micro_batch * transposed_floats(keys), ld = keys.key_block,
             class = "arena" }
         end
       end
@@ -520,7 +521,7 @@ local function lower_as(state, variant)
   local segments = {}
   for _, segment in ipairs(state.plan.segments) do
     self.segment = segment
-    local lowered = { name = segment.name, group = segment.group, repeats = segment.repeats,
+    local lowered = { name = segment.name, micro_batch = segment.micro_batch, repeats = segment.repeats,
       partition = segment.partition, sections = {} }
     for _, section in ipairs(segment.sections) do
       self.steps = {}
@@ -569,25 +570,25 @@ function formats.product(step)
 end
 
 function formats.map(step)
-  local parts = {}
-  for _, part in ipairs(step.parts) do parts[#parts + 1] = part.fn or part.kind end
-  local text = ("%s %dx%d ld%d"):format(table.concat(parts, "+"), step.constants.rows, step.constants.cols,
+  local texts = {}
+  for _, operation in ipairs(step.elementwise) do texts[#texts + 1] = operation.fn or operation.kind end
+  local text = ("%s %dx%d ld%d"):format(table.concat(texts, "+"), step.constants.rows, step.constants.cols,
     step.constants.ld)
   operands.each(step, function(operand) text = text .. "  " .. lower.operand_text(operand) end)
   return text
 end
 
 function formats.row(step)
-  local parts = { step.fn }
+  local texts = { step.fn }
   for _, name in ipairs(words.sorted_keys(step.constants)) do
     local value = step.constants[name]
-    parts[#parts + 1] = ("%s=%s"):format(name, math.type(value) == "float" and ("%.9g"):format(value)
+    texts[#texts + 1] = ("%s=%s"):format(name, math.type(value) == "float" and ("%.9g"):format(value)
       or tostring(value))
   end
   for _, name in ipairs(words.sorted_keys(step.arguments)) do
-    parts[#parts + 1] = (" %s=%s"):format(name, lower.operand_text(step.arguments[name]))
+    texts[#texts + 1] = (" %s=%s"):format(name, lower.operand_text(step.arguments[name]))
   end
-  return table.concat(parts, " ")
+  return table.concat(texts, " ")
 end
 
 --- A step as one line of text.

@@ -1,10 +1,10 @@
 -- memory: lifetimes -> offsets of all buffers in one arena a program, 64-byte aligned.
 -- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
--- each has its own place. It also places the weights in the packed block.
+-- each has its own offset. It also gives the weights theirs in the packed block.
 --
 -- Before: scheduled programs.  After: each program has offsets = buffer -> floats, own = buffers that each worker has
 -- for
--- itself (offsets then count from its part of the arena: shared_floats, then own_floats a worker), arena_floats,
+-- itself (offsets then count from its part of the arena: common_floats, then own_floats a worker), arena_floats,
 -- live_floats (the largest sum of buffers live at one moment); state.weights = { offsets, floats }: where this entry's
 -- weights lie in the packed block, and how much of it this entry and those before it take.
 local dump = require("common.dump")
@@ -51,7 +51,7 @@ local function lifetimes(program)
           life[operand.buffer] = l
         end
         l.last = position
-        if l.segment ~= segment or (operand.terms and operand.terms.s) then l.shared = true end
+        if l.segment ~= segment or (operand.terms and operand.terms.s) then l.common = true end
       end
     end)
   end)
@@ -89,7 +89,7 @@ local function items_of(program)
       local item = by_root[key]
       if not item then
         item = { names = {}, floats = 0, first = l.first, last = l.last,
-          own = l.segment.mode == "groups" and not l.shared }
+          own = l.segment.mode == "micro_batches" and not l.common }
         by_root[key] = item
         items[#items + 1] = item
       end
@@ -116,8 +116,8 @@ local function most_live(items)
   return most
 end
 
--- Places items in the given order, each at the lowest offset where no item that lives with it lies.
-local function place(items, order)
+-- Gives items their offsets in the given order, each the lowest offset where no item that lives with it lies.
+local function assign(items, order)
   table.sort(items, order)
   local buckets, size = {}, 0
   for _, item in ipairs(items) do
@@ -164,7 +164,7 @@ local orders = {
 }
 
 -- Gives each item an offset; returns the floats that all of them take.
-local function place_items(program, items, reuse)
+local function assign_offsets(program, items, reuse)
   local best
   local function keep()
     for _, item in ipairs(items) do
@@ -181,7 +181,7 @@ local function place_items(program, items, reuse)
     return best
   end
   for _, order in ipairs(orders) do
-    local size = place(items, order)
+    local size = assign(items, order)
     if not best or size < best then
       best = size
       keep()
@@ -190,23 +190,23 @@ local function place_items(program, items, reuse)
   return best
 end
 
-local function place_program(program, reuse)
-  -- An output that the caller does not want is computed into the arena, where others need its place in the run.
+local function lay_out_program(program, reuse)
+  -- An output that the caller does not want is computed into the arena, at an offset of its own.
   if program.variant == "ship" and #program.entry.outputs > 1 then
     for _, name in ipairs(program.entry.outputs) do program.buffers[name].shadow = true end
   end
   local items = items_of(program)
   program.items, program.offsets, program.own = items, {}, {}
-  local shared, own = {}, {}
+  local common, own = {}, {}
   for _, item in ipairs(items) do
-    local list = item.own and own or shared
+    local list = item.own and own or common
     list[#list + 1] = item
     for _, name in ipairs(item.names) do program.own[name] = item.own end
   end
-  program.shared_floats = place_items(program, shared, reuse)
-  program.own_floats = words.round_up(place_items(program, own, reuse), LINE)
-  program.arena_floats = program.shared_floats + program.threads * program.own_floats
-  program.live_floats = most_live(shared) + program.threads * most_live(own)
+  program.common_floats = assign_offsets(program, common, reuse)
+  program.own_floats = words.round_up(assign_offsets(program, own, reuse), LINE)
+  program.arena_floats = program.common_floats + program.threads * program.own_floats
+  program.live_floats = most_live(common) + program.threads * most_live(own)
 end
 
 --- Floats that a weight takes in the packed block.
@@ -246,7 +246,7 @@ local function shared_offset(state, name)
 end
 
 -- Weights behind those of the entries before, but those that lie there already.
-local function place_weights(state)
+local function lay_out_weights(state)
   local offsets, offset = {}, 0
   for _, other in ipairs(state.before) do offset = math.max(offset, other.weights.floats) end
   for _, name in ipairs(state.graph.weights) do
@@ -261,9 +261,9 @@ end
 
 function memory.run(state)
   for _, program in ipairs(state.programs) do
-    place_program(program, state.spec.reuse and program.variant == "ship")
+    lay_out_program(program, state.spec.reuse and program.variant == "ship")
   end
-  state.weights = place_weights(state)
+  state.weights = lay_out_weights(state)
 end
 
 --- Offsets and lifetimes of each program, then of the weights.

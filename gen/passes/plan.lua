@@ -1,4 +1,4 @@
--- plan: graph -> planned graph. Fusion (which ops ride on which product), tiles (panels, K
+-- plan: graph -> planned graph. Fusion (which ops are another's epilogue), tiles (panels, K
 -- blocks, token blocks), which mask blocks exist, the packed layout of weights, and how
 -- each tensor is stored. No addresses and no call order are decided here.
 --
@@ -6,13 +6,13 @@
 --   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
 --   layouts      weight -> { panel, count, tails, widths } or { rows = true }: as the entries planned before have them
 --   chosen       weight -> the width of its panels, where an entry planned before has chosen it
---   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch, shared (no batch at all) }
+--   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch, unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
 --                panels of key_block), fused (never stored)
---   segments     { { name, group, repeats, sections = { { name, regions } } } }
---                regions: { kind, groups, blocks } of rows, blocks with the parts that row operations take; those of
---                attention.lua; or { kind, op, parts }. A group that is a product has panels, outputs (of each panel's
---                kernel) and k_blocks
+--   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
+--                regions: { kind, fusions, blocks } of rows, blocks with the row_blocks of row operations; those of
+--                attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels, outputs (of each
+--                panel's kernel) and k_blocks
 local budget = require("passes.plan.budget")
 local divide = require("passes.plan.divide")
 local ops = require("data.ops")
@@ -37,54 +37,57 @@ local function consumers(entry)
   return count, last
 end
 
--- The ops behind a head that ride on its tile while it is hot: elementwise, each the only reader of the one before.
-local function epilogue(list, at, uses)
-  local riders = {}
+-- The epilogue of an op: those behind it that are done on its tile while it is hot. They are elementwise, and each is
+-- the only reader of the one before.
+local function epilogue_of(list, at, uses)
+  local epilogue = {}
   local result = list[at].result
-  if not ops.class(list[at]).carries then return riders end
+  if not ops.class(list[at]).takes_epilogue then return epilogue end
   for i = at + 1, #list do
     local op = list[i]
     local chained = op.operands.x == result or op.operands.a == result
-    if not (ops.class(op).rides and chained and uses[result.name] == 1 and result.kind == "scratch") then break end
+    if not (ops.class(op).epilogue and chained and uses[result.name] == 1 and result.kind == "scratch") then break end
     if op.operands.b == result then break end
-    riders[#riders + 1] = op
+    epilogue[#epilogue + 1] = op
     result = op.result
   end
-  return riders
+  return epilogue
 end
 
-local function group_of(state, head, riders, rows)
-  local group = { head = head, riders = riders, result = #riders > 0 and riders[#riders].result or head.result }
-  if ops.class(head).product then
-    local weight, layouts = head.operands.weight, state.plan.layouts
-    group.key = tuning.key(head, riders, rows)
-    local own = state.plan.parameters_of(group.key, weight)
+local function fusion_of(state, leading, epilogue, rows)
+  local fusion = { leading = leading, epilogue = epilogue,
+    result = #epilogue > 0 and epilogue[#epilogue].result or leading.result }
+  if ops.class(leading).product then
+    local weight, layouts = leading.operands.weight, state.plan.layouts
+    fusion.key = tuning.key(leading, epilogue, rows)
+    local own = state.plan.parameters_of(fusion.key, weight)
     own.panel = state.plan.chosen[weight.name] or own.panel
-    layouts[weight.name] = layouts[weight.name] or state.plan.alike("panels", divide.panels, weight.shape[1], own.panel)
-    group.panels = layouts[weight.name]
-    group.k_blocks = divide.k_blocks(weight.shape[2], own.k_block)
-    group.parameters = own
+    layouts[weight.name] = layouts[weight.name]
+      or state.plan.memoise("panels", divide.panels, weight.shape[1], own.panel)
+    fusion.panels = layouts[weight.name]
+    fusion.k_blocks = divide.k_blocks(weight.shape[2], own.k_block)
+    fusion.parameters = own
   end
-  return group
+  return fusion
 end
 
---- The group whose token block its region takes: the largest product, the first of those; nil where there is none.
-function plan.leader(region)
-  local leader, most = nil, 0
-  for _, group in ipairs(region.groups) do
-    local shape = group.key and group.head.operands.weight.shape
-    if shape and shape[1] * shape[2] > most then leader, most = group, shape[1] * shape[2] end
+--- The fusion whose token block its region takes: the largest product, the first of those; nil where there is none.
+function plan.main_product(region)
+  local main, most = nil, 0
+  for _, fusion in ipairs(region.fusions) do
+    local shape = fusion.key and fusion.leading.operands.weight.shape
+    if shape and shape[1] * shape[2] > most then main, most = fusion, shape[1] * shape[2] end
   end
-  return leader
+  return main
 end
 
--- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of a shared tensor, which has no batch,
+-- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of an unbatched tensor,
 -- all of them). Integers (ids, lengths, labels) are one a row.
 local function row_shape(tensor)
   local width = tensor.type == "f32" and tensor.shape[#tensor.shape] or 1
   local rows = 1
-  for i = tensor.shared and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
-  return width, (#tensor.shape > 1 or tensor.shared) and rows // width or 1
+  for i = tensor.unbatched and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
+  return width, (#tensor.shape > 1 or tensor.unbatched) and rows // width or 1
 end
 
 -- The ops of an attention, from its scores to its context: scores, chain (what is done to them, the softmax and what
@@ -100,30 +103,30 @@ local function attention_region(state, region, list, at, uses)
     local packed = class.packed and list[i].operands[class.packed]
     if packed then
       state.plan.layouts[packed.name] = state.plan.layouts[packed.name]
-        or state.plan.alike("panels", divide.panels, packed.shape[1], TABLE_PANEL)
+        or state.plan.memoise("panels", divide.panels, packed.shape[1], TABLE_PANEL)
     end
     i = i + 1
   end
   region.weights, region.context = list[i - 1], list[i]
   region.ops[#region.ops + 1] = list[i]
   local shape, a = region.scores.result.shape, region.scores.attributes
-  local in_pieces = attention.may_come_in_pieces(region, uses)
-  local function make() return attention.blocks(region.scores, state.plan.parameters, in_pieces) end
-  local blocks = state.plan.alike("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
-    a.extra, in_pieces)
+  local in_chunks = attention.may_come_in_chunks(region, uses)
+  local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
+  local blocks = state.plan.memoise("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
+    a.extra, in_chunks)
   for key, value in pairs(blocks) do region[key] = value end
   local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
-  region.piece_ld = words.round_up(v.shape[3] // heads, 16) -- of a piece's context
+  region.chunk_ld = words.round_up(v.shape[3] // heads, 16) -- of a chunk's context
   return i
 end
 
--- One section's ops as regions: runs of row-wise groups over as many rows, attention, and whole-sequence ops.
+-- One section's ops as regions: runs of row-wise fusions over as many rows, attention, and whole-sequence ops.
 local function regions_of(state, list, uses, sequences)
   local regions = {}
   local function region(kind, rows)
     local last = regions[#regions]
     if kind == "rows" and last and last.kind == "rows" and last.rows == rows then return last end
-    regions[#regions + 1] = { kind = kind, groups = {}, rows = rows }
+    regions[#regions + 1] = { kind = kind, fusions = {}, rows = rows }
     return regions[#regions]
   end
   local i = 1
@@ -131,27 +134,28 @@ local function regions_of(state, list, uses, sequences)
     local op = list[i]
     local kind = ops.class(op).region or "sequence"
     if kind == "rows" then
-      local riders = epilogue(list, i, uses)
+      local epilogue = epilogue_of(list, i, uses)
       local _, rows_each = row_shape(op.result)
       local rows = sequences * rows_each
       local r = region("rows", rows)
-      r.groups[#r.groups + 1] = group_of(state, op, riders, rows)
-      i = i + 1 + #riders
+      r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, rows)
+      i = i + 1 + #epilogue
     elseif kind == "attention" then
       i = attention_region(state, region("attention"), list, i, uses) + 1
     else
       local r = region("sequence")
       r.op, r.ops = op, { op }
-      r.parts = ops.class(op).in_parts and divide.parts(0, op.result.shape[2], state.plan.parameters.row_block)
+      r.row_blocks = ops.class(op).in_row_blocks
+        and divide.row_blocks(0, op.result.shape[2], state.plan.parameters.row_block)
       i = i + 1
     end
   end
   for _, r in ipairs(regions) do
-    local leader = r.kind == "rows" and plan.leader(r)
+    local main = r.kind == "rows" and plan.main_product(r)
     if r.kind == "rows" then
-      r.blocks = divide.blocks(r.rows, leader and leader.parameters.token_block or state.plan.parameters.token_block)
+      r.blocks = divide.blocks(r.rows, main and main.parameters.token_block or state.plan.parameters.token_block)
       for _, block in ipairs(r.blocks) do
-        block.parts = divide.parts(block.first, block.count, state.plan.parameters.row_block)
+        block.row_blocks = divide.row_blocks(block.first, block.count, state.plan.parameters.row_block)
       end
     end
   end
@@ -159,17 +163,18 @@ local function regions_of(state, list, uses, sequences)
 end
 
 -- Sequences are taken together until they fill a token block: products of few rows waste a weight's journey.
-local function group_size(spec, p)
+local function micro_batch_size(spec, p)
   return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))
 end
 
 local function segments_of(state, entry)
   local spec, p = state.spec, state.plan.parameters
   local uses = consumers(entry)
-  local group = group_size(spec, p)
+  local micro_batch = micro_batch_size(spec, p)
   local segments = {
-    { name = "sequences", group = group, rows = group * spec.seq, repeats = (spec.batch + group - 1) // group },
-    { name = "pooled", group = spec.batch, rows = spec.batch, repeats = 1 },
+    { name = "sequences", micro_batch = micro_batch, rows = micro_batch * spec.seq,
+      repeats = (spec.batch + micro_batch - 1) // micro_batch },
+    { name = "pooled", micro_batch = spec.batch, rows = spec.batch, repeats = 1 },
   }
   local pooled = false
   local ops_of = { {}, {} }
@@ -192,7 +197,7 @@ local function segments_of(state, entry)
     end
     local calls = 0
     for number, section in ipairs(segment.sections) do
-      section.regions = regions_of(state, section.ops, uses, segment.group)
+      section.regions = regions_of(state, section.ops, uses, segment.micro_batch)
       calls = calls + budget.calls(section.regions)
       if calls > spec.max_lines then budget.hold(state, calls * #segment.sections // number) end -- layers are alike
     end
@@ -214,9 +219,9 @@ local function region_uses(segments)
   for _, segment in ipairs(segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          visit(region, group.head, segment)
-          for _, rider in ipairs(group.riders) do visit(region, rider, segment) end
+        for _, fusion in ipairs(region.fusions) do
+          visit(region, fusion.leading, segment)
+          for _, op in ipairs(fusion.epilogue) do visit(region, op, segment) end
         end
         for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
       end
@@ -232,9 +237,9 @@ local function store(state, entry, segments, uses)
   for _, segment in ipairs(segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          if #group.riders > 0 then fused[group.head.result.name] = true end
-          for i = 1, #group.riders - 1 do fused[group.riders[i].result.name] = true end
+        for _, fusion in ipairs(region.fusions) do
+          if #fusion.epilogue > 0 then fused[fusion.leading.result.name] = true end
+          for i = 1, #fusion.epilogue - 1 do fused[fusion.epilogue[i].result.name] = true end
         end
         if region.kind == "attention" then
           for i = 1, #region.ops - 1 do
@@ -248,7 +253,7 @@ local function store(state, entry, segments, uses)
   local function external(name)
     local width, rows = row_shape(tensors[name])
     storage[name] = { form = "external", width = width, leading_dimension = width, rows_per_sequence = rows,
-      whole_batch = true, shared = tensors[name].shared }
+      whole_batch = true, unbatched = tensors[name].unbatched }
   end
   for _, name in ipairs(entry.inputs) do external(name) end
   for _, op in ipairs(entry.ops) do
@@ -258,7 +263,7 @@ local function store(state, entry, segments, uses)
       external(name)
     else
       local written = writer[name]
-      local here, crossing = readers[name] ~= nil, false -- what nobody reads has no tile that is taken in turn
+      local here, crossing = readers[name] ~= nil, false -- what nobody reads has no tile that is filled again and again
       for _, reader in ipairs(readers[name] or {}) do
         if reader.region ~= written.region then here = false end
         if reader.segment ~= written.segment then crossing = true end
@@ -268,32 +273,32 @@ local function store(state, entry, segments, uses)
       local width, rows = row_shape(tensor)
       storage[name] = { form = form, width = width,
         leading_dimension = divide.leading_dimension(width, state.plan.parameters),
-        rows_per_sequence = rows, whole_batch = crossing, shared = tensor.shared,
+        rows_per_sequence = rows, whole_batch = crossing, unbatched = tensor.unbatched,
         tile_rows = form == "tile" and written.region.blocks[1].count or nil }
     end
   end
 end
 
 -- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
--- are turned while the product's tile is hot, and never stored as rows; else it turns them first.
+-- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores.
 local function transpose_keys(state, segments, uses)
   local storage, p = state.plan.storage, state.plan.parameters
   local made_by = {}
   for _, segment in ipairs(segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          if group.panels then made_by[group.result.name] = { group = group, region = region } end
+        for _, fusion in ipairs(region.fusions) do
+          if fusion.panels then made_by[fusion.result.name] = { fusion = fusion, region = region } end
         end
         local k = region.kind == "attention" and region.scores.operands.k
         if k then
           local made = uses[k.name] == 1 and k.kind == "scratch" and made_by[k.name]
           local s = storage[k.name]
-          region.keys = { buffer = region.scores.result.name .. "@keys", turned = true, key_block = p.key_block,
+          region.keys = { buffer = region.scores.result.name .. "@keys", separate = true, key_block = p.key_block,
             width = s.width, rows_per_sequence = s.rows_per_sequence }
           if made then
             local widest, most = 0, 0
-            for _, width in ipairs(made.group.panels.widths) do widest = math.max(widest, width) end
+            for _, width in ipairs(made.fusion.panels.widths) do widest = math.max(widest, width) end
             for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
             s = { form = "transposed", buffer = k.name .. "@transposed", width = s.width,
               rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
@@ -311,15 +316,15 @@ local function pad_products(state, segments)
   for _, segment in ipairs(segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          local storage = state.plan.storage[group.result.name]
-          local pad, widths = storage.form == "external" and 1 or state.plan.parameters.pad, group.panels
-            and group.panels.widths
+        for _, fusion in ipairs(region.fusions) do
+          local storage = state.plan.storage[fusion.result.name]
+          local pad, widths = storage.form == "external" and 1 or state.plan.parameters.pad, fusion.panels
+            and fusion.panels.widths
           if widths and storage.form == "transposed" then
-            group.outputs = {}
-            for i, width in ipairs(widths) do group.outputs[i] = words.round_up(width, pad) end
+            fusion.outputs = {}
+            for i, width in ipairs(widths) do fusion.outputs[i] = words.round_up(width, pad) end
           elseif widths then
-            group.outputs = divide.padded(widths, storage.leading_dimension, pad)
+            fusion.outputs = divide.padded(widths, storage.leading_dimension, pad)
           end
         end
       end
@@ -342,20 +347,20 @@ local function in_place(state, entry)
   end
 end
 
--- Whether n like parts keep `threads` workers busy nine tenths of the time.
+-- Whether n like shares keep `threads` workers busy nine tenths of the time.
 local function divides(n, threads)
   return n / (threads * ((n + threads - 1) // threads)) >= 0.9
 end
 
--- Whether no two workers have a sequence in common where each takes a run of groups: the last group ends with the
+-- Whether no two workers have a sequence in common where each takes a run of micro-batches: the last ends with the
 -- batch, and so may begin within the one before.
 local function apart(segment, threads, batch)
-  local last = segment.repeats - (threads - 1) * segment.repeats // threads -- groups of the last worker
-  return batch % segment.group == 0 or last >= 2
+  local last = segment.repeats - (threads - 1) * segment.repeats // threads -- micro-batches of the last worker
+  return batch % segment.micro_batch == 0 or last >= 2
 end
 
--- The axis that workers divide, for each number of them: groups of sequences, which meet only at the end; in a region
--- of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a meeting behind
+-- The axis that workers divide, for each number of them: micro-batches, with a barrier only at the end; in a region
+-- of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a barrier behind
 -- each.
 local function partition(state, segments)
   local numbers = { 2, table.unpack(state.spec.workers) } -- two: whether a second worker pays is told of every model
@@ -363,7 +368,7 @@ local function partition(state, segments)
     segment.partition = {}
     for _, threads in ipairs(numbers) do
       segment.partition[threads] = segment.repeats > 1 and divides(segment.repeats, threads)
-        and apart(segment, threads, state.spec.batch) and "groups" or "phases"
+        and apart(segment, threads, state.spec.batch) and "micro_batches" or "phases"
     end
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
@@ -379,7 +384,7 @@ end
 
 -- Layers are alike: what is planned for one stands for all. Returns a function that calls make(...) once for each name
 -- and list of arguments.
-local function once_for_each()
+local function memoiser()
   local made = {}
   return function(name, make, ...)
     local key = { name }
@@ -405,7 +410,7 @@ local function chosen_layouts(state)
 end
 
 function plan.run(state)
-  state.plan = { storage = {}, layouts = chosen_layouts(state), chosen = {}, alike = once_for_each() }
+  state.plan = { storage = {}, layouts = chosen_layouts(state), chosen = {}, memoise = memoiser() }
   for name, layout in pairs(state.plan.layouts) do state.plan.chosen[name] = layout.panel end
   tuning.prepare(state)
   local entry = state.graph.entry
@@ -422,16 +427,16 @@ function plan.run(state)
   end
 end
 
-local function group_text(group)
-  local parts = { group.head.op }
-  for _, rider in ipairs(group.riders) do parts[#parts + 1] = rider.op end
-  local text = ("%s = %s"):format(group.result.name, table.concat(parts, " + "))
-  if group.panels then
-    local k, p = group.k_blocks, group.parameters
-    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(group.panels.widths, " "), k.count, k.size,
+local function fusion_text(fusion)
+  local parts = { fusion.leading.op }
+  for _, op in ipairs(fusion.epilogue) do parts[#parts + 1] = op.op end
+  local text = ("%s = %s"):format(fusion.result.name, table.concat(parts, " + "))
+  if fusion.panels then
+    local k, p = fusion.k_blocks, fusion.parameters
+    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(fusion.panels.widths, " "), k.count, k.size,
       k.tail > 0 and " + " .. k.tail or "", p.k_order)
     if p.fetch > 0 then
-      text = text .. (", %d rows a call, %d spans of %d inputs ahead"):format(p.call_rows, p.fetch, p.k_span)
+      text = text .. (", %d rows a call, %d K panels of %d inputs ahead"):format(p.call_rows, p.fetch, p.k_panel)
     end
   end
   return text
@@ -443,7 +448,7 @@ local function blocks_text(blocks)
   return table.concat(sizes, " ")
 end
 
---- Parameters, storage, then segments, sections, regions and groups.
+--- Parameters, storage, then segments, sections, regions and fusions.
 function plan.dump(state)
   local lines = {}
   local p = state.plan
@@ -460,13 +465,13 @@ function plan.dump(state)
   end
   lines[#lines + 1] = "entry " .. state.graph.entry.name
   for _, segment in ipairs(p.segments) do
-    lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.group)
+    lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.micro_batch)
     for _, section in ipairs(segment.sections) do
       lines[#lines + 1] = "    section " .. section.name
       for _, region in ipairs(section.regions) do
         if region.kind == "rows" then
           lines[#lines + 1] = "      rows in blocks of " .. blocks_text(region.blocks)
-          for _, group in ipairs(region.groups) do lines[#lines + 1] = "        " .. group_text(group) end
+          for _, fusion in ipairs(region.fusions) do lines[#lines + 1] = "        " .. fusion_text(fusion) end
         elseif region.kind == "attention" then
           lines[#lines + 1] = "      attention " .. region.context.result.name
           attention.dump(region, lines)

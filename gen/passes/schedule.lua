@@ -1,12 +1,12 @@
--- schedule: steps -> ordered steps a worker, and the meetings between workers. One worker
--- takes every section in the order of the graph. Several divide each stretch of units that
--- do not need each other, by counted cost, and meet behind it; or they divide the groups of
--- sequences, and meet at the end. Units are never changed, so the bits do not depend on it.
+-- schedule: steps -> ordered steps a worker, and the barriers between workers. One worker
+-- takes every section in the order of the graph. Several divide each run of units that do
+-- not need each other, by counted cost, with a barrier behind it; or they divide the
+-- micro-batches, with a barrier at the end. Units are never changed, so the bits do not depend on it.
 --
 -- Before: state.programs.  After: one program for each number of workers that was asked for (a trace for one), with
 --   threads     the number of workers
---   segments    each with a mode: serial, groups or phases
---   phases      of a segment in phases: { section, lists = worker -> steps }, a meeting behind each
+--   segments    each with a mode: serial, micro_batches or phases
+--   phases      of a segment in phases: { section, lists = worker -> steps }, a barrier behind each
 --   lines       the number of its steps
 -- and state.saved_by_two, the part of the counted work that a second worker takes off the first.
 local cost = require("passes.schedule.cost")
@@ -37,7 +37,7 @@ function schedule.each(program, visit)
 end
 
 --- The buffer that another lies over, or that it is: what a norm writes in place has two names.
-function schedule.place(buffers, name)
+function schedule.slot(buffers, name)
   while buffers[name].over do name = buffers[name].over end
   return name
 end
@@ -49,7 +49,7 @@ local function atom_key(step, threads)
   return region, -step.unit
 end
 
--- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: places that one block of rows after the
+-- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that one block of rows after the
 -- other fills anew; touches: those that it reads or writes, by whatever name.
 local function atoms_of(section, threads, is_private, buffers)
   local atoms, of_region, of_step = {}, {}, {}
@@ -69,10 +69,10 @@ local function atoms_of(section, threads, is_private, buffers)
         if not operand.buffer or operand.class == "weight" or is_private(operand.buffer, region) then return end
         if access ~= "w" then atom.reads[operand.buffer] = true end
         if access == "w" or access == "rw" then atom.writes[operand.buffer] = true end
-        local place = schedule.place(buffers, operand.buffer)
-        atom.touches[place] = true
-        if access == "w" and place == operand.buffer and buffers[place].private == "block" then
-          atom.fills[place] = true
+        local slot = schedule.slot(buffers, operand.buffer)
+        atom.touches[slot] = true
+        if access == "w" and slot == operand.buffer and buffers[slot].private == "block" then
+          atom.fills[slot] = true
         end
       end)
     end
@@ -92,10 +92,10 @@ local function find_phases(atoms)
   for _, atom in ipairs(atoms) do
     local clash = false
     for buffer in pairs(atom.reads) do clash = clash or (written[buffer] and not atom.writes[buffer]) end
-    for place in pairs(atom.fills) do clash = clash or touched[place] end
+    for slot in pairs(atom.fills) do clash = clash or touched[slot] end
     if clash then begin() end
     for buffer in pairs(atom.writes) do written[buffer] = true end
-    for place in pairs(atom.touches) do touched[place] = touched[place] or not atom.fills[place] end
+    for slot in pairs(atom.touches) do touched[slot] = touched[slot] or not atom.fills[slot] end
     local phase = phases[#phases]
     phase.atoms[#phase.atoms + 1] = atom
     phase.cost = phase.cost + atom.cost
@@ -217,11 +217,11 @@ local function schedule_program(base, threads, parameters)
     buffers = copy_buffers(base.buffers), lines = 0 }
   local before = copy_buffers(base.buffers)
   for i, segment in ipairs(base.segments) do
-    local new = { name = segment.name, group = segment.group, repeats = segment.repeats, sections = segment.sections,
-      mode = "serial" }
+    local new = { name = segment.name, micro_batch = segment.micro_batch, repeats = segment.repeats,
+      sections = segment.sections, mode = "serial" }
     if threads > 1 then
-      if segment.partition[threads] == "groups" then
-        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "groups" end
+      if segment.partition[threads] == "micro_batches" then
+        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "micro_batches" end
       else
         local clones = copy_buffers(before)
         new.phases = in_phases(segment, threads, clones, parameters.least_phase)
@@ -244,7 +244,7 @@ local function saved_by_two(base, parameters)
   for _, segment in ipairs(program.segments) do
     local whole = segment.repeats * segment_cost(segment)
     alone = alone + whole
-    if segment.mode == "groups" then
+    if segment.mode == "micro_batches" then
       longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
     elseif segment.mode == "phases" then
       for _, phase in ipairs(segment.phases) do

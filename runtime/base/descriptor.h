@@ -142,7 +142,7 @@ typedef struct attn2c_descriptor {
   const int64_t *entry_arenas; /* of each of several entries; NULL: arena_floats */
   int64_t lines;               /* of emitted steps */
   /* The part of the counted work that a second worker takes off the first: 0 where there is too little
-   * between two meetings and one worker does it all, at most a half. */
+   * between two barriers and one worker does it all, at most a half. */
   double saved_by_two;
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
@@ -150,7 +150,7 @@ typedef struct attn2c_descriptor {
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Parts that are alike and
  * follow each other have one entry with their number; a number of 0 ends a list that is not full. A tile is a
- * panel of outputs by a block of rows; its calls go over the spans, in each over the strips of the block, in
+ * panel of outputs by a block of rows; its calls go over the K panels, in each over the strips of the block, in
  * each over the runs. */
 typedef struct {
   const char *text; /* "panel 48, K 12 x 64 outer, 128 tokens by 9, fetched ahead" */
@@ -168,8 +168,8 @@ typedef struct {
     struct {
       int count, blocks, size; /* calls, each a sum over `blocks` blocks of `size` inputs */
     } runs[2];
-  } spans[3];
-  int ahead; /* inputs between those in use and those that calls fetch, evenly over a span's calls; 0: none */
+  } k_panels[3];
+  int ahead; /* inputs between those in use and those that calls fetch, evenly over a K panel's calls; 0: none */
 } attn2c_candidate;
 
 /* What a call of an entry is made of, for its bound (bound.h), and how often a call runs each. Lists end with

@@ -1,4 +1,4 @@
-/* bound_product.c - walks a candidate's panels, blocks, spans, strips and runs, and calls a kernel for
+/* bound_product.c - walks a candidate's panels, blocks, K panels, strips and runs, and calls a kernel for
  * each. How a product is divided is the compiler's to say; nothing here does. */
 #include "measure/bound_product.h"
 
@@ -7,8 +7,8 @@
 #include "model/kernels.h"
 #include "ops/fetch.h"
 
-enum { LINE = 16, PANELS = 3, BLOCKS = 2, STRIPS = 2, SPANS = 3, RUNS = 2 };
-enum { KERNELS = PANELS * BLOCKS * STRIPS * SPANS * RUNS };
+enum { LINE = 16, PANELS = 3, BLOCKS = 2, STRIPS = 2, K_PANELS = 3, RUNS = 2 };
+enum { KERNELS = PANELS * BLOCKS * STRIPS * K_PANELS * RUNS };
 
 /* The kernels of a run on the rows of a strip: the first call of a sum, and others. */
 typedef attn2c_kernel run_kernels[2];
@@ -16,7 +16,7 @@ typedef attn2c_kernel run_kernels[2];
 struct attn2c_tiled_product {
   attn2c_part_product product;
   const attn2c_candidate *candidate;
-  run_kernels kernels[PANELS][BLOCKS][STRIPS][SPANS][RUNS];
+  run_kernels kernels[PANELS][BLOCKS][STRIPS][K_PANELS][RUNS];
   attn2c_code *code; /* what they are in */
   /* Where the blocks of a run that sums over several lie, in bytes; a list a panel. */
   unsigned long long *a_offsets[PANELS], *b_offsets;
@@ -29,19 +29,19 @@ static int dispatch_all(attn2c_tiled_product *x, const char *target) {
   attn2c_kernel made[2 * KERNELS], *places[2 * KERNELS];
   int count = 0;
   for (int i = 0; i < KERNELS; i++) {
-    const int run = i % RUNS, span = i / RUNS % SPANS, strip = i / (RUNS * SPANS) % STRIPS;
-    const int block = i / (RUNS * SPANS * STRIPS) % BLOCKS, panel = i / (RUNS * SPANS * STRIPS * BLOCKS);
-    if (t->panels[panel].count == 0 || t->blocks[block].count == 0 || t->spans[span].count == 0) continue;
-    if (t->blocks[block].strips[strip].count == 0 || t->spans[span].runs[run].count == 0) continue;
-    for (int beta = span == 0 && run == 0 ? 0 : 1; beta < 2; beta++) {
+    const int run = i % RUNS, k_panel = i / RUNS % K_PANELS, strip = i / (RUNS * K_PANELS) % STRIPS;
+    const int block = i / (RUNS * K_PANELS * STRIPS) % BLOCKS, panel = i / (RUNS * K_PANELS * STRIPS * BLOCKS);
+    if (t->panels[panel].count == 0 || t->blocks[block].count == 0 || t->k_panels[k_panel].count == 0) continue;
+    if (t->blocks[block].strips[strip].count == 0 || t->k_panels[k_panel].runs[run].count == 0) continue;
+    for (int beta = k_panel == 0 && run == 0 ? 0 : 1; beta < 2; beta++) {
       shapes[count] = (attn2c_kernel_shape){.m = t->panels[panel].outputs,
                                             .n = t->blocks[block].strips[strip].rows,
-                                            .k = t->spans[span].runs[run].size,
+                                            .k = t->k_panels[k_panel].runs[run].size,
                                             .lda = t->panels[panel].ld,
                                             .ldb = x->product.ldb,
                                             .ldc = x->product.ldc,
                                             .beta = beta};
-      places[count++] = &x->kernels[panel][block][strip][span][run][beta];
+      places[count++] = &x->kernels[panel][block][strip][k_panel][run][beta];
     }
   }
   attn2c_kernels_dispatch(shapes, count, target, made, &x->code);
@@ -56,12 +56,12 @@ static int dispatch_all(attn2c_tiled_product *x, const char *target) {
 static unsigned long long most_blocks(const attn2c_candidate *t, int *size) {
   int most = 1;
   *size = 0;
-  for (int i = 0; i < SPANS * RUNS; i++) {
-    const int span = i / RUNS, run = i % RUNS;
-    if (t->spans[span].count == 0 || t->spans[span].runs[run].count == 0) continue;
-    if (t->spans[span].runs[run].blocks <= most) continue;
-    most = t->spans[span].runs[run].blocks;
-    *size = t->spans[span].runs[run].size;
+  for (int i = 0; i < K_PANELS * RUNS; i++) {
+    const int k_panel = i / RUNS, run = i % RUNS;
+    if (t->k_panels[k_panel].count == 0 || t->k_panels[k_panel].runs[run].count == 0) continue;
+    if (t->k_panels[k_panel].runs[run].blocks <= most) continue;
+    most = t->k_panels[k_panel].runs[run].blocks;
+    *size = t->k_panels[k_panel].runs[run].size;
   }
   return (unsigned long long)most;
 }
@@ -109,22 +109,22 @@ typedef struct {
   float *c;
 } tile;
 
-/* The calls of one span, `first` inputs behind the tile's first: each fetches its share of the span ahead. */
-static void run_span(const tile *t, int span, int64_t first) {
+/* The calls of one K panel, `first` inputs behind the tile's first: each fetches its share of the K panel ahead. */
+static void run_k_panel(const tile *t, int k_panel, int64_t first) {
   const attn2c_tiled_product *x = t->x;
   const attn2c_candidate *d = x->candidate;
-  const int64_t ld = d->panels[t->panel].ld, lines = d->spans[span].inputs * ld / LINE;
+  const int64_t ld = d->panels[t->panel].ld, lines = d->k_panels[k_panel].inputs * ld / LINE;
   int64_t calls = 0, number = 0, done = 0, row = 0;
   for (int s = 0; s < STRIPS; s++)
     for (int r = 0; r < RUNS; r++)
-      calls += (int64_t)d->blocks[t->block].strips[s].count * d->spans[span].runs[r].count;
+      calls += (int64_t)d->blocks[t->block].strips[s].count * d->k_panels[k_panel].runs[r].count;
   for (int s = 0; s < STRIPS; s++) {
     for (int strip = 0; strip < d->blocks[t->block].strips[s].count; strip++) {
       int64_t input = first;
       for (int r = 0; r < RUNS; r++) {
-        const unsigned long long blocks = (unsigned long long)d->spans[span].runs[r].blocks;
-        const attn2c_kernel *kernels = x->kernels[t->panel][t->block][s][span][r];
-        for (int call = 0; call < d->spans[span].runs[r].count; call++) {
+        const unsigned long long blocks = (unsigned long long)d->k_panels[k_panel].runs[r].blocks;
+        const attn2c_kernel *kernels = x->kernels[t->panel][t->block][s][k_panel][r];
+        for (int call = 0; call < d->k_panels[k_panel].runs[r].count; call++) {
           const int64_t upto = lines * ++number / calls;
           if (d->ahead > 0 && upto > done) {
             attn2c_fetch(t->a + (first + d->ahead) * ld + LINE * done, (int)(upto - done));
@@ -132,7 +132,7 @@ static void run_span(const tile *t, int span, int64_t first) {
           }
           kernels[input > 0](t->a + input * ld, t->b + row * x->product.ldb + input,
                              t->c + row * x->product.ldc, &blocks, x->a_offsets[t->panel], x->b_offsets);
-          input += (int64_t)d->spans[span].runs[r].blocks * d->spans[span].runs[r].size;
+          input += (int64_t)d->k_panels[k_panel].runs[r].blocks * d->k_panels[k_panel].runs[r].size;
         }
       }
       row += d->blocks[t->block].strips[s].rows;
@@ -142,10 +142,10 @@ static void run_span(const tile *t, int span, int64_t first) {
 
 static void run_tile(const tile *t) {
   int64_t first = 0;
-  for (int span = 0; span < SPANS; span++) {
-    for (int i = 0; i < t->x->candidate->spans[span].count; i++) {
-      run_span(t, span, first);
-      first += t->x->candidate->spans[span].inputs;
+  for (int k_panel = 0; k_panel < K_PANELS; k_panel++) {
+    for (int i = 0; i < t->x->candidate->k_panels[k_panel].count; i++) {
+      run_k_panel(t, k_panel, first);
+      first += t->x->candidate->k_panels[k_panel].inputs;
     }
   }
 }

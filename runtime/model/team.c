@@ -68,7 +68,7 @@ struct attn2c_team {
   atomic_int open;                           /* whether others may take parts */
   atomic_int over;                           /* the team ends */
   atomic_int patience;                       /* nanoseconds of spinning */
-  bell calls, meetings;
+  bell calls, barriers;
   part_state parts[];
 };
 
@@ -133,7 +133,7 @@ static int work_off(attn2c_team *team, int number, uint_fast64_t phase) {
     team->work(team->call, (size_t)(phase - team->first), (size_t)part);
     if (atomic_fetch_add(&team->done, 1) + 1 == all) {
       atomic_store(&team->phase, phase + 1);
-      ring(&team->meetings);
+      ring(&team->barriers);
     }
   }
   return mine;
@@ -143,14 +143,14 @@ static void *serve(void *of_member) {
   const member *me = of_member;
   attn2c_team *team = me->team;
   for (;;) {
-    const unsigned calls = atomic_load(&team->calls.count), meetings = atomic_load(&team->meetings.count);
+    const unsigned calls = atomic_load(&team->calls.count), barriers = atomic_load(&team->barriers.count);
     if (atomic_load(&team->over)) return NULL;
     const uint_fast64_t phase = atomic_load(&team->phase);
     const int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
     if (!atomic_load(&team->open) || phase >= atomic_load(&team->end))
       await(&team->calls, calls, patience);
     else if (work_off(team, me->number, phase) == 0)
-      await(&team->meetings, meetings, patience);
+      await(&team->barriers, barriers, patience);
   }
 }
 
@@ -260,9 +260,9 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size
     const int mine = work_off(team, 0, phase);
     const int64_t begun = time, worked = now();
     for (;;) {
-      const unsigned seen = atomic_load(&team->meetings.count);
+      const unsigned seen = atomic_load(&team->barriers.count);
       if (atomic_load(&team->phase) > phase) break;
-      await(&team->meetings, seen, atomic_load_explicit(&team->patience, memory_order_relaxed));
+      await(&team->barriers, seen, atomic_load_explicit(&team->patience, memory_order_relaxed));
     }
     time = now();
     call_account.mine += mine;

@@ -17,7 +17,7 @@
  * factor is the exact one rounded once. What is added up is divided by the sum only at the end: values beyond
  * FLT_MAX divided by the number of keys may become infinite, where the softmax of whole rows would not yet.
  */
-ATTN2C_INLINE void attn2c_softmax_block(float *s, float *state, int rows, int cols, int ld, float scale,
+ATTN2C_INLINE void attn2c_softmax_chunk(float *s, float *state, int rows, int cols, int ld, float scale,
                                         int first) {
   const double c_double = (double)scale * 1.4426950408889634;
   const float c = (float)c_double, c_low = (float)(c_double - (double)c);

@@ -48,7 +48,7 @@ static void try_blocks(const float *s, const float *v, int keys, int block, floa
     const int cols = keys - first < block ? keys - first : block;
     for (int i = 0; i < ROWS; i++)
       for (int j = 0; j < cols; j++) tile[i * ld + j] = s[i * keys + first + j];
-    attn2c_softmax_block(tile, state, ROWS, cols, ld, scale, first == 0);
+    attn2c_softmax_chunk(tile, state, ROWS, cols, ld, scale, first == 0);
     product(tile, v + first * WIDTH, cols, ld, first == 0 ? y : part, LDC);
     if (first > 0) attn2c_softmax_add(y, part, state, ROWS, WIDTH, LDC, LDC);
   }

@@ -103,14 +103,15 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
 }
 
 of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
-  { name = "plan_riders", old = "uses[result.name] == 1 and result.kind == \"scratch\") then break end",
+  { name = "plan_epilogue", old = "uses[result.name] == 1 and result.kind == \"scratch\") then break end",
     new = "uses[result.name] == 1) then break end", wrong = "an output that is read again is not written" },
   { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
     new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
-  { name = "plan_apart", old = "return batch % segment.group == 0 or last >= 2", new = "return true",
-    filter = "divide groups", wrong = "two workers have a sequence in common" },
-  { name = "plan_group", old = "math.min(spec.batch, p.group_tokens // spec.seq)", new = "p.group_tokens // spec.seq",
-    filter = "group", wrong = "a group has more sequences than the batch" },
+  { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",
+    filter = "divide micro%-batches", wrong = "two workers have a sequence in common" },
+  { name = "plan_micro_batch", old = "math.min(spec.batch, p.group_tokens // spec.seq)",
+    new = "p.group_tokens // spec.seq", filter = "micro%-batch",
+    wrong = "a micro-batch has more sequences than the batch" },
   { name = "plan_unread", old = "local here, crossing = readers[name] ~= nil, false",
     new = "local here, crossing = true, false", filter = "nobody reads",
     wrong = "what nobody reads is kept a tile at a time" },
@@ -127,18 +128,19 @@ of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
 of("gen/passes/plan/tile.lua", spec .. "passes/plan/tile_spec.lua") {
   { name = "tile_beta", old = "beta = block.first == 0 and 0 or 1", new = "beta = 0",
     wrong = "each K block forgets those before it" },
-  { name = "tile_fetch", old = "from = span.first * ld + ahead + 16 * done", new = "from = span.first * ld + ahead",
+  { name = "tile_fetch", old = "from = k_panel.first * ld + ahead + 16 * done",
+    new = "from = k_panel.first * ld + ahead",
     wrong = "all calls fetch the same lines" },
 }
 
 of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
   { name = "blocks_prefix", old = "math.max(position + count + right, prefix)", new = "position + count + right",
     wrong = "the first blocks miss keys of the prefix" },
-  { name = "blocks_piece_cut", old = "local lo, hi = cut.lo - skipped, cut.hi - skipped",
-    new = "local lo, hi = cut.lo, cut.hi", wrong = "each piece is cut as the first" },
-  { name = "blocks_pieces", old = "  if region.context.attributes.nonzero then return false end\n", new = "",
-    wrong = "keys come in pieces where a repair needs all weights" },
-  { name = "blocks_pad", old = "last and column + m <= tile_ld and part.first % p.key_block + m <= p.key_block",
+  { name = "blocks_chunk_cut", old = "local lo, hi = cut.lo - skipped, cut.hi - skipped",
+    new = "local lo, hi = cut.lo, cut.hi", wrong = "each chunk is cut as the first" },
+  { name = "blocks_chunks", old = "  if region.context.attributes.nonzero then return false end\n", new = "",
+    wrong = "keys come in chunks where a repair needs all weights" },
+  { name = "blocks_pad", old = "last and column + m <= tile_ld and key_block.first % p.key_block + m <= p.key_block",
     new = "last", suite = spec .. "passes/lower/attention_spec.lua", filter = "never leaves",
     wrong = "padded scores leave the row of their tile" },
 }
@@ -146,25 +148,25 @@ of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
 of("gen/passes/lower.lua", spec .. "passes/lower_spec.lua") {
   { name = "lower_periods", old = "local stop = math.min(first + count, (row // period + 1) * period)",
     new = "local stop = first + count", wrong = "a table of positions goes on into the next sequence" },
-  { name = "lower_loop", old = "if place.loop then operand.terms.b = per_sequence end", new = "",
-    wrong = "all sequences of a group are the first" },
+  { name = "lower_loop", old = "if origin.loop then operand.terms.b = per_sequence end", new = "",
+    wrong = "all sequences of a micro-batch are the first" },
 }
 
 of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
-  { name = "lower_last_row", old = "self:value(op.operands.lengths, -1, place)",
-    new = "self:value(op.operands.lengths, 0, place)", filter = "pool",
+  { name = "lower_last_row", old = "self:value(op.operands.lengths, -1, origin)",
+    new = "self:value(op.operands.lengths, 0, origin)", filter = "pool",
     wrong = "the row behind the last one is taken" },
 }
 
 of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
   { name = "scores_key_head", old = "return at.head // (heads // (k.shape[3] // at.head_dim))",
     new = "return at.head % (k.shape[3] // at.head_dim)", wrong = "heads read another group's keys" },
-  { name = "scores_first_key", old = "(op.attributes.offset or 0) - span.first_key, at.place) })",
-    new = "(op.attributes.offset or 0), at.place) })", suite = spec .. "passes/lower/attention_spec.lua",
+  { name = "scores_first_key", old = "(op.attributes.offset or 0) - range.first_key, at.origin) })",
+    new = "(op.attributes.offset or 0), at.origin) })", suite = spec .. "passes/lower/attention_spec.lua",
     filter = "counts a block's valid keys", wrong = "add_length counts from the first key of all" },
-  { name = "scores_distance", old = "span.first_key - at.block.first + at.queries - 1",
-    new = "span.first_key - at.block.first + at.queries", wrong = "each distance has its neighbour's value" },
-  { name = "scores_own_keys", old = "op_table.class(op).own_keys and span.keys or at.block.keys",
+  { name = "scores_distance", old = "range.first_key - at.block.first + at.queries - 1",
+    new = "range.first_key - at.block.first + at.queries", wrong = "each distance has its neighbour's value" },
+  { name = "scores_own_keys", old = "op_table.class(op).own_keys and range.keys or at.block.keys",
     new = "at.block.keys", wrong = "an array goes over keys that it does not have" },
 }
 
@@ -172,8 +174,8 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
   { name = "repair_static", old = "elseif first.cut or lengths then", new = "elseif lengths then",
     suite = spec .. "whole/nan_spec.lua", filter = "with causal$",
     wrong = "a NaN behind a static mask reaches the context" },
-  { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - span.first_key, at.place) })",
-    new = "(region.scores.attributes.offset or 0), at.place) })", wrong = "lengths count from the first key of all" },
+  { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - range.first_key, at.origin) })",
+    new = "(region.scores.attributes.offset or 0), at.origin) })", wrong = "lengths count from the first key of all" },
   { name = "store_rest", old = "  fill(result.shape[4])\n", new = "", suite = spec .. "passes/lower/options_spec.lua",
     filter = "weights that go out", wrong = "weights of keys behind the last block are not written" },
   { name = "context_tail", old = "    beta = 1\n", new = "", filter = "reduces the context",
@@ -182,7 +184,7 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
 
 of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
   { name = "schedule_write_after_read",
-    old = "for place in pairs(atom.fills) do clash = clash or touched[place] end", new = "",
+    old = "for slot in pairs(atom.fills) do clash = clash or touched[slot] end", new = "",
     filter = "under another name", wrong = "a block overwrites what another worker still reads" },
   { name = "schedule_read_after_write",
     old = "clash = clash or (written[buffer] and not atom.writes[buffer])", new = "clash = clash or false",
@@ -192,18 +194,18 @@ of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
   { name = "schedule_least", old = "if total / #phases < least then return nil end",
     new = "if #phases < least then return nil end", filter = "the same calls", wrong = "phases are divided by number" },
   { name = "schedule_rest", old = "(segment.repeats + 1) // 2", new = "segment.repeats",
-    filter = "second worker pays", wrong = "groups of two workers count as of one" },
+    filter = "second worker pays", wrong = "micro-batches of two workers count as of one" },
 }
 
 of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
   { name = "memory_loops",
     old = "if segment.repeats > 1 then loops[#loops + 1] = "
       .. "{ first = start_of[segment], last = last_of[segment] } end",
-    new = "", wrong = "what is pooled is overwritten by the next group" },
+    new = "", wrong = "what is pooled is overwritten by the next micro-batch" },
   { name = "memory_names", old = "item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)",
     new = "item.first, item.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
-  { name = "memory_side_by_side", old = "program.shared_floats + program.threads * program.own_floats",
-    new = "program.shared_floats + program.own_floats", wrong = "all workers have one part of the arena" },
+  { name = "memory_side_by_side", old = "program.common_floats + program.threads * program.own_floats",
+    new = "program.common_floats + program.own_floats", wrong = "all workers have one part of the arena" },
   { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
     new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
   { name = "memory_panels", old = "columns * words.round_up(width, LINE) end", new = "columns * width end",
@@ -221,9 +223,10 @@ of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
 }
 
 of("gen/passes/emit/steps.lua", spec .. "passes/emit_spec.lua") {
-  { name = "emit_last_group", old = "of_segment.group, batch - of_segment.group", new = "of_segment.group, batch",
-    suite = spec .. "whole/forms_spec.lua", filter = "groups of two of three",
-    wrong = "the last group leaves the batch" },
+  { name = "emit_last_micro_batch", old = "of_segment.micro_batch, batch - of_segment.micro_batch",
+    new = "of_segment.micro_batch, batch",
+    suite = spec .. "whole/forms_spec.lua", filter = "micro%-batches of two of three",
+    wrong = "the last micro-batch leaves the batch" },
 }
 
 of("gen/commands/build/recipe.lua", spec .. "commands/build/recipe_spec.lua") {
@@ -378,7 +381,7 @@ of("runtime/ops/softmax.h", "c:rowops_base") {
     wrong = "a row without a key is NaN" },
 }
 
-of("runtime/ops/spans.h", "c:rowops_attention_base") {
+of("runtime/ops/ranges.h", "c:rowops_attention_base") {
   { name = "repair_zero", old = "if (weight == 0.0f) continue;", new = "if (weight < 0.0f) continue;",
     wrong = "0 times NaN is added" },
 }

@@ -1,7 +1,7 @@
 -- gpt2: GPT-2 (Radford et al. 2019). Its linear layers lie [in][out].
 local heads = require("checkpoints.heads")
 
-local function turned(name, part) return { name, part = part, parts = part and 3, transpose = true } end
+local function transposed(name, part) return { name, part = part, parts = part and 3, transpose = true } end
 
 return {
   model_types = { gpt2 = "GPT2" },
@@ -9,13 +9,13 @@ return {
   tensors = {
     { "input.tokens", "wte" },
     { "input.positions", "wpe" },
-    { "l*.attn.q", turned("h.*.attn.c_attn", 1) },
-    { "l*.attn.k", turned("h.*.attn.c_attn", 2) },
-    { "l*.attn.v", turned("h.*.attn.c_attn", 3) },
-    { "l*.attn.out", turned("h.*.attn.c_proj") },
+    { "l*.attn.q", transposed("h.*.attn.c_attn", 1) },
+    { "l*.attn.k", transposed("h.*.attn.c_attn", 2) },
+    { "l*.attn.v", transposed("h.*.attn.c_attn", 3) },
+    { "l*.attn.out", transposed("h.*.attn.c_proj") },
     { "l*.norm1", "h.*.ln_1" },
-    { "l*.ff.up", turned("h.*.mlp.c_fc") },
-    { "l*.ff.down", turned("h.*.mlp.c_proj") },
+    { "l*.ff.up", transposed("h.*.mlp.c_fc") },
+    { "l*.ff.down", transposed("h.*.mlp.c_proj") },
     { "l*.norm2", "h.*.ln_2" },
     { "final_norm", "ln_f" },
   },

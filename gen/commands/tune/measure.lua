@@ -32,34 +32,34 @@ local function fixed_of(entry, weight)
   return fixed
 end
 
---- The products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, leader, leads,
---- heads, fixed }. choice: the parameters it was planned with, the token block that of its region's leader; leads: the
---- ops of the regions whose token block is this product's; heads: its own ops.
+--- The products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, main, decides,
+--- ops, fixed }. main: the key of its region's main product; choice: the parameters it was planned with, the token
+--- block that of the main product; decides: the ops of the regions whose token block is this product's; ops: its own.
 function measure.products(state)
   local products, order = {}, {}
   each_region(state, function(region, segment, entry)
-    local leader = plan.leader(region)
-    for _, group in ipairs(region.groups) do
-      if group.key then
-        local product = products[group.key]
+    local main = plan.main_product(region)
+    for _, fusion in ipairs(region.fusions) do
+      if fusion.key then
+        local product = products[fusion.key]
         if not product then
-          local shape = group.head.operands.weight.shape
-          local own = entry.plan.parameters_of(group.key, group.head.operands.weight)
-          local fixed = fixed_of(entry, group.head.operands.weight)
+          local shape = fusion.leading.operands.weight.shape
+          local own = entry.plan.parameters_of(fusion.key, fusion.leading.operands.weight)
+          local fixed = fixed_of(entry, fusion.leading.operands.weight)
           own.panel = fixed.panel or own.panel
-          product = { key = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
-            leads = {}, heads = {}, leader = leader.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
+          product = { key = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
+            decides = {}, ops = {}, main = main.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
             choice = own, fixed = fixed }
-          own.token_block = leader.parameters.token_block
-          products[group.key] = product
+          own.token_block = main.parameters.token_block
+          products[fusion.key] = product
           order[#order + 1] = product
         end
-        product.flops = product.flops + group.head.flops
-        product.heads[#product.heads + 1] = group.head
+        product.flops = product.flops + fusion.leading.flops
+        product.ops[#product.ops + 1] = fusion.leading
       end
     end
-    if leader then
-      for _, group in ipairs(region.groups) do table.insert(products[leader.key].leads, group.head) end
+    if main then
+      for _, fusion in ipairs(region.fusions) do table.insert(products[main.key].decides, fusion.leading) end
     end
   end)
   return products, order
@@ -113,7 +113,7 @@ function measure.run(built, repetitions)
     return total
   end
   for key, product in pairs(built.products) do
-    result.of[key] = { own = sum(product.heads), region = sum(product.leads) }
+    result.of[key] = { own = sum(product.ops), region = sum(product.decides) }
   end
   return result
 end

@@ -21,7 +21,7 @@ end
 
 -- What each round varies, and what must then be alike in two candidates for one to be enough: the one whose other sizes
 -- are the nearest to the best's. fits: of which candidates.
-local FORM = { "panel", "k_order", "call_rows", "k_span", "fetch" }
+local FORM = { "panel", "k_order", "call_rows", "k_panel", "fetch" }
 local moves = {
   -- A panel of one vector keeps half of the machine's units waiting.
   tiles = { alike = FORM, fits = function(product, _, choice)
@@ -31,9 +31,9 @@ local moves = {
     return choice.call_rows < choice.token_block and choice.fetch > 0 and choice.panel >= product.least_panel
   end },
   k_blocks = { alike = { "k_block" }, fits = function(_, best, choice) return same(best, choice, FORM) end },
-  -- The token block is its region's leader's to choose.
+  -- The token block is chosen by its region's main product.
   token_blocks = { alike = { "token_block" }, fits = function(product, best, choice)
-    return product.leader == product.key and same(best, choice, FORM)
+    return product.main == product.key and same(best, choice, FORM)
   end },
 }
 
@@ -96,7 +96,7 @@ function search.text(product, choice)
   local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
   local rows = divide.blocks(product.rows, choice.token_block)[1].count
   local strip = choice.call_rows < rows and (" by %d"):format(choice.call_rows) or ""
-  local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_span) or ""
+  local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_panel) or ""
   return ("%d x %d%s, %d%s%s"):format(choice.panel, k.size, order, rows, strip, fetch)
 end
 
@@ -106,9 +106,9 @@ function search.spread(list)
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted)
   local function at(fraction)
-    local place = 1 + fraction * (#sorted - 1)
-    local low = sorted[math.floor(place)]
-    return low + (sorted[math.ceil(place)] - low) * (place - math.floor(place))
+    local position = 1 + fraction * (#sorted - 1)
+    local low = sorted[math.floor(position)]
+    return low + (sorted[math.ceil(position)] - low) * (position - math.floor(position))
   end
   return at(0.5), (at(0.75) - at(0.25)) / 1.349
 end

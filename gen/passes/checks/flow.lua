@@ -1,6 +1,6 @@
 -- flow.lua: walks a program's steps in order and keeps which elements of each buffer hold a value,
 -- from what each step touches: what is written makes a value, and ends those of all buffers that lie
--- at the same place. Of a buffer that lies over another on purpose (`over`) only the same elements end.
+-- at the same offset. Of a buffer that lies over another on purpose (`over`) only the same elements end.
 --
 -- Loops: a step inside one stands for all its iterations. What moves with a loop's symbol is kept as in the first
 -- iteration, and is every iteration's behind the end. What repeats is walked twice, so that an iteration finds what the
@@ -17,7 +17,7 @@ local Flow = {}
 Flow.__index = Flow
 
 -- What is known of a buffer: { pitch, values (a set), inner (those that move with the open loop), loop, sequence: the
--- strides of its symbols, under: buffers that lie at the same place on purpose, beside: those that do so because they
+-- strides of its symbols, under: buffers that lie at the same offset on purpose, beside: those that do so because they
 -- have no values at one time, alone: whether none of those has now; past: of an output, which the caller may keep for
 -- himself, the values that have ended in the arena }.
 local function records(program, beside)
@@ -86,7 +86,7 @@ function Flow:read(operand, dimensions, section)
   end
 end
 
--- Ends the values of all buffers that share a place with one that is written.
+-- Ends the values of all buffers that overlap one that is written.
 function Flow:claim(record)
   if record.alone then return end
   record.alone = true
@@ -141,13 +141,13 @@ function Flow:finish()
   self.loop = nil
 end
 
--- What moves with the groups of sequences is there for all of them; the last group ends with the batch.
-function Flow:of_all_groups(record, set, batch)
-  local all, group = {}, self.segment.group
+-- What moves with the micro-batches is there for all of them; the last ends with the batch.
+function Flow:of_all_micro_batches(record, set, batch)
+  local all, micro_batch = {}, self.segment.micro_batch
   for _, rectangle in ipairs(set) do
-    spread(all, rectangle, group * record.sequence, batch // group, record.pitch)
-    if batch % group > 0 then
-      local far = (batch - group) * record.sequence
+    spread(all, rectangle, micro_batch * record.sequence, batch // micro_batch, record.pitch)
+    if batch % micro_batch > 0 then
+      local far = (batch - micro_batch) * record.sequence
       local rows, columns = far // record.pitch, far % record.pitch
       rectangles.add(all, { rectangle[1] + rows, rectangle[2] + rows, rectangle[3] + columns, rectangle[4] + columns })
     end
@@ -157,8 +157,8 @@ end
 
 function Flow:end_segment(batch)
   for record in pairs(self.moving) do
-    record.values = record.lost and {} or self:of_all_groups(record, record.values, batch)
-    record.past = record.past and self:of_all_groups(record, record.past, batch)
+    record.values = record.lost and {} or self:of_all_micro_batches(record, record.values, batch)
+    record.past = record.past and self:of_all_micro_batches(record, record.past, batch)
     record.lost = nil
   end
   self.moving = {}
@@ -185,7 +185,7 @@ function Flow:step(step, section)
 end
 
 --- Walks a program: every element of the arena and of an output is read as it was written last, and every output is
---- written whole. beside: buffer -> the others that share its place. state: for the batch and the shapes of outputs.
+--- written whole. beside: buffer -> the others that overlap it. state: for the batch and the shapes of outputs.
 return function(state, program, beside, pass)
   local self = setmetatable({ pass = pass, records = records(program, beside), moving = {} }, Flow)
   for _, segment in ipairs(program.segments) do

@@ -38,16 +38,16 @@ local function check_row(step, name)
 end
 
 local function check_map(step, name)
-  local of_part = { y = step.arguments.y }
-  for _, part in ipairs(step.parts) do
-    local entry = steps.parts[part.kind]
-    expect(entry, "lower", "%s: no part %s", name, part.kind)
-    local operand = part.argument and step.arguments[part.argument]
-    expect((operand and 1 or 0) == #entry.operands, "lower", "%s: the operand of %s", name, part.kind)
-    if operand then of_part[part.argument] = operand end
+  local of_operation = { y = step.arguments.y }
+  for _, operation in ipairs(step.elementwise) do
+    local entry = steps.elementwise[operation.kind]
+    expect(entry, "lower", "%s: no elementwise operation %s", name, operation.kind)
+    local operand = operation.argument and step.arguments[operation.argument]
+    expect((operand and 1 or 0) == #entry.operands, "lower", "%s: the operand of %s", name, operation.kind)
+    if operand then of_operation[operation.argument] = operand end
   end
   for argument in pairs(step.arguments) do
-    expect(of_part[argument], "lower", "%s: no part of a map has the operand %s", name, argument)
+    expect(of_operation[argument], "lower", "%s: no operation of a map has the operand %s", name, argument)
   end
 end
 

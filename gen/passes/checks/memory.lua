@@ -1,5 +1,5 @@
--- What must hold of places: nothing leaves its buffer, no buffer the memory that it lies in, and no value
--- is lost to a buffer at the same place. What lives when is not asked of memory.lua: the steps tell (flow.lua).
+-- What must hold of offsets: nothing leaves its buffer, no buffer the memory that it lies in, and no value
+-- is lost to a buffer at the same offsets. What lives when is not asked of memory.lua: the steps tell (flow.lua).
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
 local memory = require("passes.memory")
@@ -30,30 +30,31 @@ local function check_bounds(state, program)
     operands.touched(step, function(operand, _, dimensions)
       local size = rooms[operand.buffer] or room(state, program, operand)
       rooms[operand.buffer] = size
-      local low, high = operands.reach(operand, dimensions, segment.group - 1, state.spec.batch - segment.group)
+      local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
+        state.spec.batch - segment.micro_batch)
       expect(low >= 0 and high < size, "memory", "a %s of %s leaves %s: elements %d to %d of %d", step.fn or step.form,
         section.name, operand.buffer, low, high, size)
     end)
   end)
 end
 
--- Each buffer of the arena that a step uses has a place, aligned and inside; it is a worker's own only where each
--- worker has groups of sequences, and nothing outside that segment, or of another group, uses it. Returns what is used,
+-- Each buffer of the arena that a step uses has an offset, aligned and inside; it is a worker's own only where each
+-- worker has micro-batches, and nothing outside that segment, or of another one, uses it. Returns what is used,
 -- in order.
-local function check_places(program)
+local function check_offsets(program)
   local used, segment_of = {}, {}
   schedule.each(program, function(step, section, segment)
     operands.each(step, function(operand)
       if operand.class ~= "arena" then return end
       local name, first = operand.buffer, program.offsets[operand.buffer]
       used[name] = true
-      expect(first, "memory", "%s has no place", name)
+      expect(first, "memory", "%s has no offset", name)
       if program.own[name] then
-        expect(segment.mode == "groups" and (segment_of[name] or segment) == segment
+        expect(segment.mode == "micro_batches" and (segment_of[name] or segment) == segment
           and not (operand.terms and operand.terms.s), "memory", "%s: %s is not a worker's own", section.name, name)
         segment_of[name] = segment
       else
-        expect(segment.mode ~= "groups" or (operand.terms and operand.terms.s), "memory",
+        expect(segment.mode ~= "micro_batches" or (operand.terms and operand.terms.s), "memory",
           "%s: workers share %s, which does not move with their sequences", section.name, name)
       end
     end)
@@ -61,12 +62,12 @@ local function check_places(program)
   for _, name in ipairs(program.entry.outputs) do used[name] = program.offsets[name] and true or used[name] end
   local names = words.sorted_keys(used)
   for _, name in ipairs(names) do
-    local first, size = program.offsets[name], program.own[name] and program.own_floats or program.shared_floats
+    local first, size = program.offsets[name], program.own[name] and program.own_floats or program.common_floats
     expect(first >= 0 and first % LINE == 0 and first + program.buffers[name].floats <= size, "memory",
-      "the place of %s", name)
+      "the offset of %s", name)
   end
   expect(program.own_floats % LINE == 0
-    and program.shared_floats + program.threads * program.own_floats <= program.arena_floats, "memory",
+    and program.common_floats + program.threads * program.own_floats <= program.arena_floats, "memory",
     "the arena of %d floats", program.arena_floats)
   return names
 end
@@ -76,7 +77,7 @@ local function root_of(program, name)
   return name
 end
 
--- buffer -> the others that share a part of its place; those that do so on purpose have one beginning.
+-- buffer -> the others that overlap it; those that do so on purpose begin at the same offset.
 local function find_beside(program, names)
   local beside, open = {}, {}
   for _, name in ipairs(names) do beside[name] = {} end
@@ -90,7 +91,7 @@ local function find_beside(program, names)
       if program.offsets[other] + program.buffers[other].floats > first then
         still[#still + 1] = other
         local together = root_of(program, name) == root_of(program, other)
-        expect(not together or program.offsets[other] == first, "memory", "the place of %s over %s", name, other)
+        expect(not together or program.offsets[other] == first, "memory", "the offset of %s over %s", name, other)
         if not together and not program.own[name] == not program.own[other] then
           table.insert(beside[name], other)
           table.insert(beside[other], name)
@@ -103,7 +104,7 @@ local function find_beside(program, names)
   return beside
 end
 
--- Workers of one phase do not meet in one place of different buffers.
+-- Workers of one phase do not touch the same floats by different buffers.
 local function check_phases(program, beside)
   for _, segment in ipairs(program.segments) do
     for _, phase in ipairs(segment.phases or {}) do
@@ -126,8 +127,8 @@ local function check_phases(program, beside)
         for _, other in ipairs(beside[name]) do
           for worker in pairs(writers) do
             for another in pairs(touched[other] or {}) do
-              expect(another == worker, "memory", "%s: two workers meet in one place of %s and %s", phase.section.name,
-                name, other)
+              expect(another == worker, "memory", "%s: two workers touch the same floats by %s and %s",
+                phase.section.name, name, other)
             end
           end
         end
@@ -136,7 +137,7 @@ local function check_phases(program, beside)
   end
 end
 
--- What lies at one place of the packed block for two entries is the same weight there, or its first rows.
+-- What lies at one offset of the packed block for two entries is the same weight there, or its first rows.
 local function check_shared(state, other)
   local function stop_of(of, name)
     return of.weights.offsets[name] + memory.packed_floats(of.graph.tensors[name], of.plan.layouts[name])
@@ -165,7 +166,7 @@ local function check_weights(state)
   table.sort(list, function(x, y) return state.weights.offsets[x] < state.weights.offsets[y] end)
   for _, name in ipairs(list) do
     local first = state.weights.offsets[name]
-    expect(first % LINE == 0 and first >= stop, "memory", "the place of %s", name)
+    expect(first % LINE == 0 and first >= stop, "memory", "the offset of %s", name)
     stop = first + memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name])
   end
   expect(stop <= state.weights.floats, "memory", "the weights leave their %d floats", state.weights.floats)
@@ -175,7 +176,7 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     check_bounds(state, program)
-    local beside = find_beside(program, check_places(program))
+    local beside = find_beside(program, check_offsets(program))
     check_phases(program, beside)
     flow(state, program, beside, "memory")
   end

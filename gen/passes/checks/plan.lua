@@ -11,16 +11,15 @@ return function(state)
   for _, segment in ipairs(state.plan.segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          mark(group.head)
-          for _, rider in ipairs(group.riders) do mark(rider) end
-          if group.panels then
+        for _, fusion in ipairs(region.fusions) do
+          mark(fusion.leading)
+          for _, op in ipairs(fusion.epilogue) do mark(op) end
+          if fusion.panels then
             local outputs = 0
-            for _, width in ipairs(group.panels.widths) do outputs = outputs + width end
-            expect(outputs == group.head.operands.weight.shape[1], "plan", "the panels of %s", group.head.result.name)
-            local k = group.k_blocks
-            expect(k.size * k.count + k.tail == group.head.operands.weight.shape[2], "plan", "the K blocks of %s",
-              group.head.result.name)
+            for _, width in ipairs(fusion.panels.widths) do outputs = outputs + width end
+            local k, weight, name = fusion.k_blocks, fusion.leading.operands.weight, fusion.leading.result.name
+            expect(outputs == weight.shape[1], "plan", "the panels of %s", name)
+            expect(k.size * k.count + k.tail == weight.shape[2], "plan", "the K blocks of %s", name)
           end
         end
         for _, op in ipairs(region.ops or {}) do mark(op) end

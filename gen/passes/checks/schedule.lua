@@ -1,5 +1,5 @@
--- What must hold of a schedule: between two meetings, what one worker writes no other reads or writes.
--- Workers that divide phases meet behind each; those that divide the groups of sequences, at the end.
+-- What must hold of a schedule: between two barriers, what one worker writes no other reads or writes.
+-- Workers that divide phases have a barrier behind each; those that divide micro-batches, at the end.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -12,10 +12,10 @@ local WRITTEN = { arena = true, out = true } -- classes of buffers that steps wr
 -- Buffers that lie over one another are one.
 local function add(sets, step, program)
   operands.touched(step, function(operand, access, dimensions)
-    local place = schedule.place(program.buffers, operand.buffer)
-    local buffer = program.buffers[place]
-    sets[place] = sets[place] or {}
-    local of_buffer, stride = sets[place], (operand.terms or {}).b or 0
+    local slot = schedule.slot(program.buffers, operand.buffer)
+    local buffer = program.buffers[slot]
+    sets[slot] = sets[slot] or {}
+    local of_buffer, stride = sets[slot], (operand.terms or {}).b or 0
     of_buffer[stride] = of_buffer[stride] or { r = {}, w = {} }
     local set = of_buffer[stride][access == "r" and "r" or "w"]
     for _, rectangle in ipairs(rectangles.of(footprint.boxes(dimensions, operand.offset), buffer.ld)) do
@@ -75,9 +75,9 @@ local function check_phase(phase, segment, program)
     local pitch = program.buffers[name].ld
     for stride_one, one in pairs(mine) do
       for stride_other, other in pairs(theirs) do
-        expect(not clash(one.w, stride_one, other.w, stride_other, segment.group, pitch), "schedule",
-          "%s: two workers write to one place of %s", phase.section.name, name)
-        expect(not clash(one.w, stride_one, other.r, stride_other, segment.group, pitch), "schedule",
+        expect(not clash(one.w, stride_one, other.w, stride_other, segment.micro_batch, pitch), "schedule",
+          "%s: two workers write the same elements of %s", phase.section.name, name)
+        expect(not clash(one.w, stride_one, other.r, stride_other, segment.micro_batch, pitch), "schedule",
           "%s: %s is read and written in one phase", phase.section.name, name)
       end
     end
@@ -91,31 +91,31 @@ local function check_phase(phase, segment, program)
   end
 end
 
--- How far apart, in sequences, neighbouring groups of two workers begin. The last group ends with the batch; worker w
+-- How far apart, in sequences, neighbouring micro-batches of two workers begin. The last ends with the batch; worker w
 -- has those from w repeats / workers on (steps.c.in).
 local function distances(segment, workers, batch)
   local list = {}
   for worker = 1, workers - 1 do
     local i = worker * segment.repeats // workers
     if i > 0 then
-      list[#list + 1] = math.min(i * segment.group, batch - segment.group) - (i - 1) * segment.group
+      list[#list + 1] = math.min(i * segment.micro_batch, batch - segment.micro_batch) - (i - 1) * segment.micro_batch
     end
   end
   return list
 end
 
 -- Groups of sequences on several workers: what each writes of a buffer that has all sequences moves with them, and
--- another group neither reads nor writes it. What does not move is each worker's own (checked with its place).
-local function check_groups(segment, program, batch)
+-- another micro-batch neither reads nor writes it. What does not move is each worker's own (checked with its offset).
+local function check_micro_batches(segment, program, batch)
   local sets, strides, section_of = {}, {}, {}
   for _, section in ipairs(segment.sections) do
     for _, step in ipairs(section.steps) do
       operands.touched(step, function(operand, access)
         local stride = operand.terms and operand.terms.s or 0
-        local name = schedule.place(program.buffers, operand.buffer)
+        local name = schedule.slot(program.buffers, operand.buffer)
         section_of[name] = section.name
         if operand.class == "out" and access ~= "r" then
-          expect(stride > 0, "schedule", "%s: two workers write to one place of %s", section.name, operand.buffer)
+          expect(stride > 0, "schedule", "%s: two workers write the same elements of %s", section.name, operand.buffer)
         end
         expect((strides[name] or stride) == stride, "schedule", "%s: %s moves in two ways", section.name, name)
         strides[name] = stride
@@ -127,7 +127,7 @@ local function check_groups(segment, program, batch)
     local pitch, written, touched = program.buffers[name].ld, {}, {}
     for stride, set in pairs(of_buffer) do
       for access, rectangles_ in pairs(set) do
-        for _, r in ipairs(of_all(rectangles_, stride, segment.group, pitch)) do
+        for _, r in ipairs(of_all(rectangles_, stride, segment.micro_batch, pitch)) do
           if access == "w" then rectangles.add(written, r) end
           rectangles.add(touched, r)
         end
@@ -137,17 +137,17 @@ local function check_groups(segment, program, batch)
       or {}) do
       for _, sign in ipairs { 1, -1 } do
         expect(not any_meet(moved(written, sign * distance * strides[name], pitch), touched), "schedule",
-          "%s: two workers write to one place of %s", section_of[name], name)
+          "%s: two workers write the same elements of %s", section_of[name], name)
       end
     end
   end
 end
 
---- Workers do not touch one place of a buffer unless they meet in between; there are as many calls as before.
+--- Workers do not touch the same elements unless there is a barrier in between; there are as many calls as before.
 return function(state)
   for _, program in ipairs(state.programs) do
     for _, segment in ipairs(program.segments) do
-      if segment.mode == "groups" then check_groups(segment, program, state.spec.batch) end
+      if segment.mode == "micro_batches" then check_micro_batches(segment, program, state.spec.batch) end
       for _, phase in ipairs(segment.phases or {}) do check_phase(phase, segment, program) end
     end
     local calls = 0

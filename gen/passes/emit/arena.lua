@@ -1,5 +1,5 @@
 -- arena: the map of a program's arena, as lines of a comment: where each tensor lies, how long
--- it is, and from which step to which its place is kept. Steps are counted as in the emitted text.
+-- it is, and from which step to which it is kept. Steps are counted as in the emitted text.
 local c = require("common.c")
 local memory = require("passes.memory")
 local schedule = require("passes.schedule")
@@ -22,8 +22,8 @@ local function steps_of(program)
   return first, last
 end
 
---- A program's buffers as lines, by place: those that all workers see, behind a; those that each has for itself, behind
---- p.
+--- A program's buffers as lines, by offset: those that all workers see, behind a; those that each has for itself,
+--- behind p.
 function arena.map(program)
   local first, last = steps_of(program)
   local rows = {}

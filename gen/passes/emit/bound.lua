@@ -25,8 +25,8 @@ function emit_bound.candidate(tiles)
   local function strip(each) return braces { each.count, each.rows } end
   local blocks = each_of(tiles.blocks, function(b) return braces { b.count, b.rows, each_of(b.strips, strip) } end)
   local function run(each) return braces { each.count, each.blocks, each.size } end
-  local spans = each_of(tiles.spans, function(x) return braces { x.count, x.inputs, each_of(x.runs, run) } end)
-  return braces { c.string(tiles.text), panels, blocks, spans, tiles.ahead }
+  local k_panels = each_of(tiles.k_panels, function(x) return braces { x.count, x.inputs, each_of(x.runs, run) } end)
+  return braces { c.string(tiles.text), panels, blocks, k_panels, tiles.ahead }
 end
 
 -- Distinct products, in order of their first appearance, and the distinct lists of their candidates: products that
@@ -49,16 +49,16 @@ local function products_of(state)
   for _, segment in ipairs(state.plan.segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          if group.key then
-            local shape = group.head.operands.weight.shape
-            local product = by_name[group.key]
+        for _, fusion in ipairs(region.fusions) do
+          if fusion.key then
+            local shape = fusion.leading.operands.weight.shape
+            local product = by_name[fusion.key]
             if not product then
-              product = { name = group.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
-                ldb = state.plan.storage[group.head.operands.x.name].leading_dimension,
+              product = { name = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
+                ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
                 ldc = divide.leading_dimension(shape[1], parameters), pad = parameters.pad }
               product.list, product.list_count = candidates_of(product)
-              by_name[group.key] = product
+              by_name[fusion.key] = product
               list[#list + 1] = product
             end
             product.calls = product.calls + segment.repeats
@@ -84,12 +84,12 @@ end
 -- integer that only a call knows is the largest that it may be.
 local function row_of(step)
   local at, list = 0, {}
-  operands.each(step, function(operand, access, declared, _, part)
+  operands.each(step, function(operand, access, declared, _, operation)
     if access == "value" then
       list[#list + 1] = tostring(operand.most)
       return
     end
-    local low, high = footprint.reach(declared[3](operands.known(step, part)))
+    local low, high = footprint.reach(declared[3](operands.known(step, operation)))
     local pointer = c.behind("x", at - low)
     list[#list + 1] = declared.type and ("(%s *)(%s)"):format(declared.type, pointer) or pointer
     at = at + words.round_up(high - low + 1, 16) + 16 -- not all at the same place of a page

@@ -15,8 +15,8 @@ local types = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
 -- An input without a batch in front is told apart, so that `run` hands it to every call as it is; where sequences come
 -- as columns none has one.
 local function kind_of(state, tensor)
-  local shared = tensor.shared or state.spec.layout == "seq_first"
-  return tensor.kind == "input" and shared and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
+  local unbatched = tensor.unbatched or state.spec.layout == "seq_first"
+  return tensor.kind == "input" and unbatched and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
 end
 
 local function braces(shape) return "{ " .. table.concat(shape, ", ") .. " }" end
@@ -26,7 +26,7 @@ local function trace_of(state)
   return nil
 end
 
--- The index of a weight that another entry has too, in the same shape and place; nil where there is none.
+-- The index of a weight that another entry has too, in the same shape and at the same offset; nil where there is none.
 local function known_weight(state, name, index_of)
   for _, other in ipairs(state.before) do
     local mine, theirs = state.graph.tensors[name], other.graph.tensors[name]
@@ -148,7 +148,7 @@ local function entry_of(state, index_of, lists, list_of)
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
-local function has_shared(state)
+local function has_unbatched(state)
   for _, name in ipairs(state.graph.entry.inputs) do
     if kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT" then return true end
   end
@@ -166,14 +166,14 @@ function emit_descriptor.values(state)
   -- A table may begin where a longer one of another entry does: the longer is read behind it, for zeros follow a
   -- weight's last row.
   for _, list in ipairs(of_entry) do table.move(list, 1, #list, #weights + 1, weights) end
-  local of_entries, shared = {}, false
+  local of_entries, unbatched = {}, false
   for i, entry in ipairs(state.entries) do
     of_entries[i] = entry_of(entry, index_of, lists, list_of)
-    shared = shared or has_shared(entry)
+    unbatched = unbatched or has_unbatched(entry)
   end
   local rows, views, stored = weight_rows(weights, index_of)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
-    stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_shared = shared,
+    stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_unbatched = unbatched,
     seq_first = state.spec.layout == "seq_first" }
 end
 

@@ -25,18 +25,18 @@ function sentences.row(step, absent)
   return joined(steps.fill(form.equation, step.constants), list)
 end
 
---- A map: its parts, one applied to what the other made.
+--- A map: its operations, one applied to what the other made.
 function sentences.map(step)
   local k = step.constants
   local equation, list = "y[i][j]", { ("rows %d, cols %d, ld %d"):format(k.rows, k.cols, k.ld) }
-  for _, part in ipairs(step.parts) do
-    local meaning = steps.parts[part.kind].equation
+  for _, operation in ipairs(step.elementwise) do
+    local meaning = steps.elementwise[operation.kind].equation
     local names_ld = meaning:find("${ld}", 1, true)
-    if part.argument then meaning = meaning:format(part.argument) end
-    meaning = steps.fill(meaning, steps.constants_of(part))
-    equation = part.kind == "load" and part.argument .. "[i][j]"
+    if operation.argument then meaning = meaning:format(operation.argument) end
+    meaning = steps.fill(meaning, steps.constants_of(operation))
+    equation = operation.kind == "load" and operation.argument .. "[i][j]"
       or meaning:gsub("%f[%w]v%f[%W]", function() return equation end, 1)
-    if part.ld and not names_ld then list[#list + 1] = ("ld of %s %d"):format(part.argument, part.ld) end
+    if operation.ld and not names_ld then list[#list + 1] = ("ld of %s %d"):format(operation.argument, operation.ld) end
   end
   return joined("y[i][j] = " .. equation, list)
 end
@@ -57,7 +57,7 @@ local function fetched(step)
 end
 
 -- The inputs that the first strip of rows sums over before the next strip comes.
-local function span_of(calls)
+local function k_panel_of(calls)
   local inputs = 0
   for _, call in ipairs(calls) do
     if call.c ~= calls[1].c then break end
@@ -74,7 +74,7 @@ function sentences.tile(step)
   return joined(("C[%d][%d] = B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(shape.n, shape.m, shape.n, shape.k,
     shape.k, shape.m, shape.lda, shape.ldb, shape.ldc), {
     ("%d calls of %d rows and %s inputs"):format(#calls, first.kernel.n, inputs),
-    ("%d inputs of all rows at a time"):format(span_of(calls)), fetched(step) })
+    ("%d inputs of all rows at a time"):format(k_panel_of(calls)), fetched(step) })
 end
 
 return sentences

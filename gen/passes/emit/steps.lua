@@ -7,7 +7,7 @@ local schedule = require("passes.schedule")
 
 local emit_steps = {}
 
-local function place_of(state, program)
+local function addresses_of(state, program)
   local members = {}
   for name, tensor in pairs(state.graph.tensors) do
     members[name] = tensor.member and reserved.member(tensor.member)
@@ -25,18 +25,18 @@ end
 function writers.finish() return "}" end
 
 -- A step's operands as C, in the order of its call.
-local function list_of(step, place)
+local function list_of(step, addresses)
   local list = {}
   operands.each(step, function(operand, access)
-    list[#list + 1] = access == "value" and c.value(operand, place) or c.pointer(operand, place)
+    list[#list + 1] = access == "value" and c.value(operand, addresses) or c.pointer(operand, addresses)
   end)
   return table.concat(list, ", ")
 end
 
 -- The weights that the calls of a tile ask for ahead of their use, by name; nil where it asks for none.
-local function fetched(step, place)
+local function fetched(step, addresses)
   local a = step.arguments.a
-  local panel = place.weights[a.buffer]
+  local panel = addresses.weights[a.buffer]
   if not panel then return nil end
   local from, upto
   for _, call in ipairs(step.calls) do
@@ -47,9 +47,9 @@ local function fetched(step, place)
   end
   if not from then return nil end
   local names = {}
-  for i, name in ipairs(place.in_order) do
-    local stop = place.in_order[i + 1] and place.weights[place.in_order[i + 1]] or place.floats
-    if place.weights[name] < upto and stop > from then names[#names + 1] = c.comment(name) end
+  for i, name in ipairs(addresses.in_order) do
+    local stop = addresses.in_order[i + 1] and addresses.weights[addresses.in_order[i + 1]] or addresses.floats
+    if addresses.weights[name] < upto and stop > from then names[#names + 1] = c.comment(name) end
   end
   return #names > 0 and table.concat(names, ", ") or "nothing: these are the last weights"
 end
@@ -57,17 +57,17 @@ end
 -- Behind a call, what it fetches.
 local remarks = {}
 
-function remarks.product(step, place)
-  local what = step.calls and fetched(step, place)
+function remarks.product(step, addresses)
+  local what = step.calls and fetched(step, addresses)
   return what and (" /* fetches %s */"):format(what)
 end
 
-function writers.product(step, place)
-  if step.calls then return ("%s(k, %s);"):format(step.function_name, list_of(step, place)) end
-  return ("k[%d](%s, %s);"):format(step.kernel_index, list_of(step, place), step.batch_name)
+function writers.product(step, addresses)
+  if step.calls then return ("%s(k, %s);"):format(step.function_name, list_of(step, addresses)) end
+  return ("k[%d](%s, %s);"):format(step.kernel_index, list_of(step, addresses), step.batch_name)
 end
 
-function writers.map(step, place) return ("%s(%s);"):format(step.function_name, list_of(step, place)) end
+function writers.map(step, addresses) return ("%s(%s);"):format(step.function_name, list_of(step, addresses)) end
 
 writers.row = writers.map
 
@@ -117,7 +117,7 @@ end
 
 -- The lines of a list of steps, of a profiled file with a lap behind each run of steps of one op. Returns them and the
 -- last op.
-local function lines_of(list, place, profiled)
+local function lines_of(list, addresses, profiled)
   local lines, indent = {}, "  "
   local op, call, last = nil, nil, 1 -- the op that runs, the line of its last call
   local function end_lap()
@@ -133,8 +133,8 @@ local function lines_of(list, place, profiled)
       end_lap()
       indent = indent:sub(3)
     end
-    lines[#lines + 1] = { text = indent .. writers[step.form](step, place), lap = "",
-      remark = remarks[step.form] and remarks[step.form](step, place) or "" }
+    lines[#lines + 1] = { text = indent .. writers[step.form](step, addresses), lap = "",
+      remark = remarks[step.form] and remarks[step.form](step, addresses) or "" }
     if is_call then call = #lines end
     if step.form == "begin" then indent = indent .. "  " end
   end
@@ -152,7 +152,7 @@ Writer.__index = Writer
 -- A list of steps as { name, title, formal, call, used, lines, last_op }.
 function Writer:function_of(name, title, list)
   local used = used_by(self.program, list)
-  local lines, last_op = lines_of(list, self.place, self.program.variant == "ship")
+  local lines, last_op = lines_of(list, self.addresses, self.program.variant == "ship")
   local formal = each_used(used, function(parameter) return self.declared[parameter] end)
   local actual = each_used(used, function(parameter) return parameter end)
   local first = self.steps + 1
@@ -196,13 +196,17 @@ function Writer:sections(segment, of_segment)
   of_segment.phase_total = 1
 end
 
--- How a loop over groups of sequences counts: its variable, and the line that finds the group's first sequence where
--- that is not the variable itself. The last group is moved back to end with the batch.
-local function count_groups(of_segment, batch)
-  local group, last = of_segment.group, batch - of_segment.group
-  of_segment.variable = group == 1 and "s" or "i"
-  of_segment.first = group > 1 and (of_segment.repeats * group == batch and ("const size_t s = i * %d;"):format(group)
-    or ("const size_t s = i * %d < %d ? i * %d : %d;"):format(group, last, group, last)) or ""
+-- How a loop over micro-batches counts: its variable, and the line that finds the first sequence of one where that is
+-- not the variable itself. The last micro-batch is moved back to end with the batch.
+local function count_micro_batches(of_segment, batch)
+  local micro_batch, last = of_segment.micro_batch, batch - of_segment.micro_batch
+  of_segment.variable = micro_batch == 1 and "s" or "i"
+  of_segment.first = ""
+  if micro_batch > 1 and of_segment.repeats * micro_batch == batch then
+    of_segment.first = ("const size_t s = i * %d;"):format(micro_batch)
+  elseif micro_batch > 1 then
+    of_segment.first = ("const size_t s = i * %d < %d ? i * %d : %d;"):format(micro_batch, last, micro_batch, last)
+  end
 end
 
 -- The index of a worker's part in a segment of phases, without what is always 0.
@@ -214,8 +218,8 @@ end
 
 -- What a segment's workers take from the call, as C.
 local function locals_of(self, used)
-  local own = ("of->a + %d + worker * %d"):format(self.program.shared_floats, self.program.own_floats)
-  if self.program.shared_floats == 0 then own = ("of->a + worker * %d"):format(self.program.own_floats) end
+  local own = ("of->a + %d + worker * %d"):format(self.program.common_floats, self.program.own_floats)
+  if self.program.common_floats == 0 then own = ("of->a + worker * %d"):format(self.program.own_floats) end
   local list = each_used(used, function(parameter)
     if parameter == "s" then return nil end
     return ("%s = %s;"):format(self.declared[parameter], parameter == "p" and own or "of->" .. parameter)
@@ -228,7 +232,7 @@ function Writer:frame(of_segment)
   local used = {}
   for _, fn in ipairs(of_segment.functions) do add_all(used, fn.used) end
   of_segment.used = used
-  if of_segment.repeats > 1 then count_groups(of_segment, self.batch) end
+  if of_segment.repeats > 1 then count_micro_batches(of_segment, self.batch) end
   of_segment.phase_formal = (of_segment.phase_total > 1 and "" or UNUSED) .. "size_t phase"
   if of_segment.mode == "phases" then
     of_segment.part = part_index(of_segment, self.program.threads)
@@ -236,18 +240,18 @@ function Writer:frame(of_segment)
     of_segment.part_formal = table.concat({ "size_t part", table.unpack(formal) }, ", ")
     local actual = each_used(used, function(parameter) return parameter == "s" and "s" or "of->" .. parameter end)
     of_segment.part_actual = table.concat({ of_segment.part, table.unpack(actual) }, ", ")
-  elseif of_segment.mode == "groups" then
+  elseif of_segment.mode == "micro_batches" then
     of_segment.locals = locals_of(self, used)
   end
 end
 
--- A program's segments: { name, mode, repeats, group, functions, calls, used } and, of one in phases, the parts of its
--- workers (number = phase x workers + worker).
+-- A program's segments: { name, mode, repeats, micro_batch, functions, calls, used } and, of one in phases, the parts
+-- of its workers (number = phase x workers + worker).
 function Writer:segments()
   local list = {}
   for i, segment in ipairs(self.program.segments) do
-    local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats, group = segment.group,
-      functions = {}, calls = {} }
+    local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats,
+      micro_batch = segment.micro_batch, functions = {}, calls = {} }
     if segment.mode == "phases" then self:phases(segment, of_segment) else self:sections(segment, of_segment) end
     self:frame(of_segment)
     list[i] = of_segment
@@ -260,31 +264,31 @@ function Writer:run_formal(used, outputs_name, teamed)
   local list = {}
   local function add(parameter, text) list[#list + 1] = (used[parameter] and "" or UNUSED) .. text end
   for _, parameter in ipairs { "k", "w", "a", "in" } do add(parameter, self.declared[parameter]) end
-  local head = table.concat(list, ", ")
+  local first_line = table.concat(list, ", ")
   list = {}
   add("out", (self.declared.out:gsub("out$", outputs_name)))
   if self.program.threads > 1 then list[2] = (teamed and "" or UNUSED) .. "attn2c_team *team" end
-  return head .. ",\n    " .. table.concat(list, ", ")
+  return first_line .. ",\n    " .. table.concat(list, ", ")
 end
 
 --- The values of steps.c.in that stand for a program's steps. integers: some input is checked; shadowed: outputs that a
 --- caller does not want lie in the arena.
 function emit_steps.values(state, program, integers, shadowed)
-  local writer = setmetatable({ program = program, place = place_of(state, program), steps = 0,
+  local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
     declared = declared_of(state, program), batch = state.spec.batch }, Writer)
   local segments = writer:segments()
-  local used, shared = {}, {} -- by all segments; by those that a team does
+  local used, of_team = {}, {} -- by all segments; by those that a team does
   for _, segment in ipairs(segments) do
-    if segment.mode ~= "serial" then add_all(shared, segment.used) end
+    if segment.mode ~= "serial" then add_all(of_team, segment.used) end
     add_all(used, segment.used)
   end
-  for _, set in ipairs { used, shared } do set.a, set.p, set.s = set.a or set.p, nil, nil end
-  local teamed = next(shared) ~= nil
+  for _, set in ipairs { used, of_team } do set.a, set.p, set.s = set.a or set.p, nil, nil end
+  local teamed = next(of_team) ~= nil
   if integers then used["in"] = true end
   if shadowed then used.a, used.out = true, true end
   return { segments = segments, teamed = teamed,
-    call_members = each_used(shared, function(parameter) return writer.declared[parameter] end),
-    call_values = table.concat(each_used(shared, function(parameter) return parameter end), ", "),
+    call_members = each_used(of_team, function(parameter) return writer.declared[parameter] end),
+    call_values = table.concat(each_used(of_team, function(parameter) return parameter end), ", "),
     run_formal = writer:run_formal(used, shadowed and "wanted" or "out", teamed) }
 end
 

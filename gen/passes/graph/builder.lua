@@ -51,13 +51,13 @@ function Builder:tensor(tensor)
   return tensor
 end
 
---- An input of the entry. minimum and limit bound the values of an i32 one. shared: it has no batch; axes says what its
---- dimensions are instead.
-function Builder:input(member, type, shape, minimum, limit, shared, axes)
+--- An input of the entry. minimum and limit bound the values of an i32 one. unbatched: it has no batch; axes says what
+--- its dimensions are instead.
+function Builder:input(member, type, shape, minimum, limit, unbatched, axes)
   member = self.input_prefix .. member
   member = self.model.inputs and self.model.inputs[member] or member
   local tensor = self:tensor { name = "in." .. member, member = member, kind = "input", type = type, shape = shape,
-    minimum = minimum or 0, limit = limit or 0, shared = shared, axes = axes }
+    minimum = minimum or 0, limit = limit or 0, unbatched = unbatched, axes = axes }
   self.entry.inputs[#self.entry.inputs + 1] = tensor.name
   return tensor
 end
@@ -110,7 +110,7 @@ end
 function Builder:op(op_name, path, operands, attributes)
   local op = ops.make(op_name, self.section, operands, attributes or {})
   op.result = self:tensor { name = path, kind = "scratch", type = op.type, shape = op.shape,
-    shared = op.shared }
+    unbatched = op.unbatched }
   self.entry.ops[#self.entry.ops + 1] = op
   self.entry.flops = self.entry.flops + op.flops
   return op.result

@@ -13,103 +13,103 @@ local shifted = score_ops.shifted
 local function mask(self, at)
   local region, block = at.region, at.block
   local lengths = region.scores.operands.lengths
-  for _, span in ipairs(block.spans) do
-    local tile = shifted(at.tile, span.column)
-    local constants = { rows = block.count, cols = span.keys, ld = at.tile_ld }
-    if span.cut then
-      constants.lo, constants.hi, constants.keep = span.cut.lo, span.cut.hi, span.cut.keep
-      self:row(span.cut.keep and "mask_band_prefix" or "mask_band", constants, { s = tile })
+  for _, range in ipairs(block.ranges) do
+    local tile = shifted(at.tile, range.column)
+    local constants = { rows = block.count, cols = range.keys, ld = at.tile_ld }
+    if range.cut then
+      constants.lo, constants.hi, constants.keep = range.cut.lo, range.cut.hi, range.cut.keep
+      self:row(range.cut.keep and "mask_band_prefix" or "mask_band", constants, { s = tile })
     end
-    if lengths and span == block.spans[1] then
-      self:row("mask_length", { rows = block.count, cols = span.keys, ld = at.tile_ld },
-        { s = tile, valid = self:value(lengths, (region.scores.attributes.offset or 0) - span.first_key, at.place) })
+    if lengths and range == block.ranges[1] then
+      self:row("mask_length", { rows = block.count, cols = range.keys, ld = at.tile_ld },
+        { s = tile, valid = self:value(lengths, (region.scores.attributes.offset or 0) - range.first_key, at.origin) })
     end
   end
 end
 
 -- Rows of the context that a masked key's NaN or infinity reached are computed again.
 local function repair(self, at, v, v_column, head_dim, c, ldc)
-  local region, block, place = at.region, at.block, at.place
+  local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
-  local first = block.spans[1]
+  local first = block.ranges[1]
   if region.context.attributes.nonzero then
-    local spans = {}
-    for i, span in ipairs(block.spans) do spans[i] = { span.column, span.first_key, span.keys } end
+    local ranges = {}
+    for i, range in ipairs(block.ranges) do ranges[i] = { range.column, range.first_key, range.keys } end
     self:row("context_repair_nonzero",
       { rows = block.count, head_dim = head_dim, ldc = ldc, ldp = at.tile_ld, ldv = self:ld(v),
-        spans = step_forms.spans(spans), count = #spans, cols = block.keys },
-      { c = c, p = at.tile, v = self:at(v, 0, v_column, place) })
+        ranges = step_forms.ranges(ranges), count = #ranges, cols = block.keys },
+      { c = c, p = at.tile, v = self:at(v, 0, v_column, origin) })
   elseif first.cut or lengths then
     self:row("context_repair",
       { rows = block.count, cols = first.keys, head_dim = head_dim, ldc = ldc, ldp = at.tile_ld,
         ldv = self:ld(v), lo = first.cut and first.cut.lo or -block.count,
         hi = first.cut and first.cut.hi or first.keys },
-      { c = c, p = at.tile, v = self:at(v, first.first_key, v_column, place),
-        valid = lengths and self:value(lengths, -first.first_key, place) or self:integer(first.keys) })
+      { c = c, p = at.tile, v = self:at(v, first.first_key, v_column, origin),
+        valid = lengths and self:value(lengths, -first.first_key, origin) or self:integer(first.keys) })
   end
 end
 
 -- Where a head's context lies: its width, its first column of the values, the operand.
-local function place_of_context(self, at)
+local function context_at(self, at)
   local op = at.region.context
   local v, heads = op.operands.v, op.attributes.heads
   local kv_heads = op.attributes.kv_heads or heads
   local head_dim = v.shape[3] // kv_heads
   return head_dim, at.head // (heads // kv_heads) * head_dim,
-    self:at(op.result, at.block.first, at.head * head_dim, at.place)
+    self:at(op.result, at.block.first, at.head * head_dim, at.origin)
 end
 
 -- weights · values, into c, whose rows are ldc apart.
 local function context(self, at, c, ldc)
-  local region, block, place = at.region, at.block, at.place
+  local region, block, origin = at.region, at.block, at.origin
   local v = region.context.operands.v
-  local head_dim, v_column = place_of_context(self, at)
+  local head_dim, v_column = context_at(self, at)
   local beta = 0
   local function step(size, count, key, column)
     self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = at.tile_ld, ldc = ldc,
-      beta = beta }, count, size * self:ld(v), size, self:at(v, key, v_column, place), shifted(at.tile, column), c)
+      beta = beta }, count, size * self:ld(v), size, self:at(v, key, v_column, origin), shifted(at.tile, column), c)
     beta = 1
   end
-  for _, span in ipairs(block.spans) do
-    local blocks = span.k_blocks
-    step(blocks.size, blocks.count, span.first_key, span.column)
+  for _, range in ipairs(block.ranges) do
+    local blocks = range.k_blocks
+    step(blocks.size, blocks.count, range.first_key, range.column)
     if blocks.tail > 0 then
-      step(blocks.tail, 1, span.first_key + span.keys - blocks.tail, span.column + span.keys - blocks.tail)
+      step(blocks.tail, 1, range.first_key + range.keys - blocks.tail, range.column + range.keys - blocks.tail)
     end
   end
   repair(self, at, v, v_column, head_dim, c, ldc)
 end
 
--- query · key, a product for each part of the block's keys.
+-- query · key, a product for each key block of the block.
 local function dot_scores(self, at)
   local q, k = at.region.scores.operands.q, at.region.scores.operands.k
   local head_dim = at.head_dim
   local k_column = score_ops.key_head(at, k) * head_dim
-  for _, span in ipairs(at.block.spans) do
-    for _, part in ipairs(span.parts) do
-      local column = span.column + part.first - span.first_key
-      self:product({ m = part.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block, ldb = self:ld(q),
-        ldc = at.tile_ld, beta = 0 }, 1, 0, 0,
-        self:transposed_at(at.region.keys, 0, part.first, k_column, at.place),
-        self:at(q, at.block.first, at.head * head_dim, at.place),
-        shifted(at.tile, column), part.count)
+  for _, range in ipairs(at.block.ranges) do
+    for _, key_block in ipairs(range.key_blocks) do
+      local column = range.column + key_block.first - range.first_key
+      self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
+        ldb = self:ld(q), ldc = at.tile_ld, beta = 0 }, 1, 0, 0,
+        self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.origin),
+        self:at(q, at.block.first, at.head * head_dim, at.origin),
+        shifted(at.tile, column), key_block.count)
     end
   end
 end
 
--- score · tanh(query + key), a row operation for each part of the block's keys.
+-- score · tanh(query + key), a row operation for each key block of the block.
 local function additive_scores(self, at)
   local o = at.region.scores.operands
   local head_dim = at.head_dim
   local k_column = score_ops.key_head(at, o.k) * head_dim
-  for _, span in ipairs(at.block.spans) do
-    for _, part in ipairs(span.parts) do
-      self:row("additive_scores", { rows = at.block.count, cols = part.count, head_dim = head_dim, lds = at.tile_ld,
-        ldq = self:ld(o.q), ldk = at.region.key_block }, {
-        s = shifted(at.tile, span.column + part.first - span.first_key),
-        q = self:at(o.q, at.block.first, at.head * head_dim, at.place),
-        keys = self:transposed_at(at.region.keys, 0, part.first, k_column, at.place),
-        score = self:at(o.score, at.head, 0, at.place),
+  for _, range in ipairs(at.block.ranges) do
+    for _, key_block in ipairs(range.key_blocks) do
+      self:row("additive_scores", { rows = at.block.count, cols = key_block.count, head_dim = head_dim,
+        lds = at.tile_ld, ldq = self:ld(o.q), ldk = at.region.key_block }, {
+        s = shifted(at.tile, range.column + key_block.first - range.first_key),
+        q = self:at(o.q, at.block.first, at.head * head_dim, at.origin),
+        keys = self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.origin),
+        score = self:at(o.score, at.head, 0, at.origin),
       })
     end
   end
@@ -118,11 +118,11 @@ end
 local scoring = { scores = dot_scores, additive_scores = additive_scores }
 
 -- In a trace: what the tile holds, into the copy of an op's result.
-local function tap(self, at, op)
+local function trace_copy(self, at, op)
   local row = at.head * at.queries + at.block.first
-  for _, span in ipairs(at.block.spans) do
-    self:tap(op.result, shifted(at.tile, span.column), at.tile_ld, row, span.first_key, at.block.count, span.keys,
-      at.place)
+  for _, range in ipairs(at.block.ranges) do
+    self:trace_copy(op.result, shifted(at.tile, range.column), at.tile_ld, row, range.first_key, at.block.count,
+      range.keys, at.origin)
   end
 end
 
@@ -130,23 +130,23 @@ end
 -- tile, and where a mask left no block what masked places hold. What nobody else wants is shown to a trace alone.
 local function store(self, at, op, masked)
   local result = op.result
-  if self.storage[result.name].form == "fused" then return tap(self, at, op) end
+  if self.storage[result.name].form == "fused" then return trace_copy(self, at, op) end
   local row, done = at.head * at.queries + at.block.first, 0
   local function fill(stop)
     if stop <= done then return end
     self:row("fill", { rows = at.block.count, cols = stop - done, ldy = self:ld(result), value = masked },
-      { y = self:at(result, row, done, at.place) })
+      { y = self:at(result, row, done, at.origin) })
   end
-  for _, span in ipairs(at.block.spans) do
-    fill(span.first_key)
-    self:row("copy", { rows = at.block.count, cols = span.keys, ldx = at.tile_ld, ldy = self:ld(result) },
-      { y = self:at(result, row, span.first_key, at.place), x = shifted(at.tile, span.column) })
-    done = span.first_key + span.keys
+  for _, range in ipairs(at.block.ranges) do
+    fill(range.first_key)
+    self:row("copy", { rows = at.block.count, cols = range.keys, ldx = at.tile_ld, ldy = self:ld(result) },
+      { y = self:at(result, row, range.first_key, at.origin), x = shifted(at.tile, range.column) })
+    done = range.first_key + range.keys
   end
   fill(result.shape[4])
 end
 
--- The weights of a block, or of a piece of it, in the tile.
+-- The weights of a block, or of a chunk of it, in the tile.
 local function weights(self, at)
   local region = at.region
   self.op_index = self.index_of[region.scores]
@@ -157,65 +157,65 @@ local function weights(self, at)
   self.op_index = self.index_of[region.context]
 end
 
--- In a trace: the weights of a block that came in pieces, from its traced scores.
-local function trace_weights(self, at, pieces)
+-- In a trace: the weights of a block that came in chunks, from its traced scores.
+local function trace_weights(self, at, chunks)
   if self.variant ~= "trace" then return end
   local region = at.region
   local softmax, row = region.weights, at.head * at.queries + at.block.first
   local ld = self.storage[softmax.result.name].width
   self.op_index = self.index_of[softmax]
-  for _, piece in ipairs(pieces) do
-    local first_key = piece.spans[1].first_key
-    self:row("softmax_of", { rows = piece.count, cols = piece.keys, ldx = ld, ldy = ld,
-      scale = softmax.attributes.scale }, { y = self:trace_at(softmax.result, row, first_key, at.place),
-      x = self:trace_at(region.last_scores.result, row, first_key, at.place), state = at.state })
+  for _, chunk in ipairs(chunks) do
+    local first_key = chunk.ranges[1].first_key
+    self:row("softmax_of", { rows = chunk.count, cols = chunk.keys, ldx = ld, ldy = ld,
+      scale = softmax.attributes.scale }, { y = self:trace_at(softmax.result, row, first_key, at.origin),
+      x = self:trace_at(region.last_scores.result, row, first_key, at.origin), state = at.state })
   end
 end
 
--- A block whose keys come in pieces: the context of each is added to what those before it left, which shrinks where a
--- later piece has a larger score.
-local function block_in_pieces(self, at)
+-- A block whose keys come in chunks: the context of each is added to what those before it left, which shrinks where a
+-- later chunk has a larger score.
+local function block_in_chunks(self, at)
   local region, block = at.region, at.block
   local name = region.scores.result.name
-  local head_dim, _, c = place_of_context(self, at)
-  local ldc, ld = self:ld(region.context.result), region.piece_ld
+  local head_dim, _, c = context_at(self, at)
+  local ldc, ld = self:ld(region.context.result), region.chunk_ld
   at.state = { buffer = name .. "@state", class = "arena", offset = 0 }
-  local part = { buffer = name .. "@part", class = "arena", offset = 0 }
+  local partial = { buffer = name .. "@partial", class = "arena", offset = 0 }
   self:scratch(at.state.buffer, 3, region.most_rows)
-  self:scratch(part.buffer, region.most_rows, ld)
-  for i, piece in ipairs(block.pieces) do
-    at.block, at.begins = piece, i == 1
+  self:scratch(partial.buffer, region.most_rows, ld)
+  for i, chunk in ipairs(block.chunks) do
+    at.block, at.begins = chunk, i == 1
     weights(self, at)
     if i == 1 then
       context(self, at, c, ldc)
     else
-      context(self, at, part, ld)
+      context(self, at, partial, ld)
       self:row("softmax_add", { rows = block.count, cols = head_dim, ldy = ldc, ldx = ld },
-        { y = c, x = part, state = at.state })
+        { y = c, x = partial, state = at.state })
     end
   end
   at.block = block
   self:row("softmax_end", { rows = block.count, cols = head_dim, ldy = ldc }, { y = c, state = at.state })
-  trace_weights(self, at, block.pieces)
+  trace_weights(self, at, block.chunks)
 end
 
 -- One head's block of queries.
 local function block_steps(self, at)
   self:unit()
-  if at.block.pieces then return block_in_pieces(self, at) end
+  if at.block.chunks then return block_in_chunks(self, at) end
   weights(self, at)
-  local _, _, c = place_of_context(self, at)
+  local _, _, c = context_at(self, at)
   context(self, at, c, self:ld(at.region.context.result))
 end
 
--- Keys that do not come turned from their product: a step for each panel.
-local function turn_keys(self, region, place)
+-- Keys that do not come transposed from their product: a step for each panel.
+local function transpose_keys(self, region, origin)
   local k = region.scores.operands.k
   local rows, block = k.shape[2], region.key_block
   for first = 0, rows - 1, block do
     self:unit()
     self:row("transpose", { rows = math.min(block, rows - first), cols = k.shape[3], ldx = self:ld(k), ldy = block },
-      { y = self:transposed_at(region.keys, 0, first, 0, place), x = self:at(k, first, 0, place) })
+      { y = self:transposed_at(region.keys, 0, first, 0, origin), x = self:at(k, first, 0, origin) })
   end
 end
 
@@ -232,14 +232,14 @@ function attention.lower(self, region)
   self.op_index = self.index_of[scores]
   self:note(("%s = %s · %s   %d heads of %d x %d x %d"):format(region.context.result.name,
     score_ops.describe(region), region.context.operands.v.name, heads, queries, scores.result.shape[4], head_dim))
-  self:each_sequence(function(place)
-    if region.keys.turned then turn_keys(self, region, place) end
+  self:each_sequence(function(origin)
+    if region.keys.separate then transpose_keys(self, region, origin) end
     for h = 0, heads - 1 do
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
         block_steps(self, { region = region, block = block, head = h, head_dim = head_dim, queries = queries,
-          tile = tile, tile_ld = tile_ld, place = place })
+          tile = tile, tile_ld = tile_ld, origin = origin })
       end
     end
   end)

@@ -18,8 +18,8 @@ end
 
 local shifted = scores.shifted
 
--- Entries: op -> { part = function(self, at, op, span) -> part, operand: an elementwise part of a map on the
--- columns of one span (own: only the queries' own keys, not those behind them) } or { steps = function(self, at, op) }.
+-- Operations of the chain that are elementwise: op -> function(self, at, op, range), which returns the operation of a
+-- map on the columns of a key range, and its operand.
 local ops = {}
 
 function ops.scale(_, _, op) return { kind = "scale", factor = op.attributes.factor } end
@@ -27,33 +27,33 @@ function ops.scale(_, _, op) return { kind = "scale", factor = op.attributes.fac
 function ops.softcap(_, _, op) return { kind = "softcap", factor = op.attributes.cap } end
 
 -- Column d of the table is for the distance d - (queries - 1) from query to key.
-function ops.add_distance(self, at, op, span)
+function ops.add_distance(self, at, op, range)
   local table_ = op.operands.table
-  local operand = self:at(table_, at.head, span.first_key - at.block.first + at.queries - 1, at.place)
+  local operand = self:at(table_, at.head, range.first_key - at.block.first + at.queries - 1, at.origin)
   return { kind = "add_band" }, operand
 end
 
 -- Where row `first` and column `first_key` of an array lie, and how far apart its rows are. form: 0 [B][T], 1 [S][T],
 -- 2 [B][H][S][T].
-local function array_at(self, at, op, span)
+local function array_at(self, at, op, range)
   local array, form = op.operands.array, op.attributes.shape
   local width = array.shape[#array.shape]
   local row = form == 0 and 0 or (form == 2 and at.head * at.queries or 0) + at.block.first
-  local place = array.type == "i32" and self:at(array, row * width + span.first_key, 0, at.place)
-    or self:at(array, row, span.first_key, at.place)
-  return place, form == 0 and 0 or width
+  local operand = array.type == "i32" and self:at(array, row * width + range.first_key, 0, at.origin)
+    or self:at(array, row, range.first_key, at.origin)
+  return operand, form == 0 and 0 or width
 end
 
-function ops.add_array(self, at, op, span)
-  local operand, ld = array_at(self, at, op, span)
+function ops.add_array(self, at, op, range)
+  local operand, ld = array_at(self, at, op, range)
   return { kind = ld == 0 and "bias" or "add", ld = ld }, operand
 end
 
-function ops.block_array(self, at, op, span)
-  local operand, ld = array_at(self, at, op, span)
+function ops.block_array(self, at, op, range)
+  local operand, ld = array_at(self, at, op, range)
   local value = op.attributes.value
   if op.attributes.keeps then return { kind = "keep", ld = ld }, operand end
-  return { kind = value and "add_where" or "block", ld = ld, value = value }, operand
+  return { kind = value and "add_where" or "mask_where", ld = ld, value = value }, operand
 end
 
 function ops.weigh(_, _, op)
@@ -63,16 +63,16 @@ end
 function ops.head_scale(self, at, op)
   local factors = op.operands.factors
   if factors.values then return { kind = "scale", factor = factors.values[at.head + 1] } end
-  return { kind = "scale_by" }, self:at(factors, op.attributes.layer, at.head, at.place)
+  return { kind = "scale_by" }, self:at(factors, op.attributes.layer, at.head, at.origin)
 end
 
 local steps = {}
 
 function steps.add_length(self, at, op)
-  local span = at.block.spans[1]
-  self:row("add_length", { rows = at.block.count, cols = span.keys, ld = at.tile_ld, value = op.attributes.value },
-    { s = shifted(at.tile, span.column),
-      valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - span.first_key, at.place) })
+  local range = at.block.ranges[1]
+  self:row("add_length", { rows = at.block.count, cols = range.keys, ld = at.tile_ld, value = op.attributes.value },
+    { s = shifted(at.tile, range.column),
+      valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - range.first_key, at.origin) })
 end
 
 function steps.softmax(self, at, op)
@@ -84,19 +84,19 @@ function steps.softmax(self, at, op)
     { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile })
 end
 
--- The rows of a table of distances that a block of queries and a part of the keys need: first and number. Row
+-- The rows of a table of distances that a block of queries and a block of keys need: first and number. Row
 -- i + offset - j + max_position - 1 is for query i and key j.
-local function distance_rows(at, op, part)
+local function distance_rows(at, op, key_block)
   local most = (op.operands.table.shape[1] - 1) // 2
-  local least = at.block.first + (op.attributes.offset or 0) - (part.first + part.count - 1) + most
-  return least, at.block.count + part.count - 1
+  local least = at.block.first + (op.attributes.offset or 0) - (key_block.first + key_block.count - 1) + most
+  return least, at.block.count + key_block.count - 1
 end
 
--- query · table: [rows][distances], a product for each panel of the table; element (r, j) of the part lies at
+-- query · table: [rows][distances], a product for each panel of the table; element (r, j) of the block lies at
 -- distance r - j + keys - 1, a skew of one column a row.
-local function relative_queries(self, at, op, part, column)
+local function relative_queries(self, at, op, key_block, column)
   local q, table_ = op.operands.x, op.operands.table
-  local first, count = distance_rows(at, op, part)
+  local first, count = distance_rows(at, op, key_block)
   local tile = at.region.scores.result.name .. "@relative"
   local ld = at.region.distances_ld
   self:scratch(tile, at.region.most_rows, ld)
@@ -105,74 +105,74 @@ local function relative_queries(self, at, op, part, column)
     local panel, operand, width = self:panel_at(table_, first + done)
     local m = math.min(width, count - done)
     self:product({ m = m, n = at.block.count, k = at.head_dim, lda = panel, ldb = self:ld(q), ldc = ld, beta = 0 },
-      1, 0, 0, operand, self:at(q, at.block.first, at.head * at.head_dim, at.place),
+      1, 0, 0, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
       { buffer = tile, class = "arena", offset = done })
     done = done + m
   end
-  self:emit { form = "map", constants = { rows = at.block.count, cols = part.count, ld = at.tile_ld },
-    parts = { { kind = "add_reversed", argument = "r", ld = ld + 1 } },
-    arguments = { y = shifted(at.tile, column), r = { buffer = tile, class = "arena", offset = part.count - 1 } } }
+  self:emit { form = "map", constants = { rows = at.block.count, cols = key_block.count, ld = at.tile_ld },
+    elementwise = { { kind = "add_reversed", argument = "r", ld = ld + 1 } },
+    arguments = { y = shifted(at.tile, column), r = { buffer = tile, class = "arena", offset = key_block.count - 1 } } }
 end
 
--- key · table: [keys][distances]; turned with the skew, it is [rows][keys] and is added as it is.
-local function relative_keys(self, at, op, part, column)
+-- key · table: [keys][distances]; transposed with the skew, it is [rows][keys] and is added as it is.
+local function relative_keys(self, at, op, key_block, column)
   local k, table_ = op.operands.x, op.operands.table
-  local first, count = distance_rows(at, op, part)
-  local tile, turned = at.region.scores.result.name .. "@relative", at.region.scores.result.name .. "@turned"
+  local first, count = distance_rows(at, op, key_block)
+  local tile, transposed = at.region.scores.result.name .. "@relative", at.region.scores.result.name .. "@transposed"
   local block = at.region.key_block
   local ld = at.region.distances_ld
   self:scratch(tile, math.max(block, at.region.most_rows), ld)
-  self:scratch(turned, at.region.most_rows, block)
+  self:scratch(transposed, at.region.most_rows, block)
   local done = 0
   while done < count do
     local panel, operand, width = self:panel_at(table_, first + done)
     local m = math.min(width, count - done)
-    self:product({ m = m, n = part.count, k = at.head_dim, lda = panel, ldb = self:ld(k), ldc = ld, beta = 0 },
-      1, 0, 0, operand, self:at(k, part.first, scores.key_head(at, k) * at.head_dim, at.place),
+    self:product({ m = m, n = key_block.count, k = at.head_dim, lda = panel, ldb = self:ld(k), ldc = ld, beta = 0 },
+      1, 0, 0, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
       { buffer = tile, class = "arena", offset = done })
     done = done + m
   end
-  self:row("transpose", { rows = part.count, cols = at.block.count, ldx = ld - 1, ldy = block },
-    { y = { buffer = turned, class = "arena", offset = 0 },
-      x = { buffer = tile, class = "arena", offset = part.count - 1 } })
-  self:emit { form = "map", constants = { rows = at.block.count, cols = part.count, ld = at.tile_ld },
-    parts = { { kind = "add", argument = "r", ld = block } },
-    arguments = { y = shifted(at.tile, column), r = { buffer = turned, class = "arena", offset = 0 } } }
+  self:row("transpose", { rows = key_block.count, cols = at.block.count, ldx = ld - 1, ldy = block },
+    { y = { buffer = transposed, class = "arena", offset = 0 },
+      x = { buffer = tile, class = "arena", offset = key_block.count - 1 } })
+  self:emit { form = "map", constants = { rows = at.block.count, cols = key_block.count, ld = at.tile_ld },
+    elementwise = { { kind = "add", argument = "r", ld = block } },
+    arguments = { y = shifted(at.tile, column), r = { buffer = transposed, class = "arena", offset = 0 } } }
 end
 
 function steps.add_relative(self, at, op)
-  local span = at.block.spans[1]
-  for _, part in ipairs(span.parts) do
+  local range = at.block.ranges[1]
+  for _, key_block in ipairs(range.key_blocks) do
     local add = op.attributes.keys and relative_keys or relative_queries
-    add(self, at, op, part, span.column + part.first - span.first_key)
+    add(self, at, op, key_block, range.column + key_block.first - range.first_key)
   end
 end
 
--- Elementwise ops that have not been emitted yet, on the columns of one stretch.
+-- Elementwise ops that have not been emitted yet, on the columns of a tile.
 local function flush(self, at, pending)
   if #pending == 0 then return end
   local arguments, number = { y = shifted(at.tile, pending.column) }, 1
-  local parts = {}
+  local operations = {}
   for i, each in ipairs(pending) do
-    parts[i] = each.part
+    operations[i] = each.operation
     if each.operand then
       local name = "r" .. (number > 1 and number or "")
       arguments[name], number = each.operand, number + 1
-      each.part.argument = name
+      each.operation.argument = name
     end
   end
-  self:emit { form = "map", parts = parts, arguments = arguments,
+  self:emit { form = "map", elementwise = operations, arguments = arguments,
     constants = { rows = at.block.count, cols = pending.cols, ld = at.tile_ld } }
   for i = #pending, 1, -1 do pending[i] = nil end
 end
 
-local function add_part(self, at, op, pending)
-  local span = at.block.spans[1]
-  local cols = op_table.class(op).own_keys and span.keys or at.block.keys
+local function add_elementwise(self, at, op, pending)
+  local range = at.block.ranges[1]
+  local cols = op_table.class(op).own_keys and range.keys or at.block.keys
   if #pending > 0 and pending.cols ~= cols then flush(self, at, pending) end
-  local part, operand = ops[op.op](self, at, op, span)
+  local operation, operand = ops[op.op](self, at, op, range)
   pending.column, pending.cols = 0, cols
-  pending[#pending + 1] = { part = part, operand = operand }
+  pending[#pending + 1] = { operation = operation, operand = operand }
 end
 
 --- The steps between a block's scores and its weights. mask() masks the tile; store(op, masked) keeps what it holds
@@ -196,7 +196,7 @@ function scores.lower(self, at, mask, store)
       flush(self, at, pending)
       steps[op.op](self, at, op)
     else
-      add_part(self, at, op, pending)
+      add_elementwise(self, at, op, pending)
     end
     settle(op)
   end

@@ -5,65 +5,65 @@ local sequences = {}
 -- Which row operation a pool is, and its run-time value: name, argument, operand.
 local pools = {}
 
-local function valid_rows(self, op, place)
-  if op.operands.lengths then return self:value(op.operands.lengths, 0, place) end
+local function valid_rows(self, op, origin)
+  if op.operands.lengths then return self:value(op.operands.lengths, 0, origin) end
   return self:integer(op.operands.x.shape[2])
 end
 
-function pools.mean(self, op, place) return "pool_mean", "rows", valid_rows(self, op, place) end
-function pools.max(self, op, place) return "pool_max", "rows", valid_rows(self, op, place) end
-function pools.root(self, op, place) return "pool_root", "rows", valid_rows(self, op, place) end
-function pools.weighted(self, op, place) return "pool_weighted", "rows", valid_rows(self, op, place) end
+function pools.mean(self, op, origin) return "pool_mean", "rows", valid_rows(self, op, origin) end
+function pools.max(self, op, origin) return "pool_max", "rows", valid_rows(self, op, origin) end
+function pools.root(self, op, origin) return "pool_root", "rows", valid_rows(self, op, origin) end
+function pools.weighted(self, op, origin) return "pool_weighted", "rows", valid_rows(self, op, origin) end
 function pools.second(self) return "pool_row", "row", self:integer(1) end
 function pools.first(self) return "pool_row", "row", self:integer(0) end
-function pools.last(self, op, place)
-  if op.operands.lengths then return "pool_row", "row", self:value(op.operands.lengths, -1, place) end
+function pools.last(self, op, origin)
+  if op.operands.lengths then return "pool_row", "row", self:value(op.operands.lengths, -1, origin) end
   return "pool_row", "row", self:integer(op.operands.x.shape[2] - 1)
 end
 
 local ops = {}
 
-function ops.pool(self, op, place)
+function ops.pool(self, op, origin)
   local x = op.operands.x
   self:unit()
   local column = 0
   for pool in op.attributes["function"]:gmatch("%S+") do
-    local fn, name, value = pools[pool](self, op, place)
+    local fn, name, value = pools[pool](self, op, origin)
     self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
-      { y = self:at(op.result, 0, column, place), x = self:at(x, 0, 0, place), [name] = value })
+      { y = self:at(op.result, 0, column, origin), x = self:at(x, 0, 0, origin), [name] = value })
     column = column + x.shape[3]
   end
 end
 
-local function copy_rows(self, op, x, count, first, place)
+local function copy_rows(self, op, x, count, first, origin)
   local ld = (x.kind == "weight" or x.kind == "constant") and x.shape[#x.shape] or self:ld(x)
   self:row("copy", { rows = count, cols = x.shape[#x.shape], ldx = ld, ldy = self:ld(op.result) },
-    { y = self:at(op.result, first, 0, place), x = self:at(x, 0, 0, place) })
+    { y = self:at(op.result, first, 0, origin), x = self:at(x, 0, 0, origin) })
 end
 
-function ops.join(self, op, place)
+function ops.join(self, op, origin)
   self:unit()
   local row = 0
   for _, x in ipairs { op.operands.a, op.operands.b } do
     local count = x.shape[#x.shape - 1]
-    copy_rows(self, op, x, count, row, place)
+    copy_rows(self, op, x, count, row, origin)
     row = row + count
   end
   if op.attributes.zeros > 0 then
     self:row("fill", { rows = op.attributes.zeros, cols = op.result.shape[3], ldy = self:ld(op.result), value = 0.0 },
-      { y = self:at(op.result, row, 0, place) })
+      { y = self:at(op.result, row, 0, origin) })
   end
 end
 
 -- Row i of sequence j lies at [i][j] of one of the two tensors, the caller's, and at [j][i] of the other.
-function ops.swap(self, op, place)
+function ops.swap(self, op, origin)
   local x, y = op.operands.x, op.result
-  local outer = x.shared and x or y
+  local outer = x.unbatched and x or y
   local rows, batch, width = table.unpack(outer.shape)
   local function at(tensor)
-    if tensor ~= outer then return self:at(tensor, 0, 0, place), self:ld(tensor) end
-    local operand = self:at(tensor, 0, 0, place)
-    operand.terms.b = place.loop and width or nil
+    if tensor ~= outer then return self:at(tensor, 0, 0, origin), self:ld(tensor) end
+    local operand = self:at(tensor, 0, 0, origin)
+    operand.terms.b = origin.loop and width or nil
     operand.terms.s = self.segment.repeats > 1 and width or nil
     return operand, batch * width
   end
@@ -73,36 +73,36 @@ function ops.swap(self, op, place)
   self:row("copy", { rows = rows, cols = width, ldx = ldx, ldy = ldy }, { y = to, x = from })
 end
 
-function ops.patches(self, op, place)
+function ops.patches(self, op, origin)
   local x = op.operands.x
-  for _, part in ipairs(self.region.parts) do
+  for _, rows in ipairs(self.region.row_blocks) do
     self:unit()
     self:row("patches", { channels = x.shape[2], height = x.shape[3], width = x.shape[4], patch = op.attributes.patch,
-      first = part.first, rows = part.count, ldy = self:ld(op.result),
+      first = rows.first, rows = rows.count, ldy = self:ld(op.result),
       cols = op.result.shape[3] },
-      { y = self:at(op.result, part.first, 0, place), x = self:at(x, 0, 0, place) })
+      { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, 0, 0, origin) })
   end
 end
 
-function ops.mean_heads(self, op, place)
+function ops.mean_heads(self, op, origin)
   local x = op.operands.weights
-  local heads, rows, cols = x.shape[2], x.shape[3], x.shape[4]
-  for _, part in ipairs(self.region.parts) do
+  local heads, queries, cols = x.shape[2], x.shape[3], x.shape[4]
+  for _, rows in ipairs(self.region.row_blocks) do
     self:unit()
-    self:row("mean_heads", { heads = heads, rows = part.count, cols = cols,
-      stride = rows * self:ld(x), ldx = self:ld(x), ldy = self:ld(op.result) },
-      { y = self:at(op.result, part.first, 0, place), x = self:at(x, part.first, 0, place) })
+    self:row("mean_heads", { heads = heads, rows = rows.count, cols = cols,
+      stride = queries * self:ld(x), ldx = self:ld(x), ldy = self:ld(op.result) },
+      { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, rows.first, 0, origin) })
   end
 end
 
 --- A table that all sequences share.
-function ops.bucket_table(self, op, place)
+function ops.bucket_table(self, op, origin)
   local o = op.operands
   self:unit()
   self:row("bucket_table", { buckets = o.table.shape[1], rows = op.result.shape[1], cols = op.result.shape[2],
     ldy = self:ld(op.result) },
-    { y = self:at(op.result, 0, 0, place), table = self:at(o.table, 0, 0, place),
-      index = self:at(o.index, 0, 0, place) })
+    { y = self:at(op.result, 0, 0, origin), table = self:at(o.table, 0, 0, origin),
+      index = self:at(o.index, 0, 0, origin) })
 end
 
 --- The line above an op's steps.
@@ -118,10 +118,10 @@ function sequences.describe(op)
   return ("%s = %s(%s)"):format(op.result.name, op.op, table.concat(names, ", "))
 end
 
---- The steps of an op, for each sequence of the group.
+--- The steps of an op, for each sequence of the micro-batch.
 function sequences.lower(self, op)
-  if op.result.shared and op.op ~= "swap" then return ops[op.op](self, op, { block_first = 0, column = 0 }) end
-  self:each_sequence(function(place) ops[op.op](self, op, place) end)
+  if op.result.unbatched and op.op ~= "swap" then return ops[op.op](self, op, { block_first = 0, column = 0 }) end
+  self:each_sequence(function(origin) ops[op.op](self, op, origin) end)
 end
 
 return sequences

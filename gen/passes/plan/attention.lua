@@ -17,46 +17,46 @@ function attention.band(attributes)
   return left, right
 end
 
--- Keys [first, last) of a block that begin in one transposed panel: { panel, first, count }.
-local function panel_parts(first, last, key_block)
-  local parts = {}
+-- Keys [first, last) as key blocks, each within one transposed panel: { panel, first, count }.
+local function key_blocks(first, last, key_block)
+  local list = {}
   local key = first
   while key < last do
     local panel = key // key_block
     local stop = math.min(last, (panel + 1) * key_block)
-    parts[#parts + 1] = { panel = panel, first = key, count = stop - key }
+    list[#list + 1] = { panel = panel, first = key, count = stop - key }
     key = stop
   end
-  return parts
+  return list
 end
 
 -- The blocks of keys that the context's batch-reduce sums over: { size, count, tail }.
-local function key_blocks(keys, key_block)
+local function context_blocks(keys, key_block)
   if keys <= 2 * key_block then return { size = keys, count = 1, tail = 0 } end
   return { size = key_block, count = keys // key_block, tail = keys % key_block }
 end
 
-local function span_of(first_key, keys, column, p)
+local function range_of(first_key, keys, column, p)
   return { first_key = first_key, keys = keys, column = column,
-    parts = panel_parts(first_key, first_key + keys, p.key_block), k_blocks = key_blocks(keys, p.key_block) }
+    key_blocks = key_blocks(first_key, first_key + keys, p.key_block), k_blocks = context_blocks(keys, p.key_block) }
 end
 
--- How many scores a product makes for each part of a block's keys: the last part is padded where its row of the tile
--- and its panel of keys have room behind it, which they may lack where key_align is below 16.
+-- How many scores a product makes for each key block: the last is padded where its row of the tile and its panel of
+-- keys have room behind it, which they may lack where key_align is below 16.
 local function pad_scores(block, tile_ld, p)
-  for s, span in ipairs(block.spans) do
-    for i, part in ipairs(span.parts) do
-      local column = span.column + part.first - span.first_key
-      local m = words.round_up(part.count, p.pad)
-      local last = s == #block.spans and i == #span.parts
-      local fits = last and column + m <= tile_ld and part.first % p.key_block + m <= p.key_block
-      part.outputs = fits and m or part.count
+  for s, range in ipairs(block.ranges) do
+    for i, key_block in ipairs(range.key_blocks) do
+      local column = range.column + key_block.first - range.first_key
+      local m = words.round_up(key_block.count, p.pad)
+      local last = s == #block.ranges and i == #range.key_blocks
+      local fits = last and column + m <= tile_ld and key_block.first % p.key_block + m <= p.key_block
+      key_block.outputs = fits and m or key_block.count
     end
   end
 end
 
 -- The keys that a static mask leaves to the rows [first, first + count): all of the queries' own.
-local function band_span(scores, p, first, count, own)
+local function band_range(scores, p, first, count, own)
   local a = scores.attributes
   local left, right = attention.band(a)
   local queries, prefix = scores.result.shape[3], math.min(a.prefix or 0, own)
@@ -64,20 +64,20 @@ local function band_span(scores, p, first, count, own)
   local first_key = left >= 0 and math.min(own - 1, math.max(0, position - left)) // p.key_align * p.key_align or 0
   local last_key = right >= 0 and math.min(own, math.max(position + count + right, prefix)) or own
   last_key = math.min(own, first_key + words.round_up(last_key - first_key, 16))
-  local span = span_of(first_key, last_key - first_key, 0, p)
+  local range = range_of(first_key, last_key - first_key, 0, p)
   local lo = left >= 0 and position - left - first_key or -queries
-  local hi = right >= 0 and position + right + 1 - first_key or span.keys + queries
+  local hi = right >= 0 and position + right + 1 - first_key or range.keys + queries
   local all_after = lo + count - 1 <= 0 -- the last row sees from column 0
-  local all_before = hi >= span.keys or prefix >= last_key -- the first row sees to the end
-  if not (all_after and all_before) then span.cut = { lo = lo, hi = hi, keep = prefix > 0 and prefix or nil } end
-  return span
+  local all_before = hi >= range.keys or prefix >= last_key -- the first row sees to the end
+  if not (all_after and all_before) then range.cut = { lo = lo, hi = hi, keep = prefix > 0 and prefix or nil } end
+  return range
 end
 
--- The part of a span from key `first` to `last`, as a span of its own.
-local function piece(span, rows, first, last, p)
-  local skipped = first - span.first_key
-  local part = span_of(first, last - first, 0, p)
-  local cut = span.cut
+-- The part of a range from key `first` to `last`, as a range of its own.
+local function part_of(range, rows, first, last, p)
+  local skipped = first - range.first_key
+  local part = range_of(first, last - first, 0, p)
+  local cut = range.cut
   if cut then
     local keep = cut.keep and cut.keep > skipped and cut.keep - skipped or nil
     local lo, hi = cut.lo - skipped, cut.hi - skipped
@@ -88,25 +88,25 @@ local function piece(span, rows, first, last, p)
   return part
 end
 
--- The pieces that a block's keys come in where its rows of scores are too long to be kept: blocks of their own, with
+-- The chunks that a block's keys come in where its rows of scores are too long to be kept: blocks of their own, with
 -- the same rows.
-local function pieces_of(block, p)
-  local span, list = block.spans[1], {}
-  local first, stop = span.first_key, span.first_key + span.keys
+local function chunks_of(block, p)
+  local range, list = block.ranges[1], {}
+  local first, stop = range.first_key, range.first_key + range.keys
   while first < stop do
     local last = math.min(stop, (first // p.softmax_block + 1) * p.softmax_block)
     list[#list + 1] = { first = block.first, count = block.count, keys = last - first,
-      spans = { piece(span, block.count, first, last, p) } }
+      ranges = { part_of(range, block.count, first, last, p) } }
     first = last
   end
   return list
 end
 
---- Whether the weights of an attention can be made a piece at a time: a softmax that nothing follows, and no score or
+--- Whether the weights of an attention can be made a chunk at a time: a softmax that nothing follows, and no score or
 --- weight that anything but the context reads. uses: how often each tensor is read.
-function attention.may_come_in_pieces(region, uses)
+function attention.may_come_in_chunks(region, uses)
   local weights, a = region.weights, region.scores.attributes
-  if not ops.class(weights).in_pieces or weights.attributes.fully_masked_nan or (a.extra or 0) > 0 then return false end
+  if not ops.class(weights).in_chunks or weights.attributes.fully_masked_nan or (a.extra or 0) > 0 then return false end
   if region.context.attributes.nonzero then return false end
   for i = 1, #region.ops - 1 do
     local result = region.ops[i].result
@@ -115,15 +115,16 @@ function attention.may_come_in_pieces(region, uses)
   return true
 end
 
---- The blocks of an attention with these scores: { blocks = { { first, count, keys, spans } }, tile_columns, most_rows,
---- key_block, tile_ld and distances_ld: how far rows of scores, and of products with a table of distances, are apart }.
---- A span is a stretch of keys [first_key, first_key + keys), whose scores lie from column `column` of the
---- tile on; parts are its stretches within one transposed panel, with the outputs of the product that scores them;
---- k_blocks: those of its keys in the context. cut: { lo, hi, keep }, row r of the block sees columns lo + r <= j <
---- hi + r of the span, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn)
---- are a span of their own. in_pieces: whether keys may come a piece at a time (softmax_block) where not all rows of
---- query_block fit tile_bytes; a block, then of piece_rows, has `pieces`, blocks of the same rows and some of the keys.
-function attention.blocks(scores, p, in_pieces)
+--- The blocks of an attention with these scores: { blocks = { { first, count, keys, ranges } }, tile_columns,
+--- most_rows, key_block, tile_ld and distances_ld: how far rows of scores, and of products with a table of distances,
+--- are apart }.
+--- A (key) range is the keys [first_key, first_key + keys), whose scores lie from column `column` of the tile on. Its
+--- key_blocks lie within one transposed panel each, with the outputs of the product that scores them; k_blocks: those
+--- of its keys in the context. cut: { lo, hi, keep }, row r of the block sees columns lo + r <= j <
+--- hi + r of the range, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn)
+--- are a range of their own. in_chunks: whether keys may come a chunk at a time (softmax_block) where not all rows of
+--- query_block fit tile_bytes; a block, then of piece_rows, has `chunks`, blocks of the same rows and some of the keys.
+function attention.blocks(scores, p, in_chunks)
   local queries, keys = scores.result.shape[3], scores.result.shape[4]
   local extra = scores.attributes.extra or 0
   local left, right = attention.band(scores.attributes)
@@ -131,18 +132,18 @@ function attention.blocks(scores, p, in_pieces)
   local narrow = left >= 0 and right >= 0 and left + right + 1 < own // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
   local columns = narrow and left + right + 1 + most + extra or keys
-  in_pieces = in_pieces and columns > p.softmax_block and 4 * columns * most > p.tile_bytes
-  if in_pieces then columns, most = p.softmax_block, p.piece_rows end
+  in_chunks = in_chunks and columns > p.softmax_block and 4 * columns * most > p.tile_bytes
+  if in_chunks then columns, most = p.softmax_block, p.piece_rows end
   most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // (4 * columns))))
   local result = { blocks = {}, tile_columns = 0, most_rows = 0, key_block = p.key_block }
   for first = 0, queries - 1, most do
     local count = math.min(most, queries - first)
-    local block = { first = first, count = count, spans = { band_span(scores, p, first, count, own) } }
-    block.keys = block.spans[1].keys + extra
-    if extra > 0 then block.spans[2] = span_of(own, extra, block.spans[1].keys, p) end
+    local block = { first = first, count = count, ranges = { band_range(scores, p, first, count, own) } }
+    block.keys = block.ranges[1].keys + extra
+    if extra > 0 then block.ranges[2] = range_of(own, extra, block.ranges[1].keys, p) end
     result.blocks[#result.blocks + 1] = block
-    if in_pieces and block.keys > p.softmax_block then block.pieces = pieces_of(block, p) end
-    for _, each in ipairs(block.pieces or { block }) do
+    if in_chunks and block.keys > p.softmax_block then block.chunks = chunks_of(block, p) end
+    for _, each in ipairs(block.chunks or { block }) do
       result.tile_columns = math.max(result.tile_columns, each.keys)
     end
     result.most_rows = math.max(result.most_rows, count)
@@ -150,7 +151,7 @@ function attention.blocks(scores, p, in_pieces)
   result.tile_ld = divide.leading_dimension(result.tile_columns, p)
   result.distances_ld = words.round_up(result.most_rows + p.key_block, 16)
   for _, block in ipairs(result.blocks) do
-    for _, each in ipairs(block.pieces or { block }) do pad_scores(each, result.tile_ld, p) end
+    for _, each in ipairs(block.chunks or { block }) do pad_scores(each, result.tile_ld, p) end
   end
   return result
 end
@@ -159,16 +160,16 @@ end
 function attention.dump(region, lines)
   for _, block in ipairs(region.blocks) do
     local texts = {}
-    for i, span in ipairs(block.spans) do
-      texts[i] = ("[%d:%d]"):format(span.first_key, span.first_key + span.keys)
-      local cut = span.cut
+    for i, range in ipairs(block.ranges) do
+      texts[i] = ("[%d:%d]"):format(range.first_key, range.first_key + range.keys)
+      local cut = range.cut
       if cut then
         texts[i] = ("%s row r keeps columns [%d + r:%d + r]%s"):format(texts[i], cut.lo, cut.hi,
           cut.keep and (" and before %d"):format(cut.keep) or "")
       end
     end
     lines[#lines + 1] = ("        queries [%d:%d] keys %s%s"):format(block.first, block.first + block.count,
-      table.concat(texts, " "), block.pieces and (" in %d pieces"):format(#block.pieces) or "")
+      table.concat(texts, " "), block.chunks and (" in %d chunks"):format(#block.chunks) or "")
   end
 end
 

@@ -9,8 +9,8 @@ local budget = {}
 function budget.calls(regions)
   local n = 0
   for _, region in ipairs(regions) do
-    for _, group in ipairs(region.groups) do
-      if group.panels then n = n + #region.blocks * #group.panels.widths end
+    for _, fusion in ipairs(region.fusions) do
+      if fusion.panels then n = n + #region.blocks * #fusion.panels.widths end
     end
     if region.kind == "attention" then n = n + 2 * #region.blocks * region.scores.attributes.heads end
   end

@@ -7,33 +7,33 @@ local words = require("common.words")
 local candidates = {}
 
 -- Whole tiles: a call takes all rows of a token block.
-local WHOLE = { call_rows = 4096, k_span = 8192, fetch = 0 }
+local WHOLE = { call_rows = 4096, k_panel = 8192, fetch = 0 }
 local PANELS, K_BLOCKS, TOKEN_BLOCKS = { 64, 32, 48, 128, 16 }, { 64, 128, 256 }, { 128, 64, 256, 32 }
--- Strips: a panel and the rows that registers hold of it; inputs of a span and the spans ahead that are fetched.
+-- Strips: a panel and the rows that registers hold of it; inputs of a K panel and the K panels ahead that are fetched.
 local STRIPS = { { 48, 9 }, { 32, 14 }, { 64, 6 }, { 32, 12 } }
-local SPANS = { { 768, 1 }, { 192, 3 }, { 96, 4 }, { 768, 0 } }
+local K_PANELS = { { 768, 1 }, { 192, 3 }, { 96, 4 }, { 768, 0 } }
 local STRIP_K_BLOCKS, STRIP_TOKEN_BLOCKS = { 64, 48, 96, 24 }, { 128, 256 }
 
 local function choices()
   local list = {}
-  local function add(panel, k_block, k_order, token_block, call_rows, k_span, fetch)
+  local function add(panel, k_block, k_order, token_block, call_rows, k_panel, fetch)
     list[#list + 1] = { panel = panel, k_block = k_block, k_order = k_order, token_block = token_block,
-      call_rows = call_rows, k_span = k_span, fetch = fetch }
+      call_rows = call_rows, k_panel = k_panel, fetch = fetch }
   end
   for _, panel in ipairs(PANELS) do
     for _, order in ipairs { "outer", "reduce" } do
       for _, k_block in ipairs(K_BLOCKS) do
         for _, tokens in ipairs(TOKEN_BLOCKS) do
-          add(panel, k_block, order, tokens, WHOLE.call_rows, WHOLE.k_span, WHOLE.fetch)
+          add(panel, k_block, order, tokens, WHOLE.call_rows, WHOLE.k_panel, WHOLE.fetch)
         end
       end
     end
   end
   for _, strip in ipairs(STRIPS) do
-    for _, span in ipairs(SPANS) do
+    for _, k_panel in ipairs(K_PANELS) do
       for _, k_block in ipairs(STRIP_K_BLOCKS) do
         for _, tokens in ipairs(STRIP_TOKEN_BLOCKS) do
-          add(strip[1], k_block, "outer", tokens, strip[2], span[1], span[2])
+          add(strip[1], k_block, "outer", tokens, strip[2], k_panel[1], k_panel[2])
         end
       end
     end
@@ -48,9 +48,9 @@ function candidates.signature(product, choice)
   local order = (k.count == 1 and k.tail == 0) and "whole" or choice.k_order
   local blocks = divide.blocks(product.rows, choice.token_block)
   local strip = math.min(choice.call_rows, blocks[1].count)
-  local span = (strip == blocks[1].count and choice.fetch == 0) and "" or math.max(1, choice.k_span // k.size)
+  local k_panel = (strip == blocks[1].count and choice.fetch == 0) and "" or math.max(1, choice.k_panel // k.size)
   return ("%s; %d %d %s; %d %d; %d %s %d"):format(table.concat(panels.widths, " "), k.size, k.tail, order, #blocks,
-    blocks[1].count, strip, span, choice.fetch)
+    blocks[1].count, strip, k_panel, choice.fetch)
 end
 
 --- The distinct candidates of a product, as choices of parameters.
@@ -86,20 +86,20 @@ local function rows_of(blocks)
   return counted(blocks, function(block) return block.count end, function(block) return { rows = block.count } end)
 end
 
-local function runs_of(span)
-  return counted(span, function(part) return part.blocks .. " " .. part.size end,
-    function(part) return { blocks = part.blocks, size = part.size } end)
+local function runs_of(k_panel)
+  return counted(k_panel, function(call) return call.blocks .. " " .. call.size end,
+    function(call) return { blocks = call.blocks, size = call.size } end)
 end
 
-local function span_key(span)
+local function k_panel_key(k_panel)
   local parts = {}
-  for i, run in ipairs(runs_of(span)) do parts[i] = ("%d %d %d"):format(run.count, run.blocks, run.size) end
+  for i, run in ipairs(runs_of(k_panel)) do parts[i] = ("%d %d %d"):format(run.count, run.blocks, run.size) end
   return table.concat(parts, ", ")
 end
 
 --- A choice for a product { outputs, inputs, rows, ldc, pad } as its tiles, in the form of attn2c_candidate
 --- (descriptor.h): what is alike and follows each other has a count. { text, panels = { count, width, outputs, ld },
---- blocks = { count, rows, strips = { count, rows } }, spans = { count, inputs, runs = { count, blocks, size } },
+--- blocks = { count, rows, strips = { count, rows } }, k_panels = { count, inputs, runs = { count, blocks, size } },
 --- ahead }.
 function candidates.tiles(product, choice)
   local panels = divide.panels(product.outputs, choice.panel)
@@ -111,7 +111,7 @@ function candidates.tiles(product, choice)
   local k = divide.k_blocks(product.inputs, choice.k_block)
   local blocks = rows_of(divide.blocks(product.rows, choice.token_block))
   for _, block in ipairs(blocks) do block.strips = rows_of(divide.blocks(block.rows, choice.call_rows)) end
-  local spans = tile.spans(k, choice)
+  local k_panels = tile.k_panels(k, choice)
   local strip = math.min(choice.call_rows, blocks[1].rows)
   local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
   local by = strip < blocks[1].rows and (" by %d%s"):format(choice.call_rows,
@@ -121,8 +121,9 @@ function candidates.tiles(product, choice)
     panels = counted(columns, function(column) return column.width .. " " .. column.outputs end,
       function(column) return { outputs = column.outputs, ld = column.ld, width = column.width } end),
     blocks = blocks,
-    spans = counted(spans, span_key, function(span) return { inputs = span.inputs, runs = runs_of(span) } end),
-    ahead = choice.fetch * spans[1].inputs,
+    k_panels = counted(k_panels, k_panel_key,
+      function(each) return { inputs = each.inputs, runs = runs_of(each) } end),
+    ahead = choice.fetch * k_panels[1].inputs,
   }
 end
 

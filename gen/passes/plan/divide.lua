@@ -66,8 +66,8 @@ function divide.padded(widths, ld, pad)
   return list
 end
 
---- Rows [first, first + count) in parts of at most `most`, the last perhaps shorter: { first, count }.
-function divide.parts(first, count, most)
+--- Rows [first, first + count) in blocks of at most `most`, the last perhaps shorter: { first, count }.
+function divide.row_blocks(first, count, most)
   local list = {}
   for row = first, first + count - 1, most do
     list[#list + 1] = { first = row, count = math.min(most, first + count - row) }

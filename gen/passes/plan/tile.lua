@@ -1,55 +1,55 @@
 -- tile.lua: the kernel calls of one tile of a product, in order: which rows, which inputs,
 -- and which lines of the weights behind them a call fetches ahead of their use.
 --
--- The tile's loops, the outermost first: spans of inputs (k_span), strips of rows (call_rows), K blocks. A span of the
--- panel stays in the second-level cache while all strips pass over it; a strip and a K block of the panel stay in the
+-- The tile's loops, the outermost first: K panels (k_panel inputs), strips of rows (call_rows), K blocks. A K panel
+-- stays in the second-level cache while all strips pass over it; a strip and a K block of the panel stay in the
 -- first-level cache. Weights that come from memory are late wherever a call needs them at once; so each call fetches
--- its share of the span behind: so few lines that the core's fill buffers (10 to 16) hold them while it works.
+-- its share of the K panel behind: so few lines that the core's fill buffers (10 to 16) hold them while it works.
 local divide = require("passes.plan.divide")
 
 local tile = {}
 
---- The K blocks of each span of inputs, in order: { first, blocks, size } for each call on a strip; inputs of all.
-function tile.spans(k, parameters)
+--- The K blocks of each K panel, in order: { first, blocks, size } for each call on a strip; inputs of all.
+function tile.k_panels(k, parameters)
   local blocks = k.count + (k.tail > 0 and 1 or 0)
-  local spans = {}
-  for i, part in ipairs(divide.blocks(blocks, math.max(1, parameters.k_span // k.size))) do
-    local last = part.first + part.count
+  local k_panels = {}
+  for i, share in ipairs(divide.blocks(blocks, math.max(1, parameters.k_panel // k.size))) do
+    local last = share.first + share.count
     local whole = math.min(last, k.count)
-    local span = { first = part.first * k.size }
-    if parameters.k_order == "reduce" and whole > part.first then
-      span[1] = { first = span.first, size = k.size, blocks = whole - part.first }
+    local k_panel = { first = share.first * k.size }
+    if parameters.k_order == "reduce" and whole > share.first then
+      k_panel[1] = { first = k_panel.first, size = k.size, blocks = whole - share.first }
     else
-      for block = part.first, whole - 1 do
-        span[#span + 1] = { first = block * k.size, size = k.size, blocks = 1 }
+      for block = share.first, whole - 1 do
+        k_panel[#k_panel + 1] = { first = block * k.size, size = k.size, blocks = 1 }
       end
     end
-    if last > k.count then span[#span + 1] = { first = k.count * k.size, size = k.tail, blocks = 1 } end
-    span.inputs = (whole - part.first) * k.size + (last > k.count and k.tail or 0)
-    spans[i] = span
+    if last > k.count then k_panel[#k_panel + 1] = { first = k.count * k.size, size = k.tail, blocks = 1 } end
+    k_panel.inputs = (whole - share.first) * k.size + (last > k.count and k.tail or 0)
+    k_panels[i] = k_panel
   end
-  return spans
+  return k_panels
 end
 
 --- The calls of a tile of so many rows and of a panel with leading dimension `ld` (floats, whole cache lines): { row,
 --- rows, first, size, blocks, beta, fetch }: rows from `row` on, inputs from `first` on in `blocks` blocks of `size`;
 --- beta is 0 where a call begins the sum; fetch = { from, lines }: floats behind the panel's first, lines; or nil.
---- k: of divide.k_blocks; parameters: k_order, call_rows, k_span, fetch.
+--- k: of divide.k_blocks; parameters: k_order, call_rows, k_panel, fetch.
 function tile.calls(rows, ld, k, parameters)
   local list, strips = {}, divide.blocks(rows, parameters.call_rows)
-  local spans = tile.spans(k, parameters)
-  local ahead = parameters.fetch * spans[1].inputs * ld
-  for _, span in ipairs(spans) do
-    local number, done, calls = 0, 0, #strips * #span
-    local lines = span.inputs * ld // 16
+  local k_panels = tile.k_panels(k, parameters)
+  local ahead = parameters.fetch * k_panels[1].inputs * ld
+  for _, k_panel in ipairs(k_panels) do
+    local number, done, calls = 0, 0, #strips * #k_panel
+    local lines = k_panel.inputs * ld // 16
     for _, strip in ipairs(strips) do
-      for _, block in ipairs(span) do
+      for _, block in ipairs(k_panel) do
         local call = { row = strip.first, rows = strip.count, first = block.first, size = block.size,
           blocks = block.blocks, beta = block.first == 0 and 0 or 1 }
         number = number + 1
         local upto = lines * number // calls
         if ahead > 0 and upto > done then
-          call.fetch = { from = span.first * ld + ahead + 16 * done, lines = upto - done }
+          call.fetch = { from = k_panel.first * ld + ahead + 16 * done, lines = upto - done }
           done = upto
         end
         list[#list + 1] = call

@@ -3,8 +3,8 @@
 --
 -- A product's key is "OUTxIN n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
 -- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:
---   attn2c tuning 2 avx512 AMD-EPYC-9654
---   3072x768 n 128 +bias_gelu: panel 64 k_block 128 k_order outer token_block 128 call_rows 6 k_span 768 fetch 1;
+--   attn2c tuning 3 avx512 AMD-EPYC-9654
+--   3072x768 n 128 +bias_gelu: panel 64 k_block 128 k_order outer token_block 128 call_rows 6 k_panel 768 fetch 1;
 --     231.0 GFLOP/s, rule 215.2      (on the same line)
 local faults = require("common.faults")
 local files = require("common.files")
@@ -15,20 +15,20 @@ local words = require("common.words")
 
 local tuning = {}
 
-tuning.FORMAT = 2
+tuning.FORMAT = 3
 
 local MOST_BYTES = 1 << 20
 
 --- The parameters that a product may have for itself.
-tuning.names = { "panel", "k_block", "k_order", "token_block", "call_rows", "k_span", "fetch" }
+tuning.names = { "panel", "k_block", "k_order", "token_block", "call_rows", "k_panel", "fetch" }
 
---- The key of a product with the ops that ride on it, in a region of so many rows.
-function tuning.key(head, riders, rows)
-  local weight = head.operands.weight
+--- The key of a product with the ops of its epilogue, in a region of so many rows.
+function tuning.key(leading, epilogue, rows)
+  local weight = leading.operands.weight
   local parts = {}
-  if head.operands.bias then parts[1] = "bias" end
-  for _, rider in ipairs(riders) do
-    parts[#parts + 1] = rider.attributes["function"] or rider.op
+  if leading.operands.bias then parts[1] = "bias" end
+  for _, op in ipairs(epilogue) do
+    parts[#parts + 1] = op.attributes["function"] or op.op
   end
   if #parts == 0 then parts[1] = "none" end
   return ("%dx%d n %d +%s"):format(weight.shape[1], weight.shape[2], rows, table.concat(parts, "_"))

@@ -11,7 +11,9 @@ function cost.of(step)
   if not entry then return 0 end
   if step.form ~= "map" then return entry.cost(operands.known(step)) end
   local sum = 0
-  for _, part in ipairs(step.parts) do sum = sum + steps.parts[part.kind].cost(operands.known(step, part)) end
+  for _, operation in ipairs(step.elementwise) do
+    sum = sum + steps.elementwise[operation.kind].cost(operands.known(step, operation))
+  end
   return sum
 end
 
@@ -29,7 +31,7 @@ end
 function cost.bytes(step)
   local n = 0
   for _, call in ipairs(step.calls or { step }) do
-    n = n + moved { form = step.form, fn = step.fn, parts = step.parts, constants = step.constants,
+    n = n + moved { form = step.form, fn = step.fn, elementwise = step.elementwise, constants = step.constants,
       arguments = step.arguments, kernel = call.kernel, batch = call.batch }
   end
   return 4 * n

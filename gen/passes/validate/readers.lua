@@ -299,7 +299,7 @@ function read.plan(say, field, value)
     local parameter, key = targets.parameters[name], field.key .. "." .. tostring(name)
     if not parameter then
       say(field.key, ("no parameter %s; there are %s%s"):format(show(name), one_of(names),
-        suggestion(say, name, names)))
+        suggestion(say, name, names, hints.parameters)))
     elseif parameter.words then
       plan[name] = read.word(say, { key = key, words = parameter.words }, value[name])
     else

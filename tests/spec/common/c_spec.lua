@@ -56,29 +56,29 @@ describe("c.double", function()
 end)
 
 describe("operands", function()
-  local place = { offsets = { t = 64 }, weights = { w1 = 1000 }, members = { ["in.ids"] = "ids", y = "hidden" },
+  local addresses = { offsets = { t = 64 }, weights = { w1 = 1000 }, members = { ["in.ids"] = "ids", y = "hidden" },
     own = {} }
 
-  it("are the base, then the buffer's place and the offset as one literal", function()
-    assert.equal("a + 69", c.pointer({ class = "arena", buffer = "t", offset = 5 }, place))
-    assert.equal("w + 1032", c.pointer({ class = "weight", buffer = "w1", offset = 32 }, place))
+  it("are the base, then the buffer's addresses and the offset as one literal", function()
+    assert.equal("a + 69", c.pointer({ class = "arena", buffer = "t", offset = 5 }, addresses))
+    assert.equal("w + 1032", c.pointer({ class = "weight", buffer = "w1", offset = 32 }, addresses))
   end)
 
   it("of the caller are members; a zero offset is not written", function()
-    assert.equal("in->ids", c.pointer({ class = "in", buffer = "in.ids", offset = 0 }, place))
-    assert.equal("out->hidden + 7", c.pointer({ class = "out", buffer = "y", offset = 7 }, place))
+    assert.equal("in->ids", c.pointer({ class = "in", buffer = "in.ids", offset = 0 }, addresses))
+    assert.equal("out->hidden + 7", c.pointer({ class = "out", buffer = "y", offset = 7 }, addresses))
   end)
 
   it("add a stride times each symbol, s before b, and no factor 1", function()
     assert.equal("a + 64 + s * 128 + b * 32",
-      c.pointer({ class = "arena", buffer = "t", offset = 0, terms = { b = 32, s = 128 } }, place))
-    assert.equal("in->ids + s", c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 1 } }, place))
+      c.pointer({ class = "arena", buffer = "t", offset = 0, terms = { b = 32, s = 128 } }, addresses))
+    assert.equal("in->ids + s", c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 1 } }, addresses))
   end)
 
   it("that are values are literals or elements, with what is added", function()
-    assert.equal("12", c.value({ value = 12 }, place))
+    assert.equal("12", c.value({ value = 12 }, addresses))
     local function at(offset, plus, terms)
-      return c.value({ class = "in", buffer = "in.ids", offset = offset, plus = plus, terms = terms }, place)
+      return c.value({ class = "in", buffer = "in.ids", offset = offset, plus = plus, terms = terms }, addresses)
     end
     assert.equal("in->ids[0]", at(0, 0))
     assert.equal("in->ids[3] - 16", at(3, -16))

@@ -4,6 +4,7 @@ local helper = require("tests.spec.helper")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local stages = require("data.stages")
+local targets = require("data.targets")
 
 local known_keys = {}
 for _, field in ipairs(keys.list) do known_keys[field.key] = true end
@@ -28,6 +29,15 @@ describe("hints", function()
     for _, stage in pairs(stages.constructors) do for name in pairs(stage.fields) do fields[name] = true end end
     for word, hint in pairs(hints.fields) do
       for name in hint:gsub(" and ", " "):gmatch("%S+") do assert.is_true(fields[name], word .. ": " .. hint) end
+    end
+  end)
+
+  it("of tile parameters name parameters, and are of words that are none", function()
+    for word, hint in pairs(hints.parameters) do
+      assert.is_nil(targets.parameters[word], word)
+      assert.is_table(targets.parameters[hint], word)
+      assert.matches(("no parameter %q; .* %%(did you mean %s%%?%%)$"):format(word, hint),
+        refusal({ plan = { [word] = 96 } }))
     end
   end)
 

@@ -179,8 +179,8 @@ describe("ops.make", function()
 end)
 
 describe("classes", function()
-  local fields = { region = true, product = true, packed = true, rides = true, carries = true, in_place = true,
-    role = true, own_keys = true, in_pieces = true, pools = true, in_parts = true }
+  local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
+    in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}
@@ -192,7 +192,7 @@ describe("classes", function()
       if class.packed then
         assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. class.packed .. " ", 1, true), name)
       end
-      if class.rides then assert.same({ "rows", true }, { class.region, class.carries }, name) end
+      if class.epilogue then assert.same({ "rows", true }, { class.region, class.takes_epilogue }, name) end
     end
   end)
 

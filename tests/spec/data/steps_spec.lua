@@ -1,4 +1,4 @@
--- steps_spec: every row operation and part is declared in full, and its footprints agree with the
+-- steps_spec: every row operation and elementwise operation is declared in full, and its footprints agree with the
 -- bodies of the runtime: what a body names is declared, and each footprint asks for constants that are there.
 local helper = require("tests.spec.helper")
 local footprint = require("data.footprint")
@@ -9,7 +9,7 @@ local steps = require("data.steps")
 local function constants_of(entry)
   local known = {}
   for i, name in ipairs(entry.constants or { "rows", "cols", "ld" }) do known[name] = 10 + i end
-  if known.spans then known.spans = steps.spans { { 0, 0, 4 }, { 4, 8, 2 } } end
+  if known.ranges then known.ranges = steps.ranges { { 0, 0, 4 }, { 4, 8, 2 } } end
   if known.fn then known.fn = "relu" end
   for _, declared in ipairs(entry.operands) do
     local name = declared[1]
@@ -35,7 +35,7 @@ end
 describe("steps", function()
   it("are declared in full", function()
     for fn, entry in pairs(steps.rows) do check(fn, entry) end
-    for kind, entry in pairs(steps.parts) do check(kind, entry) end
+    for kind, entry in pairs(steps.elementwise) do check(kind, entry) end
   end)
 
   it("name in their body each constant and operand that they declare, and no other", function()
@@ -49,16 +49,16 @@ describe("steps", function()
 
   it("call bodies that the runtime has, with as many arguments", function()
     local text = ""
-    for _, name in ipairs { "softmax", "online", "norm", "mask", "spans", "positions", "additive", "transpose",
+    for _, name in ipairs { "softmax", "online", "norm", "mask", "ranges", "positions", "additive", "transpose",
       "gather" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do
-      local name, list = entry.body:gsub("%(const int%[%]%[3%]%)%b{}", "spans"):match("^([%w_]+)(%b())")
+      local name, list = entry.body:gsub("%(const int%[%]%[3%]%)%b{}", "ranges"):match("^([%w_]+)(%b())")
       local declared = text:match("%f[%w_]" .. name .. "(%b())")
       assert.is_string(declared, fn)
       local _, given = list:gsub(",", "")
-      local _, wanted = declared:gsub("%(%*spans%)%[3%]", ""):gsub(",", "")
+      local _, wanted = declared:gsub("%(%*ranges%)%[3%]", ""):gsub(",", "")
       assert.equal(wanted, given, fn)
     end
   end)
@@ -73,7 +73,7 @@ describe("steps", function()
       of("transpose", "y", { rows = 5, cols = 3, ldx = 8, ldy = 16 }))
     assert.same({ { first = 20, rows = 1, cols = 10, ld = 0 } }, of("softmax_add", "state", { rows = 10 }))
     assert.same({ { first = 0, rows = 10, cols = 4, ld = 6 } }, of("context_repair_nonzero", "v",
-      { ldv = 6, head_dim = 4, spans = { { 0, 1, 2 }, { 2, 7, 3 } } }))
+      { ldv = 6, head_dim = 4, ranges = { { 0, 1, 2 }, { 2, 7, 3 } } }))
     assert.same({ { first = 32, rows = 2, cols = 7, ld = 16 } },
       of("pool_row", "x", { row = 3, row_least = 2, ldx = 16, cols = 7 }))
   end)
@@ -89,7 +89,7 @@ describe("steps", function()
   end)
 
   it("are replaced operand by operand, and left alone where none changes", function()
-    local step = { form = "map", parts = {}, arguments = { y = { buffer = "a" }, r = { buffer = "b" } } }
+    local step = { form = "map", elementwise = {}, arguments = { y = { buffer = "a" }, r = { buffer = "b" } } }
     assert.equal(step, operands.replace(step, function(operand) return operand end))
     local copy = operands.replace(step, function(operand)
       return operand.buffer == "a" and { buffer = "c" } or operand

@@ -53,24 +53,24 @@ describe("the checker after graph", function()
 end)
 
 describe("the checker after plan", function()
-  local function groups(state)
+  local function fusions(state)
     for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
-      if region.kind == "rows" then return region.groups end
+      if region.kind == "rows" then return region.fusions end
     end
   end
 
   it("finds an op that is not planned, or twice", function()
-    assert.matches("l0.attn.q is not planned", broken("plan", {}, function(state) table.remove(groups(state), 1) end))
+    assert.matches("l0.attn.q is not planned", broken("plan", {}, function(state) table.remove(fusions(state), 1) end))
     assert.matches("l0.attn.q is planned twice", broken("plan", {}, function(state)
-      table.insert(groups(state), groups(state)[1])
+      table.insert(fusions(state), fusions(state)[1])
     end))
   end)
 
   it("finds panels and K blocks that do not cover", function()
     assert.matches("the panels of l0.attn.q", broken("plan", {},
-      function(state) groups(state)[1].panels.widths[1] = 15 end))
+      function(state) fusions(state)[1].panels.widths[1] = 15 end))
     assert.matches("the K blocks of l0.attn.q", broken("plan", {},
-      function(state) groups(state)[1].k_blocks.tail = 1 end))
+      function(state) fusions(state)[1].k_blocks.tail = 1 end))
   end)
 end)
 
@@ -91,9 +91,9 @@ describe("the checker after lower", function()
       s.arguments.z = s.arguments.x
     end))
     assert.matches("no row operation norm", lowered("layer_norm", function(s) s.fn = "norm" end))
-    assert.matches("the operand of bias", lowered("map", function(s) s.parts[1].argument = nil end))
-    assert.matches("no part gel", lowered("map", function(s) s.parts[1].kind = "gel" end))
-    assert.matches("no part of a map has the operand more", lowered("map", function(s)
+    assert.matches("the operand of bias", lowered("map", function(s) s.elementwise[1].argument = nil end))
+    assert.matches("no elementwise operation gel", lowered("map", function(s) s.elementwise[1].kind = "gel" end))
+    assert.matches("no operation of a map has the operand more", lowered("map", function(s)
       s.arguments.more = s.arguments.y
     end))
     assert.matches("the outputs of a product", lowered("product", function(s) s.outputs = 17 end))
@@ -106,9 +106,9 @@ describe("the checker after lower", function()
     end, { mask = "padding" }))
   end)
 
-  -- 19 inputs in spans of 16 and 3, 8 rows in strips of 4: six calls, all of which fetch.
+  -- 19 inputs in K panels of 16 and 3, 8 rows in strips of 4: six calls, all of which fetch.
   local tile = { layers = 0, input = { stage = "linear", from = 19, bias = false },
-    plan = { k_block = 8, k_order = "outer", call_rows = 5, k_span = 16, fetch = 1 } }
+    plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }
 
   local function tiled(breaks) return lowered("product", function(s) breaks(s.calls, s) end, tile) end
 
@@ -154,8 +154,8 @@ describe("the checker after schedule", function()
     end
   end
 
-  it("finds two workers that write to one place", function()
-    assert.matches("two workers write to one place of ", broken("schedule", large, function(state)
+  it("finds two workers that write the same elements", function()
+    assert.matches("two workers write the same elements of ", broken("schedule", large, function(state)
       local each, other = first_of(state)
       table.insert(other, each)
     end))
@@ -182,15 +182,15 @@ describe("the checker after schedule", function()
     end))
   end)
 
-  local groups = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2,
+  local micro_batches = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2,
     plan = { group_tokens = 128 } }
 
-  it("finds groups of sequences that meet", function()
-    assert.matches("two workers write to one place of l0.norm2", broken("schedule", groups, function(state)
-      assert.equal("groups", state.programs[1].segments[1].mode)
-      state.spec.batch = 3 -- the second group would begin one sequence behind the first
+  it("finds micro-batches that meet", function()
+    assert.matches("two workers write the same elements of l0.norm2", broken("schedule", micro_batches, function(state)
+      assert.equal("micro_batches", state.programs[1].segments[1].mode)
+      state.spec.batch = 3 -- the second micro-batch would begin one sequence behind the first
     end))
-    assert.matches("two workers write to one place of l0.norm2", broken("schedule", groups, function(state)
+    assert.matches("two workers write the same elements of l0.norm2", broken("schedule", micro_batches, function(state)
       for _, each in ipairs(helper.steps(state.programs[1])) do
         local y = each.form == "row" and each.arguments.y
         if y and y.class == "out" then y.terms.s = nil end
@@ -247,7 +247,7 @@ describe("the checker after memory", function()
       end))
   end)
 
-  it("finds a pooled value that the next group of sequences overwrites", function()
+  it("finds a pooled value that the next micro-batch overwrites", function()
     assert.matches("pooled reads output.1.pool, which .* has overwritten", broken("memory",
       { batch = 4, plan = { group_tokens = 8 }, output = { { stage = "pool", over = "mean" },
         { stage = "linear", to = 3 } } }, function(state)
@@ -257,10 +257,10 @@ describe("the checker after memory", function()
   end)
 
   it("finds one that leaves the arena or is not aligned", function()
-    assert.matches("the place of ", broken("memory", {}, function(state)
+    assert.matches("the offset of ", broken("memory", {}, function(state)
       state.programs[1].offsets["l0.attn.q"] = state.programs[1].arena_floats
     end))
-    assert.matches("the place of l0.attn.q", broken("memory", {}, function(state)
+    assert.matches("the offset of l0.attn.q", broken("memory", {}, function(state)
       state.programs[1].offsets["l0.attn.q"] = state.programs[1].offsets["l0.attn.q"] + 1
     end))
     assert.matches("the arena of 1 floats", broken("memory", {}, function(state)
@@ -269,7 +269,7 @@ describe("the checker after memory", function()
   end)
 
   it("finds weights that overlap or leave their block", function()
-    assert.matches("the place of ", broken("memory", {}, function(state)
+    assert.matches("the offset of ", broken("memory", {}, function(state)
       state.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"] + 16
     end))
     assert.matches("the weights leave their 16 floats", broken("memory", {}, function(state)
@@ -277,8 +277,8 @@ describe("the checker after memory", function()
     end))
   end)
 
-  it("finds workers that meet in one place of two buffers", function()
-    assert.matches("two workers meet in one place of ", broken("memory", large, function(state)
+  it("finds workers that touch the same floats by two buffers", function()
+    assert.matches("two workers touch the same floats by ", broken("memory", large, function(state)
       local program = state.programs[1]
       for name in pairs(program.offsets) do
         local first = name:match("^(.*)@worker1$")
@@ -288,10 +288,10 @@ describe("the checker after memory", function()
   end)
 
   it("finds a buffer that workers share where each needs its own", function()
-    local groups = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
-    assert.matches("workers share l0.attn.q", broken("memory", groups, function(state)
+    local micro_batches = { batch = 4, seq = 64, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
+    assert.matches("workers share l0.attn.q", broken("memory", micro_batches, function(state)
       local program = state.programs[1]
-      assert.equal("groups", program.segments[1].mode)
+      assert.equal("micro_batches", program.segments[1].mode)
       program.own["l0.attn.q"] = nil
     end))
     assert.matches("is not a worker's own", broken("memory", {}, function(state)
@@ -336,7 +336,7 @@ describe("no operand leaves its buffer:", function()
     assert.matches("leaves l0.ff", batched(function(batch) batch.count = batch.count + 1 end))
   end)
 
-  it("of a map and its parts", function()
+  it("of a map and its operations", function()
     assert.matches("a map of layer 0 leaves l0.attn.q", left("map", function(s) s.constants.rows = 9 end))
     assert.matches("a map of layer 0 leaves l0.attn.q.bias", left("map", function(s)
       s.arguments.bias.offset = 1
@@ -344,9 +344,9 @@ describe("no operand leaves its buffer:", function()
     local function band(by, more)
       return broken("memory", more, function(state)
         for _, each in ipairs(helper.steps(state.programs[1])) do
-          for _, part in ipairs(each.parts or {}) do
-            if part.kind == "add_band" or part.kind == "add_reversed" then
-              local operand = each.arguments[part.argument]
+          for _, operation in ipairs(each.elementwise or {}) do
+            if operation.kind == "add_band" or operation.kind == "add_reversed" then
+              local operand = each.arguments[operation.argument]
               operand.offset = operand.offset + by
               return
             end

@@ -62,15 +62,15 @@ describe("a linear", function()
       plan = { k_block = 8, k_order = "outer" } }))
   end)
 
-  it("goes in strips of rows, and each call fetches its share of the next span of weights", function()
-    -- 19 inputs of 16 floats, one line each, in spans of 16 and 3: the first span's four calls fetch the 16 lines
-    -- that lie one span behind them, the last span's two what follows.
+  it("goes in strips of rows, and each call fetches its share of the next K panel of weights", function()
+    -- 19 inputs of 16 floats, one line each, in K panels of 16 and 3: the first K panel's four calls fetch the 16 lines
+    -- that lie one K panel behind them, the last K panel's two what follows.
     assert.same({
       "n4 k8 x 1 (0, 0) beta0  0 0 0  4 from 256", "n4 k8 x 1 (0, 0) beta1  128 8 0  4 from 320",
       "n4 k8 x 1 (0, 0) beta0  0 76 64  4 from 384", "n4 k8 x 1 (0, 0) beta1  128 84 64  4 from 448",
       "n4 k3 x 1 (0, 0) beta1  256 16 0  1 from 512", "n4 k3 x 1 (0, 0) beta1  256 92 64  2 from 528",
     }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
-      plan = { k_block = 8, k_order = "outer", call_rows = 5, k_span = 16, fetch = 1 } }))
+      plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }))
   end)
 
   it("runs over blocks of rows", function()
@@ -88,7 +88,7 @@ describe("a linear", function()
 end)
 
 describe("elementwise ops", function()
-  it("ride on the product as one map", function()
+  it("are the product's epilogue as one map", function()
     local list = having(texts(), "bias+")
     assert.equal("bias+gelu 8x64 ld64  l0.ff.act+0  l0.ff.up.bias+0", having(list, "gelu")[1])
     assert.equal("bias+add 8x16 ld16  l0.attn.sum+0  l0.attn.out.bias+0  in.hidden+0", having(list, "l0.attn.sum+0")[1])
@@ -106,7 +106,7 @@ describe("elementwise ops", function()
 end)
 
 describe("a batch", function()
-  it("of a group beyond one moves external tensors by s, and a loop over b moves what is a sequence's own", function()
+  it("of a micro-batch of several sequences moves external tensors by s, and those of a sequence by b", function()
     local list = texts({ batch = 3, plan = { group_tokens = 16 }, mask = "padding" }) -- 2 sequences at a time, 2 heads
     assert.equal(1, #having(list, "for b < 2"))
     assert.equal(1, #having(list, "end b"))

@@ -123,7 +123,7 @@ describe("memory", function()
     assert.is_true(program.arena_floats > helper.tiny({ layers = 2 }, "memory").programs[1].arena_floats)
   end)
 
-  it("keeps what is pooled through the loop over groups of sequences", function()
+  it("keeps what is pooled through the loop over micro-batches", function()
     local state = helper.tiny({ batch = 40, output = { { stage = "pool", over = "mean" }, { stage = "norm" } } },
       "memory")
     local program = state.programs[1]
@@ -140,7 +140,7 @@ describe("memory", function()
     assert.is_true(first == pooled.first and last == pooled.last)
   end)
 
-  it("gives several outputs a place in the arena, a single one none", function()
+  it("gives several outputs room in the arena, a single one none", function()
     local single = helper.tiny({}, "memory").programs[1]
     assert.is_nil(single.offsets["l0.norm2"])
     local several = helper.tiny({ output = { { stage = "hidden" }, { stage = "argmax" } } }, "memory").programs[1]
@@ -148,7 +148,7 @@ describe("memory", function()
     assert.is_number(several.offsets["output.2.argmax"])
   end)
 
-  it("never lets workers side by side meet in one place of different buffers", function()
+  it("never lets workers side by side touch the same floats by different buffers", function()
     local state = helper.tiny({ seq = 128, d_model = 256, heads = 4, d_ff = 512, threads = 3 }, "memory")
     local program = state.programs[1]
     local used, private = {}, 0 -- phase -> buffer -> worker -> true
@@ -188,10 +188,10 @@ describe("memory", function()
         plan = { group_tokens = 8, least_phase = 0, least_team = 0 } }, "memory").programs[1]
       local own = 0
       for name, offset in pairs(program.offsets) do
-        local begin, size = offset, program.shared_floats
+        local begin, size = offset, program.common_floats
         if program.own[name] then
           own, size = own + 1, program.own_floats
-          begin = program.shared_floats + (threads - 1) * program.own_floats + offset -- the last worker's
+          begin = program.common_floats + (threads - 1) * program.own_floats + offset -- the last worker's
         end
         assert.is_true(offset + program.buffers[name].floats <= size, name)
         assert.is_true(begin + program.buffers[name].floats <= program.arena_floats, name)
@@ -200,7 +200,7 @@ describe("memory", function()
     end
   end)
 
-  it("places weights one after the other, panels padded to whole lines", function()
+  it("lays weights out one after the other, panels padded to whole lines", function()
     assert.equal(5 * 16, memory.packed_floats({ shape = { 7, 5 } }, { widths = { 7 } }))
     assert.equal(5 * (48 + 32), memory.packed_floats({ shape = { 65, 5 } }, { widths = { 48, 17 } }))
     assert.equal(35, memory.packed_floats({ shape = { 7, 5 } }, { rows = true }))
@@ -214,7 +214,7 @@ describe("memory", function()
     assert.equal(offset, state.weights.floats)
   end)
 
-  it("places a weight once for all lengths, of a table of positions the first rows, and what differs behind", function()
+  it("lays a weight out once for all lengths, of a position table the first rows, and what differs behind", function()
     for _, more in ipairs { {}, { positions = "learned" }, { positions = "sinusoidal" }, { positions = "rope" } } do
       local alone = helper.tiny(more, "memory")
       more.seq = { 4, 8 }

@@ -4,16 +4,16 @@ local helper = require("tests.spec.helper")
 
 local function planned(more) return helper.tiny(more, "plan") end
 
--- "head + rider ... -> result" of each row-wise group, in order.
-local function groups(state)
+-- "leading + epilogue ... -> result" of each row-wise fusion, in order.
+local function fusions(state)
   local list = {}
   for _, segment in ipairs(state.plan.segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        for _, group in ipairs(region.groups) do
-          local parts = { group.head.op }
-          for _, rider in ipairs(group.riders) do parts[#parts + 1] = rider.op end
-          list[#list + 1] = table.concat(parts, " + ") .. " -> " .. group.result.name
+        for _, fusion in ipairs(region.fusions) do
+          local parts = { fusion.leading.op }
+          for _, op in ipairs(fusion.epilogue) do parts[#parts + 1] = op.op end
+          list[#list + 1] = table.concat(parts, " + ") .. " -> " .. fusion.result.name
         end
       end
     end
@@ -24,36 +24,36 @@ end
 local function form(state, name) return state.plan.storage[name].form end
 
 describe("fusion", function()
-  it("lets activations and residual sums ride on the product before them", function()
+  it("makes activations and residual sums the epilogue of the product before them", function()
     assert.same({
       "linear -> l0.attn.q", "linear -> l0.attn.k", "linear -> l0.attn.v", "linear + add -> l0.attn.sum",
       "layer_norm -> l0.norm1", "linear + activate -> l0.ff.act", "linear + add -> l0.ff.sum", "layer_norm -> l0.norm2",
-    }, groups(planned()))
+    }, fusions(planned()))
   end)
 
-  it("lets positions ride on what makes the states", function()
-    assert.equal("embed + add -> input.states", groups(planned({ input = { stage = "tokens", vocab = 5 } }))[1])
+  it("makes positions the epilogue of what makes the states", function()
+    assert.equal("embed + add -> input.states", fusions(planned({ input = { stage = "tokens", vocab = 5 } }))[1])
     assert.equal("linear + add -> input.states",
-      groups(planned({ input = { stage = "linear", from = 5 }, positions = "sinusoidal" }))[1])
-    assert.equal("add -> input.states", groups(planned({ positions = "learned" }))[1])
+      fusions(planned({ input = { stage = "linear", from = 5 }, positions = "sinusoidal" }))[1])
+    assert.equal("add -> input.states", fusions(planned({ positions = "learned" }))[1])
   end)
 
-  it("takes several riders, and those on norms", function()
-    local list = groups(planned({ output = { { stage = "linear", to = 3 }, { stage = "relu" }, { stage = "tanh" } } }))
+  it("takes several ops as an epilogue, also of norms", function()
+    local list = fusions(planned({ output = { { stage = "linear", to = 3 }, { stage = "relu" }, { stage = "tanh" } } }))
     assert.equal("linear + activate + activate -> output.3.tanh", list[#list])
-    list = groups(planned({ output = { { stage = "norm" }, { stage = "sigmoid" } } }))
+    list = fusions(planned({ output = { { stage = "norm" }, { stage = "sigmoid" } } }))
     assert.equal("layer_norm + activate -> output.2.sigmoid", list[#list])
   end)
 
   it("stops at an output: the caller is to have it", function()
-    local list = groups(planned({ output = { { stage = "linear", to = 3, name = "raw" }, { stage = "relu" } } }))
+    local list = fusions(planned({ output = { { stage = "linear", to = 3, name = "raw" }, { stage = "relu" } } }))
     assert.equal("linear -> output.1.linear", list[#list - 1])
     assert.equal("activate -> output.2.relu", list[#list])
   end)
 
   it("stops at what two ops read", function()
     -- Pre-norm: the sum is read by the norm and by the next sum.
-    local list = groups(planned({ norm = "pre" }))
+    local list = fusions(planned({ norm = "pre" }))
     assert.same({ "linear + add -> l0.attn.sum", "layer_norm -> l0.norm2" }, { list[5], list[6] })
   end)
 end)
@@ -65,7 +65,7 @@ describe("storage", function()
     assert.same({ "external", 16 }, { form(state, "l0.norm2"), state.plan.storage["l0.norm2"].leading_dimension })
   end)
 
-  it("of what rides or is never whole is none", function()
+  it("of what is an epilogue's or is never whole is none", function()
     local state = planned()
     for _, name in ipairs { "l0.attn.scores", "l0.attn.weights", "l0.attn.out", "l0.ff.up", "l0.ff.down" } do
       assert.equal("fused", form(state, name), name)
@@ -105,12 +105,12 @@ describe("sequences", function()
   local function segments(more)
     local list = {}
     for _, segment in ipairs(planned(more).plan.segments) do
-      list[#list + 1] = ("%s %d x %d"):format(segment.name, segment.repeats, segment.group)
+      list[#list + 1] = ("%s %d x %d"):format(segment.name, segment.repeats, segment.micro_batch)
     end
     return list
   end
 
-  it("are taken together until they fill the group's tokens", function()
+  it("are taken together until they fill a micro-batch's tokens", function()
     assert.same({ "sequences 1 x 1" }, segments())
     assert.same({ "sequences 1 x 5" }, segments({ batch = 5 }))
     assert.same({ "sequences 2 x 16" }, segments({ batch = 32 })) -- 16 x 8 = 128 tokens
@@ -132,7 +132,7 @@ describe("what lowering reads", function()
     local function outputs(more)
       more.target, more.d_model, more.heads = "avx2", 36, 2
       local region = regions(more)[1]
-      return region.groups[#region.groups].outputs, region.groups[1].outputs
+      return region.fusions[#region.fusions].outputs, region.fusions[1].outputs
     end
     local v, q = outputs {}
     assert.same({ 40 }, v) -- 36 outputs in rows of 48
@@ -141,20 +141,22 @@ describe("what lowering reads", function()
     assert.same({ 36 }, outputs { layers = 0, input = { stage = "linear", from = 5 } })
   end)
 
-  it("is the rows of scores, the blocks of keys, and the scores of a part", function()
+  it("is the rows of scores, the blocks of keys, and the scores of a key block", function()
     local region = regions({ target = "avx2", seq = 150, d_model = 64 })[2]
     assert.equal("attention", region.kind)
     assert.equal(160, region.tile_ld)
-    local span = region.blocks[1].spans[1]
-    assert.same({ size = 64, count = 2, tail = 22 }, span.k_blocks)
-    assert.same({ 64, 64, 24 }, { span.parts[1].outputs, span.parts[2].outputs, span.parts[3].outputs })
-    assert.equal(32, region.piece_ld)
+    local range = region.blocks[1].ranges[1]
+    assert.same({ size = 64, count = 2, tail = 22 }, range.k_blocks)
+    local key_blocks = range.key_blocks
+    assert.same({ 64, 64, 24 }, { key_blocks[1].outputs, key_blocks[2].outputs, key_blocks[3].outputs })
+    assert.equal(32, region.chunk_ld)
   end)
 
   it("is the rows that an operation takes at a time", function()
     for _, region in ipairs(regions { seq = 40, plan = { row_block = 16 } }) do
       for _, block in ipairs(region.kind == "rows" and region.blocks or {}) do
-        assert.same({ { first = 0, count = 16 }, { first = 16, count = 16 }, { first = 32, count = 8 } }, block.parts)
+        assert.same({ { first = 0, count = 16 }, { first = 16, count = 16 }, { first = 32, count = 8 } },
+          block.row_blocks)
       end
     end
   end)
@@ -166,10 +168,10 @@ describe("workers", function()
     return planned(more).plan.segments[1].partition[threads]
   end
 
-  it("divide groups of sequences where no two of them have one in common", function()
-    assert.equal("groups", axis(4, 2))
+  it("divide micro-batches where no two of them have one in common", function()
+    assert.equal("micro_batches", axis(4, 2))
     assert.equal("phases", axis(3, 2)) -- sequences 0, 1 and 1, 2
-    assert.equal("groups", axis(7, 2)) -- the last two groups, 4, 5 and 5, 6, are one worker's
+    assert.equal("micro_batches", axis(7, 2)) -- the last two micro-batches, 4, 5 and 5, 6, are one worker's
     assert.equal("phases", axis(7, 4))
   end)
 

@@ -71,8 +71,8 @@ describe("the schedule", function()
       assert.is_true(share > 0.3 and share <= 0.5, share)
       assert.equal(saved(with { threads = 1 }), share)
     end
-    local groups = saved(with { batch = 4, plan = { group_tokens = 8, least_phase = 0, least_team = 0 } })
-    assert.equal(0.5, groups)
+    local micro_batches = saved(with { batch = 4, plan = { group_tokens = 8, least_phase = 0, least_team = 0 } })
+    assert.equal(0.5, micro_batches)
     assert.equal(0, saved { batch = 4, plan = { group_tokens = 8 } })
   end)
 

@@ -252,7 +252,7 @@ describe("scores", function()
     }, table.move(equations(state, "^l0%.attn"), 7, 14, 1, {}))
     assert.same({ 0, 1, 2 }, { attributes(state, "l0.attn.key_padding").shape,
       attributes(state, "l0.attn.blocked").shape, attributes(state, "l0.attn.blocked_heads").shape })
-    assert.is_true(state.graph.tensors["in.blocked"].shared)
+    assert.is_true(state.graph.tensors["in.blocked"].unbatched)
     assert.is_nil(helper.op(graph({ mask = "blocked" }), "l0.attn.scaled")) -- -inf needs no scale
   end)
 

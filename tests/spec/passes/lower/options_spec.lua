@@ -32,7 +32,7 @@ local options = {
   { { mask = { prefix = 3 } }, { ["mask_band_prefix"] = 2 } },
   { { mask = "padding" }, { ["mask_length"] = 2 } },
   { { mask = "padding", mask_value = -5 }, { ["add_length"] = 2 } },
-  { { mask = "key_padding" }, { ["block 8x8"] = 2 } },
+  { { mask = "key_padding" }, { ["mask_where 8x8"] = 2 } },
   { { mask = "key_padding", mask_value = -5 }, { ["add_where"] = 2 } },
   { { mask = "blocked" }, { ["in.blocked+0"] = 2 } },
   { { mask = "blocked_heads" }, { ["in.head_blocked+0"] = 1, ["in.head_blocked+64"] = 1 } },
@@ -43,7 +43,7 @@ local options = {
   { { positions = "alibi" }, { ["positions.alibi+7"] = 1, ["positions.alibi+22"] = 1 } },
   { { positions = "t5" }, { ["bucket_table"] = 1, ["add_band"] = 2 } },
   { { positions = "relative_key" }, { ["add_reversed"] = 2 } },
-  { { positions = "relative_key_query" }, { ["scores@turned"] = 4 } },
+  { { positions = "relative_key_query" }, { ["scores@transposed"] = 4 } },
   { { scoring = "additive" }, { ["additive_scores"] = 2 } },
   { { weighting = "relu" }, { ["weigh_relu"] = 2 } },
   { { weighting = "none" }, { ["weigh 8x8"] = 2 } },
@@ -86,7 +86,7 @@ end)
 describe("what is added to scores", function()
   it("is one pass over the tile, then come masks and the softmax", function()
     assert.same({ "product", "softmax", "product" }, done_to_scores(texts()))
-    assert.same({ "product", "scale+add_band+bias+add+block", "mask_band", "mask_length", "softmax", "product" },
+    assert.same({ "product", "scale+add_band+bias+add+mask_where", "mask_band", "mask_length", "softmax", "product" },
       done_to_scores(texts({ positions = "alibi",
         mask = { "causal", "padding", "key_bias", "additive", "blocked" } })))
     assert.same({ "product", "add_reversed", "scale+bias", "mask_band", "softmax", "product" },

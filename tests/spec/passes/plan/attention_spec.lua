@@ -11,7 +11,7 @@ local function region(queries, keys, mask, parameters)
   local scores = { result = { shape = { 1, 1, queries, keys } },
     attributes = { heads = 1, causal = mask.causal or false, left = mask.left or -1, right = mask.right or -1,
       prefix = mask.prefix, offset = mask.offset, extra = mask.extra } }
-  return attention.blocks(scores, p, mask.in_pieces), p
+  return attention.blocks(scores, p, mask.in_chunks), p
 end
 
 local function visible(mask, i, j)
@@ -28,18 +28,18 @@ local function verify(size, mask, parameters)
     local what = ("%d queries from %d"):format(block.count, block.first)
     assert(block.first == next_query, what)
     assert(block.count >= 1 and block.count <= p.query_block, what)
-    local span = block.spans[1]
-    assert(#block.spans == 1 and span.column == 0 and span.keys == block.keys, what)
-    assert(span.first_key >= 0 and span.first_key + span.keys <= size and span.keys <= r.tile_columns, what)
+    local range = block.ranges[1]
+    assert(#block.ranges == 1 and range.column == 0 and range.keys == block.keys, what)
+    assert(range.first_key >= 0 and range.first_key + range.keys <= size and range.keys <= r.tile_columns, what)
     next_query = next_query + block.count
     local seen, cut_away = 0, 0
     for row = 0, block.count - 1 do
       local i = block.first + row
       for j = 0, size - 1 do
-        local column = j - span.first_key
-        local inside = column >= 0 and column < span.keys
-        local kept = inside and (not span.cut or (span.cut.lo + row <= column and column < span.cut.hi + row)
-          or (span.cut.keep ~= nil and column < span.cut.keep))
+        local column = j - range.first_key
+        local inside = column >= 0 and column < range.keys
+        local kept = inside and (not range.cut or (range.cut.lo + row <= column and column < range.cut.hi + row)
+          or (range.cut.keep ~= nil and column < range.cut.keep))
         if kept ~= visible(mask, i, j) then
           error(("query %d, key %d: kept %s, visible %s"):format(i, j, tostring(kept), tostring(visible(mask, i, j))))
         end
@@ -49,33 +49,33 @@ local function verify(size, mask, parameters)
       end
     end
     assert(seen > 0, what .. " see nothing")
-    assert((cut_away > 0) == (span.cut ~= nil), what .. ": a cut where nothing is cut")
-    -- The parts cover the block's keys in order, none beyond its panel, none that is masked whole.
-    local key = span.first_key
-    for _, part in ipairs(span.parts) do
-      assert(part.first == key and part.panel == key // p.key_block, what)
-      assert(part.count >= 1 and (part.first + part.count - 1) // p.key_block == part.panel, what)
+    assert((cut_away > 0) == (range.cut ~= nil), what .. ": a cut where nothing is cut")
+    -- The key blocks cover the block's keys in order, none beyond its panel, none that is masked whole.
+    local key = range.first_key
+    for _, key_block in ipairs(range.key_blocks) do
+      assert(key_block.first == key and key_block.panel == key // p.key_block, what)
+      assert(key_block.count >= 1 and (key_block.first + key_block.count - 1) // p.key_block == key_block.panel, what)
       if p.key_align == 16 then
         local any = false
         for i = block.first, block.first + block.count - 1 do
-          for j = part.first, part.first + part.count - 1 do any = any or visible(mask, i, j) end
+          for j = key_block.first, key_block.first + key_block.count - 1 do any = any or visible(mask, i, j) end
         end
-        assert(any, what .. ": a part that is masked whole")
+        assert(any, what .. ": a key block that is masked whole")
       end
-      key = key + part.count
+      key = key + key_block.count
     end
-    assert(key == span.first_key + span.keys, what)
+    assert(key == range.first_key + range.keys, what)
   end
   assert(next_query == size)
 end
 
-describe("a block's pieces", function()
+describe("a block's chunks", function()
   it("are of a softmax that nothing else reads, and that gives zeros where a row has no key", function()
     local function come(more)
       more.seq, more.plan = 40, { tile_bytes = 64, softmax_block = 16, piece_rows = 17 }
       for _, section in ipairs(helper.tiny(more, "plan").plan.segments[1].sections) do
         for _, each in ipairs(section.regions) do
-          if each.kind == "attention" then return each.blocks[#each.blocks].pieces ~= nil end
+          if each.kind == "attention" then return each.blocks[#each.blocks].chunks ~= nil end
         end
       end
     end
@@ -93,38 +93,38 @@ describe("a block's pieces", function()
   it("keep what the block keeps, key by key, in stretches of softmax_block", function()
     for _, mask in ipairs { {}, { causal = true }, { left = 40, right = 50 }, { causal = true, prefix = 40 },
       { causal = true, left = 70 } } do
-      mask.in_pieces = true
-      local blocks, in_pieces = region(129, 129, mask, small).blocks, 0
+      mask.in_chunks = true
+      local blocks, in_chunks = region(129, 129, mask, small).blocks, 0
       for _, block in ipairs(blocks) do
-        local key = block.spans[1].first_key
-        if block.pieces then in_pieces = in_pieces + 1 end
-        for _, piece in ipairs(block.pieces or {}) do
-          local span = piece.spans[1]
-          assert.same({ key, 0, block.first, block.count, span.keys },
-            { span.first_key, span.column, piece.first, piece.count, piece.keys })
-          assert.is_true(span.keys <= 32)
-          key = key + span.keys
+        local key = block.ranges[1].first_key
+        if block.chunks then in_chunks = in_chunks + 1 end
+        for _, chunk in ipairs(block.chunks or {}) do
+          local range = chunk.ranges[1]
+          assert.same({ key, 0, block.first, block.count, range.keys },
+            { range.first_key, range.column, chunk.first, chunk.count, chunk.keys })
+          assert.is_true(range.keys <= 32)
+          key = key + range.keys
           for row = 0, block.count - 1 do
-            for column = 0, span.keys - 1 do
-              local kept = not span.cut or (span.cut.lo + row <= column and column < span.cut.hi + row)
-                or column < (span.cut.keep or 0)
-              assert.equal(visible(mask, block.first + row, span.first_key + column), kept)
+            for column = 0, range.keys - 1 do
+              local kept = not range.cut or (range.cut.lo + row <= column and column < range.cut.hi + row)
+                or column < (range.cut.keep or 0)
+              assert.equal(visible(mask, block.first + row, range.first_key + column), kept)
             end
           end
         end
-        if block.pieces then assert.equal(block.spans[1].first_key + block.keys, key) end
+        if block.chunks then assert.equal(block.ranges[1].first_key + block.keys, key) end
       end
-      assert.is_true(in_pieces > 0)
+      assert.is_true(in_chunks > 0)
     end
   end)
 
   it("are none where all rows fit, or the keys are few", function()
-    local function pieces(parameters)
-      return region(129, 129, { in_pieces = true }, parameters).blocks[1].pieces
+    local function chunks(parameters)
+      return region(129, 129, { in_chunks = true }, parameters).blocks[1].chunks
     end
-    assert.is_nil(pieces {})
-    assert.is_nil(pieces { tile_bytes = 64, softmax_block = 144 })
-    assert.equal(5, #pieces(small))
+    assert.is_nil(chunks {})
+    assert.is_nil(chunks { tile_bytes = 64, softmax_block = 144 })
+    assert.equal(5, #chunks(small))
   end)
 end)
 
@@ -133,7 +133,7 @@ describe("attention's blocks", function()
 
   it("keep all without a mask, and have no cut", function()
     for _, size in ipairs(sizes) do verify(size, {}) end
-    for _, block in ipairs(region(129, 129, {}).blocks) do assert.is_nil(block.spans[1].cut) end
+    for _, block in ipairs(region(129, 129, {}).blocks) do assert.is_nil(block.ranges[1].cut) end
   end)
 
   it("keep exactly what a causal mask leaves", function()
@@ -175,25 +175,25 @@ describe("attention's blocks", function()
   it("know where the first query stands, and set apart keys that all see", function()
     local blocks = region(32, 52, { causal = true, offset = 18, extra = 2 }).blocks
     assert.equal(1, #blocks)
-    assert.same({ lo = -32, hi = 19 }, blocks[1].spans[1].cut) -- row 0 is position 18
-    assert.same({ 50, 2, 50 }, { blocks[1].spans[2].first_key, blocks[1].spans[2].keys, blocks[1].spans[2].column })
-    assert.is_nil(blocks[1].spans[2].cut)
+    assert.same({ lo = -32, hi = 19 }, blocks[1].ranges[1].cut) -- row 0 is position 18
+    assert.same({ 50, 2, 50 }, { blocks[1].ranges[2].first_key, blocks[1].ranges[2].keys, blocks[1].ranges[2].column })
+    assert.is_nil(blocks[1].ranges[2].cut)
     assert.equal(52, blocks[1].keys)
   end)
 
   it("of a causal mask of 128 by 64 leave a quarter out", function()
     local blocks = region(128, 128, { causal = true }, { query_block = 64 }).blocks
-    assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].spans[1].first_key, blocks[1].keys },
-      { blocks[2].spans[1].first_key, blocks[2].keys } })
-    assert.same({ lo = -128, hi = 1 }, blocks[1].spans[1].cut) -- row 0 sees key 0
-    assert.same({ lo = -128, hi = 65 }, blocks[2].spans[1].cut) -- row 0 is query 64
+    assert.same({ { 0, 64 }, { 0, 128 } }, { { blocks[1].ranges[1].first_key, blocks[1].keys },
+      { blocks[2].ranges[1].first_key, blocks[2].keys } })
+    assert.same({ lo = -128, hi = 1 }, blocks[1].ranges[1].cut) -- row 0 sees key 0
+    assert.same({ lo = -128, hi = 65 }, blocks[2].ranges[1].cut) -- row 0 is query 64
   end)
 
   it("of a narrow window are small and begin on the alignment", function()
     local blocks = region(128, 128, { left = 8, right = 8 }).blocks
     assert.equal(4, #blocks) -- window_block is 32
     -- Queries 32 to 63 see keys 24 to 71: from 16, which the alignment allows, 56 keys, rounded up to 64.
-    assert.same({ 32, 32, 16, 64 }, { blocks[2].first, blocks[2].count, blocks[2].spans[1].first_key, blocks[2].keys })
+    assert.same({ 32, 32, 16, 64 }, { blocks[2].first, blocks[2].count, blocks[2].ranges[1].first_key, blocks[2].keys })
   end)
 
   it("never cost more than the square", function()

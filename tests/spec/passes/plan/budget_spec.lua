@@ -4,7 +4,7 @@ local helper = require("tests.spec.helper")
 
 describe("the count", function()
   it("is of a tiny model worked out by hand", function()
-    -- q, k, v: product and bias each, and the keys turned: 7. Two heads of scores, softmax, context: 6.
+    -- q, k, v: product and bias each, and the keys transposed: 7. Two heads of scores, softmax, context: 6.
     -- out: 2; norm1: 1; up: 2; down: 2; norm2: 1.
     assert.equal(21, helper.tiny({}, "lower").plan.lines)
     assert.equal(2 * 21, helper.tiny({ layers = 2 }, "lower").plan.lines)

@@ -13,24 +13,24 @@ local products = {
 }
 
 -- The calls of one tile as the runtime makes them: nested loops over what follows each other, no division but the
--- share of a span's lines.
+-- share of a K panel's lines.
 local function walked(tiles, block, ld)
   local list, first = {}, 0
-  for _, span in ipairs(tiles.spans) do
-    for _ = 1, span.count do
+  for _, k_panel in ipairs(tiles.k_panels) do
+    for _ = 1, k_panel.count do
       local calls, number, done, row = 0, 0, 0, 0
       for _, strip in ipairs(block.strips) do
-        for _, run in ipairs(span.runs) do calls = calls + strip.count * run.count end
+        for _, run in ipairs(k_panel.runs) do calls = calls + strip.count * run.count end
       end
       for _, strip in ipairs(block.strips) do
         for _ = 1, strip.count do
           local input = first
-          for _, run in ipairs(span.runs) do
+          for _, run in ipairs(k_panel.runs) do
             for _ = 1, run.count do
               number = number + 1
               local call = { row = row, rows = strip.rows, first = input, size = run.size, blocks = run.blocks,
                 beta = input > 0 and 1 or 0 }
-              local upto = span.inputs * ld // 16 * number // calls
+              local upto = k_panel.inputs * ld // 16 * number // calls
               if tiles.ahead > 0 and upto > done then
                 call.fetch = { from = (first + tiles.ahead) * ld + 16 * done, lines = upto - done }
                 done = upto
@@ -42,7 +42,7 @@ local function walked(tiles, block, ld)
           row = row + strip.rows
         end
       end
-      first = first + span.inputs
+      first = first + k_panel.inputs
     end
   end
   return list
@@ -79,10 +79,10 @@ describe("candidates", function()
           for _, strip in ipairs(block.strips) do strips = strips + strip.count * strip.rows end
           assert.equal(block.rows, strips)
         end
-        for _, span in ipairs(tiles.spans) do inputs = inputs + span.count * span.inputs end
+        for _, k_panel in ipairs(tiles.k_panels) do inputs = inputs + k_panel.count * k_panel.inputs end
         assert.same({ product.outputs, product.rows, product.inputs }, { outputs, rows, inputs })
-        assert.is_true(#tiles.panels <= 3 and #tiles.blocks <= 2 and #tiles.spans <= 3)
-        for _, span in ipairs(tiles.spans) do assert.is_true(#span.runs <= 2) end
+        assert.is_true(#tiles.panels <= 3 and #tiles.blocks <= 2 and #tiles.k_panels <= 3)
+        for _, k_panel in ipairs(tiles.k_panels) do assert.is_true(#k_panel.runs <= 2) end
       end
     end
   end)
@@ -104,8 +104,8 @@ describe("candidates", function()
     local product = { outputs = 40, inputs = 100, rows = 50, ldc = 48, pad = 1 }
     local function text(choice) return candidates.tiles(product, choice).text end
     assert.equal("panel 40, K 1 x 100, 50 tokens", text { panel = 48, k_block = 64, k_order = "outer",
-      token_block = 64, call_rows = 4096, k_span = 8192, fetch = 0 })
+      token_block = 64, call_rows = 4096, k_panel = 8192, fetch = 0 })
     assert.equal("panel 40, K 2 x 50 outer, 50 tokens by 9, fetched ahead", text { panel = 48, k_block = 40,
-      k_order = "outer", token_block = 64, call_rows = 9, k_span = 100, fetch = 1 })
+      k_order = "outer", token_block = 64, call_rows = 9, k_panel = 100, fetch = 1 })
   end)
 end)

@@ -94,10 +94,10 @@ describe("a leading dimension", function()
   end)
 end)
 
-describe("parts of rows", function()
+describe("row blocks", function()
   it("are of one size, but for the last", function()
     assert.same({ { first = 5, count = 4 }, { first = 9, count = 4 }, { first = 13, count = 1 } },
-      divide.parts(5, 9, 4))
-    assert.same({ { first = 0, count = 3 } }, divide.parts(0, 3, 16))
+      divide.row_blocks(5, 9, 4))
+    assert.same({ { first = 0, count = 3 } }, divide.row_blocks(0, 3, 16))
   end)
 end)

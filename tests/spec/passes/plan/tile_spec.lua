@@ -1,11 +1,11 @@
 -- tile_spec: the calls of a tile cover its rows and inputs once, in an order that begins each
--- sum before it adds to it, and fetch each line of the spans ahead once.
+-- sum before it adds to it, and fetch each line of the K panels ahead once.
 require("tests.spec.helper")
 local divide = require("passes.plan.divide")
 local tile = require("passes.plan.tile")
 
 local function parameters(more)
-  local all = { k_order = "outer", call_rows = 4096, k_span = 8192, fetch = 0 }
+  local all = { k_order = "outer", call_rows = 4096, k_panel = 8192, fetch = 0 }
   for name, value in pairs(more or {}) do all[name] = value end
   return all
 end
@@ -19,9 +19,9 @@ describe("the calls of a tile", function()
       calls(7, 192, 64, { k_order = "reduce" }))
   end)
 
-  it("take spans, then strips, then K blocks", function()
+  it("take K panels, then strips, then K blocks", function()
     local order = {}
-    for i, call in ipairs(calls(20, 256, 64, { call_rows = 10, k_span = 128 })) do
+    for i, call in ipairs(calls(20, 256, 64, { call_rows = 10, k_panel = 128 })) do
       order[i] = ("%d %d %d"):format(call.row, call.first, call.beta)
     end
     assert.same({ "0 0 0", "0 64 1", "10 0 0", "10 64 1", "0 128 1", "0 192 1", "10 128 1", "10 192 1" }, order)
@@ -36,7 +36,7 @@ describe("the calls of a tile", function()
     for _ = 1, 300 do
       local rows, k = draw { 1, 8, 13, 32, 99, 128 }, draw { 3, 19, 64, 100, 384, 768, 1000 }
       local p = { k_order = draw { "reduce", "outer" }, call_rows = draw { 1, 6, 9, 14, 4096 },
-        k_span = draw { 8, 96, 100, 768, 8192 }, fetch = draw { 0, 1, 3 } }
+        k_panel = draw { 8, 96, 100, 768, 8192 }, fetch = draw { 0, 1, 3 } }
       local k_blocks = divide.k_blocks(k, draw { 8, 24, 64, 8192 })
       local next_input, fetched, from = {}, 0, nil
       for _, call in ipairs(tile.calls(rows, 32, k_blocks, parameters(p))) do

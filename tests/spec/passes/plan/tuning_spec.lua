@@ -8,13 +8,13 @@ local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local tuning = require("passes.plan.tuning")
 
-local FIRST = "attn2c tuning 2 avx512 Some-CPU\n"
-local STRIPS = " call_rows 3 k_span 16 fetch 1"
+local FIRST = "attn2c tuning 3 avx512 Some-CPU\n"
+local STRIPS = " call_rows 3 k_panel 16 fetch 1"
 local LINE = "48x16 n 8 +bias: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
   .. "; 20.5 GFLOP/s, rule 10.0\n"
 
 local function choice(more)
-  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3, k_span = 16, fetch = 1,
+  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3, k_panel = 16, fetch = 1,
     gflops = 20.5, rule_gflops = 10 }
   for key, value in pairs(more or {}) do result[key] = value end
   return result
@@ -57,8 +57,8 @@ describe("keys of products", function()
   it("hold the work of all layers", function()
     local products = measure.products(helper.tiny({ layers = 3 }, "plan"))
     assert.equal(3 * 3 * 2 * 8 * 16 * 16, products[QKV].flops)
-    assert.equal(9, #products[QKV].heads)
-    assert.equal(UP, products[DOWN].leader)
+    assert.equal(9, #products[QKV].ops)
+    assert.equal(UP, products[DOWN].main)
   end)
 
   it("are those of all lengths; the shorter ones have the panels of the longest", function()
@@ -96,8 +96,8 @@ describe("a tuning file", function()
   it("is refused with the line and what is allowed", function()
     local form = "\"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected"
     refused("", "x.tune: line 1: \"\", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected")
-    refused("attn2c tuning 1 avx512 X\n", "x.tune: line 1: format 1, but 2 is allowed: delete the file, and tune again")
-    refused("attn2c tuning 2 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
+    refused("attn2c tuning 2 avx512 X\n", "x.tune: line 1: format 2, but 3 is allowed: delete the file, and tune again")
+    refused("attn2c tuning 3 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
     refused(FIRST .. "\n", "x.tune: line 2: \"\", but " .. form)
     refused(FIRST .. "48x16 n 8: panel 32\n", "x.tune: line 2: \"48x16 n 8: panel 32\", but " .. form)
     refused(FIRST .. LINE .. LINE, "x.tune: line 3: a second line for \"48x16 n 8 +bias\"")
@@ -136,11 +136,11 @@ describe("a tuning file", function()
 end)
 
 describe("the parameters of a product", function()
-  local function group(state, key)
+  local function fusion(state, key)
     for _, segment in ipairs(state.plan.segments) do
       for _, section in ipairs(segment.sections) do
         for _, region in ipairs(section.regions) do
-          for _, each in ipairs(region.groups) do if each.key == key then return each, region end end
+          for _, each in ipairs(region.fusions) do if each.key == key then return each, region end end
         end
       end
     end
@@ -149,19 +149,19 @@ describe("the parameters of a product", function()
 
   it("are the file's for those it names, the rule's for others", function()
     local state = tuned({ [UP] = choice() }, {}, "plan")
-    local up, region = group(state, UP)
+    local up, region = fusion(state, UP)
     assert.same({ 32, 32 }, up.panels.widths)
     assert.equal("outer", up.parameters.k_order)
     assert.same({ 0, 4, 4, 4 }, { region.blocks[1].first, region.blocks[1].count, region.blocks[2].first,
       region.blocks[2].count })
-    local down = group(state, DOWN)
+    local down = fusion(state, DOWN)
     assert.equal("reduce", down.parameters.k_order)
     assert.equal("0123", state.plan.tuning_hash)
   end)
 
   it("are the description's before all", function()
     local state = tuned({ [UP] = choice() }, { plan = { panel = 16, token_block = 8 } }, "plan")
-    local up, region = group(state, UP)
+    local up, region = fusion(state, UP)
     assert.same({ 16, 16, 16, 16 }, up.panels.widths)
     assert.equal("outer", up.parameters.k_order)
     assert.equal(1, #region.blocks)
@@ -171,7 +171,7 @@ describe("the parameters of a product", function()
     local function rule(seq, d_model)
       local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512" }, "plan")
       for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
-        for _, each in ipairs(region.groups) do
+        for _, each in ipairs(region.fusions) do
           local p = each.parameters
           if p then return { p.panel, p.k_block, p.k_order, p.call_rows, p.fetch, #region.blocks } end
         end
@@ -188,7 +188,7 @@ describe("the parameters of a product", function()
 
   it("of a region's largest product decide its token block", function()
     local state = tuned({ [DOWN] = choice { token_block = 2 } }, {}, "plan")
-    local _, region = group(state, DOWN)
+    local _, region = fusion(state, DOWN)
     assert.equal(1, #region.blocks) -- up is as large, and comes first
   end)
 
@@ -219,8 +219,8 @@ describe("the parameters of a product", function()
 end)
 
 describe("the search", function()
-  local product = { key = "p", leader = "p", least_panel = 32, outputs = 64, inputs = 256, rows = 32 }
-  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_span = 8192,
+  local product = { key = "p", main = "p", least_panel = 32, outputs = 64, inputs = 256, rows = 32 }
+  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_panel = 8192,
     fetch = 0 }
 
   it("proposes what comes to something new, once", function()
@@ -248,8 +248,8 @@ describe("the search", function()
   end)
 
   it("goes through the candidates that the bound is timed with", function()
-    local rows = { key = "p", leader = "p", least_panel = 32, outputs = 256, inputs = 768, rows = 256 }
-    local names = { "panel", "k_block", "k_order", "call_rows", "k_span", "fetch" }
+    local rows = { key = "p", main = "p", least_panel = 32, outputs = 256, inputs = 768, rows = 256 }
+    local names = { "panel", "k_block", "k_order", "call_rows", "k_panel", "fetch" }
     local function form(each)
       local parts = {}
       for i, name in ipairs(names) do parts[i] = tostring(each[name]) end
@@ -267,13 +267,13 @@ describe("the search", function()
   end)
 
   it("moves a token block only of the product that decides it", function()
-    local member = { key = "p", leader = "q", least_panel = 32, outputs = 64, inputs = 256, rows = 256 }
+    local member = { key = "p", main = "q", least_panel = 32, outputs = 64, inputs = 256, rows = 256 }
     assert.same({}, search.moves("token_blocks", member, rule, {}, {}))
   end)
 
   it("takes the order for one where K is whole", function()
-    local whole = { key = "p", leader = "p", least_panel = 32, outputs = 64, inputs = 64, rows = 32 }
-    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128, call_rows = 4096, k_span = 8192,
+    local whole = { key = "p", main = "p", least_panel = 32, outputs = 64, inputs = 64, rows = 32 }
+    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128, call_rows = 4096, k_panel = 8192,
       fetch = 0 }
     assert.equal(search.signature(whole, rule), search.signature(whole, outer))
     assert.not_equal(search.signature(product, rule), search.signature(product, outer))
@@ -297,7 +297,7 @@ describe("the command with a tuning file", function()
     if tune then files.write_all(path:match("^(.*)/"), { { name = name or "tiny.tune", text = tune } }) end
     return path
   end
-  local GOOD = "attn2c tuning 2 avx512 %s\n"
+  local GOOD = "attn2c tuning 3 avx512 %s\n"
   GOOD = (GOOD .. "%s: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS .. "; 2.0 GFLOP/s, rule 1.0\n")
     :format(tuning.machine(), UP)
 
@@ -342,7 +342,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("refuses one that is malformed or missing", function()
-    local path = described("attn2c tuning 2 avx512 X\nnonsense\n")
+    local path = described("attn2c tuning 3 avx512 X\nnonsense\n")
     local code, output, errors = helper.command { "gen", path, "-o", path:match("^(.*)/") .. "/out" }
     assert.equal(3, code)
     assert.equal("", output)
@@ -354,7 +354,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("tunes: writes a file that is read back, and keeps lines of other products", function()
-    local path = described("attn2c tuning 2 x86_64 Old\n" .. LINE)
+    local path = described("attn2c tuning 3 x86_64 Old\n" .. LINE)
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "4" }, helper.folder())
     assert.equal(0, code, errors)
     local text = files.read(tuning.beside(path))
@@ -426,7 +426,7 @@ describe("the bound", function()
     assert.truthy(list:find('"name": "layer_norm_', 1, true))
   end)
 
-  it("counts the loops over groups and sequences", function()
+  it("counts the loops over micro-batches and sequences", function()
     local state = helper.tiny { batch = 3, seq = 8, plan = { group_tokens = 8 } }
     local values = require("passes.emit.bound").values(state)
     assert.equal(QKV, values.bound_products[1].name)

@@ -1,8 +1,8 @@
-/* spans.h - row operations on tiles of scores whose keys are known only in part when the code is made: what
- * is added behind a sequence's length, and the repair of a context tile whose keys lie in several stretches.
+/* ranges.h - row operations on tiles of scores whose keys are known only in part when the code is made: what
+ * is added behind a sequence's length, and the repair of a context tile whose keys lie in several ranges.
  */
-#ifndef ATTN2C_SPANS_H
-#define ATTN2C_SPANS_H
+#ifndef ATTN2C_RANGES_H
+#define ATTN2C_RANGES_H
 
 #include "ops/mask.h"
 
@@ -17,22 +17,22 @@ ATTN2C_INLINE void attn2c_add_length(float *s, int rows, int cols, int ld, float
   }
 }
 
-/* c[rows][head_dim] = p . v has been computed, with leading dimensions ldc, ldp, ldv. Columns spans[i][0] to
- * spans[i][0] + spans[i][2] - 1 of p weigh the rows of v from spans[i][1] on. Each row of c that holds an
+/* c[rows][head_dim] = p . v has been computed, with leading dimensions ldc, ldp, ldv. Columns ranges[i][0] to
+ * ranges[i][0] + ranges[i][2] - 1 of p weigh the rows of v from ranges[i][1] on. Each row of c that holds an
  * infinity or NaN is computed again over the keys whose weight is not 0. */
 ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const float *v, int rows,
                                                  int head_dim, int ldc, int ldp, int ldv,
-                                                 const int (*spans)[3], int count) {
+                                                 const int (*ranges)[3], int count) {
   for (int r = 0; r < rows; r++) {
     float *row = c + (ptrdiff_t)r * ldc;
     if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
 #pragma omp simd
     for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
     for (int i = 0; i < count; i++)
-      for (int j = 0; j < spans[i][2]; j++) {
-        const float weight = p[(ptrdiff_t)r * ldp + spans[i][0] + j];
+      for (int j = 0; j < ranges[i][2]; j++) {
+        const float weight = p[(ptrdiff_t)r * ldp + ranges[i][0] + j];
         if (weight == 0.0f) continue;
-        const float *value = v + (ptrdiff_t)(spans[i][1] + j) * ldv;
+        const float *value = v + (ptrdiff_t)(ranges[i][1] + j) * ldv;
 #pragma omp simd
         for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
       }
