@@ -33,8 +33,8 @@ static const int paddings[] = {0, 3, 16};
                               int ldp, int ldv) {                                                            \
     /* The keys in two stretches. */                                                                         \
     const int half = keys / 2;                                                                               \
-    const int ranges[2][3] = {{0, 0, half}, {half, half, keys - half}};                                       \
-    attn2c_context_repair_nonzero(c, p, v, rows, cols, ldc, ldp, ldv, ranges, 2);                             \
+    const int ranges[2][3] = {{0, 0, half}, {half, half, keys - half}};                                      \
+    attn2c_context_repair_nonzero(c, p, v, rows, cols, ldc, ldp, ldv, ranges, 2);                            \
   }                                                                                                          \
   NOINLINE void additive_##cols(float *s, const float *q, const float *keys, const float *v, int rows,       \
                                 int head_dim, int lds, int ldq, int ldk) {                                   \
