@@ -150,8 +150,8 @@ typedef struct attn2c_descriptor {
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Parts that are alike and
  * follow each other have one entry with their number; a number of 0 ends a list that is not full. A tile is a
- * panel of outputs by a block of rows; its calls go over the K panels, in each over the strips of the block, in
- * each over the runs. */
+ * panel of outputs by a block of rows; its calls go over the K panels, in each over the strips of the block,
+ * in each over the runs. */
 typedef struct {
   const char *text; /* "panel 48, K 12 x 64 outer, 128 tokens by 9, fetched ahead" */
   struct {
@@ -169,7 +169,8 @@ typedef struct {
       int count, blocks, size; /* calls, each a sum over `blocks` blocks of `size` inputs */
     } runs[2];
   } k_panels[3];
-  int ahead; /* inputs between those in use and those that calls fetch, evenly over a K panel's calls; 0: none */
+  int ahead; /* inputs between those in use and those that calls fetch, evenly over a K panel's calls; 0: none
+              */
 } attn2c_candidate;
 
 /* What a call of an entry is made of, for its bound (bound.h), and how often a call runs each. Lists end with

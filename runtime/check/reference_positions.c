@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Of each head's dimensions the first R are R/2 pairs (x1, x2), turned by the row's angle for that pair:
+/* Of each head's dimensions the first R are R/2 pairs (x1, x2), rotated by the row's angle for that pair:
  * (x1 cos - x2 sin, x2 cos + x1 sin); the others stay. pairs 0: d and d + R/2 are partners; 1: 2d and 2d + 1.
  * magnitude: |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin|; 0 of what stays */
 int attn2c_reference_rotate(const attn2c_reference_call *call) {

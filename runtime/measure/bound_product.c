@@ -30,8 +30,10 @@ static int dispatch_all(attn2c_tiled_product *x, const char *target) {
   int count = 0;
   for (int i = 0; i < KERNELS; i++) {
     const int run = i % RUNS, k_panel = i / RUNS % K_PANELS, strip = i / (RUNS * K_PANELS) % STRIPS;
-    const int block = i / (RUNS * K_PANELS * STRIPS) % BLOCKS, panel = i / (RUNS * K_PANELS * STRIPS * BLOCKS);
-    if (t->panels[panel].count == 0 || t->blocks[block].count == 0 || t->k_panels[k_panel].count == 0) continue;
+    const int block = i / (RUNS * K_PANELS * STRIPS) % BLOCKS,
+              panel = i / (RUNS * K_PANELS * STRIPS * BLOCKS);
+    if (t->panels[panel].count == 0 || t->blocks[block].count == 0 || t->k_panels[k_panel].count == 0)
+      continue;
     if (t->blocks[block].strips[strip].count == 0 || t->k_panels[k_panel].runs[run].count == 0) continue;
     for (int beta = k_panel == 0 && run == 0 ? 0 : 1; beta < 2; beta++) {
       shapes[count] = (attn2c_kernel_shape){.m = t->panels[panel].outputs,
@@ -109,7 +111,8 @@ typedef struct {
   float *c;
 } tile;
 
-/* The calls of one K panel, `first` inputs behind the tile's first: each fetches its share of the K panel ahead. */
+/* The calls of one K panel, `first` inputs behind the tile's first: each fetches its share of the K panel
+ * ahead. */
 static void run_k_panel(const tile *t, int k_panel, int64_t first) {
   const attn2c_tiled_product *x = t->x;
   const attn2c_candidate *d = x->candidate;

@@ -248,14 +248,14 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size
   team->call = call;
   team->first = first;
   team->modes = attn2c_modes_now();
-  const int shared = team->credit >= 0;
-  if (!shared) atomic_store(&team->open, 0);
+  const int together = team->credit >= 0;
+  if (!together) atomic_store(&team->open, 0);
   atomic_store(&team->end, end);
   account call_account = {0};
-  const int64_t core = shared ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
+  const int64_t core = together ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
   int64_t time = now();
   for (uint_fast64_t phase = first; phase < end; phase = atomic_load(&team->phase)) {
-    const int open = shared && call_account.waited <= team->credit + GRACE;
+    const int open = together && call_account.waited <= team->credit + GRACE;
     decide(team, open, phase == first);
     const int mine = work_off(team, 0, phase);
     const int64_t begun = time, worked = now();
@@ -270,7 +270,7 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size
     call_account.waited += time - worked;
     if (!open) call_account.alone += worked - begun;
   }
-  if (shared) call_account.computed = clock_of(CLOCK_THREAD_CPUTIME_ID) - core;
+  if (together) call_account.computed = clock_of(CLOCK_THREAD_CPUTIME_ID) - core;
   settle(team, &call_account);
 }
 

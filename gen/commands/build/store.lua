@@ -41,7 +41,7 @@ local function private_folder(path)
 end
 
 --- Where the user's cache lies: XDG_CACHE_HOME/attn2c or ~/.cache/attn2c; nil where neither is said.
-function store.place(environment)
+function store.location(environment)
   local caches, home = environment("XDG_CACHE_HOME"), environment("HOME")
   if caches and caches:sub(1, 1) == "/" then return caches .. "/attn2c" end
   if home and home:sub(1, 1) == "/" then return home .. "/.cache/attn2c" end
@@ -51,11 +51,11 @@ end
 --- The user's store, or, where that cannot be used, one in `folder`; say(line) is told where the first is not safe.
 --- environment: os.getenv, but in tests.
 function store.open(folder, say, environment)
-  local place = store.place(environment or os.getenv)
+  local location = store.location(environment or os.getenv)
   local path, reason
-  if place then path, reason = private_folder(place) end
-  if place and not path and reason ~= "is not there" then
-    say(("the cache %s %s: %s/.cache is used"):format(place, reason, folder))
+  if location then path, reason = private_folder(location) end
+  if location and not path and reason ~= "is not there" then
+    say(("the cache %s %s: %s/.cache is used"):format(location, reason, folder))
   end
   if not path then
     path, reason = private_folder(folder .. "/.cache")

@@ -89,17 +89,17 @@ local function check_tile(step, name)
     local k = call.kernel
     expect(k.lda == shape.lda and k.ldb == shape.ldb and k.ldc == shape.ldc, "lower",
       "%s: a call of a tile has other leading dimensions", name)
-    local places = {}
+    local boxes = {}
     for which = 1, 3 do
-      places[which] = touched(step, call, which)
-      for _, box in ipairs(places[which]) do
+      boxes[which] = touched(step, call, which)
+      for _, box in ipairs(boxes[which]) do
         expect(box[1] >= 0 and box[2] <= limits[which][1] and box[3] >= 0 and box[4] <= limits[which][2], "lower",
           "%s: a call leaves its tile", name)
       end
     end
-    local rows, inputs = places[3][1], places[2][1]
-    expect(#places[2] == 1 and #places[3] == 1 and rows[1] == inputs[1] and rows[2] == inputs[2]
-      and places[1][1][1] == inputs[3] and places[1][#places[1]][2] == inputs[4], "lower",
+    local rows, inputs = boxes[3][1], boxes[2][1]
+    expect(#boxes[2] == 1 and #boxes[3] == 1 and rows[1] == inputs[1] and rows[2] == inputs[2]
+      and boxes[1][1][1] == inputs[3] and boxes[1][#boxes[1]][2] == inputs[4], "lower",
       "%s: the operands of a call do not fit", name)
     begun[rows[1]] = begun[rows[1]] or {}
     expect(k.beta == (next(begun[rows[1]]) and 1 or 0), "lower", "%s: a call's sum begins where it must not", name)

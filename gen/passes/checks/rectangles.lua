@@ -67,9 +67,9 @@ function rectangles.add(set, new)
 end
 
 --- Whether two have an element in common.
-function rectangles.meet(a, b) return a[1] < b[2] and b[1] < a[2] and a[3] < b[4] and b[3] < a[4] end
+function rectangles.overlap(a, b) return a[1] < b[2] and b[1] < a[2] and a[3] < b[4] and b[3] < a[4] end
 
--- What is left of `a` without `b`, which meets it.
+-- What is left of `a` without `b`, which overlaps it.
 local function without(a, b)
   local list = {}
   local top, bottom = math.max(a[1], b[1]), math.min(a[2], b[2])
@@ -84,7 +84,7 @@ end
 function rectangles.covers(set, wanted, from)
   for i = from or 1, #set do
     local each = set[i]
-    if rectangles.meet(each, wanted) then
+    if rectangles.overlap(each, wanted) then
       if within(wanted, each) then return true end
       for _, rest in ipairs(without(wanted, each)) do
         if not rectangles.covers(set, rest, i + 1) then return false end
@@ -99,7 +99,7 @@ end
 function rectangles.remove(set, gone)
   for i = #set, 1, -1 do
     local each = set[i]
-    if rectangles.meet(each, gone) then
+    if rectangles.overlap(each, gone) then
       table.remove(set, i)
       for _, rest in ipairs(without(each, gone)) do set[#set + 1] = rest end
     end

@@ -43,7 +43,7 @@ end
 
 local function any_meet(a, b)
   for _, x in ipairs(a) do
-    for _, y in ipairs(b) do if rectangles.meet(x, y) then return true end end
+    for _, y in ipairs(b) do if rectangles.overlap(x, y) then return true end end
   end
   return false
 end

@@ -72,7 +72,8 @@ describe("operands", function()
   it("add a stride times each symbol, s before b, and no factor 1", function()
     assert.equal("a + 64 + s * 128 + b * 32",
       c.pointer({ class = "arena", buffer = "t", offset = 0, terms = { b = 32, s = 128 } }, addresses))
-    assert.equal("in->ids + s", c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 1 } }, addresses))
+    assert.equal("in->ids + s",
+      c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 1 } }, addresses))
   end)
 
   it("that are values are literals or elements, with what is added", function()

@@ -20,12 +20,12 @@ describe("a store", function()
   after_each(helper.clean)
 
   it("lies in the user's cache", function()
-    local function place(environment) return store.place(function(name) return environment[name] end) end
-    assert.equal("/c/attn2c", place { XDG_CACHE_HOME = "/c", HOME = "/h" })
-    assert.equal("/h/.cache/attn2c", place { XDG_CACHE_HOME = "relative", HOME = "/h" })
-    assert.equal("/h/.cache/attn2c", place { XDG_CACHE_HOME = "", HOME = "/h" })
-    assert.is_nil(place { HOME = "" })
-    assert.is_nil(place {})
+    local function location(environment) return store.location(function(name) return environment[name] end) end
+    assert.equal("/c/attn2c", location { XDG_CACHE_HOME = "/c", HOME = "/h" })
+    assert.equal("/h/.cache/attn2c", location { XDG_CACHE_HOME = "relative", HOME = "/h" })
+    assert.equal("/h/.cache/attn2c", location { XDG_CACHE_HOME = "", HOME = "/h" })
+    assert.is_nil(location { HOME = "" })
+    assert.is_nil(location {})
   end)
 
   it("finds what it keeps, alone in its entry", function()
