@@ -63,7 +63,7 @@ local function repeated(boxes, count, stride)
 end
 
 -- What nearly all are, as one rectangle: rows of neighbours; nil of any other.
-local function plain(dimensions, offset)
+local function plain(dimensions)
   local rows, ld, cols
   for _, dimension in ipairs(dimensions) do
     local count, stride = dimension[1], dimension[2]
@@ -74,18 +74,21 @@ local function plain(dimensions, offset)
   cols = cols or 1
   if rows and ld < cols then return nil end
   if rows and ld == cols then rows, ld, cols = 1, 0, rows * cols end
-  return { { first = dimensions.first + offset, rows = rows or 1, cols = cols, ld = ld or 0 } }
+  return { { first = dimensions.first, rows = rows or 1, cols = cols, ld = ld or 0 } }
 end
 
---- The same elements, `offset` further, as rectangles: { first, rows, cols, ld }; a single row has the leading
---- dimension 0.
-function footprint.boxes(dimensions, offset)
-  local simple = plain(dimensions, offset)
-  if simple then return simple end
-  local first, list = in_order(dimensions)
-  first = first + offset
-  local boxes = { { first = first, rows = 1, cols = 1, ld = 0 } }
-  for _, dimension in ipairs(list) do boxes = repeated(boxes, dimension[1], dimension[2]) end
+--- The elements as rectangles: { first, rows, cols, ld }; a single row has the leading dimension 0. They are worked out
+--- once for a list of dimensions.
+function footprint.boxes(dimensions)
+  local boxes = dimensions.boxes
+  if boxes then return boxes end
+  boxes = plain(dimensions)
+  if not boxes then
+    local first, list = in_order(dimensions)
+    boxes = { { first = first, rows = 1, cols = 1, ld = 0 } }
+    for _, dimension in ipairs(list) do boxes = repeated(boxes, dimension[1], dimension[2]) end
+  end
+  dimensions.boxes = boxes
   return boxes
 end
 

@@ -14,19 +14,21 @@ end
 --- absent(declared), if given, for each that is left out. access and declared as in steps.lua; operation: the
 --- elementwise operation of a map that has it.
 function operands.each(step, visit, absent)
-  local entry = operands.entry(step)
+  local entry, arguments, elementwise = operands.entry(step), step.arguments, step.elementwise
   if not entry then return end
-  for _, declared in ipairs(entry.operands) do
+  local list = entry.operands
+  for i = 1, #list do
+    local declared = list[i]
     local name, access = declared[1], declared[2]
-    local operand = step.arguments[name]
-    if step.form == "product" and name == "c" and step.kernel.beta ~= 0 then access = "rw" end
-    if step.form == "map" and step.elementwise[1].kind == "load" then access = "w" end
+    local operand = arguments[name]
+    if name == "c" and step.form == "product" and step.kernel.beta ~= 0 then access = "rw" end
+    if elementwise and elementwise[1].kind == "load" then access = "w" end
     if operand then visit(operand, access, declared, name) elseif absent then absent(declared) end
   end
-  for _, operation in ipairs(step.elementwise or {}) do
-    for _, declared in ipairs(steps.elementwise[operation.kind].operands) do
-      visit(step.arguments[operation.argument], declared[2], declared, operation.argument, operation)
-    end
+  for i = 1, elementwise and #elementwise or 0 do
+    local operation = elementwise[i]
+    local declared = steps.elementwise[operation.kind].operands[1]
+    if declared then visit(arguments[operation.argument], declared[2], declared, operation.argument, operation) end
   end
 end
 
@@ -72,17 +74,77 @@ end
 
 local single = { first = 0 }
 
---- Calls visit(operand, access, dimensions, declared, known) for each operand of a step that lies in a buffer, with the
---- elements that it may touch from its first on (footprint.lua). wanted: as above. classes: a set of those that are
---- visited, nil: all.
-function operands.touched(step, visit, wanted, classes)
-  local known = operands.entry(step) and operands.known(step, nil, wanted)
-  operands.each(step, function(operand, access, declared, _, operation)
-    if not operand.buffer or classes and not classes[operand.class] then return end
+-- The operands of a step as a walk visits them.
+local function touches_of(step, wanted)
+  local list, known = {}, operands.known(step, nil, wanted)
+  operands.each(step, function(_, access, declared, name, operation)
     local constants = operation and operands.known(step, operation) or known
-    visit(operand, access, declared[3] and declared[3](constants) or single, declared, constants)
+    list[#list + 1] = { name = name, access = access, dimensions = declared[3] and declared[3](constants) or single,
+      declared = declared, known = constants }
   end)
+  return list
 end
+
+local function below(node, key)
+  local value = node[key]
+  if not value then
+    value = {}
+    node[key] = value
+  end
+  return value
+end
+
+-- Form -> where a tree of what is known of steps has a step.
+local grounds = {}
+
+function grounds.product(node, step) return below(below(below(node, step.kernel), step.batch), step.outputs or 0) end
+
+function grounds.map(node, step) return below(below(node, step.elementwise), step.constants) end
+
+function grounds.row(node, step)
+  node = below(below(node, step.fn), step.constants)
+  for _, declared in ipairs(steps.rows[step.fn].operands) do
+    local operand = step.arguments[declared[1]]
+    node = below(node, operand and (operand.most or "no integer") or "absent")
+    if operand and operand.most then node = below(node, operand.least) end
+  end
+  return node
+end
+
+--- Where a tree of what is known of steps has those that are like this one: they share their constants and, of a row
+--- operation, have the same operands and bounds of integers. What a step costs, what it is called and what it touches
+--- from its operands' first elements on is one for all of them. nil: of a step that is no call.
+function operands.alike(tree, step)
+  local ground = grounds[step.form]
+  return ground and ground(tree, step)
+end
+
+--- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, declared, known) for each operand
+--- of a step that lies in a buffer, with the elements that it may touch from its first on (footprint.lua). These are
+--- worked out once for steps that share their constants, so a walk lasts as long as nobody changes those. wanted: as
+--- above. classes: a set of those that are visited, nil: all.
+function operands.walk(wanted)
+  local tree = {}
+  return function(step, visit, classes)
+    local node, arguments = operands.alike(tree, step), step.arguments
+    if not node then return end
+    local touches = node.touches
+    if not touches then
+      touches = touches_of(step, wanted)
+      node.touches = touches
+    end
+    for i = 1, #touches do
+      local touch = touches[i]
+      local operand = arguments[touch.name]
+      if operand.buffer and (not classes or classes[operand.class]) then
+        visit(operand, touch.access, touch.dimensions, touch.declared, touch.known)
+      end
+    end
+  end
+end
+
+--- As a walk, of one step.
+function operands.touched(step, visit) operands.walk()(step, visit) end
 
 --- The lowest and the highest element of its buffer that an operand of such dimensions touches in any iteration of the
 --- loops over sequences, whose symbols are at most b and s.

@@ -4,6 +4,7 @@
 -- Before: programs with offsets.  After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
 -- state.functions = list of { name, step }; each call of a product has kernel_index and batch_name, each tile, map and
 -- row step has function_name.
+local operands = require("data.operands")
 local schedule = require("passes.schedule")
 local steps = require("data.steps")
 local words = require("common.words")
@@ -82,37 +83,51 @@ local visitors = {}
 local function visit_function(step, state, seen)
   local name, new = seen.functions:name(function_key(step), base_name(step))
   if new then state.functions[#state.functions + 1] = { name = name, step = step } end
-  step.function_name = name
+  return name
+end
+
+local function kernel_index(kernel, state, seen)
+  local key = shape_key(kernel)
+  if not seen.kernels[key] then
+    state.kernels[#state.kernels + 1] = kernel
+    seen.kernels[key] = #state.kernels - 1
+  end
+  return seen.kernels[key]
+end
+
+local function batch_name(batch, state, seen)
+  local name, new = seen.batches:name(("%d %d %d"):format(batch.count, batch.a, batch.b), "BATCH_" .. batch.count)
+  if new then state.batches[#state.batches + 1] = { name = name, count = batch.count, a = batch.a, b = batch.b } end
+  return name
 end
 
 local function visit_call(call, state, seen)
-  local key = shape_key(call.kernel)
-  if not seen.kernels[key] then
-    state.kernels[#state.kernels + 1] = call.kernel
-    seen.kernels[key] = #state.kernels - 1
-  end
-  call.kernel_index = seen.kernels[key]
-  local batch = call.batch
-  local name, new = seen.batches:name(("%d %d %d"):format(batch.count, batch.a, batch.b), "BATCH_" .. batch.count)
-  if new then state.batches[#state.batches + 1] = { name = name, count = batch.count, a = batch.a, b = batch.b } end
-  call.batch_name = name
+  local index, names = seen.index, seen.names
+  index[call.kernel] = index[call.kernel] or kernel_index(call.kernel, state, seen)
+  names[call.batch] = names[call.batch] or batch_name(call.batch, state, seen)
+  call.kernel_index, call.batch_name = index[call.kernel], names[call.batch]
 end
 
 function visitors.product(step, state, seen)
   if not step.calls then return visit_call(step, state, seen) end
   if not seen.tiles[step.calls] then
     for _, call in ipairs(step.calls) do visit_call(call, state, seen) end
-    visit_function(step, state, seen)
-    seen.tiles[step.calls] = step.function_name
+    seen.tiles[step.calls] = visit_function(step, state, seen)
   end
   step.function_name = seen.tiles[step.calls]
 end
 
-visitors.map, visitors.row = visit_function, visit_function
+local function visit_named(step, state, seen)
+  local alike = operands.alike(seen.steps, step)
+  alike.name = alike.name or visit_function(step, state, seen)
+  step.function_name = alike.name
+end
+
+visitors.map, visitors.row = visit_named, visit_named
 
 function kernels.run(state)
   state.kernels, state.batches, state.functions = {}, {}, {}
-  local seen = { kernels = {}, tiles = {}, batches = namer(), functions = namer() }
+  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, steps = {}, batches = namer(), functions = namer() }
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
       schedule.each(program, function(step)

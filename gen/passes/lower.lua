@@ -8,10 +8,14 @@
 --
 -- A step names its operands as { buffer, offset, terms }: a float offset in the buffer, plus for each
 -- term its stride times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it.
+-- Steps of one program that are alike share their constants, kernel, batch and elementwise operations, which nobody
+-- changes.
+local alike = require("common.alike")
 local attention = require("passes.lower.attention")
 local budget = require("passes.plan.budget")
 local operands = require("data.operands")
 local sequence = require("passes.lower.sequence")
+local steps = require("data.steps")
 local tiles = require("passes.plan.tile")
 local words = require("common.words")
 
@@ -35,9 +39,31 @@ end
 
 local calls = words.set { "product", "map", "row" }
 
+local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
+
+-- Gives steps that are alike one table of constants, one kernel, one batch, one list of elementwise operations.
+local function sharing()
+  local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta" }
+  local batch = alike.first_of { "count", "a", "b" }
+  local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
+  for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of(entry.constants) end
+  constants.map = alike.first_of { "rows", "cols", "ld" }
+  return function(step)
+    if step.form == "product" then
+      step.kernel, step.batch = kernel(step.kernel), batch(step.batch)
+    elseif calls[step.form] then
+      step.constants = constants[step.fn or "map"](step.constants)
+      local list = step.elementwise
+      for i = 1, list and #list or 0 do list[i] = operation(list[i]) end
+      step.elementwise = list and operations(list)
+    end
+  end
+end
+
 function Lowering:emit(step)
   step.op, step.unit, step.block, step.region = self.op_index, self.unit_number, self.block_index, self.region
   self.steps[#self.steps + 1] = step
+  self.share(step)
   if calls[step.form] then
     self.lines = self.lines + 1
     if self.lines + self.tile_lines > self.budget then self:over_budget() end
@@ -511,12 +537,12 @@ function Lowering:buffers(state)
   return buffers
 end
 
-local function lower_as(state, variant)
+local function lower_as(state, variant, share)
   local entry = state.graph.entry
   local self = setmetatable({ storage = state.plan.storage, layouts = state.plan.layouts, entry = entry,
     variant = variant, whole = variant == "trace", state = state, lines = 0, tile_lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
-    unit_number = 0, index_of = {}, tiles = {} }, Lowering)
+    unit_number = 0, index_of = {}, tiles = {}, share = share }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}
   for _, segment in ipairs(state.plan.segments) do
@@ -539,7 +565,8 @@ end
 
 function lower.run(state)
   state.programs = {}
-  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant) end
+  local share = sharing()
+  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant, share) end
   state.plan.lines = state.programs[1].lines
 end
 

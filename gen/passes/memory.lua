@@ -19,6 +19,9 @@ local BUCKET = 64 -- steps; neighbours in time are looked up by bucket
 
 local function aligned(floats) return words.round_up(floats, LINE) end
 
+--- Floats, rounded up to whole lines.
+memory.aligned = aligned
+
 --- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, or, where workers run side
 --- by side, a phase.
 function memory.moments(program, visit)

@@ -13,6 +13,7 @@
 --                regions: { kind, fusions, blocks } of rows, blocks with the row_blocks of row operations; those of
 --                attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels, outputs (of each
 --                panel's kernel) and k_blocks
+local alike = require("common.alike")
 local budget = require("passes.plan.budget")
 local divide = require("passes.plan.divide")
 local ops = require("data.ops")
@@ -382,16 +383,18 @@ local function partition(state, segments)
   end
 end
 
+local ABSENT = {} -- stands for nil in a list of arguments
+
 -- Layers are alike: what is planned for one stands for all. Returns a function that calls make(...) once for each name
 -- and list of arguments.
 local function memoiser()
-  local made = {}
+  local first_of, made = alike.first_of(), {}
   return function(name, make, ...)
-    local key = { name }
-    for i = 1, select("#", ...) do key[i + 1] = tostring((select(i, ...))) end
-    key = table.concat(key, " ")
-    made[key] = made[key] or make(...)
-    return made[key]
+    local list = table.pack(name, ...)
+    for i = 1, list.n do if list[i] == nil then list[i] = ABSENT end end
+    local first = first_of(list)
+    made[first] = made[first] or make(...)
+    return made[first]
   end
 end
 

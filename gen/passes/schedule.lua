@@ -51,7 +51,7 @@ end
 
 -- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that one block of rows after the
 -- other fills anew; touches: those that it reads or writes, by whatever name.
-local function atoms_of(section, threads, is_private, buffers)
+local function atoms_of(section, threads, is_private, buffers, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(section.steps) do
     if schedule.is_call(step) then
@@ -64,7 +64,7 @@ local function atoms_of(section, threads, is_private, buffers)
         atoms[#atoms + 1] = atom
       end
       of_step[step] = atom
-      atom.cost = atom.cost + cost.of(step)
+      atom.cost = atom.cost + cost_of(step)
       operands.each(step, function(operand, access)
         if not operand.buffer or operand.class == "weight" or is_private(operand.buffer, region) then return end
         if access ~= "w" then atom.reads[operand.buffer] = true end
@@ -164,36 +164,36 @@ local function lists_of(section, of_step, phase_number, threads, private)
 end
 
 -- Of a list of steps, each as often as its loop runs.
-local function list_cost(list)
+local function list_cost(list, cost_of)
   local total, times = 0, 1
   for _, step in ipairs(list) do
     if step.form == "begin" then times = step.count end
     if step.form == "finish" then times = 1 end
-    total = total + times * cost.of(step)
+    total = total + times * cost_of(step)
   end
   return total
 end
 
-local function segment_cost(segment)
+local function segment_cost(segment, cost_of)
   local total = 0
-  for _, section in ipairs(segment.sections) do total = total + list_cost(section.steps) end
+  for _, section in ipairs(segment.sections) do total = total + list_cost(section.steps, cost_of) end
   return total
 end
 
 -- A segment's phases for several workers, or nil where one worker is faster.
-local function in_phases(segment, threads, buffers, least)
+local function in_phases(segment, threads, buffers, least, cost_of)
   local function private(name, region)
     local kind = buffers[name] and buffers[name].private
     return kind == "unit" or (kind == "block" and region.partition and region.partition[threads] == "blocks")
   end
   local phases, total = {}, 0
   for _, section in ipairs(segment.sections) do
-    local atoms, of_step = atoms_of(section, threads, private, buffers)
+    local atoms, of_step = atoms_of(section, threads, private, buffers, cost_of)
     for number, phase in ipairs(find_phases(atoms)) do
       assign(phase, threads)
       phases[#phases + 1] = { section = section, lists = lists_of(section, of_step, number, threads, private) }
     end
-    total = total + segment_cost({ sections = { section } })
+    total = total + list_cost(section.steps, cost_of)
   end
   if total / #phases < least then return nil end
   for _, name in ipairs(words.sorted_keys(buffers)) do
@@ -212,7 +212,7 @@ local function copy_buffers(buffers)
 end
 
 -- The program of a lowered one for a number of workers.
-local function schedule_program(base, threads, parameters)
+local function schedule_program(base, threads, parameters, cost_of)
   local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
     buffers = copy_buffers(base.buffers), lines = 0 }
   local before = copy_buffers(base.buffers)
@@ -221,10 +221,10 @@ local function schedule_program(base, threads, parameters)
       sections = segment.sections, mode = "serial" }
     if threads > 1 then
       if segment.partition[threads] == "micro_batches" then
-        if segment.repeats * segment_cost(segment) >= parameters.least_team then new.mode = "micro_batches" end
+        if segment.repeats * segment_cost(segment, cost_of) >= parameters.least_team then new.mode = "micro_batches" end
       else
         local clones = copy_buffers(before)
-        new.phases = in_phases(segment, threads, clones, parameters.least_phase)
+        new.phases = in_phases(segment, threads, clones, parameters.least_phase, cost_of)
         if new.phases then
           new.mode = "phases"
           for name, buffer in pairs(clones) do program.buffers[name] = buffer end
@@ -238,18 +238,18 @@ local function schedule_program(base, threads, parameters)
 end
 
 -- What part of the counted work two workers save against one: 0 where all is left to one, at most a half.
-local function saved_by_two(base, parameters)
+local function saved_by_two(base, parameters, cost_of)
   local alone, longest = 0, 0
-  local program = schedule_program(base, 2, parameters)
+  local program = schedule_program(base, 2, parameters, cost_of)
   for _, segment in ipairs(program.segments) do
-    local whole = segment.repeats * segment_cost(segment)
+    local whole = segment.repeats * segment_cost(segment, cost_of)
     alone = alone + whole
     if segment.mode == "micro_batches" then
       longest = longest + (segment.repeats + 1) // 2 * (whole / segment.repeats)
     elseif segment.mode == "phases" then
       for _, phase in ipairs(segment.phases) do
         local most = 0
-        for _, list in ipairs(phase.lists) do most = math.max(most, list_cost(list)) end
+        for _, list in ipairs(phase.lists) do most = math.max(most, list_cost(list, cost_of)) end
         longest = longest + segment.repeats * most
       end
     else
@@ -260,12 +260,12 @@ local function saved_by_two(base, parameters)
 end
 
 function schedule.run(state)
-  local programs = {}
+  local programs, cost_of = {}, cost.meter()
   for _, base in ipairs(state.programs) do
     local numbers = base.variant == "ship" and state.spec.workers or { 1 }
-    if base.variant == "ship" then state.saved_by_two = saved_by_two(base, state.plan.parameters) end
+    if base.variant == "ship" then state.saved_by_two = saved_by_two(base, state.plan.parameters, cost_of) end
     for _, threads in ipairs(numbers) do
-      programs[#programs + 1] = schedule_program(base, threads, state.plan.parameters)
+      programs[#programs + 1] = schedule_program(base, threads, state.plan.parameters, cost_of)
     end
   end
   state.programs = programs

@@ -298,7 +298,8 @@ of("runtime/formats/npy_header.c", "c:npy") {
 
 of("runtime/formats/npy.c", "c:npy") {
   { name = "npy_order", old = "if (!status && header->fortran_order && header->rank > 1)",
-    new = "if (!status && header->fortran_order && header->rank > 3)", wrong = "an array in Fortran order is read as it lies" },
+    new = "if (!status && header->fortran_order && header->rank > 3)",
+    wrong = "an array in Fortran order is read as it lies" },
   { name = "npy_length", old = "if (bytes != there) {", new = "if (bytes > there) {",
     filter = "npy/cut*", wrong = "what follows the data is ignored" },
 }

@@ -11,6 +11,7 @@ local operands = require("data.operands")
 local rectangles = require("passes.checks.rectangles")
 local schedule = require("passes.schedule")
 
+local NO_TERMS = {}
 local KEPT = { arena = true, out = true } -- classes of buffers that steps write
 
 local Flow = {}
@@ -48,8 +49,11 @@ end
 
 -- The rectangles of an operand in the first iteration of every loop.
 local function rectangles_of(record, operand, dimensions)
-  return rectangles.of(footprint.boxes(dimensions, operand.offset), record.pitch)
+  return rectangles.of(footprint.boxes(dimensions), record.pitch, operand.offset)
 end
+
+-- Elements of a buffer's may have ended: what was read last is looked for anew.
+local function forget(record) record.last = nil end
 
 -- Adds a rectangle `count` times, each `stride` elements further: as one where together they are one.
 local function spread(set, rectangle, stride, count, pitch)
@@ -75,15 +79,20 @@ function Flow:holds(record, rectangle, terms)
   return true
 end
 
+-- What is read again before anything of the buffer has ended (an operand of many panels' products) is still there.
 function Flow:read(operand, dimensions, section)
-  local record = self.records[operand.buffer]
-  for _, rectangle in ipairs(rectangles_of(record, operand, dimensions)) do
-    if not self:holds(record, rectangle, operand.terms or {}) then
+  local record, terms = self.records[operand.buffer], operand.terms or NO_TERMS
+  if record.last == dimensions and record.last_offset == operand.offset and record.last_loop == self.loop
+    and record.last_stride == terms.b then return end
+  local list = rectangles_of(record, operand, dimensions)
+  for i = 1, #list do
+    if not self:holds(record, list[i], terms) then
       expect(not record.ended_by, self.pass, "%s reads %s, which %s has overwritten", section.name, operand.buffer,
         record.ended_by)
       expect(false, self.pass, "%s reads %s before it is written", section.name, operand.buffer)
     end
   end
+  record.last, record.last_offset, record.last_loop, record.last_stride = dimensions, operand.offset, self.loop, terms.b
 end
 
 -- Ends the values of all buffers that overlap one that is written.
@@ -92,6 +101,7 @@ function Flow:claim(record)
   record.alone = true
   for _, other in ipairs(record.beside) do
     other.alone = false
+    forget(other)
     if #other.values > 0 or #other.inner > 0 then
       if self.loop and self.loop.again and #other.inner > 0 then other.lost = true end
       if self.again and self.moving[other] then other.lost = true end
@@ -107,7 +117,7 @@ function Flow:claim(record)
 end
 
 function Flow:write(operand, dimensions)
-  local record, terms = self.records[operand.buffer], operand.terms or {}
+  local record, terms = self.records[operand.buffer], operand.terms or NO_TERMS
   local set = terms.b and self.loop and record.inner or record.values
   if terms.b and self.loop then
     record.loop = terms.b
@@ -120,6 +130,7 @@ function Flow:write(operand, dimensions)
   self:claim(record)
   for _, rectangle in ipairs(rectangles_of(record, operand, dimensions)) do
     for _, other in ipairs(record.under) do
+      forget(other)
       rectangles.remove(other.values, rectangle)
       rectangles.remove(other.inner, rectangle)
     end
@@ -137,6 +148,7 @@ function Flow:finish()
       spread(record.values, rectangle, record.loop, loop.count, record.pitch)
     end
     record.inner, record.lost = {}, nil
+    forget(record)
   end
   self.loop = nil
 end
@@ -160,17 +172,20 @@ function Flow:end_segment(batch)
     record.values = record.lost and {} or self:of_all_micro_batches(record, record.values, batch)
     record.past = record.past and self:of_all_micro_batches(record, record.past, batch)
     record.lost = nil
+    forget(record)
   end
   self.moving = {}
 end
 
 function Flow:touch(step, section)
-  local written = {}
-  operands.touched(step, function(operand, access, dimensions)
+  local written, count = self.written, 0
+  self.walk(step, function(operand, access, dimensions)
     if access ~= "w" then self:read(operand, dimensions, section) end
-    if access ~= "r" then written[#written + 1] = { operand, dimensions } end
-  end, true, KEPT)
-  for _, each in ipairs(written) do self:write(each[1], each[2]) end
+    if access ~= "r" then
+      written[count + 1], written[count + 2], count = operand, dimensions, count + 2
+    end
+  end, KEPT)
+  for i = 1, count, 2 do self:write(written[i], written[i + 1]) end
 end
 
 function Flow:step(step, section)
@@ -187,7 +202,8 @@ end
 --- Walks a program: every element of the arena and of an output is read as it was written last, and every output is
 --- written whole. beside: buffer -> the others that overlap it. state: for the batch and the shapes of outputs.
 return function(state, program, beside, pass)
-  local self = setmetatable({ pass = pass, records = records(program, beside), moving = {} }, Flow)
+  local self = setmetatable({ pass = pass, records = records(program, beside), moving = {}, written = {},
+    walk = operands.walk(true) }, Flow)
   for _, segment in ipairs(program.segments) do
     self.segment = segment
     for round = 1, segment.repeats > 1 and 2 or 1 do
@@ -200,7 +216,7 @@ return function(state, program, beside, pass)
     local elements = 1
     for _, n in ipairs(state.graph.tensors[name].shape) do elements = elements * n end
     local record = self.records[name]
-    for _, rectangle in ipairs(rectangles.of({ { first = 0, rows = 1, cols = elements, ld = 0 } }, record.pitch)) do
+    for _, rectangle in ipairs(rectangles.of({ { first = 0, rows = 1, cols = elements, ld = 0 } }, record.pitch, 0)) do
       for _, value in ipairs(record.values) do rectangles.add(record.past, value) end
     expect(rectangles.covers(record.past, rectangle), pass, "output %s is not written whole", name)
     end

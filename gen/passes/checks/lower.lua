@@ -77,8 +77,8 @@ end
 -- What an operand of a call touches, from the tile's first element on.
 local function touched(step, call, which)
   local known = operands.known { form = "product", kernel = call.kernel, batch = call.batch }
-  return rectangles.of(footprint.boxes(steps.product.operands[which][3](known), call[({ "a", "b", "c" })[which]]),
-    ({ step.kernel.lda, step.kernel.ldb, step.kernel.ldc })[which])
+  return rectangles.of(footprint.boxes(steps.product.operands[which][3](known)),
+    ({ step.kernel.lda, step.kernel.ldb, step.kernel.ldc })[which], call[({ "a", "b", "c" })[which]])
 end
 
 -- The calls of a tile cover it: for each output all inputs, each once, the first time without a sum before it.
@@ -124,16 +124,17 @@ return function(state)
     end
   end }
   for _, program in ipairs(state.programs) do
+    local buffers, place = program.buffers, nil
+    local function check_buffer(operand)
+      if operand.value or operand.class == "weight" or buffers[operand.buffer] then return end
+      expect(false, "lower", "%s: there is no buffer %s", place, operand.buffer)
+    end
     for _, segment in ipairs(program.segments) do
       for _, section in ipairs(segment.sections) do
+        place = section.name
         for _, step in ipairs(section.steps) do
-          if check[step.form] then check[step.form](step, section.name) end
-          if schedule.is_call(step) then
-            operands.each(step, function(operand)
-              local known = operand.value or operand.class == "weight" or program.buffers[operand.buffer]
-              expect(known, "lower", "%s: there is no buffer %s", section.name, operand.buffer)
-            end)
-          end
+          if check[step.form] then check[step.form](step, place) end
+          if schedule.is_call(step) then operands.each(step, check_buffer) end
         end
       end
     end

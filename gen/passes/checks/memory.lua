@@ -25,16 +25,21 @@ end
 
 -- No operand leaves its buffer, in no iteration of the loops over sequences.
 local function check_bounds(state, program)
-  local rooms = {}
-  schedule.each(program, function(step, section, segment)
-    operands.touched(step, function(operand, _, dimensions)
-      local size = rooms[operand.buffer] or room(state, program, operand)
-      rooms[operand.buffer] = size
-      local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
-        state.spec.batch - segment.micro_batch)
-      expect(low >= 0 and high < size, "memory", "a %s of %s leaves %s: elements %d to %d of %d", step.fn or step.form,
-        section.name, operand.buffer, low, high, size)
-    end)
+  local rooms, walk = {}, operands.walk()
+  local step, section, segment
+  local function visit(operand, _, dimensions)
+    local size = rooms[operand.buffer] or room(state, program, operand)
+    rooms[operand.buffer] = size
+    local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
+      state.spec.batch - segment.micro_batch)
+    if low < 0 or high >= size then
+      expect(false, "memory", "a %s of %s leaves %s: elements %d to %d of %d", step.fn or step.form, section.name,
+        operand.buffer, low, high, size)
+    end
+  end
+  schedule.each(program, function(...)
+    step, section, segment = ...
+    walk(step, visit)
   end)
 end
 

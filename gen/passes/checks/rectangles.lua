@@ -2,6 +2,8 @@
 -- elements: { top, bottom, left, right }, the bottom row and the right column not in it.
 local rectangles = {}
 
+local least, most = math.min, math.max
+
 -- One row's elements [first, last), which may run over the ends of rows.
 local function of_interval(first, last, pitch, list)
   local top, left = first // pitch, first % pitch
@@ -19,17 +21,19 @@ local function of_interval(first, last, pitch, list)
   if count % pitch > 0 then list[#list + 1] = { top + whole, top + whole + 1, 0, count % pitch } end
 end
 
---- Boxes of footprint.lua as rectangles of a buffer.
-function rectangles.of(boxes, pitch)
+--- Boxes of footprint.lua, `offset` elements further, as rectangles of a buffer.
+function rectangles.of(boxes, pitch, offset)
   local list = {}
-  for _, box in ipairs(boxes) do
-    local left = box.first % pitch
-    if box.ld == pitch and left + box.cols <= pitch then
-      local top = box.first // pitch
+  for i = 1, #boxes do
+    local box = boxes[i]
+    local start = box.first + offset
+    local left = start % pitch
+    if (box.ld == pitch or box.rows == 1) and left + box.cols <= pitch then
+      local top = start // pitch
       list[#list + 1] = { top, top + box.rows, left, left + box.cols }
     else
       for row = 0, box.rows - 1 do
-        local first = box.first + row * box.ld
+        local first = start + row * box.ld
         of_interval(first, first + box.cols, pitch, list)
       end
     end
@@ -40,9 +44,9 @@ end
 -- Both as one, where that is a rectangle; else nil.
 local function joined(a, b)
   if a[3] == b[3] and a[4] == b[4] and a[1] <= b[2] and b[1] <= a[2] then
-    return { math.min(a[1], b[1]), math.max(a[2], b[2]), a[3], a[4] }
+    return { least(a[1], b[1]), most(a[2], b[2]), a[3], a[4] }
   elseif a[1] == b[1] and a[2] == b[2] and a[3] <= b[4] and b[3] <= a[4] then
-    return { a[1], a[2], math.min(a[3], b[3]), math.max(a[4], b[4]) }
+    return { a[1], a[2], least(a[3], b[3]), most(a[4], b[4]) }
   end
   return nil
 end

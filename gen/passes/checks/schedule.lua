@@ -10,18 +10,18 @@ local WRITTEN = { arena = true, out = true } -- classes of buffers that steps wr
 
 -- Adds what a step touches of buffers that are written to: sets[buffer][stride of b][access] is a set of rectangles.
 -- Buffers that lie over one another are one.
-local function add(sets, step, program)
-  operands.touched(step, function(operand, access, dimensions)
+local function add(walk, sets, step, program)
+  walk(step, function(operand, access, dimensions)
     local slot = schedule.slot(program.buffers, operand.buffer)
     local buffer = program.buffers[slot]
     sets[slot] = sets[slot] or {}
     local of_buffer, stride = sets[slot], (operand.terms or {}).b or 0
     of_buffer[stride] = of_buffer[stride] or { r = {}, w = {} }
     local set = of_buffer[stride][access == "r" and "r" or "w"]
-    for _, rectangle in ipairs(rectangles.of(footprint.boxes(dimensions, operand.offset), buffer.ld)) do
+    for _, rectangle in ipairs(rectangles.of(footprint.boxes(dimensions), buffer.ld, operand.offset)) do
       rectangles.add(set, rectangle)
     end
-  end, false, WRITTEN)
+  end, WRITTEN)
 end
 
 -- A set `elements` further.
@@ -66,10 +66,10 @@ local function clash(one, stride_one, other, stride_other, count, pitch)
 end
 
 local function check_phase(phase, segment, program)
-  local of_worker = {}
+  local of_worker, walk = {}, operands.walk()
   for worker, list in ipairs(phase.lists) do
     of_worker[worker] = {}
-    for _, step in ipairs(list) do add(of_worker[worker], step, program) end
+    for _, step in ipairs(list) do add(walk, of_worker[worker], step, program) end
   end
   local function compare(name, mine, theirs)
     local pitch = program.buffers[name].ld
@@ -107,10 +107,10 @@ end
 -- Groups of sequences on several workers: what each writes of a buffer that has all sequences moves with them, and
 -- another micro-batch neither reads nor writes it. What does not move is each worker's own (checked with its offset).
 local function check_micro_batches(segment, program, batch)
-  local sets, strides, section_of = {}, {}, {}
+  local sets, strides, section_of, walk = {}, {}, {}, operands.walk()
   for _, section in ipairs(segment.sections) do
     for _, step in ipairs(section.steps) do
-      operands.touched(step, function(operand, access)
+      walk(step, function(operand, access)
         local stride = operand.terms and operand.terms.s or 0
         local name = schedule.slot(program.buffers, operand.buffer)
         section_of[name] = section.name
@@ -119,8 +119,8 @@ local function check_micro_batches(segment, program, batch)
         end
         expect((strides[name] or stride) == stride, "schedule", "%s: %s moves in two ways", section.name, name)
         strides[name] = stride
-      end, false, WRITTEN)
-      add(sets, step, program)
+      end, WRITTEN)
+      add(walk, sets, step, program)
     end
   end
   for name, of_buffer in pairs(sets) do

@@ -3,17 +3,30 @@
 local c = require("common.c")
 local operands = require("data.operands")
 local reserved = require("data.reserved")
+local memory = require("passes.memory")
 local schedule = require("passes.schedule")
 
 local emit_steps = {}
 
+-- The weights as they lie in the packed block: { name, first, stop }.
+local function weights_in_order(state)
+  local list, offsets = {}, state.weights.offsets
+  for i, name in ipairs(state.graph.weights) do
+    local floats = memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name])
+    list[i] = { name = name, first = offsets[name], stop = offsets[name] + memory.aligned(floats) }
+  end
+  table.sort(list, function(x, y) return x.first < y.first end)
+  return list
+end
+
+-- What operands become with, and what tiles fetch: calls -> range.
 local function addresses_of(state, program)
   local members = {}
   for name, tensor in pairs(state.graph.tensors) do
     members[name] = tensor.member and reserved.member(tensor.member)
   end
   return { offsets = program.offsets, own = program.own, weights = state.weights.offsets, members = members,
-    in_order = state.graph.weights, floats = state.weights.floats }
+    in_order = weights_in_order(state), fetches = {} }
 end
 
 local writers = {}
@@ -33,33 +46,48 @@ local function list_of(step, addresses)
   return table.concat(list, ", ")
 end
 
--- The weights that the calls of a tile ask for ahead of their use, by name; nil where it asks for none.
-local function fetched(step, addresses)
-  local a = step.arguments.a
-  local panel = addresses.weights[a.buffer]
-  if not panel then return nil end
-  local from, upto
-  for _, call in ipairs(step.calls) do
-    if call.fetch then
-      local first = panel + a.offset + call.fetch.from
-      from, upto = math.min(from or first, first), math.max(upto or 0, first + 16 * call.fetch.lines)
-    end
+-- The weights that lie in a stretch of the packed block, by name.
+local function names_between(list, from, upto)
+  local low, high = 1, #list + 1 -- the first that ends behind the beginning
+  while low < high do
+    local middle = (low + high) // 2
+    if list[middle].stop > from then high = middle else low = middle + 1 end
   end
-  if not from then return nil end
   local names = {}
-  for i, name in ipairs(addresses.in_order) do
-    local stop = addresses.in_order[i + 1] and addresses.weights[addresses.in_order[i + 1]] or addresses.floats
-    if addresses.weights[name] < upto and stop > from then names[#names + 1] = c.comment(name) end
+  while list[low] and list[low].first < upto do
+    names[#names + 1] = c.comment(list[low].name)
+    low = low + 1
   end
   return #names > 0 and table.concat(names, ", ") or "nothing: these are the last weights"
+end
+
+-- What the calls of a tile fetch, from its panel's beginning on: { from, upto }; false where they fetch nothing.
+local function fetched(calls)
+  local from, upto
+  for _, call in ipairs(calls) do
+    local fetch = call.fetch
+    if fetch then
+      from = math.min(from or fetch.from, fetch.from)
+      upto = math.max(upto or 0, fetch.from + 16 * fetch.lines)
+    end
+  end
+  return from and { from, upto } or false
 end
 
 -- Behind a call, what it fetches.
 local remarks = {}
 
 function remarks.product(step, addresses)
-  local what = step.calls and fetched(step, addresses)
-  return what and (" /* fetches %s */"):format(what)
+  local a = step.arguments.a
+  if not step.calls or not addresses.weights[a.buffer] then return "" end
+  local range = addresses.fetches[step.calls]
+  if range == nil then
+    range = fetched(step.calls)
+    addresses.fetches[step.calls] = range
+  end
+  if not range then return "" end
+  local panel = addresses.weights[a.buffer] + a.offset
+  return (" /* fetches %s */"):format(names_between(addresses.in_order, panel + range[1], panel + range[2]))
 end
 
 function writers.product(step, addresses)

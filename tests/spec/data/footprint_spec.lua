@@ -35,24 +35,24 @@ describe("a footprint", function()
   it("as rectangles has the same elements", function()
     for i, form in ipairs(forms) do
       local got, expected = {}, {}
-      for _, box in ipairs(footprint.boxes(form, 11)) do
+      for _, box in ipairs(footprint.boxes(form)) do
         for row = 0, box.rows - 1 do
           for column = 0, box.cols - 1 do got[box.first + row * box.ld + column] = true end
         end
       end
-      for element in pairs(listed(form)) do expected[element + 11] = true end
+      for element in pairs(listed(form)) do expected[element] = true end
       assert.same(expected, got, "form " .. i)
     end
   end)
 
   it("of what steps mostly touch is one rectangle", function()
-    assert.same({ { first = 5, rows = 3, cols = 7, ld = 16 } }, footprint.boxes({ first = 5, { 3, 16 }, { 7, 1 } }, 0))
-    assert.same({ { first = 0, rows = 1, cols = 21, ld = 0 } }, footprint.boxes({ first = 0, { 3, 7 }, { 7, 1 } }, 0))
+    assert.same({ { first = 5, rows = 3, cols = 7, ld = 16 } }, footprint.boxes({ first = 5, { 3, 16 }, { 7, 1 } }))
+    assert.same({ { first = 0, rows = 1, cols = 21, ld = 0 } }, footprint.boxes({ first = 0, { 3, 7 }, { 7, 1 } }))
     -- blocks of a batch side by side, and one behind the other
     assert.same({ { first = 0, rows = 3, cols = 32, ld = 40 } },
-      footprint.boxes({ first = 0, { 4, 8 }, { 3, 40 }, { 8, 1 } }, 0))
+      footprint.boxes({ first = 0, { 4, 8 }, { 3, 40 }, { 8, 1 } }))
     assert.same({ { first = 0, rows = 6, cols = 7, ld = 16 } },
-      footprint.boxes({ first = 0, { 2, 48 }, { 3, 16 }, { 7, 1 } }, 0))
+      footprint.boxes({ first = 0, { 2, 48 }, { 3, 16 }, { 7, 1 } }))
   end)
 
   it("counts what a product's blocks read", function()

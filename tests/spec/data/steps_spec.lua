@@ -66,7 +66,7 @@ describe("steps", function()
   it("give the elements that their bodies touch", function()
     local function of(fn, name, known)
       for _, declared in ipairs(steps.rows[fn].operands) do
-        if declared[1] == name then return footprint.boxes(declared[3](known), 0) end
+        if declared[1] == name then return footprint.boxes(declared[3](known)) end
       end
     end
     assert.same({ { first = 0, rows = 3, cols = 5, ld = 16 } },

@@ -43,8 +43,8 @@ describe("rectangles", function()
 
   it("of a buffer's elements follow the ends of its rows", function()
     assert.same({ { 0, 1, 3, 8 }, { 1, 3, 0, 8 }, { 3, 4, 0, 2 } },
-      rectangles.of({ { first = 3, rows = 1, cols = 23, ld = 0 } }, 8))
-    assert.same({ { 1, 4, 2, 5 } }, rectangles.of({ { first = 10, rows = 3, cols = 3, ld = 8 } }, 8))
-    assert.same({ { 0, 1, 0, 2 }, { 1, 2, 1, 3 } }, rectangles.of({ { first = 0, rows = 2, cols = 2, ld = 9 } }, 8))
+      rectangles.of({ { first = 3, rows = 1, cols = 23, ld = 0 } }, 8, 0))
+    assert.same({ { 1, 4, 2, 5 } }, rectangles.of({ { first = 4, rows = 3, cols = 3, ld = 8 } }, 8, 6))
+    assert.same({ { 0, 1, 0, 2 }, { 1, 2, 1, 3 } }, rectangles.of({ { first = 0, rows = 2, cols = 2, ld = 9 } }, 8, 0))
   end)
 end)
