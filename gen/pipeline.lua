@@ -1,7 +1,7 @@
--- pipeline.lua: the compiler. Each pass is a file with run(state), which leaves what it made
--- in the state, and dump(state), its stable text; any pass may be the last. After each, a
--- checker (checks.lua) makes sure that what it made is sound. Some passes take the whole model,
--- others one of its entries at a time, the longest first: its layout of the weights is all the others'.
+-- pipeline.lua: the compiler. Each pass is a file with run(state), which adds its result to the
+-- state, and dump(state), which returns it as stable text; any pass may be the last. After a pass,
+-- its checker (checks.lua) verifies the result. Some passes take the whole model, others one entry
+-- at a time, the longest first, whose layout of the weights the others use.
 local checks = require("passes.checks")
 local targets = require("data.targets")
 local tuning = require("passes.plan.tuning")

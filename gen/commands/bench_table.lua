@@ -1,5 +1,5 @@
--- bench_table.lua: the benches of several variants as one table. What each program printed is
--- kept as it is; what varies stands in front, where the program does not say it itself.
+-- bench_table.lua: the benches of several variants as one table. Each program's
+-- rows are kept as printed; columns in front name what varies, unless the program prints it itself.
 local bench_table = {}
 
 local join = {}

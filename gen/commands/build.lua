@@ -1,5 +1,5 @@
--- build.lua: emitted C -> libraries and program. Goes through the table of recipe.lua with the
--- compiler of the environment; nothing of a path meets a shell.
+-- build.lua: emitted C -> libraries and program. Runs the jobs of recipe.lua with the compiler
+-- that the environment names, without a shell.
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")

@@ -1,6 +1,6 @@
 -- tune.lua: the command that measures tile parameters on this machine. Each candidate is
 -- built and timed between two runs of the rule's build, and judged by the ratio, so that a
--- machine that changes meanwhile changes both. What was found is in the file at any moment.
+-- machine that changes meanwhile changes both. The file holds the best choice found so far.
 local faults = require("common.faults")
 local files = require("common.files")
 local measure = require("commands.tune.measure")

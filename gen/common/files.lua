@@ -1,6 +1,6 @@
--- files.lua: the compiler's only hands on the disk. A set of files is written beside its
--- place first, under names that no one else has, and renamed when all are whole; a file that
--- would not change is left alone.
+-- files.lua: all that the compiler reads and writes on disk. A set of files is written under
+-- unique temporary names in the same folder and renamed when all are complete. A file that
+-- would not change is not touched.
 local faults = require("common.faults")
 local lfs = require("lfs")
 

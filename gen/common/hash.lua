@@ -1,4 +1,4 @@
--- hash.lua: short names of texts, which guard nothing, and SHA-256, by which contents are told apart.
+-- hash.lua: short hashes of texts, for names alone, and SHA-256, to compare contents.
 local hash = {}
 
 --- FNV-1a, 64 bits, as 16 hexadecimal digits.

@@ -1,6 +1,6 @@
 -- libuv.lua: the library of processes, clocks and files, loaded safely. Its loop takes the lowest
--- free descriptors, and ends the process where one of them is that of a standard stream; so
--- streams that the caller closed are held first, in a way in which writing to them still fails.
+-- free descriptors, and ends the process if one of them belongs to a standard stream. So closed
+-- standard streams are opened first, in a way in which writing to them still fails.
 local lfs = require("lfs")
 
 local held = {}

@@ -1,5 +1,5 @@
--- lock.lua: one process at a time in a folder. The lock is one of the kernel's on the file .lock
--- there, so that it ends with the process that has it, however that ends.
+-- lock.lua: one process at a time in a folder. The lock is a kernel lock on its file .lock,
+-- which is released when the process that holds it ends, in whatever way.
 local faults = require("common.faults")
 local lfs = require("lfs")
 local process = require("common.process")

@@ -1,6 +1,6 @@
--- hints.lua: what other libraries call what descriptions call otherwise (Hugging Face's config.json,
--- PyTorch's modules), so that a message can say the word that is meant. A word that is not here
--- is compared by its letters (words.nearest), which must not guess: gelu_new is not gelu.
+-- hints.lua: other libraries' words (Hugging Face's config.json, PyTorch's modules) for words of
+-- descriptions, so that a message can suggest the right one. Other unknown words are compared by
+-- their letters (words.nearest), which would guess wrong here: gelu_new is not gelu.
 --
 -- A hint is what to write; one that begins with ! says why there is nothing to write.
 local hints = {}

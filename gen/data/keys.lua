@@ -1,5 +1,5 @@
 -- keys.lua: every description key: type, default, range, meaning. The validator, the
--- command's `keys` and the docs read this table; its order is the order of messages.
+-- command `keys` and the docs read this table. Messages follow its order.
 --
 -- type: integer, number, boolean, word (one of `words`), name, or a shape of its own that
 -- readers.lua reads (mask, window, bias, input, output, scale, plan, memory, ...). of_model: a name that is of files,

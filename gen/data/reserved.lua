@@ -1,4 +1,4 @@
--- reserved.lua: names that C, C++, their libraries and their compilers have taken on Linux.
+-- reserved.lua: names that are reserved by C, C++, their libraries and their compilers on Linux.
 --
 -- An output keeps its name: in .npy files, on the command line and in `info`. Where that name cannot be a member of a
 -- C struct, the member has one underscore more (reserved.member). A model's name is a file's, a library's and the

@@ -1,5 +1,5 @@
--- checks.lua: the checker that runs after each pass, a file each in checks/. It recomputes what it
--- checks from what the pass made. What it finds is a defect of the compiler, never of a description.
+-- checks.lua: the checkers that run after passes, a file each in checks/. A checker recomputes what
+-- it checks from the pass's result. A finding is a defect of the compiler, never of a description.
 local checks = {}
 
 for _, pass in ipairs { "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" } do

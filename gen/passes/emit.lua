@@ -1,5 +1,5 @@
--- emit: kernel table, ordered steps and offsets -> C text. It decides nothing: what earlier
--- passes made is put into templates and one-line snippets.
+-- emit: kernel table, ordered steps and offsets -> C text. It decides nothing: it fills
+-- templates and one-line snippets with what earlier passes made.
 --
 -- Before: everything.  After: state.files = { { name, text } }.
 local arena = require("passes.emit.arena")

@@ -1,5 +1,5 @@
 -- lower: planned graph -> steps. Each op becomes tile steps: products, elementwise maps on
--- their tiles, row operations, transposes, copies. This is the only origin that knows that
+-- their tiles, row operations, transposes, copies. This is the only place that knows that
 -- libxsmm is column-major, and the only one that turns rows and columns into offsets.
 --
 -- Before: state.plan.  After: state.programs = a list of { entry, variant, segments, buffers },

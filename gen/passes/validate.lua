@@ -1,5 +1,5 @@
--- validate: table -> spec. Types, ranges, defaults, and which keys go together; finds all
--- faults before it gives up. It changes no meaning: a spec says what the description said.
+-- validate: table -> spec. Types, ranges, defaults, and which keys go together; reports
+-- all faults at once. It changes no meaning: a spec says what the description says.
 --
 -- Before: state.description, state.host (the best target of this machine).  After: state.entries, shortest first, one
 -- for each length of `seq`. An entry is a state of its own that sees the model's behind it: { entry_name, spec (every

@@ -1,5 +1,5 @@
-/* descriptor.c - the small questions that everything generic asks of a descriptor: how
- * many elements a tensor has, and what an attribute of an op says. */
+/* descriptor.c - look-ups in a descriptor: how many elements a tensor has, and the value of an
+ * op's attribute. */
 #include "base/descriptor.h"
 
 #include <string.h>

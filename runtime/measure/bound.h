@@ -1,5 +1,5 @@
-/* bound.h - the time that a call of a model would take were each of its parts as fast as it
- * can be: products at the best rate of any tile on the model's own weights, attention's
+/* bound.h - the time that a call of a model would take if each part were as fast as possible:
+ * products at the best rate of any tile on the model's own weights, attention's
  * kernels and row operations on operands in cache. Sampled between the model's repetitions. */
 #ifndef ATTN2C_BOUND_H
 #define ATTN2C_BOUND_H

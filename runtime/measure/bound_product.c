@@ -1,5 +1,5 @@
 /* bound_product.c - walks a candidate's panels, blocks, K panels, strips and runs, and calls a kernel for
- * each. How a product is divided is the compiler's to say; nothing here does. */
+ * each. The compiler decides how a product is divided. */
 #include "measure/bound_product.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* kernels_portable.c - kernels in plain C only: the emitted ones, one a shape. It serves where
- * libxsmm is not wanted, and sanitizers see into it. */
+/* kernels_portable.c - the emitted kernels in plain C, one for each shape. Used where libxsmm is
+ * not wanted, and by sanitizers, which can check them. */
 #include "model/kernels.h"
 
 const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,

@@ -1,7 +1,7 @@
 /* team.h - the threads that share one context's calls. A call is a list of phases; each phase has a fixed
- * number of parts, which may run in any order and on any thread, and ends when all of them are done. So the
- * bits never depend on who runs what, nor on how many threads there are. Included by emitted code for several
- * workers. */
+ * number of parts, which may run in any order and on any thread; it ends when all of them are done. So the
+ * bits depend neither on which thread runs what, nor on the number of threads. Included by emitted code for
+ * several workers. */
 #ifndef ATTN2C_TEAM_H
 #define ATTN2C_TEAM_H
 

@@ -1,5 +1,5 @@
-/* fetch.h - weights on their way to the second-level cache while a kernel works on others:
- * what a tile of an emitted product calls before each kernel. */
+/* fetch.h - prefetches weights into the second-level cache while a kernel works on others. A
+ * tile of an emitted product calls this before each kernel. */
 #ifndef ATTN2C_FETCH_H
 #define ATTN2C_FETCH_H
 

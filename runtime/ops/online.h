@@ -1,5 +1,5 @@
-/* online.h - the softmax of rows too long to be kept: their scores come a block of keys at a
- * time, and what was made of earlier blocks shrinks where a later one has a larger score. */
+/* online.h - the softmax of rows that are too long to be kept: their scores come in key chunks,
+ * and sums of earlier chunks are scaled down where a later chunk has a larger score. */
 #ifndef ATTN2C_ONLINE_H
 #define ATTN2C_ONLINE_H
 

@@ -1,6 +1,5 @@
-/* ranges.h - row operations on tiles of scores whose keys are known only in part when the code is made: what
- * is added behind a sequence's length, and the repair of a context tile whose keys lie in several ranges.
- */
+/* ranges.h - row operations on keys that are known only at run time or lie in several ranges: a value added
+ * behind a sequence's length, and the repair of a context tile of several key ranges. */
 #ifndef ATTN2C_RANGES_H
 #define ATTN2C_RANGES_H
 

@@ -1,5 +1,5 @@
--- recipe.lua: what is compiled and linked from what, and how: the table that build goes through.
--- A job is { name, words..., from or inputs }; nothing here runs anything or knows a path.
+-- recipe.lua: what is compiled and linked from what, and how, as a table for build.lua. A job is
+-- { name, words..., from or inputs }. Nothing here runs a program or knows a path.
 local linkage = require("data.linkage")
 local version = require("common.version")
 

@@ -1,7 +1,7 @@
--- store.lua: the results of jobs, kept by what they were made from. An entry is a folder named by
--- that, with the result and its SHA-256; it appears by one rename, and is used only where the two
--- agree, so that half a result, or another one, is never linked. All that makes a store safe to
--- share is that it is the user's alone: that is checked when it is opened.
+-- store.lua: the results of jobs, by the hash of their inputs. An entry is a folder of that name with
+-- the result and its SHA-256. It appears by one rename and is used only if the two agree, so that
+-- a partial or foreign result is never linked. The store must belong to the user alone, which is
+-- checked when it is opened.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")

@@ -1,5 +1,5 @@
--- toolchain.lua: the compiler and flags that the environment asks for, and what tells them from
--- others: whatever may change what a command makes is part of a result's key.
+-- toolchain.lua: the compiler and flags that the environment names, and their identity: whatever may
+-- change a command's result is part of the result's key.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")

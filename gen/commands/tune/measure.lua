@@ -1,6 +1,6 @@
--- tune_measure.lua: times a model's products in the setting in which they run: the model is
--- emitted with given tile parameters, built, and profiled; weights stream as they really do,
--- epilogues are on, and a product's time is that of its ops in all layers.
+-- measure.lua: times a model's products within the model, which is emitted with given tile
+-- parameters, built and profiled. So weights come from where they really lie, epilogues run, and
+-- a product's time is that of its ops in all layers.
 local build = require("commands.build")
 local faults = require("common.faults")
 local pipeline = require("pipeline")

@@ -1,7 +1,7 @@
--- tune_search.lua: which tile parameters to try next, for all products at once: each candidate
--- moves every product one step along a list of its own. All are of the list that `bench --bound`
--- times too (candidates.lua). Rounds change tiles, strips, K blocks, then token blocks, each from the
--- best so far. It times nothing itself.
+-- search.lua: which tile parameters to try next, for all products at once: each candidate moves
+-- every product one step along its own list, which is also the list of `bench --bound`
+-- (candidates.lua). Rounds change tiles, strips, K blocks, then token blocks, each from the best so
+-- far. It times nothing itself.
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.plan.divide")
 

@@ -1,5 +1,5 @@
--- language.lua: what a description can say: the constructors of stages and a few functions
--- and numbers. Whatever else it names is refused, with what there is.
+-- language.lua: the names that a description may use: the constructors of stages and a few
+-- functions and numbers. Any other name is refused, with the list of those allowed.
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")

@@ -1,4 +1,4 @@
--- emit_bound: what a call of an entry is made of, for its bound (runtime/measure/bound.h): each
+-- bound: what a call of an entry consists of, for its bound (runtime/measure/bound.h): each
 -- distinct product without its epilogue, each kernel of attention, each row operation, and
 -- how often a call runs it. Row operations become thunks on scratch memory.
 local c = require("common.c")

@@ -1,4 +1,4 @@
--- emit_descriptor: the model's description of itself as rows of C initialisers: tensors,
+-- descriptor: the model's description of itself as rows of C initialisers: tensors,
 -- ops with attributes, weights. The structures are those of runtime/base/descriptor.h.
 local c = require("common.c")
 local ops = require("data.ops")

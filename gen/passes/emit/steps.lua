@@ -1,5 +1,5 @@
--- emit_steps: a scheduled program as C functions: one a section, or, where workers divide a
--- section, one a phase and worker; a line a step. What a function does not use it does not declare.
+-- steps: a scheduled program as C functions: one for each section or, where workers divide a
+-- section, for each phase and worker; one line for each step. A function declares only what it uses.
 local c = require("common.c")
 local operands = require("data.operands")
 local reserved = require("data.reserved")

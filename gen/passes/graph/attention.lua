@@ -1,6 +1,6 @@
--- graph_attention: one attention as operations of the graph: projections, positions, what
--- stands before and behind the keys, scores, what is added to them and what they mask,
--- weights, context. Every form of the descriptions comes from the tables and lines below.
+-- attention: one attention as operations of the graph: projections, positions, past and extra
+-- keys, scores, what is added to them, masks, weights, context. Every form of attention that a
+-- description may ask for is made here.
 local rope = require("passes.graph.rope")
 
 local attention = {}

@@ -1,5 +1,5 @@
--- graph_builder: how passes make a graph: inputs, weights, constants and ops with their
--- names, for the model's stack of layers and for an encoder's within it, and outputs.
+-- builder: makes the named inputs, weights, constants, ops and outputs of a graph, for the
+-- model's stack of layers and for that of an encoder in its memory.
 local names = require("checkpoints.names")
 local ops = require("data.ops")
 local sources = require("checkpoints.sources")

@@ -1,5 +1,5 @@
--- lower_attention: one attention as steps, a head and a block of queries at a time: scores,
--- what is added to them, masks where the block has an edge, weights in place, context.
+-- attention: one attention as steps, a head and a block of queries at a time: scores,
+-- what is added to them, masks where the block is on a mask's edge, weights in place, context.
 -- libxsmm, column-major, calls the transposed keys and the values A, the queries and the
 -- attention weights B, scores and context C.
 local score_ops = require("passes.lower.scores")

@@ -1,4 +1,4 @@
--- lower_scores: what happens to a tile of scores until it holds weights: additions of
+-- scores: what happens to a tile of scores until it holds weights: additions of
 -- positions and masks, the scale, the softmax or another weighting, factors of heads. An op
 -- is one entry of the table `ops` below; elementwise neighbours become one pass over the tile.
 local op_table = require("data.ops")

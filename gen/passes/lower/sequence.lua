@@ -1,4 +1,4 @@
--- lower_sequence: ops that take a sequence as a whole, or stand apart from sequences: pools,
+-- sequence: ops that take a sequence as a whole, or are not of a sequence at all: pools,
 -- rows joined, axes swapped, patches of an image, the mean over heads, tables of positions.
 local sequences = {}
 

@@ -1,6 +1,6 @@
--- plan_attention: the blocks of one attention: which query rows are taken together, which
--- keys each block reads, and where in a block a static mask cuts. What a mask removes
--- whole is in no block, and so is never emitted.
+-- attention: the query blocks of one attention: which query rows are taken together, which key
+-- ranges each block reads, and where a static mask cuts them. Keys that a mask removes from all
+-- rows of a block are in no range, and so nothing is emitted for them.
 local divide = require("passes.plan.divide")
 local ops = require("data.ops")
 local words = require("common.words")

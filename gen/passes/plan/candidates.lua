@@ -1,5 +1,5 @@
--- candidates.lua: the tiles worth trying for a product: what `bench --bound` times, as data that
--- bound_product.c walks, and what `tune` builds. Two that come to the same calls are one.
+-- candidates.lua: the tiles worth trying for a product, for `bench --bound` (as data that
+-- bound_product.c reads) and for `tune`. Two that give the same calls are one.
 local divide = require("passes.plan.divide")
 local tile = require("passes.plan.tile")
 local words = require("common.words")

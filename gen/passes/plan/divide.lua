@@ -1,5 +1,5 @@
--- divide.lua: how sizes are divided, and rows laid out: panels of outputs, blocks of inputs, blocks of
--- rows, the leading dimension of what is stored. The plan, tiles and the search of `tune` share these.
+-- divide.lua: how sizes are divided and rows laid out: panels, K blocks, token and row blocks, the
+-- leading dimensions of tensors. The plan, tiles and the search of `tune` use these.
 local words = require("common.words")
 
 local divide = {}

@@ -1,5 +1,5 @@
--- tuning.lua: the tile parameters of each product: the target's rule, then what was measured
--- for it (a tuning file), then the description's `plan`, which wins. Reads and writes the file.
+-- tuning.lua: the tile parameters of each product: those of the target's rule, replaced by a tuning
+-- file's, replaced by those of the description's `plan`. Reads and writes the file.
 --
 -- A product's key is "OUTxIN n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
 -- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:

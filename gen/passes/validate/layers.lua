@@ -1,5 +1,5 @@
--- layers.lua: layers = { {}, { window = { 8, 0 } }, ... }: each layer's own spec, which is the stack's
--- but for the keys that the layer's table gives.
+-- layers.lua: layers = { {}, { window = { 8, 0 } }, ... }: each layer's own spec: the stack's, except for
+-- the keys that the layer's table gives.
 local hints = require("data.hints")
 local keys = require("data.keys")
 local readers = require("passes.validate.readers")

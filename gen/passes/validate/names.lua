@@ -1,5 +1,5 @@
 -- names: how the key `names` of a description is read: a scheme's word, or a table with
--- prefixes, modules and rules of its own (checkpoints/names.lua says what a rule is).
+-- prefixes, modules and rules of its own (checkpoints/names.lua explains rules).
 local names = require("checkpoints.names")
 local words = require("common.words")
 
