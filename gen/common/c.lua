@@ -24,11 +24,11 @@ end
 
 local bases = { weight = "w", arena = "a" }
 
-local function with_terms(text, operand)
+local function with_terms(text, operand, unit)
   for _, symbol in ipairs { "s", "b" } do
     local stride = operand.terms and operand.terms[symbol]
-    if stride then text = text .. (stride == 1 and (" + %s"):format(symbol)
-      or (" + %s * %d"):format(symbol, stride)) end
+    if stride then text = text .. (stride == unit and (" + %s"):format(symbol)
+      or (" + %s * %d"):format(symbol, stride // unit)) end
   end
   return text
 end
@@ -38,8 +38,9 @@ function c.behind(pointer, elements)
   return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
 end
 
---- The pointer expression of an operand. addresses: { offsets = buffer -> arena floats, own = buffers in a worker's
---- part of the arena, weights = name -> floats, members = tensor -> C member }.
+--- The pointer expression of an operand. addresses: { offsets = buffer -> bytes of the arena, own = buffers in a
+--- worker's part of the arena, weights = name -> bytes of the packed block, members = tensor -> C member,
+--- unit = function(operand): bytes of an element of the pointer that it is reached by }.
 function c.pointer(operand, addresses)
   local base, offset = bases[operand.class], operand.offset
   if operand.class == "arena" then
@@ -50,13 +51,16 @@ function c.pointer(operand, addresses)
   else
     base = operand.class .. "->" .. addresses.members[operand.buffer]
   end
-  return with_terms(c.behind(base, offset), operand)
+  local unit = addresses.unit(operand)
+  assert(offset % unit == 0, operand.buffer)
+  return with_terms(c.behind(base, offset // unit), operand, unit)
 end
 
 --- The integer expression of a value operand.
 function c.value(operand, addresses)
   if operand.value then return tostring(operand.value) end
-  local index = with_terms(tostring(operand.offset), operand):gsub("^0 %+ ", "")
+  local unit = addresses.unit(operand)
+  local index = with_terms(tostring(operand.offset // unit), operand, unit):gsub("^0 %+ ", "")
   local text = ("%s->%s[%s]"):format(operand.class, addresses.members[operand.buffer], index)
   if operand.plus > 0 then text = text .. " + " .. operand.plus end
   if operand.plus < 0 then text = text .. " - " .. -operand.plus end

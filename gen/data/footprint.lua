@@ -1,4 +1,4 @@
--- footprint.lua: which elements of a buffer an operand of a step touches, as a list of dimensions: element
+-- footprint.lua: which elements or bytes of a buffer an operand of a step touches, as a list of dimensions: element
 -- `first` + i * stride + j * stride + ... for each i, j, ... below the dimension's count. Those that
 -- several forms share have a constructor; bounds, counts and rectangles follow from the list alone.
 local footprint = {}
@@ -28,6 +28,21 @@ function footprint.elements(dimensions)
   local n = 1
   for _, dimension in ipairs(dimensions) do n = n * dimension[1] end
   return n
+end
+
+--- The bytes of the elements of a list of dimensions, each of so many bytes, as dimensions.
+function footprint.in_bytes(dimensions, bytes)
+  local result, neighbours = { first = dimensions.first * bytes }, false
+  for i, dimension in ipairs(dimensions) do
+    local count, stride = dimension[1], dimension[2]
+    if stride == 1 and not neighbours then
+      result[i], neighbours = { count * bytes, 1 }, true
+    else
+      result[i] = { count, stride * bytes }
+    end
+  end
+  if not neighbours then result[#result + 1] = { bytes, 1 } end
+  return result
 end
 
 -- The dimensions with positive strides, the closest first, without those of one element.

@@ -2,6 +2,7 @@
 -- steps.lua declares them. Passes that schedule, lay out, check and emit steps ask here.
 local footprint = require("data.footprint")
 local steps = require("data.steps")
+local types = require("data.types")
 
 local operands = {}
 
@@ -65,11 +66,16 @@ function operands.known(step, operation, wanted)
   if step.form == "product" then
     local k, batch = step.kernel, step.batch
     return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, lda = k.lda, ldb = k.ldb, ldc = k.ldc,
-      count = batch.count, a_step = batch.a // 4, b_step = batch.b // 4 }
+      count = batch.count, a_step = types.elements(batch.a, k.types.a), b_step = types.elements(batch.b, k.types.b) }
   elseif operation then
     return { rows = step.constants.rows, cols = step.constants.cols, ld = operation.ld, fn = operation.fn }
   end
   return with_integers(step, operands.entry(step))
+end
+
+--- The number type of a declared operand's elements.
+function operands.type(step, declared)
+  return declared.type or step.form == "product" and step.kernel.types[declared[1]] or "f32"
 end
 
 local single = { first = 0 }
@@ -79,8 +85,10 @@ local function touches_of(step, wanted)
   local list, known = {}, operands.known(step, nil, wanted)
   operands.each(step, function(_, access, declared, name, operation)
     local constants = operation and operands.known(step, operation) or known
-    list[#list + 1] = { name = name, access = access, dimensions = declared[3] and declared[3](constants) or single,
-      declared = declared, known = constants }
+    local size = types.bytes(1, operands.type(step, declared))
+    local dimensions = footprint.in_bytes(declared[3] and declared[3](constants) or single, size)
+    list[#list + 1] = { name = name, access = access, dimensions = dimensions,
+      bytes = declared.touched and size * declared.touched(constants) or footprint.elements(dimensions) }
   end)
   return list
 end
@@ -119,10 +127,10 @@ function operands.alike(tree, step)
   return ground and ground(tree, step)
 end
 
---- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, declared, known) for each operand
---- of a step that lies in a buffer, with the elements that it may touch from its first on (footprint.lua). These are
---- worked out once for steps that share their constants, so a walk lasts as long as nobody changes those. wanted: as
---- above. classes: a set of those that are visited, nil: all.
+--- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, bytes) for each operand of a step
+--- that lies in a buffer: the bytes that it may touch from its first on (footprint.lua), and how many it does touch.
+--- These are worked out once for steps that share their constants, so a walk lasts as long as nobody changes those.
+--- wanted: as above. classes: a set of those that are visited, nil: all.
 function operands.walk(wanted)
   local tree = {}
   return function(step, visit, classes)
@@ -137,7 +145,7 @@ function operands.walk(wanted)
       local touch = touches[i]
       local operand = arguments[touch.name]
       if operand.buffer and (not classes or classes[operand.class]) then
-        visit(operand, touch.access, touch.dimensions, touch.declared, touch.known)
+        visit(operand, touch.access, touch.dimensions, touch.bytes)
       end
     end
   end
@@ -146,17 +154,12 @@ end
 --- As a walk, of one step.
 function operands.touched(step, visit) operands.walk()(step, visit) end
 
---- The lowest and the highest element of its buffer that an operand of such dimensions touches in any iteration of the
+--- The lowest and the highest byte of its buffer that an operand of such dimensions touches in any iteration of the
 --- loops over sequences, whose symbols are at most b and s.
 function operands.reach(operand, dimensions, b, s)
   local low, high = footprint.reach(dimensions)
   local terms = operand.terms
   return low + operand.offset, high + operand.offset + (terms and (terms.b or 0) * b + (terms.s or 0) * s or 0)
-end
-
---- How many elements of a buffer an operand touches.
-function operands.count(declared, dimensions, known)
-  return declared.touched and declared.touched(known) or footprint.elements(dimensions)
 end
 
 return operands

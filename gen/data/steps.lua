@@ -7,7 +7,7 @@
 --   operands   in the order of the call: { name, access, footprint }; access: "r" read, "w" written, "rw" both,
 --              "value" an integer that only a call knows; footprint(constants): the elements it may touch
 --              (footprint.lua).
---              type: of its elements, where they are not float. optional: it may be absent, and is NULL then.
+--              type: of its elements (types.lua), where they are not f32. optional: it may be absent, and is NULL then.
 --              touched(constants): how many elements it reads, where they are fewer than its footprint
 --   cost       cost(constants), in operations of a product that take as long: enough to divide work before anything
 --              runs. Measured once on AVX-512, where a core does 64 a cycle; tests/bench/elementary.c measures
@@ -258,7 +258,7 @@ steps.rows = {
   embed = {
     constants = { "rows", "cols", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", looked_up, touched = square },
-      { "ids", "r", vector("rows"), type = "int32_t" } },
+      { "ids", "r", vector("rows"), type = "i32" } },
     cost = each(8),
     body = "attn2c_embed(y, table, ids, ${rows}, ${cols}, ${ldy})",
     equation = "y[i] = table[ids[i]]",
@@ -300,7 +300,7 @@ steps.rows = {
   },
   argmax = {
     constants = { "rows", "cols", "ldx" },
-    operands = { { "y", "w", vector("rows"), type = "int32_t" }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { { "y", "w", vector("rows"), type = "i32" }, { "x", "r", matrix("rows", "cols", "ldx") } },
     cost = each(16),
     body = "attn2c_argmax(y, x, ${rows}, ${cols}, ${ldx})",
     equation = "y[i] = the index of the largest x[i][j]",
@@ -341,11 +341,11 @@ steps.elementwise = {
     code = "v = v + %s[(ptrdiff_t)j - (ptrdiff_t)i];", equation = "v + %s[j - i]" },
   add_reversed = { operands = { { "r", "r", reversed } }, cost = each(12),
     code = "v = v + %s[(ptrdiff_t)(i * ${ld}) - (ptrdiff_t)j];", equation = "v + %s[i * ${ld} - j]" },
-  keep = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+  keep = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v : -__builtin_inff();", equation = "(%s[i][j] ? v : -inf)" },
-  mask_where = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+  mask_where = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
-  add_where = { operands = { { "r", "r", tile, type = "int32_t" } }, cost = each(8),
+  add_where = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
   weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
     equation = "${factor} v, 0 where -inf" },

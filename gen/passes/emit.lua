@@ -15,6 +15,7 @@ local sentences = require("passes.emit.sentences")
 local steps = require("data.steps")
 local template = require("common.template")
 local terminal = require("common.terminal")
+local types = require("data.types")
 local version = require("common.version")
 local words = require("common.words")
 
@@ -26,11 +27,10 @@ local function c_shape(tensor)
   return tensor.unbatched and tensor.axes and text .. ", " .. tensor.axes .. ", for all sequences" or text
 end
 
-local c_types = { f32 = "float", i32 = "int32_t" }
-
 -- Where an output lies in the arena, as an operand of a cast.
-local function shadow_of(offset)
-  if not offset then return "none" end
+local function shadow_of(bytes)
+  if not bytes then return "none" end
+  local offset = types.elements(bytes, "f32")
   return offset == 0 and "a" or ("(%s)"):format(c.behind("a", offset))
 end
 
@@ -42,7 +42,7 @@ local function members_of(state, names, program)
     for _, n in ipairs(tensor.shape) do count = count * n end
     local member = reserved.member(tensor.member)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
-    list[#list + 1] = { name = member, note = note, type = c_types[tensor.type], shape = c_shape(tensor), count = count,
+    list[#list + 1] = { name = member, note = note, type = types.c(tensor.type), shape = c_shape(tensor), count = count,
       macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
       shadow = shadow_of(program.offsets[name]) }
   end
@@ -78,11 +78,11 @@ local function batches_of(state)
   return list
 end
 
--- The floats that the largest of an entry's programs takes.
+-- The bytes that the largest of an entry's programs takes.
 local function arena_of(entry, variant)
   local most = 0
   for _, program in ipairs(entry.programs) do
-    if program.variant == variant then most = math.max(most, program.arena_floats) end
+    if program.variant == variant then most = math.max(most, program.arena_bytes) end
   end
   return most
 end
@@ -92,15 +92,15 @@ local function values_of(state)
   local spec = state.spec
   local file = terminal.safe(state.file:match("[^/]*$")) -- the program prints it
   local longest = state.entries[#state.entries]
-  local arena_floats, lines, trace_floats, tuning_hash = 0, 0, 0, nil
+  local arena_bytes, lines, trace_bytes, tuning_hash = 0, 0, 0, nil
   local flops = {}
   for i, entry in ipairs(state.entries) do
     lines = lines + entry.plan.lines
     flops[i] = words.thousands(entry.graph.entry.flops)
       .. (#state.entries > 1 and " (" .. entry.entry_name .. ")" or "")
     tuning_hash = tuning_hash or entry.plan.tuning_hash
-    arena_floats = math.max(arena_floats, arena_of(entry, "ship"))
-    trace_floats = math.max(trace_floats, arena_of(entry, "trace"))
+    arena_bytes = math.max(arena_bytes, arena_of(entry, "ship"))
+    trace_bytes = math.max(trace_bytes, arena_of(entry, "trace"))
   end
   return {
     name = spec.name, upper = spec.name:upper(), generator = version.generator,
@@ -108,8 +108,10 @@ local function values_of(state)
     description = c.comment(file), description_literal = c.string(file),
     description_hash = hash.text(state.text .. "\n" .. table.concat(state.overrides, "\n")),
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "), lines = lines,
-    arena_floats = arena_floats, arena_bytes = 4 * arena_floats, trace_floats = trace_floats,
-    weight_floats = state.entries[1].weights.floats, weight_bytes = 4 * state.entries[1].weights.floats,
+    arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
+    trace_floats = types.elements(trace_bytes, "f32"),
+    weight_floats = types.elements(state.entries[1].weights.bytes, "f32"),
+    weight_bytes = state.entries[1].weights.bytes,
     kernel_count = #state.kernels, kernels = state.kernels, batches = batches_of(state),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
@@ -123,13 +125,14 @@ local function with(values, more) return setmetatable(more, { __index = values }
 
 -- A tile as a C function: a line a kernel call, and one before it where it fetches weights.
 local function tile_of(fn)
-  local code = {}
+  local code, of = {}, fn.step.kernel.types
   for _, call in ipairs(fn.step.calls) do
     if call.fetch then
-      code[#code + 1] = ("attn2c_fetch(%s, %d);"):format(c.behind("a", call.fetch.from), call.fetch.lines)
+      local from = types.elements(call.fetch.from, of.a)
+      code[#code + 1] = ("attn2c_fetch(%s, %d);"):format(c.behind("a", from), call.fetch.lines)
     end
-    code[#code + 1] = ("k[%d](%s, %s, %s, %s);"):format(call.kernel_index, c.behind("a", call.a), c.behind("b", call.b),
-      c.behind("c", call.c), call.batch_name)
+    code[#code + 1] = ("k[%d](%s, %s, %s, %s);"):format(call.kernel_index, c.behind("a", types.elements(call.a, of.a)),
+      c.behind("b", types.elements(call.b, of.b)), c.behind("c", types.elements(call.c, of.c)), call.batch_name)
   end
   return { name = fn.name, formal = "const attn2c_kernel *k, const float *a, const float *b, float *c",
     sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
@@ -143,7 +146,7 @@ local function function_of(fn)
   local pointer = step.form == "map" and "%s%s *restrict %s" or "%s%s *%s" -- no operation reads another's tile
   operands.each(step, function(_, access, declared, name)
     formal[#formal + 1] = access == "value" and "int " .. name
-      or pointer:format(access == "r" and "const " or "", declared.type or "float", name)
+      or pointer:format(access == "r" and "const " or "", types.c(operands.type(step, declared)), name)
   end, function(declared) absent[#absent + 1] = declared[1] end)
   if step.form == "row" then
     local form = steps.rows[step.fn]
@@ -168,8 +171,9 @@ local function source_values(values, state, program, more)
   more.outputs = members_of(state, state.graph.entry.outputs, program)
   more.shadowed = program.variant == "ship" and #more.outputs > 1
   more.workers = program.threads
-  more.common_floats, more.own_floats = program.common_floats, program.own_floats
-  more.lines, more.arena_bytes, more.live_bytes = program.lines, 4 * program.arena_floats, 4 * program.live_floats
+  more.common_floats = types.elements(program.common_bytes, "f32")
+  more.own_floats = types.elements(program.own_bytes, "f32")
+  more.lines, more.arena_bytes, more.live_bytes = program.lines, program.arena_bytes, program.live_bytes
   more.map = arena.map(program)
   more.profiled = program.variant == "ship"
   local integers = false
@@ -182,7 +186,7 @@ end
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, linkage.suffix(state.entry_name)
   return with(values, { entry = entry.name, suffix = suffix, flops = entry.flops, op_count = #entry.ops,
-    arena_floats = arena_of(state, "ship"),
+    arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
     inputs = members_of(state, entry.inputs, state.programs[1]),
     outputs = members_of(state, entry.outputs, state.programs[1]) })

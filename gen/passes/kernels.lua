@@ -11,7 +11,11 @@ local words = require("common.words")
 
 local kernels = {}
 
-local function shape_key(k) return ("%d %d %d %d %d %d %d"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta) end
+local function shape_key(k)
+  local of = k.types
+  return ("%d %d %d %d %d %d %d %s %s %s %s"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, of.a, of.b, of.sum,
+    of.c)
+end
 
 -- bias_relu_128x64: what it does and to how much.
 local function base_name(step)
@@ -142,9 +146,8 @@ end
 function kernels.dump(state)
   local lines = {}
   for i, k in ipairs(state.kernels) do
-    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d"):format(i - 1, k.m, k.n, k.k, k.lda,
-      k.ldb,
-      k.ldc, k.beta)
+    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d, %s = %s x %s, sums %s"):format(i - 1,
+      k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.types.c, k.types.b, k.types.a, k.types.sum)
   end
   for _, batch in ipairs(state.batches) do
     lines[#lines + 1] = ("batch %s: %d blocks, %d and %d bytes apart"):format(batch.name, batch.count, batch.a, batch.b)

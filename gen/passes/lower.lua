@@ -6,8 +6,8 @@
 -- the entry as it ships, then as trace. A trace writes every tensor of the graph out:
 -- where the shipped steps fuse or keep only a tile, it splits the map and copies the tile.
 --
--- A step names its operands as { buffer, offset, terms }: a float offset in the buffer, plus for each
--- term its stride times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it.
+-- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each
+-- term its stride, in bytes, times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it.
 -- Steps of one program that are alike share their constants, kernel, batch and elementwise operations, which nobody
 -- changes.
 local alike = require("common.alike")
@@ -17,6 +17,7 @@ local operands = require("data.operands")
 local sequence = require("passes.lower.sequence")
 local steps = require("data.steps")
 local tiles = require("passes.plan.tile")
+local types = require("data.types")
 local words = require("common.words")
 
 local lower = {}
@@ -32,9 +33,15 @@ local external_class = { input = "in", output = "out" }
 -- loop over b runs.
 local function rows_origin(block) return { block_first = block.first, column = 0 } end
 
--- Floats of one sequence's transposed keys.
-local function transposed_floats(keys)
+-- Elements of one sequence's transposed keys.
+local function transposed_elements(keys)
   return words.round_up(keys.rows_per_sequence, keys.key_block) * keys.width
+end
+
+-- A buffer of rows of one type, `ld` elements apart, with what else there is to say of it.
+local function buffer_of(type, rows, ld, more)
+  more.type, more.bytes, more.pitch = type, types.bytes(rows * ld, type), types.bytes(ld, type)
+  return more
 end
 
 local calls = words.set { "product", "map", "row" }
@@ -43,7 +50,7 @@ local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 
 -- Gives steps that are alike one table of constants, one kernel, one batch, one list of elementwise operations.
 local function sharing()
-  local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta" }
+  local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types" }
   local batch = alike.first_of { "count", "a", "b" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
   for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of(entry.constants) end
@@ -83,12 +90,17 @@ end
 --- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its fusion writes.
 function Lowering:unit() self.unit_number = self.unit_number + 1 end
 
---- A scratch buffer of rows `ld` apart that lives within one unit; each worker gets its own.
+--- A scratch buffer of f32, its rows `ld` elements apart, that lives within one unit; each worker gets its own.
 function Lowering:scratch(name, rows, ld)
-  local tile = self.tiles[name] or { floats = 0, ld = ld, class = "arena", private = "unit" }
-  assert(tile.ld == ld, name)
-  tile.floats = math.max(tile.floats, rows * ld)
-  self.tiles[name] = tile
+  local tile = buffer_of("f32", rows, ld, { class = "arena", private = "unit" })
+  local known = self.tiles[name]
+  assert(not known or known.pitch == tile.pitch, name)
+  if not known or known.bytes < tile.bytes then self.tiles[name] = tile end
+end
+
+--- An operand in a buffer of the arena, `elements` behind its first.
+function Lowering.in_arena(_, buffer, elements, type)
+  return { buffer = buffer, class = "arena", offset = types.bytes(elements, type) }
 end
 
 function Lowering:note(text) self:emit { form = "note", text = text } end
@@ -97,21 +109,23 @@ function Lowering:note(text) self:emit { form = "note", text = text } end
 --- from the sequence's first.
 function Lowering:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
-    return { buffer = tensor.name, class = "weight", offset = row * tensor.shape[#tensor.shape] + column }
+    return { buffer = tensor.name, class = "weight",
+      offset = types.bytes(row * tensor.shape[#tensor.shape] + column, self.layouts[tensor.name].type) }
   end
   local storage = self.storage[tensor.name]
   local ld = storage.leading_dimension
   if storage.form == "transposed" then -- its product's tile, before it is transposed
-    return { buffer = tensor.name .. "@tile", class = "arena",
-      offset = (row - origin.block_first) * ld + column - origin.column }
+    return self:in_arena(tensor.name .. "@tile", (row - origin.block_first) * ld + column - origin.column,
+      storage.type)
   end
-  local operand = { buffer = tensor.name, offset = row * ld + column, class = external_class[tensor.kind] or "arena" }
+  local operand = { buffer = tensor.name, offset = types.bytes(row * ld + column, storage.type),
+    class = external_class[tensor.kind] or "arena" }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
   if storage.form == "tile" then
-    operand.offset = operand.offset - origin.block_first * ld
+    operand.offset = operand.offset - types.bytes(origin.block_first * ld, storage.type)
     return operand
   end
-  self:symbols(operand, storage, storage.rows_per_sequence * ld, origin)
+  self:symbols(operand, storage, types.bytes(storage.rows_per_sequence * ld, storage.type), origin)
   return operand
 end
 
@@ -130,8 +144,8 @@ end
 function Lowering:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
   local width = storage.width
-  local operand = { buffer = tensor.name .. "@trace", class = "arena", offset = row * width + column }
-  self:symbols(operand, storage, storage.rows_per_sequence * width, origin)
+  local operand = self:in_arena(tensor.name .. "@trace", row * width + column, storage.type)
+  self:symbols(operand, storage, types.bytes(storage.rows_per_sequence * width, storage.type), origin)
   return operand
 end
 
@@ -148,15 +162,17 @@ function Lowering:row(fn, constants, arguments)
   self:emit { form = "row", fn = fn, constants = constants, arguments = arguments }
 end
 
---- C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, a_stride and b_stride floats apart. outputs: how many of the
---- m are wanted, where the kernel makes more.
+--- C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, a_stride and b_stride elements apart. outputs: how many of
+--- the m are wanted, where the kernel makes more.
 function Lowering:product(shape, count, a_stride, b_stride, a, b, c, outputs)
   if count == 1 then a_stride, b_stride = 0, 0 end
-  self:emit { form = "product", kernel = shape, batch = { count = count, a = 4 * a_stride, b = 4 * b_stride },
+  shape.types = types.f32_product
+  local batch = { count = count, a = types.bytes(a_stride, shape.types.a), b = types.bytes(b_stride, shape.types.b) }
+  self:emit { form = "product", kernel = shape, batch = batch,
     arguments = { a = a, b = b, c = c }, outputs = outputs or shape.m }
 end
 
--- The calls of tile.lua with their kernels and batches, and floats from A, B and C. A distinct tile is emitted once,
+-- The calls of tile.lua with their kernels and batches, and bytes from A, B and C. A distinct tile is emitted once,
 -- and its calls count once for the budget.
 local function tile_calls(self, shape, k_blocks, parameters)
   local strips = (shape.n + parameters.call_rows - 1) // parameters.call_rows
@@ -164,13 +180,15 @@ local function tile_calls(self, shape, k_blocks, parameters)
   if strips * calls_each > 1 then self.tile_lines = self.tile_lines + strips * calls_each end
   if self.lines + self.tile_lines > self.budget then self:over_budget() end
   local list = {}
-  for i, call in ipairs(tiles.calls(shape.n, shape.lda, k_blocks, parameters)) do
+  local of = shape.types
+  for i, call in ipairs(tiles.calls(shape.n, shape.lda, k_blocks, parameters, of.a)) do
     local kernel = { m = shape.m, n = call.rows, k = call.size, lda = shape.lda, ldb = shape.ldb, ldc = shape.ldc,
-      beta = call.beta }
-    local strides = call.blocks > 1 and 4 * call.size or 0
-    list[i] = { kernel = kernel, batch = { count = call.blocks, a = strides * shape.lda, b = strides },
-      a = call.first * shape.lda, b = call.row * shape.ldb + call.first, c = call.row * shape.ldc,
-      fetch = call.fetch }
+      beta = call.beta, types = of }
+    local stride = call.blocks > 1 and call.size or 0
+    list[i] = { kernel = kernel,
+      batch = { count = call.blocks, a = types.bytes(stride * shape.lda, of.a), b = types.bytes(stride, of.b) },
+      a = types.bytes(call.first * shape.lda, of.a), b = types.bytes(call.row * shape.ldb + call.first, of.b),
+      c = types.bytes(call.row * shape.ldc, of.c), fetch = call.fetch }
   end
   return list
 end
@@ -282,22 +300,23 @@ end
 local leading = {}
 
 --- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
-function Lowering.transposed_at(_, keys, number, key, column, origin)
+function Lowering:transposed_at(keys, number, key, column, origin)
   local block = keys.key_block
-  local operand = { buffer = keys.buffer, class = "arena",
-    offset = number * transposed_floats(keys) + (key // block * keys.width + column) * block + key % block }
-  if origin.loop then operand.terms = { b = transposed_floats(keys) } end
+  local operand = self:in_arena(keys.buffer,
+    number * transposed_elements(keys) + (key // block * keys.width + column) * block + key % block, keys.type)
+  if origin.loop then operand.terms = { b = types.bytes(transposed_elements(keys), keys.type) } end
   return operand
 end
 
 --- Where output `row` of a packed weight [out][in] lies: its panel's leading dimension, the operand, and the outputs
 --- from there to the panel's end.
 function Lowering:panel_at(weight, row)
-  local column, at = 0, 0
-  for _, width in ipairs(self.layouts[weight.name].widths) do
-    local ld = words.round_up(width, 16)
+  local column, at, layout = 0, 0, self.layouts[weight.name]
+  for _, width in ipairs(layout.widths) do
+    local ld = types.whole_lines(width, layout.type)
     if row < column + width then
-      return ld, { buffer = weight.name, class = "weight", offset = at + row - column }, column + width - row
+      return ld, { buffer = weight.name, class = "weight", offset = types.bytes(at + row - column, layout.type) },
+        column + width - row
     end
     column, at = column + width, at + weight.shape[2] * ld
   end
@@ -326,11 +345,12 @@ function leading.linear(self, fusion, origin, block)
   local result = fusion.result
   for i, width in ipairs(fusion.panels.widths) do
     self:unit()
-    local lda = (width + 15) // 16 * 16
+    local lda = types.whole_lines(width, fusion.panels.type)
     local shape = { m = fusion.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
-      ldc = self:ld(result), beta = 0 }
+      ldc = self:ld(result), beta = 0, types = types.f32_product }
     origin.column = column
-    self:tile(shape, fusion, { buffer = weight.name, class = "weight", offset = panel_at },
+    self:tile(shape, fusion,
+      { buffer = weight.name, class = "weight", offset = types.bytes(panel_at, fusion.panels.type) },
       self:at(x, block.first, 0, origin), self:at(result, block.first, column, origin), width)
     self:epilogue(fusion, origin, block.first, block.count, column, width)
     if self.storage[result.name].form == "transposed" then self:transpose_tile(result, origin, block, column, width) end
@@ -486,8 +506,14 @@ end
 
 local function sequences_of(micro_batch_of, name, batch) return micro_batch_of[name] or batch end
 
--- Every buffer of a program, { floats, ld, class, private, over }: tensors that are stored, tiles, and in a trace the
--- copies of what is not stored whole. ld: how far its rows are apart.
+-- The transposed keys of so many sequences.
+local function transposed_buffer(keys, sequences)
+  local rows = sequences * transposed_elements(keys) // keys.key_block
+  return buffer_of(keys.type, rows, keys.key_block, { class = "arena" })
+end
+
+-- Every buffer of a program, { type, bytes, pitch, class, private, over }: tensors that are stored, tiles, and in a
+-- trace the copies of what is not stored whole. pitch: bytes from one of its rows to the next.
 function Lowering:buffers(state)
   local buffers = {}
   local batch = state.spec.batch
@@ -504,22 +530,20 @@ function Lowering:buffers(state)
     local rows = (storage.unbatched and 1 or sequences) * storage.rows_per_sequence
     local ld = storage.leading_dimension
     if storage.form == "external" then
-      buffers[name] = { floats = rows * ld, ld = ld, class = external_class[tensor.kind] }
+      buffers[name] = buffer_of(storage.type, rows, ld, { class = external_class[tensor.kind] })
     elseif storage.form == "full" then
-      buffers[name] = { floats = rows * ld, ld = ld, class = "arena",
-        over = self.variant == "ship" and storage.over or nil }
+      buffers[name] = buffer_of(storage.type, rows, ld, { class = "arena",
+        over = self.variant == "ship" and storage.over or nil })
     elseif storage.form == "tile" then
-      buffers[name] = { floats = storage.tile_rows * ld, ld = ld, class = "arena", private = "block",
-        over = self.variant == "ship" and storage.over or nil }
+      buffers[name] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "block",
+        over = self.variant == "ship" and storage.over or nil })
     end
     if storage.form == "transposed" then
-      buffers[name .. "@tile"] = { floats = storage.tile_rows * ld, ld = ld, class = "arena", private = "unit" }
-      buffers[storage.buffer] = { floats = sequences_of(micro_batch_of, name, batch) * transposed_floats(storage),
-        ld = storage.key_block, class = "arena" }
+      buffers[name .. "@tile"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
+      buffers[storage.buffer] = transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
     end
     if self.variant == "trace" and traced[storage.form] then
-      buffers[name .. "@trace"] = { floats = rows * storage.width, ld = storage.width, class = "arena",
-        traces = name }
+      buffers[name .. "@trace"] = buffer_of(storage.type, rows, storage.width, { class = "arena", traces = name })
     end
   end
   for _, segment in ipairs(state.plan.segments) do
@@ -527,8 +551,7 @@ function Lowering:buffers(state)
       for _, region in ipairs(section.regions) do
         local keys = region.keys
         if keys and keys.separate then
-          buffers[keys.buffer] = { floats = segment.micro_batch * transposed_floats(keys), ld = keys.key_block,
-            class = "arena" }
+          buffers[keys.buffer] = transposed_buffer(keys, segment.micro_batch)
         end
       end
     end

@@ -2,25 +2,19 @@
 -- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
 -- each has its own offset. It also gives the weights theirs in the packed block.
 --
--- Before: scheduled programs.  After: each program has offsets = buffer -> floats, own = buffers that each worker has
--- for
--- itself (offsets then count from its part of the arena: common_floats, then own_floats a worker), arena_floats,
--- live_floats (the largest sum of buffers live at one moment); state.weights = { offsets, floats }: where this entry's
+-- Before: scheduled programs.  After: each program has offsets = buffer -> bytes, own = buffers that each worker has
+-- for itself (offsets then count from its part of the arena: common_bytes, then own_bytes a worker), arena_bytes,
+-- live_bytes (the largest sum of buffers live at one moment); state.weights = { offsets, bytes }: where this entry's
 -- weights lie in the packed block, and how much of it this entry and those before it take.
 local dump = require("common.dump")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
+local types = require("data.types")
 local words = require("common.words")
 
 local memory = {}
 
-local LINE = 16 -- floats of 64 bytes
 local BUCKET = 64 -- steps; neighbours in time are looked up by bucket
-
-local function aligned(floats) return words.round_up(floats, LINE) end
-
---- Floats, rounded up to whole lines.
-memory.aligned = aligned
 
 --- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, or, where workers run side
 --- by side, a phase.
@@ -73,7 +67,7 @@ local function lifetimes(program)
   return life
 end
 
--- Buffers that lie over one another become one item: { names, floats, first, last }.
+-- Buffers that lie over one another become one item: { names, bytes, first, last }.
 local function items_of(program)
   local life = lifetimes(program)
   local root = {}
@@ -91,13 +85,13 @@ local function items_of(program)
       local key = root_of(name)
       local item = by_root[key]
       if not item then
-        item = { names = {}, floats = 0, first = l.first, last = l.last,
+        item = { names = {}, bytes = 0, first = l.first, last = l.last,
           own = l.segment.mode == "micro_batches" and not l.common }
         by_root[key] = item
         items[#items + 1] = item
       end
       item.names[#item.names + 1] = name
-      item.floats = math.max(item.floats, aligned(buffer.floats))
+      item.bytes = math.max(item.bytes, types.line_bytes(buffer.bytes))
       item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)
     end
   end
@@ -108,8 +102,8 @@ end
 local function most_live(items)
   local change = {}
   for _, item in ipairs(items) do
-    change[item.first] = (change[item.first] or 0) + item.floats
-    change[item.last + 1] = (change[item.last + 1] or 0) - item.floats
+    change[item.first] = (change[item.first] or 0) + item.bytes
+    change[item.last + 1] = (change[item.last + 1] or 0) - item.bytes
   end
   local now, most = 0, 0
   for _, position in ipairs(words.sorted_keys(change)) do
@@ -139,11 +133,11 @@ local function assign(items, order)
     end)
     local offset = 0
     for _, other in ipairs(neighbours) do
-      if offset + item.floats <= other.offset then break end
-      offset = math.max(offset, other.offset + other.floats)
+      if offset + item.bytes <= other.offset then break end
+      offset = math.max(offset, other.offset + other.bytes)
     end
     item.offset = offset
-    size = math.max(size, offset + item.floats)
+    size = math.max(size, offset + item.bytes)
     for bucket = item.first // BUCKET, item.last // BUCKET do
       buckets[bucket] = buckets[bucket] or {}
       table.insert(buckets[bucket], item)
@@ -154,19 +148,19 @@ end
 
 local orders = {
   function(x, y)
-    if x.floats ~= y.floats then return x.floats > y.floats end
+    if x.bytes ~= y.bytes then return x.bytes > y.bytes end
     if x.first ~= y.first then return x.first < y.first end
     return x.names[1] < y.names[1]
   end,
   function(x, y)
     local long_x, long_y = x.last - x.first, y.last - y.first
     if long_x ~= long_y then return long_x > long_y end
-    if x.floats ~= y.floats then return x.floats > y.floats end
+    if x.bytes ~= y.bytes then return x.bytes > y.bytes end
     return x.names[1] < y.names[1]
   end,
 }
 
--- Gives each item an offset; returns the floats that all of them take.
+-- Gives each item an offset; returns the bytes that all of them take.
 local function assign_offsets(program, items, reuse)
   local best
   local function keep()
@@ -178,7 +172,7 @@ local function assign_offsets(program, items, reuse)
     best = 0
     for _, item in ipairs(items) do
       item.offset = best
-      best = best + item.floats
+      best = best + item.bytes
     end
     keep()
     return best
@@ -206,19 +200,26 @@ local function lay_out_program(program, reuse)
     list[#list + 1] = item
     for _, name in ipairs(item.names) do program.own[name] = item.own end
   end
-  program.common_floats = assign_offsets(program, common, reuse)
-  program.own_floats = words.round_up(assign_offsets(program, own, reuse), LINE)
-  program.arena_floats = program.common_floats + program.threads * program.own_floats
-  program.live_floats = most_live(common) + program.threads * most_live(own)
+  program.common_bytes = assign_offsets(program, common, reuse)
+  program.own_bytes = types.line_bytes(assign_offsets(program, own, reuse))
+  program.arena_bytes = program.common_bytes + program.threads * program.own_bytes
+  program.live_bytes = most_live(common) + program.threads * most_live(own)
 end
 
---- Floats that a weight takes in the packed block.
-function memory.packed_floats(tensor, layout)
-  local rows, columns = tensor.shape[1], tensor.shape[2] or 1
-  if layout.rows then return rows * columns end
-  local floats = 0
-  for _, width in ipairs(layout.widths) do floats = floats + columns * words.round_up(width, LINE) end
-  return floats
+-- Elements of a weight in the packed block, by its layout's format.
+local elements_of = {}
+
+function elements_of.rows(tensor) return tensor.shape[1] * (tensor.shape[2] or 1) end
+
+function elements_of.panels(tensor, layout)
+  local columns = 0
+  for _, width in ipairs(layout.widths) do columns = columns + types.whole_lines(width, layout.type) end
+  return columns * (tensor.shape[2] or 1)
+end
+
+--- Bytes that a weight takes in the packed block.
+function memory.packed_bytes(tensor, layout)
+  return types.bytes(elements_of[layout.format](tensor, layout), layout.type)
 end
 
 local function same_source(a, b)
@@ -233,7 +234,7 @@ local function is_shared(state, name, other, their_name)
   if not (theirs and other.weights.offsets[their_name] and same_source(mine, theirs)) then return false end
   local layout, their_layout = state.plan.layouts[name], other.plan.layouts[their_name]
   if words.shape(mine.shape) == words.shape(theirs.shape) then return dump.table(layout) == dump.table(their_layout) end
-  return #mine.shape == 2 and #theirs.shape == 2 and layout.rows and their_layout.rows
+  return #mine.shape == 2 and #theirs.shape == 2 and layout.format == "rows" and their_layout.format == "rows"
     and mine.shape[2] == theirs.shape[2] and mine.shape[1] < theirs.shape[1] or false
 end
 
@@ -251,15 +252,15 @@ end
 -- Weights behind those of the entries before, but those that lie there already.
 local function lay_out_weights(state)
   local offsets, offset = {}, 0
-  for _, other in ipairs(state.before) do offset = math.max(offset, other.weights.floats) end
+  for _, other in ipairs(state.before) do offset = math.max(offset, other.weights.bytes) end
   for _, name in ipairs(state.graph.weights) do
     offsets[name] = shared_offset(state, name)
     if not offsets[name] then
       offsets[name] = offset
-      offset = offset + aligned(memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name]))
+      offset = offset + types.line_bytes(memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name]))
     end
   end
-  return { offsets = offsets, floats = offset }
+  return { offsets = offsets, bytes = offset }
 end
 
 function memory.run(state)
@@ -275,21 +276,21 @@ function memory.dump(state)
   for _, program in ipairs(state.programs) do
     lines[#lines + 1] = ("%s %s for %d workers: arena %d bytes, largest sum of live buffers %d bytes"):format(
       program.entry.name,
-      program.variant, program.threads, 4 * program.arena_floats, 4 * program.live_floats)
+      program.variant, program.threads, program.arena_bytes, program.live_bytes)
     for _, name in ipairs(words.sorted_keys(program.offsets)) do
       local item
       for _, each in ipairs(program.items) do
         for _, other in ipairs(each.names) do if other == name then item = each end end
       end
-      lines[#lines + 1] = ("  %10d %10d floats, moments %d to %d%s: %s"):format(program.offsets[name],
-        program.buffers[name].floats, item.first, item.last, item.own and ", of each worker" or "", name)
+      lines[#lines + 1] = ("  %10d %10d bytes, moments %d to %d%s: %s"):format(program.offsets[name],
+        program.buffers[name].bytes, item.first, item.last, item.own and ", of each worker" or "", name)
     end
   end
-  lines[#lines + 1] = ("weights: %d bytes"):format(4 * state.weights.floats)
+  lines[#lines + 1] = ("weights: %d bytes"):format(state.weights.bytes)
   for _, name in ipairs(state.graph.weights) do
     local layout = state.plan.layouts[name]
     lines[#lines + 1] = ("  %10d %s%s"):format(state.weights.offsets[name], name,
-      layout.rows and "" or " in panels of " .. table.concat(layout.widths, " "))
+      layout.format == "rows" and "" or " in panels of " .. table.concat(layout.widths, " "))
   end
   return table.concat(lines, "\n") .. "\n"
 end

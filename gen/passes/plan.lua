@@ -4,9 +4,11 @@
 --
 -- Before: state.spec, state.graph.  After: state.plan =
 --   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
---   layouts      weight -> { panel, count, tails, widths } or { rows = true }: as the entries planned before have them
+--   layouts      weight -> { format, type }: "rows" as they are, or "panels" with panel, count, tails, widths; as the
+--                entries planned before have them
 --   chosen       weight -> the width of its panels, where an entry planned before has chosen it
---   storage      tensor -> { form, leading_dimension, rows_per_sequence, whole_batch, unbatched }
+--   storage      tensor -> { form, type (of its elements), leading_dimension, rows_per_sequence, whole_batch,
+--                unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
 --                panels of key_block), fused (never stored)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
@@ -18,6 +20,7 @@ local budget = require("passes.plan.budget")
 local divide = require("passes.plan.divide")
 local ops = require("data.ops")
 local tuning = require("passes.plan.tuning")
+local types = require("data.types")
 local words = require("common.words")
 local attention = require("passes.plan.attention")
 
@@ -117,7 +120,7 @@ local function attention_region(state, region, list, at, uses)
     a.extra, in_chunks)
   for key, value in pairs(blocks) do region[key] = value end
   local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
-  region.chunk_ld = words.round_up(v.shape[3] // heads, 16) -- of a chunk's context
+  region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type) -- of a chunk's context
   return i
 end
 
@@ -253,8 +256,8 @@ local function store(state, entry, segments, uses)
   end
   local function external(name)
     local width, rows = row_shape(tensors[name])
-    storage[name] = { form = "external", width = width, leading_dimension = width, rows_per_sequence = rows,
-      whole_batch = true, unbatched = tensors[name].unbatched }
+    storage[name] = { form = "external", type = tensors[name].type, width = width, leading_dimension = width,
+      rows_per_sequence = rows, whole_batch = true, unbatched = tensors[name].unbatched }
   end
   for _, name in ipairs(entry.inputs) do external(name) end
   for _, op in ipairs(entry.ops) do
@@ -272,8 +275,8 @@ local function store(state, entry, segments, uses)
       local form = fused[name] and "fused" or "full"
       if form == "full" and here and written.region.kind == "rows" and #written.region.blocks > 1 then form = "tile" end
       local width, rows = row_shape(tensor)
-      storage[name] = { form = form, width = width,
-        leading_dimension = divide.leading_dimension(width, state.plan.parameters),
+      storage[name] = { form = form, type = tensor.type, width = width,
+        leading_dimension = divide.leading_dimension(width, state.plan.parameters, tensor.type),
         rows_per_sequence = rows, whole_batch = crossing, unbatched = tensor.unbatched,
         tile_rows = form == "tile" and written.region.blocks[1].count or nil }
     end
@@ -295,15 +298,15 @@ local function transpose_keys(state, segments, uses)
         if k then
           local made = uses[k.name] == 1 and k.kind == "scratch" and made_by[k.name]
           local s = storage[k.name]
-          region.keys = { buffer = region.scores.result.name .. "@keys", separate = true, key_block = p.key_block,
-            width = s.width, rows_per_sequence = s.rows_per_sequence }
+          region.keys = { buffer = region.scores.result.name .. "@keys", separate = true, type = k.type,
+            key_block = p.key_block, width = s.width, rows_per_sequence = s.rows_per_sequence }
           if made then
             local widest, most = 0, 0
             for _, width in ipairs(made.fusion.panels.widths) do widest = math.max(widest, width) end
             for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
-            s = { form = "transposed", buffer = k.name .. "@transposed", width = s.width,
+            s = { form = "transposed", type = k.type, buffer = k.name .. "@transposed", width = s.width,
               rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
-              leading_dimension = words.round_up(widest, 16), tile_rows = most }
+              leading_dimension = types.whole_lines(widest, k.type), tile_rows = most }
             storage[k.name], region.keys = s, s
           end
         end
@@ -426,7 +429,8 @@ function plan.run(state)
   partition(state, segments)
   state.plan.segments = segments
   for _, name in ipairs(state.graph.weights) do -- those that no product reads stay as they are
-    state.plan.layouts[name] = state.plan.layouts[name] or { rows = true }
+    state.plan.layouts[name] = state.plan.layouts[name]
+      or { format = "rows", type = state.graph.tensors[name].type }
   end
 end
 

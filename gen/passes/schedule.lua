@@ -199,7 +199,8 @@ local function in_phases(segment, threads, buffers, least, cost_of)
   for _, name in ipairs(words.sorted_keys(buffers)) do
     local buffer = buffers[name]
     for worker = 1, buffer.private and threads or 0 do
-      buffers[name .. "@worker" .. worker] = { floats = buffer.floats, ld = buffer.ld, class = buffer.class }
+      buffers[name .. "@worker" .. worker] = { type = buffer.type, bytes = buffer.bytes, pitch = buffer.pitch,
+        class = buffer.class }
     end
   end
   return phases

@@ -1,4 +1,4 @@
--- flow.lua: walks a program's steps in order and keeps which elements of each buffer hold a value,
+-- flow.lua: walks a program's steps in order and keeps which bytes of each buffer hold a value,
 -- from what each step touches: what is written makes a value, and ends those of all buffers that lie
 -- at the same offset. Of a buffer that lies over another on purpose (`over`) only the same elements end.
 --
@@ -10,6 +10,7 @@ local footprint = require("data.footprint")
 local operands = require("data.operands")
 local rectangles = require("passes.checks.rectangles")
 local schedule = require("passes.schedule")
+local types = require("data.types")
 
 local NO_TERMS = {}
 local KEPT = { arena = true, out = true } -- classes of buffers that steps write
@@ -28,7 +29,7 @@ local function records(program, beside)
     return name
   end
   for name, buffer in pairs(program.buffers) do
-    all[name] = { name = name, pitch = buffer.ld, values = {}, inner = {}, under = {}, beside = {},
+    all[name] = { name = name, pitch = buffer.pitch, values = {}, inner = {}, under = {}, beside = {},
       past = buffer.class == "out" and {} or nil }
     local key = root_of(name)
     root[key] = root[key] or {}
@@ -213,10 +214,11 @@ return function(state, program, beside, pass)
     self:end_segment(state.spec.batch)
   end
   for _, name in ipairs(program.entry.outputs) do
-    local elements = 1
-    for _, n in ipairs(state.graph.tensors[name].shape) do elements = elements * n end
+    local tensor = state.graph.tensors[name]
+    local bytes = types.bytes(1, tensor.type)
+    for _, n in ipairs(tensor.shape) do bytes = bytes * n end
     local record = self.records[name]
-    for _, rectangle in ipairs(rectangles.of({ { first = 0, rows = 1, cols = elements, ld = 0 } }, record.pitch, 0)) do
+    for _, rectangle in ipairs(rectangles.of({ { first = 0, rows = 1, cols = bytes, ld = 0 } }, record.pitch, 0)) do
       for _, value in ipairs(record.values) do rectangles.add(record.past, value) end
     expect(rectangles.covers(record.past, rectangle), pass, "output %s is not written whole", name)
     end

@@ -6,9 +6,10 @@ local operands = require("data.operands")
 local rectangles = require("passes.checks.rectangles")
 local schedule = require("passes.schedule")
 local steps = require("data.steps")
+local types = require("data.types")
 local words = require("common.words")
 
-local LINE = 16 -- floats of a cache line
+local LINE = types.LINE
 
 -- Row operation -> the names of its constants and of its operands.
 local constants_of, operands_of = {}, {}
@@ -66,8 +67,8 @@ local function check_fetches(step, name)
   if #list == 0 then return end
   table.sort(list, function(x, y) return x.from < y.from end)
   local shape = step.kernel
-  expect(lines * LINE == shape.k * shape.lda, "lower", "%s: a tile of %d lines fetches %d", name,
-    shape.k * shape.lda // LINE, lines)
+  local bytes = types.bytes(shape.k * shape.lda, shape.types.a)
+  expect(lines * LINE == bytes, "lower", "%s: a tile of %d lines fetches %d", name, bytes // LINE, lines)
   for i = 2, #list do
     expect(list[i].from == list[i - 1].from + LINE * list[i - 1].lines, "lower",
       "%s: a tile fetches %d lines from %d, then from %d", name, list[i - 1].lines, list[i - 1].from, list[i].from)
@@ -77,8 +78,9 @@ end
 -- What an operand of a call touches, from the tile's first element on.
 local function touched(step, call, which)
   local known = operands.known { form = "product", kernel = call.kernel, batch = call.batch }
-  return rectangles.of(footprint.boxes(steps.product.operands[which][3](known)),
-    ({ step.kernel.lda, step.kernel.ldb, step.kernel.ldc })[which], call[({ "a", "b", "c" })[which]])
+  local name = ({ "a", "b", "c" })[which]
+  return rectangles.of(footprint.boxes(steps.product.operands[which][3](known)), step.kernel["ld" .. name],
+    types.elements(call[name], step.kernel.types[name]))
 end
 
 -- The calls of a tile cover it: for each output all inputs, each once, the first time without a sum before it.

@@ -5,22 +5,21 @@ local flow = require("passes.checks.flow")
 local memory = require("passes.memory")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
+local types = require("data.types")
 local words = require("common.words")
 
-local LINE = 16 -- floats
-
-local function elements(tensor)
+local function tensor_bytes(tensor)
   local n = 1
   for _, size in ipairs(tensor.shape) do n = n * size end
-  return n
+  return types.bytes(n, tensor.type)
 end
 
--- How many elements a buffer has: of a weight those of its packed form, of an input or output its shape's.
+-- How many bytes a buffer has: of a weight those of its packed form, of an input or output its shape's.
 local function room(state, program, operand)
   local tensor = state.graph.tensors[operand.buffer]
-  if operand.class == "weight" then return memory.packed_floats(tensor, state.plan.layouts[operand.buffer]) end
-  if operand.class == "arena" then return program.buffers[operand.buffer].floats end
-  return elements(tensor)
+  if operand.class == "weight" then return memory.packed_bytes(tensor, state.plan.layouts[operand.buffer]) end
+  if operand.class == "arena" then return program.buffers[operand.buffer].bytes end
+  return tensor_bytes(tensor)
 end
 
 -- No operand leaves its buffer, in no iteration of the loops over sequences.
@@ -33,7 +32,7 @@ local function check_bounds(state, program)
     local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
       state.spec.batch - segment.micro_batch)
     if low < 0 or high >= size then
-      expect(false, "memory", "a %s of %s leaves %s: elements %d to %d of %d", step.fn or step.form, section.name,
+      expect(false, "memory", "a %s of %s leaves %s: bytes %d to %d of %d", step.fn or step.form, section.name,
         operand.buffer, low, high, size)
     end
   end
@@ -67,13 +66,13 @@ local function check_offsets(program)
   for _, name in ipairs(program.entry.outputs) do used[name] = program.offsets[name] and true or used[name] end
   local names = words.sorted_keys(used)
   for _, name in ipairs(names) do
-    local first, size = program.offsets[name], program.own[name] and program.own_floats or program.common_floats
-    expect(first >= 0 and first % LINE == 0 and first + program.buffers[name].floats <= size, "memory",
+    local first, size = program.offsets[name], program.own[name] and program.own_bytes or program.common_bytes
+    expect(first >= 0 and first % types.LINE == 0 and first + program.buffers[name].bytes <= size, "memory",
       "the offset of %s", name)
   end
-  expect(program.own_floats % LINE == 0
-    and program.common_floats + program.threads * program.own_floats <= program.arena_floats, "memory",
-    "the arena of %d floats", program.arena_floats)
+  expect(program.own_bytes % types.LINE == 0
+    and program.common_bytes + program.threads * program.own_bytes <= program.arena_bytes, "memory",
+    "the arena of %d bytes", program.arena_bytes)
   return names
 end
 
@@ -93,7 +92,7 @@ local function find_beside(program, names)
   for _, name in ipairs(names) do
     local first, still = program.offsets[name], {}
     for _, other in ipairs(open) do
-      if program.offsets[other] + program.buffers[other].floats > first then
+      if program.offsets[other] + program.buffers[other].bytes > first then
         still[#still + 1] = other
         local together = root_of(program, name) == root_of(program, other)
         expect(not together or program.offsets[other] == first, "memory", "the offset of %s over %s", name, other)
@@ -109,7 +108,7 @@ local function find_beside(program, names)
   return beside
 end
 
--- Workers of one phase do not touch the same floats by different buffers.
+-- Workers of one phase do not touch the same bytes by different buffers.
 local function check_phases(program, beside)
   for _, segment in ipairs(program.segments) do
     for _, phase in ipairs(segment.phases or {}) do
@@ -132,7 +131,7 @@ local function check_phases(program, beside)
         for _, other in ipairs(beside[name]) do
           for worker in pairs(writers) do
             for another in pairs(touched[other] or {}) do
-              expect(another == worker, "memory", "%s: two workers touch the same floats by %s and %s",
+              expect(another == worker, "memory", "%s: two workers touch the same bytes by %s and %s",
                 phase.section.name, name, other)
             end
           end
@@ -145,7 +144,7 @@ end
 -- What lies at one offset of the packed block for two entries is the same weight there, or its first rows.
 local function check_shared(state, other)
   local function stop_of(of, name)
-    return of.weights.offsets[name] + memory.packed_floats(of.graph.tensors[name], of.plan.layouts[name])
+    return of.weights.offsets[name] + memory.packed_bytes(of.graph.tensors[name], of.plan.layouts[name])
   end
   for _, name in ipairs(state.graph.weights) do
     for _, theirs in ipairs(other.graph.weights) do
@@ -155,7 +154,7 @@ local function check_shared(state, other)
         local whole = words.shape(a.shape) == words.shape(b.shape)
         expect((name == theirs or a.formula) and mine_at == theirs_at and a.formula == b.formula
           and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
-          and state.plan.layouts[name].rows == other.plan.layouts[theirs].rows
+          and state.plan.layouts[name].format == other.plan.layouts[theirs].format
           and table.concat(state.plan.layouts[name].widths or {}, " ")
             == table.concat(other.plan.layouts[theirs].widths or {}, " "), "memory",
           "%s of %s lies over %s of %s", name, state.graph.entry.name, theirs, other.graph.entry.name)
@@ -171,10 +170,10 @@ local function check_weights(state)
   table.sort(list, function(x, y) return state.weights.offsets[x] < state.weights.offsets[y] end)
   for _, name in ipairs(list) do
     local first = state.weights.offsets[name]
-    expect(first % LINE == 0 and first >= stop, "memory", "the offset of %s", name)
-    stop = first + memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name])
+    expect(first % types.LINE == 0 and first >= stop, "memory", "the offset of %s", name)
+    stop = first + memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name])
   end
-  expect(stop <= state.weights.floats, "memory", "the weights leave their %d floats", state.weights.floats)
+  expect(stop <= state.weights.bytes, "memory", "the weights leave their %d bytes", state.weights.bytes)
 end
 
 --- No operand leaves its buffer, no buffer or weight its memory; every value is read as it was written.

@@ -1,5 +1,5 @@
--- rectangles.lua: sets of elements of one buffer, as lists of rectangles in rows of `pitch`
--- elements: { top, bottom, left, right }, the bottom row and the right column not in it.
+-- rectangles.lua: sets of bytes (or elements) of one buffer, as lists of rectangles in rows of `pitch`
+-- of them: { top, bottom, left, right }, the bottom row and the right column not in it.
 local rectangles = {}
 
 local least, most = math.min, math.max

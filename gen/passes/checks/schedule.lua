@@ -18,15 +18,15 @@ local function add(walk, sets, step, program)
     local of_buffer, stride = sets[slot], (operand.terms or {}).b or 0
     of_buffer[stride] = of_buffer[stride] or { r = {}, w = {} }
     local set = of_buffer[stride][access == "r" and "r" or "w"]
-    for _, rectangle in ipairs(rectangles.of(footprint.boxes(dimensions), buffer.ld, operand.offset)) do
+    for _, rectangle in ipairs(rectangles.of(footprint.boxes(dimensions), buffer.pitch, operand.offset)) do
       rectangles.add(set, rectangle)
     end
   end, WRITTEN)
 end
 
--- A set `elements` further.
-local function moved(set, elements, pitch)
-  local rows, columns, list = elements // pitch, elements % pitch, {}
+-- A set `bytes` further.
+local function moved(set, bytes, pitch)
+  local rows, columns, list = bytes // pitch, bytes % pitch, {}
   for i, r in ipairs(set) do list[i] = { r[1] + rows, r[2] + rows, r[3] + columns, r[4] + columns } end
   return list
 end
@@ -72,7 +72,7 @@ local function check_phase(phase, segment, program)
     for _, step in ipairs(list) do add(walk, of_worker[worker], step, program) end
   end
   local function compare(name, mine, theirs)
-    local pitch = program.buffers[name].ld
+    local pitch = program.buffers[name].pitch
     for stride_one, one in pairs(mine) do
       for stride_other, other in pairs(theirs) do
         expect(not clash(one.w, stride_one, other.w, stride_other, segment.micro_batch, pitch), "schedule",
@@ -124,7 +124,7 @@ local function check_micro_batches(segment, program, batch)
     end
   end
   for name, of_buffer in pairs(sets) do
-    local pitch, written, touched = program.buffers[name].ld, {}, {}
+    local pitch, written, touched = program.buffers[name].pitch, {}, {}
     for stride, set in pairs(of_buffer) do
       for access, rectangles_ in pairs(set) do
         for _, r in ipairs(of_all(rectangles_, stride, segment.micro_batch, pitch)) do

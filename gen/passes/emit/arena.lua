@@ -3,6 +3,7 @@
 local c = require("common.c")
 local memory = require("passes.memory")
 local schedule = require("passes.schedule")
+local types = require("data.types")
 
 local arena = {}
 
@@ -30,7 +31,7 @@ function arena.map(program)
   for _, item in ipairs(program.items) do
     for _, name in ipairs(item.names) do
       rows[#rows + 1] = { own = item.own and 1 or 0, offset = program.offsets[name], first = first[item.first],
-        last = last[item.last], name = name, bytes = 4 * program.buffers[name].floats }
+        last = last[item.last], name = name, bytes = program.buffers[name].bytes }
     end
   end
   table.sort(rows, function(x, y)
@@ -41,8 +42,8 @@ function arena.map(program)
   end)
   local lines = {}
   for i, row in ipairs(rows) do
-    lines[i] = ("%s + %-10d %11d  %6d to %-6d  %s"):format(row.own == 1 and "p" or "a", row.offset, row.bytes,
-      row.first, row.last, c.comment(row.name))
+    lines[i] = ("%s + %-10d %11d  %6d to %-6d  %s"):format(row.own == 1 and "p" or "a",
+      types.elements(row.offset, "f32"), row.bytes, row.first, row.last, c.comment(row.name))
   end
   return lines
 end

@@ -7,7 +7,7 @@ local operands = require("data.operands")
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.plan.divide")
 local schedule = require("passes.schedule")
-local words = require("common.words")
+local types = require("data.types")
 
 local emit_bound = {}
 
@@ -56,7 +56,7 @@ local function products_of(state)
             if not product then
               product = { name = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
                 ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
-                ldc = divide.leading_dimension(shape[1], parameters), pad = parameters.pad }
+                ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
               product.list, product.list_count = candidates_of(product)
               by_name[fusion.key] = product
               list[#list + 1] = product
@@ -89,13 +89,15 @@ local function row_of(step)
       list[#list + 1] = tostring(operand.most)
       return
     end
-    local low, high = footprint.reach(declared[3](operands.known(step, operation)))
-    local pointer = c.behind("x", at - low)
-    list[#list + 1] = declared.type and ("(%s *)(%s)"):format(declared.type, pointer) or pointer
-    at = at + words.round_up(high - low + 1, 16) + 16 -- not all at the same place of a page
+    local type = operands.type(step, declared)
+    local dimensions = footprint.in_bytes(declared[3](operands.known(step, operation)), types.bytes(1, type))
+    local low, high = footprint.reach(dimensions)
+    local pointer = c.behind("x", types.elements(at - low, "f32"))
+    list[#list + 1] = type ~= "f32" and ("(%s *)(%s)"):format(types.c(type), pointer) or pointer
+    at = at + types.line_bytes(high - low + 1) + types.LINE -- not all at the same offset in a page
   end)
   return { name = step.function_name, call = ("%s(%s);"):format(step.function_name, table.concat(list, ", ")),
-    floats = at, calls = 0 }
+    floats = types.elements(at, "f32"), calls = 0 }
 end
 
 local function kernel_of(step)

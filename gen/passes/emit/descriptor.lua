@@ -2,6 +2,7 @@
 -- ops with attributes, weights. The structures are those of runtime/base/descriptor.h.
 local c = require("common.c")
 local ops = require("data.ops")
+local types = require("data.types")
 local words = require("common.words")
 
 local emit_descriptor = {}
@@ -10,7 +11,7 @@ local kinds = {
   input = "ATTN2C_INPUT", output = "ATTN2C_OUTPUT", weight = "ATTN2C_WEIGHT", constant = "ATTN2C_CONSTANT",
   scratch = "ATTN2C_SCRATCH", state = "ATTN2C_STATE",
 }
-local types = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
+local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
 
 -- An input without a batch in front is told apart, so that `run` hands it to every call as it is; where sequences come
 -- as columns none has one.
@@ -55,13 +56,13 @@ local function add_tensors(state, index_of, rows, weights)
       local offset, ld = -1, 0
       if tensor.kind == "scratch" then
         if storage.form == "full" then
-          offset, ld = trace.offsets[name], storage.leading_dimension
+          offset, ld = types.elements(trace.offsets[name], tensor.type), storage.leading_dimension
         else
-          offset, ld = trace.offsets[name .. "@trace"], storage.width
+          offset, ld = types.elements(trace.offsets[name .. "@trace"], tensor.type), storage.width
         end
       end
       rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
-        kind_of(state, tensor), types[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
+        kind_of(state, tensor), type_names[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
         tensor.limit or 0, offset, ld)
     end
   end
@@ -130,10 +131,11 @@ local function weight_rows(weights, index_of)
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
       views[#views + 1] = view_row(view, stored_number(stored, tensor.from.stored[view.stored]))
     end
-    local panels = layout.rows and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel, layout.count,
-      layout.tails[1] or 0, layout.tails[2] or 0)
+    local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
+      layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
     rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(index_of[state][path], first, #views - first, formula,
-      c.double(tensor.mean), c.double(tensor.deviation), state.weights.offsets[path], panels)
+      c.double(tensor.mean), c.double(tensor.deviation), types.elements(state.weights.offsets[path], layout.type),
+      panels)
   end
   return rows, views, stored
 end

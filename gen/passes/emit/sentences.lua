@@ -1,6 +1,7 @@
 -- sentences: what each function of N_ops.c computes, in one line above it: the equation, then
 -- every constant that the equation does not name. Functions that differ have different sentences.
 local steps = require("data.steps")
+local types = require("data.types")
 
 local sentences = {}
 
@@ -46,11 +47,12 @@ local function fetched(step)
   local from, upto
   for _, call in ipairs(step.calls) do
     if call.fetch then
-      local last = call.fetch.from + 16 * call.fetch.lines
+      local last = call.fetch.from + types.LINE * call.fetch.lines
       from, upto = math.min(from or call.fetch.from, call.fetch.from), math.max(upto or last, last)
     end
   end
   if not from then return "fetches nothing" end
+  from, upto = types.elements(from, step.kernel.types.a), types.elements(upto, step.kernel.types.a)
   local panel = step.kernel.k * step.kernel.lda
   local what = from >= panel and "behind the panel" or upto > panel and "of the panel and behind it" or "of the panel"
   return ("fetches a[%d:%d], %s"):format(from, upto, what)

@@ -5,6 +5,7 @@ local operands = require("data.operands")
 local reserved = require("data.reserved")
 local memory = require("passes.memory")
 local schedule = require("passes.schedule")
+local types = require("data.types")
 
 local emit_steps = {}
 
@@ -12,8 +13,8 @@ local emit_steps = {}
 local function weights_in_order(state)
   local list, offsets = {}, state.weights.offsets
   for i, name in ipairs(state.graph.weights) do
-    local floats = memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name])
-    list[i] = { name = name, first = offsets[name], stop = offsets[name] + memory.aligned(floats) }
+    local bytes = memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name])
+    list[i] = { name = name, first = offsets[name], stop = offsets[name] + types.line_bytes(bytes) }
   end
   table.sort(list, function(x, y) return x.first < y.first end)
   return list
@@ -25,8 +26,12 @@ local function addresses_of(state, program)
   for name, tensor in pairs(state.graph.tensors) do
     members[name] = tensor.member and reserved.member(tensor.member)
   end
+  local function unit(operand)
+    local is_external = operand.class == "in" or operand.class == "out"
+    return types.bytes(1, is_external and state.graph.tensors[operand.buffer].type or "f32")
+  end
   return { offsets = program.offsets, own = program.own, weights = state.weights.offsets, members = members,
-    in_order = weights_in_order(state), fetches = {} }
+    unit = unit, in_order = weights_in_order(state), fetches = {} }
 end
 
 local writers = {}
@@ -68,7 +73,7 @@ local function fetched(calls)
     local fetch = call.fetch
     if fetch then
       from = math.min(from or fetch.from, fetch.from)
-      upto = math.max(upto or 0, fetch.from + 16 * fetch.lines)
+      upto = math.max(upto or 0, fetch.from + types.LINE * fetch.lines)
     end
   end
   return from and { from, upto } or false
@@ -246,8 +251,8 @@ end
 
 -- What a segment's workers take from the call, as C.
 local function locals_of(self, used)
-  local own = ("of->a + %d + worker * %d"):format(self.program.common_floats, self.program.own_floats)
-  if self.program.common_floats == 0 then own = ("of->a + worker * %d"):format(self.program.own_floats) end
+  local common = types.elements(self.program.common_bytes, "f32")
+  local own = ("%s + worker * %d"):format(c.behind("of->a", common), types.elements(self.program.own_bytes, "f32"))
   local list = each_used(used, function(parameter)
     if parameter == "s" then return nil end
     return ("%s = %s;"):format(self.declared[parameter], parameter == "p" and own or "of->" .. parameter)

@@ -179,8 +179,8 @@ local function block_in_chunks(self, at)
   local name = region.scores.result.name
   local head_dim, _, c = context_at(self, at)
   local ldc, ld = self:ld(region.context.result), region.chunk_ld
-  at.state = { buffer = name .. "@state", class = "arena", offset = 0 }
-  local partial = { buffer = name .. "@partial", class = "arena", offset = 0 }
+  at.state = self:in_arena(name .. "@state", 0, "f32")
+  local partial = self:in_arena(name .. "@partial", 0, "f32")
   self:scratch(at.state.buffer, 3, region.most_rows)
   self:scratch(partial.buffer, region.most_rows, ld)
   for i, chunk in ipairs(block.chunks) do
@@ -225,7 +225,7 @@ function attention.lower(self, region)
   local q = scores.operands.q
   local heads = scores.attributes.heads
   local head_dim = q.shape[3] // heads
-  local tile = { buffer = scores.result.name .. "@tile", class = "arena", offset = 0 }
+  local tile = self:in_arena(scores.result.name .. "@tile", 0, "f32")
   local tile_ld = region.tile_ld
   self:scratch(tile.buffer, region.most_rows, tile_ld)
   local queries = scores.result.shape[3]

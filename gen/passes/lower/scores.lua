@@ -2,6 +2,7 @@
 -- positions and masks, the scale, the softmax or another weighting, factors of heads. An op
 -- is one entry of the table `ops` below; elementwise neighbours become one pass over the tile.
 local op_table = require("data.ops")
+local types = require("data.types")
 
 local scores = {}
 
@@ -13,7 +14,7 @@ end
 
 --- The operand `columns` columns further right in a tile.
 function scores.shifted(tile, columns)
-  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + columns }
+  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + types.bytes(columns, "f32") }
 end
 
 local shifted = scores.shifted
@@ -106,12 +107,12 @@ local function relative_queries(self, at, op, key_block, column)
     local m = math.min(width, count - done)
     self:product({ m = m, n = at.block.count, k = at.head_dim, lda = panel, ldb = self:ld(q), ldc = ld, beta = 0 },
       1, 0, 0, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
-      { buffer = tile, class = "arena", offset = done })
+      self:in_arena(tile, done, "f32"))
     done = done + m
   end
   self:emit { form = "map", constants = { rows = at.block.count, cols = key_block.count, ld = at.tile_ld },
     elementwise = { { kind = "add_reversed", argument = "r", ld = ld + 1 } },
-    arguments = { y = shifted(at.tile, column), r = { buffer = tile, class = "arena", offset = key_block.count - 1 } } }
+    arguments = { y = shifted(at.tile, column), r = self:in_arena(tile, key_block.count - 1, "f32") } }
 end
 
 -- key · table: [keys][distances]; transposed with the skew, it is [rows][keys] and is added as it is.
@@ -129,15 +130,14 @@ local function relative_keys(self, at, op, key_block, column)
     local m = math.min(width, count - done)
     self:product({ m = m, n = key_block.count, k = at.head_dim, lda = panel, ldb = self:ld(k), ldc = ld, beta = 0 },
       1, 0, 0, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
-      { buffer = tile, class = "arena", offset = done })
+      self:in_arena(tile, done, "f32"))
     done = done + m
   end
   self:row("transpose", { rows = key_block.count, cols = at.block.count, ldx = ld - 1, ldy = block },
-    { y = { buffer = transposed, class = "arena", offset = 0 },
-      x = { buffer = tile, class = "arena", offset = key_block.count - 1 } })
+    { y = self:in_arena(transposed, 0, "f32"), x = self:in_arena(tile, key_block.count - 1, "f32") })
   self:emit { form = "map", constants = { rows = at.block.count, cols = key_block.count, ld = at.tile_ld },
     elementwise = { { kind = "add", argument = "r", ld = block } },
-    arguments = { y = shifted(at.tile, column), r = { buffer = transposed, class = "arena", offset = 0 } } }
+    arguments = { y = shifted(at.tile, column), r = self:in_arena(transposed, 0, "f32") } }
 end
 
 function steps.add_relative(self, at, op)

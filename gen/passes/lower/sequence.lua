@@ -1,5 +1,7 @@
 -- sequence: ops that take a sequence as a whole, or are not of a sequence at all: pools,
 -- rows joined, axes swapped, patches of an image, the mean over heads, tables of positions.
+local types = require("data.types")
+
 local sequences = {}
 
 -- Which row operation a pool is, and its run-time value: name, argument, operand.
@@ -63,8 +65,9 @@ function ops.swap(self, op, origin)
   local function at(tensor)
     if tensor ~= outer then return self:at(tensor, 0, 0, origin), self:ld(tensor) end
     local operand = self:at(tensor, 0, 0, origin)
-    operand.terms.b = origin.loop and width or nil
-    operand.terms.s = self.segment.repeats > 1 and width or nil
+    local stride = types.bytes(width, tensor.type)
+    operand.terms.b = origin.loop and stride or nil
+    operand.terms.s = self.segment.repeats > 1 and stride or nil
     return operand, batch * width
   end
   local from, ldx = at(x)

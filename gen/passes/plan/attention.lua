@@ -3,6 +3,7 @@
 -- rows of a block are in no range, and so nothing is emitted for them.
 local divide = require("passes.plan.divide")
 local ops = require("data.ops")
+local types = require("data.types")
 local words = require("common.words")
 
 local attention = {}
@@ -63,7 +64,7 @@ local function band_range(scores, p, first, count, own)
   local position = first + (a.offset or 0)
   local first_key = left >= 0 and math.min(own - 1, math.max(0, position - left)) // p.key_align * p.key_align or 0
   local last_key = right >= 0 and math.min(own, math.max(position + count + right, prefix)) or own
-  last_key = math.min(own, first_key + words.round_up(last_key - first_key, 16))
+  last_key = math.min(own, first_key + types.whole_lines(last_key - first_key, "f32"))
   local range = range_of(first_key, last_key - first_key, 0, p)
   local lo = left >= 0 and position - left - first_key or -queries
   local hi = right >= 0 and position + right + 1 - first_key or range.keys + queries
@@ -132,9 +133,9 @@ function attention.blocks(scores, p, in_chunks)
   local narrow = left >= 0 and right >= 0 and left + right + 1 < own // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
   local columns = narrow and left + right + 1 + most + extra or keys
-  in_chunks = in_chunks and columns > p.softmax_block and 4 * columns * most > p.tile_bytes
+  in_chunks = in_chunks and columns > p.softmax_block and types.bytes(columns * most, "f32") > p.tile_bytes
   if in_chunks then columns, most = p.softmax_block, p.piece_rows end
-  most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // (4 * columns))))
+  most = math.max(1, math.min(most, math.max(LEAST_ROWS, p.tile_bytes // types.bytes(columns, "f32"))))
   local result = { blocks = {}, tile_columns = 0, most_rows = 0, key_block = p.key_block }
   for first = 0, queries - 1, most do
     local count = math.min(most, queries - first)
@@ -148,8 +149,8 @@ function attention.blocks(scores, p, in_chunks)
     end
     result.most_rows = math.max(result.most_rows, count)
   end
-  result.tile_ld = divide.leading_dimension(result.tile_columns, p)
-  result.distances_ld = words.round_up(result.most_rows + p.key_block, 16)
+  result.tile_ld = divide.leading_dimension(result.tile_columns, p, "f32")
+  result.distances_ld = types.whole_lines(result.most_rows + p.key_block, "f32")
   for _, block in ipairs(result.blocks) do
     for _, each in ipairs(block.chunks or { block }) do pad_scores(each, result.tile_ld, p) end
   end

@@ -2,7 +2,7 @@
 -- bound_product.c reads) and for `tune`. Two that give the same calls are one.
 local divide = require("passes.plan.divide")
 local tile = require("passes.plan.tile")
-local words = require("common.words")
+local types = require("data.types")
 
 local candidates = {}
 
@@ -106,7 +106,7 @@ function candidates.tiles(product, choice)
   local kernels = divide.padded(panels.widths, product.ldc, product.pad)
   local columns = {}
   for i, width in ipairs(panels.widths) do
-    columns[i] = { width = width, outputs = kernels[i], ld = words.round_up(width, 16) }
+    columns[i] = { width = width, outputs = kernels[i], ld = types.whole_lines(width, "f32") }
   end
   local k = divide.k_blocks(product.inputs, choice.k_block)
   local blocks = rows_of(divide.blocks(product.rows, choice.token_block))

@@ -1,5 +1,6 @@
 -- divide.lua: how sizes are divided and rows laid out: panels, K blocks, token and row blocks, the
 -- leading dimensions of tensors. The plan, tiles and the search of `tune` use these.
+local types = require("data.types")
 local words = require("common.words")
 
 local divide = {}
@@ -18,7 +19,7 @@ function divide.panels(outputs, panel)
   local widths = {}
   for _ = 1, count do widths[#widths + 1] = panel end
   for _, tail in ipairs(tails) do widths[#widths + 1] = tail end
-  return { panel = panel, count = count, tails = tails, widths = widths }
+  return { format = "panels", type = "f32", panel = panel, count = count, tails = tails, widths = widths }
 end
 
 --- Blocks of K: { size, count, tail }. A divisor of K near the wanted block avoids a tail of its own.
@@ -48,9 +49,9 @@ end
 
 --- The leading dimension of a stored tensor: rows on cache lines; an odd number of lines where rows are long (the
 --- parameter odd_lines), for else the rows of a tile share a few sets of the first-level cache.
-function divide.leading_dimension(width, p)
-  local ld = words.round_up(width, 16)
-  if ld >= p.odd_lines and ld // 16 % 2 == 0 then ld = ld + 16 end
+function divide.leading_dimension(width, p, type)
+  local ld, line = types.whole_lines(width, type), types.per_line(type)
+  if ld >= p.odd_lines and ld // line % 2 == 0 then ld = ld + line end
   return ld
 end
 

@@ -6,6 +6,7 @@
 -- first-level cache. Weights that come from memory are late wherever a call needs them at once; so each call fetches
 -- its share of the K panel behind: so few lines that the core's fill buffers (10 to 16) hold them while it works.
 local divide = require("passes.plan.divide")
+local types = require("data.types")
 
 local tile = {}
 
@@ -31,17 +32,17 @@ function tile.k_panels(k, parameters)
   return k_panels
 end
 
---- The calls of a tile of so many rows and of a panel with leading dimension `ld` (floats, whole cache lines): { row,
+--- The calls of a tile of so many rows and of a panel with leading dimension `ld` (elements, whole cache lines): { row,
 --- rows, first, size, blocks, beta, fetch }: rows from `row` on, inputs from `first` on in `blocks` blocks of `size`;
---- beta is 0 where a call begins the sum; fetch = { from, lines }: floats behind the panel's first, lines; or nil.
---- k: of divide.k_blocks; parameters: k_order, call_rows, k_panel, fetch.
-function tile.calls(rows, ld, k, parameters)
+--- beta is 0 where a call begins the sum; fetch = { from, lines }: bytes behind the panel's first, cache lines; or nil.
+--- k: of divide.k_blocks; parameters: k_order, call_rows, k_panel, fetch; type: of the panel's elements.
+function tile.calls(rows, ld, k, parameters, type)
   local list, strips = {}, divide.blocks(rows, parameters.call_rows)
   local k_panels = tile.k_panels(k, parameters)
-  local ahead = parameters.fetch * k_panels[1].inputs * ld
+  local ahead = types.bytes(parameters.fetch * k_panels[1].inputs * ld, type)
   for _, k_panel in ipairs(k_panels) do
     local number, done, calls = 0, 0, #strips * #k_panel
-    local lines = k_panel.inputs * ld // 16
+    local lines = types.bytes(k_panel.inputs * ld, type) // types.LINE
     for _, strip in ipairs(strips) do
       for _, block in ipairs(k_panel) do
         local call = { row = strip.first, rows = strip.count, first = block.first, size = block.size,
@@ -49,7 +50,7 @@ function tile.calls(rows, ld, k, parameters)
         number = number + 1
         local upto = lines * number // calls
         if ahead > 0 and upto > done then
-          call.fetch = { from = k_panel.first * ld + ahead + 16 * done, lines = upto - done }
+          call.fetch = { from = types.bytes(k_panel.first * ld, type) + ahead + types.LINE * done, lines = upto - done }
           done = upto
         end
         list[#list + 1] = call

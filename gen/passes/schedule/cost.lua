@@ -28,11 +28,11 @@ function cost.meter()
   end
 end
 
--- Elements that a step, or a call of a tile, reads and writes.
+-- Bytes that a step, or a call of a tile, reads and writes.
 local function moved(step)
   local n = 0
-  operands.touched(step, function(_, access, dimensions, declared, known)
-    if access ~= "value" then n = n + operands.count(declared, dimensions, known) * (access == "rw" and 2 or 1) end
+  operands.touched(step, function(_, access, _, bytes)
+    if access ~= "value" then n = n + bytes * (access == "rw" and 2 or 1) end
   end)
   return n
 end
@@ -45,7 +45,7 @@ function cost.bytes(step)
     n = n + moved { form = step.form, fn = step.fn, elementwise = step.elementwise, constants = step.constants,
       arguments = step.arguments, kernel = call.kernel, batch = call.batch }
   end
-  return 4 * n
+  return n
 end
 
 return cost
