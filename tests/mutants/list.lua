@@ -119,7 +119,7 @@ of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
 
 of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
   { name = "divide_tail", old = "tail = k % wanted }", new = "tail = 0 }", wrong = "the last inputs are left out" },
-  { name = "divide_odd_lines", old = "ld // 16 % 2 == 0", new = "ld // 16 % 2 == 1",
+  { name = "divide_odd_lines", old = "ld // line % 2 == 0", new = "ld // line % 2 == 1",
     wrong = "long rows share the sets of a cache" },
   { name = "divide_narrow_panel", old = "rest <= 16 and count > 0 and panel > 32", new = "rest < 0 and count > 0",
     wrong = "a panel of one vector" },
@@ -128,8 +128,7 @@ of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
 of("gen/passes/plan/tile.lua", spec .. "passes/plan/tile_spec.lua") {
   { name = "tile_beta", old = "beta = block.first == 0 and 0 or 1", new = "beta = 0",
     wrong = "each K block forgets those before it" },
-  { name = "tile_fetch", old = "from = k_panel.first * ld + ahead + 16 * done",
-    new = "from = k_panel.first * ld + ahead",
+  { name = "tile_fetch", old = "ahead + types.LINE * done", new = "ahead",
     wrong = "all calls fetch the same lines" },
 }
 
@@ -204,8 +203,8 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
     new = "", wrong = "what is pooled is overwritten by the next micro-batch" },
   { name = "memory_names", old = "item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)",
     new = "item.first, item.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
-  { name = "memory_side_by_side", old = "program.common_floats + program.threads * program.own_floats",
-    new = "program.common_floats + program.own_floats", wrong = "all workers have one part of the arena" },
+  { name = "memory_side_by_side", old = "program.common_bytes + program.threads * program.own_bytes",
+    new = "program.common_bytes + program.own_bytes", wrong = "all workers have one part of the arena" },
   { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
     new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
   { name = "memory_panels", old = "columns * words.round_up(width, LINE) end", new = "columns * width end",

@@ -56,24 +56,30 @@ describe("c.double", function()
 end)
 
 describe("operands", function()
-  local addresses = { offsets = { t = 64 }, weights = { w1 = 1000 }, members = { ["in.ids"] = "ids", y = "hidden" },
-    own = {} }
+  local addresses = { offsets = { t = 256 }, weights = { w1 = 4000 }, members = { ["in.ids"] = "ids", y = "hidden" },
+    own = {}, unit = function(operand) return operand.buffer == "half" and 2 or 4 end }
 
   it("are the base, then the buffer's addresses and the offset as one literal", function()
-    assert.equal("a + 69", c.pointer({ class = "arena", buffer = "t", offset = 5 }, addresses))
-    assert.equal("w + 1032", c.pointer({ class = "weight", buffer = "w1", offset = 32 }, addresses))
+    assert.equal("a + 69", c.pointer({ class = "arena", buffer = "t", offset = 20 }, addresses))
+    assert.equal("w + 1032", c.pointer({ class = "weight", buffer = "w1", offset = 128 }, addresses))
+  end)
+
+  it("count in elements of the pointer, and in whole ones", function()
+    addresses.offsets.half = 64
+    assert.equal("a + 35", c.pointer({ class = "arena", buffer = "half", offset = 6 }, addresses))
+    assert.has_error(function() c.pointer({ class = "arena", buffer = "t", offset = 6 }, addresses) end)
   end)
 
   it("of the caller are members; a zero offset is not written", function()
     assert.equal("in->ids", c.pointer({ class = "in", buffer = "in.ids", offset = 0 }, addresses))
-    assert.equal("out->hidden + 7", c.pointer({ class = "out", buffer = "y", offset = 7 }, addresses))
+    assert.equal("out->hidden + 7", c.pointer({ class = "out", buffer = "y", offset = 28 }, addresses))
   end)
 
   it("add a stride times each symbol, s before b, and no factor 1", function()
     assert.equal("a + 64 + s * 128 + b * 32",
-      c.pointer({ class = "arena", buffer = "t", offset = 0, terms = { b = 32, s = 128 } }, addresses))
+      c.pointer({ class = "arena", buffer = "t", offset = 0, terms = { b = 128, s = 512 } }, addresses))
     assert.equal("in->ids + s",
-      c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 1 } }, addresses))
+      c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 4 } }, addresses))
   end)
 
   it("that are values are literals or elements, with what is added", function()
@@ -82,7 +88,7 @@ describe("operands", function()
       return c.value({ class = "in", buffer = "in.ids", offset = offset, plus = plus, terms = terms }, addresses)
     end
     assert.equal("in->ids[0]", at(0, 0))
-    assert.equal("in->ids[3] - 16", at(3, -16))
-    assert.equal("in->ids[s + b] + 2", at(0, 2, { s = 1, b = 1 }))
+    assert.equal("in->ids[3] - 16", at(12, -16))
+    assert.equal("in->ids[s + b] + 2", at(0, 2, { s = 4, b = 4 }))
   end)
 end)

@@ -55,6 +55,20 @@ describe("a footprint", function()
       footprint.boxes({ first = 0, { 2, 48 }, { 3, 16 }, { 7, 1 } }))
   end)
 
+  it("in bytes has every byte of its elements", function()
+    for i, form in ipairs(forms) do
+      for _, size in ipairs { 1, 2, 4 } do
+        local expected = {}
+        for element in pairs(listed(form)) do
+          for byte = 0, size - 1 do expected[element * size + byte] = true end
+        end
+        local got = {}
+        for byte in pairs(listed(footprint.in_bytes(form, size))) do got[byte] = true end
+        assert.same(expected, got, ("form %d of %d bytes"):format(i, size))
+      end
+    end
+  end)
+
   it("counts what a product's blocks read", function()
     assert.equal(42, footprint.elements { first = 0, { 2, 48 }, { 3, 16 }, { 7, 1 } })
   end)

@@ -124,8 +124,8 @@ describe("the checker after lower", function()
   end)
 
   it("finds a call that leaves its tile", function()
-    assert.matches("a call leaves its tile", tiled(function(calls) calls[3].c = calls[3].c + 1 end))
-    assert.matches("a call leaves its tile", tiled(function(calls) calls[6].b = calls[6].b + 1 end))
+    assert.matches("a call leaves its tile", tiled(function(calls) calls[3].c = calls[3].c + 4 end))
+    assert.matches("a call leaves its tile", tiled(function(calls) calls[6].b = calls[6].b + 4 end))
     assert.matches("a call leaves its tile", tiled(function(calls) calls[1].batch = { count = 3, a = 512, b = 32 } end))
   end)
 
@@ -134,11 +134,11 @@ describe("the checker after lower", function()
     assert.matches("a tile of 19 lines fetches 18", tiled(function(calls)
       calls[6].fetch.lines = calls[6].fetch.lines - 1
     end))
-    assert.matches("fetches 4 lines from 256, then from 336", tiled(function(calls)
-      for i = 2, 6 do calls[i].fetch.from = calls[i].fetch.from + 16 end
+    assert.matches("fetches 4 lines from 1024, then from 1344", tiled(function(calls)
+      for i = 2, 6 do calls[i].fetch.from = calls[i].fetch.from + 64 end
     end))
     assert.matches("fetches 4 lines from 0$", tiled(function(calls) -- what is in use
-      for i = 1, 6 do calls[i].fetch.from = calls[i].fetch.from - 256 end
+      for i = 1, 6 do calls[i].fetch.from = calls[i].fetch.from - 1024 end
     end))
   end)
 end)
@@ -164,7 +164,7 @@ describe("the checker after schedule", function()
   it("finds what one worker reads while another writes it", function()
     assert.matches("is read and written in one phase", broken("schedule", large, function(state)
       local each, other = first_of(state)
-      state.programs[1].buffers.elsewhere = { floats = 16, ld = 16, class = "arena" }
+      state.programs[1].buffers.elsewhere = { type = "f32", bytes = 64, pitch = 64, class = "arena" }
       table.insert(other, { form = "row", fn = "copy", constants = { rows = 1, cols = 1, ldx = 16, ldy = 16 },
         arguments = { x = each.arguments.c, y = { buffer = "elsewhere", class = "arena", offset = 0 } } })
     end))
@@ -258,27 +258,27 @@ describe("the checker after memory", function()
 
   it("finds one that leaves the arena or is not aligned", function()
     assert.matches("the offset of ", broken("memory", {}, function(state)
-      state.programs[1].offsets["l0.attn.q"] = state.programs[1].arena_floats
+      state.programs[1].offsets["l0.attn.q"] = state.programs[1].arena_bytes
     end))
     assert.matches("the offset of l0.attn.q", broken("memory", {}, function(state)
       state.programs[1].offsets["l0.attn.q"] = state.programs[1].offsets["l0.attn.q"] + 1
     end))
-    assert.matches("the arena of 1 floats", broken("memory", {}, function(state)
-      state.programs[1].arena_floats = 1
+    assert.matches("the arena of 1 bytes", broken("memory", {}, function(state)
+      state.programs[1].arena_bytes = 1
     end))
   end)
 
   it("finds weights that overlap or leave their block", function()
     assert.matches("the offset of ", broken("memory", {}, function(state)
-      state.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"] + 16
+      state.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"] + 64
     end))
-    assert.matches("the weights leave their 16 floats", broken("memory", {}, function(state)
-      state.weights.floats = 16
+    assert.matches("the weights leave their 64 bytes", broken("memory", {}, function(state)
+      state.weights.bytes = 64
     end))
   end)
 
-  it("finds workers that touch the same floats by two buffers", function()
-    assert.matches("two workers touch the same floats by ", broken("memory", large, function(state)
+  it("finds workers that touch the same bytes by two buffers", function()
+    assert.matches("two workers touch the same bytes by ", broken("memory", large, function(state)
       local program = state.programs[1]
       for name in pairs(program.offsets) do
         local first = name:match("^(.*)@worker1$")
@@ -306,18 +306,18 @@ describe("no operand leaves its buffer:", function()
   end
 
   it("of a product", function()
-    assert.matches("a product of layer 0 leaves l0.attn.q: elements 1 to 128 of 128", left("product", function(s)
-      s.arguments.c.offset = 1
+    assert.matches("a product of layer 0 leaves l0.attn.q: bytes 4 to 515 of 512", left("product", function(s)
+      s.arguments.c.offset = 4
     end))
     assert.matches("a product of layer 0 leaves in.hidden", left("product", function(s)
-      s.arguments.b.offset = 1
+      s.arguments.b.offset = 4
     end))
     assert.matches("a product of layer 0 leaves l0.attn.q.weight", left("product", function(s)
-      s.arguments.a.offset = 1
+      s.arguments.a.offset = 4
     end))
-    assert.matches("leaves l0.attn.q: elements %-1 to", left("product", function(s) s.arguments.c.offset = -1 end))
+    assert.matches("leaves l0.attn.q: bytes %-4 to", left("product", function(s) s.arguments.c.offset = -4 end))
     assert.matches("leaves l0.attn.q", left("product", function(_, state)
-      state.programs[1].buffers["l0.attn.q"].floats = 127
+      state.programs[1].buffers["l0.attn.q"].bytes = 511
     end))
   end)
 
@@ -339,7 +339,7 @@ describe("no operand leaves its buffer:", function()
   it("of a map and its operations", function()
     assert.matches("a map of layer 0 leaves l0.attn.q", left("map", function(s) s.constants.rows = 9 end))
     assert.matches("a map of layer 0 leaves l0.attn.q.bias", left("map", function(s)
-      s.arguments.bias.offset = 1
+      s.arguments.bias.offset = 4
     end))
     local function band(by, more)
       return broken("memory", more, function(state)
@@ -355,14 +355,14 @@ describe("no operand leaves its buffer:", function()
         error("no band")
       end)
     end
-    assert.matches("leaves positions.alibi: elements %-1 to", band(-1, { positions = "alibi" }))
-    assert.matches("leaves positions.alibi", band(100, { positions = "alibi" }))
-    assert.matches("leaves l0.attn.scores@relative: elements %-8 to", band(-8, { positions = "relative_key" }))
+    assert.matches("leaves positions.alibi: bytes %-4 to", band(-4, { positions = "alibi" }))
+    assert.matches("leaves positions.alibi", band(400, { positions = "alibi" }))
+    assert.matches("leaves l0.attn.scores@relative: bytes %-32 to", band(-32, { positions = "relative_key" }))
   end)
 
   it("of row operations", function()
     assert.matches("a layer_norm of layer 0 leaves l0.norm1.weight", left("layer_norm", function(s)
-      s.arguments.gain.offset = 1
+      s.arguments.gain.offset = 4
     end))
     assert.matches("a softmax of layer 0 leaves l0.attn.scores@tile", left("softmax", function(s)
       s.constants.rows = 9
@@ -374,33 +374,33 @@ describe("no operand leaves its buffer:", function()
       s.constants.cols = 9
     end, { mask = "causal" }))
     assert.matches("a rotate of layer 0 leaves positions.cos_8", left("rotate", function(s)
-      s.arguments.cosines.offset = 1
+      s.arguments.cosines.offset = 4
     end, { positions = "rope" }))
   end)
 
   it("where an integer that only a call knows is largest", function()
     local tokens = { input = { stage = "tokens", vocab = 50 } }
-    assert.matches("an? embed of input leaves input.tokens.weight: elements 0 to 815 of 800", left("embed", function(s)
+    assert.matches("an? embed of input leaves input.tokens.weight: bytes 0 to 3263 of 3200", left("embed", function(s)
       s.arguments.ids.most = 50
     end, tokens))
     local pooled = { mask = "padding", output = { { stage = "pool", over = "last" } } }
-    assert.matches("pool_row of .* leaves l0.norm2: elements 0 to 143 of 128", left("pool_row", function(s)
+    assert.matches("pool_row of .* leaves l0.norm2: bytes 0 to 575 of 512", left("pool_row", function(s)
       s.arguments.row.most = 8
     end, pooled))
-    assert.matches("pool_row of .* leaves l0.norm2: elements %-16 to", left("pool_row", function(s)
+    assert.matches("pool_row of .* leaves l0.norm2: bytes %-64 to", left("pool_row", function(s)
       s.arguments.row.least = -1
     end, pooled))
   end)
 
   it("in the last iteration of the loops over sequences", function()
     local more = { batch = 4, plan = { group_tokens = 16 } }
-    assert.matches("leaves in.hidden: elements 0 to 513 of 512", left("product", function(s)
-      s.arguments.b.terms.s = 129
+    assert.matches("leaves in.hidden: bytes 0 to 2055 of 2048", left("product", function(s)
+      s.arguments.b.terms.s = 516
     end, more))
     assert.matches("leaves l0.attn.context", left("softmax", function(_, state)
       for _, each in ipairs(helper.steps(state.programs[1])) do
         local c = each.form == "product" and each.arguments.c
-        if c and c.buffer == "l0.attn.context" then c.terms.b = 300 end
+        if c and c.buffer == "l0.attn.context" then c.terms.b = 1200 end
       end
     end, more))
   end)

@@ -175,11 +175,12 @@ describe("emitted C", function()
           local from, upto = math.huge, 0
           for _, call in ipairs(fn.step.calls) do
             if call.fetch then
-              from, upto = math.min(from, call.fetch.from), math.max(upto, call.fetch.from + 16 * call.fetch.lines)
+              from, upto = math.min(from, call.fetch.from), math.max(upto, call.fetch.from + 64 * call.fetch.lines)
             end
           end
           fetching[fn.name] = upto > 0
-          assert.matches(upto > 0 and ("fetches a[%d:%d]"):format(from, upto) or "fetches nothing", comment, 1, true)
+          local what = upto > 0 and ("fetches a[%d:%d]"):format(from // 4, upto // 4) or "fetches nothing"
+          assert.matches(what, comment, 1, true)
         end
       end
       local remarks, steps = 0, helper.emitted(state, "tiny.c")
@@ -207,8 +208,8 @@ describe("emitted C", function()
           text:gmatch("\n %*   ([ap]) %+ (%d+) +(%d+) +(%d+) to (%d+) +([^\n]+)") do
           assert.is_nil(rows[buffer], buffer)
           rows[buffer], count = { first = tonumber(first), last = tonumber(last) }, count + 1
-          assert.equal(program.offsets[buffer], tonumber(offset), buffer)
-          assert.equal(4 * program.buffers[buffer].floats, tonumber(bytes), buffer)
+          assert.equal(program.offsets[buffer], 4 * tonumber(offset), buffer)
+          assert.equal(program.buffers[buffer].bytes, tonumber(bytes), buffer)
           assert.equal(program.own[buffer] and "p" or "a", base, buffer)
         end
         for _ in pairs(program.offsets) do count = count - 1 end

@@ -28,8 +28,8 @@ describe("a linear", function()
     assert.same({
       "product m48 n8 k5 lda48 ldb5 ldc80 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+0  input.linear+0",
       "bias 8x48 ld80  input.linear+0  input.linear.bias+0",
-      "product m32 n8 k5 lda32 ldb5 ldc80 beta0 x 1 (0, 0)  input.linear.weight+240  in.features+0  input.linear+48",
-      "bias 8x32 ld80  input.linear+48  input.linear.bias+48",
+      "product m32 n8 k5 lda32 ldb5 ldc80 beta0 x 1 (0, 0)  input.linear.weight+960  in.features+0  input.linear+192",
+      "bias 8x32 ld80  input.linear+192  input.linear.bias+192",
     }, texts(with { d_model = 80 }))
   end)
 
@@ -53,12 +53,12 @@ describe("a linear", function()
       plan = { k_block = 8 } }
     assert.equal("product m16 n8 k19 lda16 ldb19 ldc16 beta0 x 2 calls  "
       .. "input.linear.weight+0  in.features+0  input.linear+0", text)
-    assert.same({ "n8 k8 x 2 (512, 32) beta0  0 0 0", "n8 k3 x 1 (0, 0) beta1  256 16 0" }, list)
+    assert.same({ "n8 k8 x 2 (512, 32) beta0  0 0 0", "n8 k3 x 1 (0, 0) beta1  1024 64 0" }, list)
   end)
 
   it("adds K blocks one by one where K is outermost", function()
-    assert.same({ "n8 k8 x 1 (0, 0) beta0  0 0 0", "n8 k8 x 1 (0, 0) beta1  128 8 0",
-      "n8 k3 x 1 (0, 0) beta1  256 16 0" }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
+    assert.same({ "n8 k8 x 1 (0, 0) beta0  0 0 0", "n8 k8 x 1 (0, 0) beta1  512 32 0",
+      "n8 k3 x 1 (0, 0) beta1  1024 64 0" }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
       plan = { k_block = 8, k_order = "outer" } }))
   end)
 
@@ -66,9 +66,9 @@ describe("a linear", function()
     -- 19 inputs of 16 floats, one line each, in K panels of 16 and 3: the first K panel's four calls fetch the 16 lines
     -- that lie one K panel behind them, the last K panel's two what follows.
     assert.same({
-      "n4 k8 x 1 (0, 0) beta0  0 0 0  4 from 256", "n4 k8 x 1 (0, 0) beta1  128 8 0  4 from 320",
-      "n4 k8 x 1 (0, 0) beta0  0 76 64  4 from 384", "n4 k8 x 1 (0, 0) beta1  128 84 64  4 from 448",
-      "n4 k3 x 1 (0, 0) beta1  256 16 0  1 from 512", "n4 k3 x 1 (0, 0) beta1  256 92 64  2 from 528",
+      "n4 k8 x 1 (0, 0) beta0  0 0 0  4 from 1024", "n4 k8 x 1 (0, 0) beta1  512 32 0  4 from 1280",
+      "n4 k8 x 1 (0, 0) beta0  0 304 256  4 from 1536", "n4 k8 x 1 (0, 0) beta1  512 336 256  4 from 1792",
+      "n4 k3 x 1 (0, 0) beta1  1024 64 0  1 from 2048", "n4 k3 x 1 (0, 0) beta1  1024 368 256  2 from 2112",
     }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
       plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }))
   end)
@@ -77,7 +77,7 @@ describe("a linear", function()
     local list = having(texts(with { plan = { token_block = 5 } }), "product")
     assert.same({
       "product m16 n4 k5 lda16 ldb5 ldc16 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+0  input.linear+0",
-      "product m16 n4 k5 lda16 ldb5 ldc16 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+20  input.linear+64",
+      "product m16 n4 k5 lda16 ldb5 ldc16 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+80  input.linear+256",
     }, list)
   end)
 
@@ -110,9 +110,9 @@ describe("a batch", function()
     local list = texts({ batch = 3, plan = { group_tokens = 16 }, mask = "padding" }) -- 2 sequences at a time, 2 heads
     assert.equal(1, #having(list, "for b < 2"))
     assert.equal(1, #having(list, "end b"))
-    assert.matches("in.hidden%+0%+s%*128", having(list, "l0.attn.q.weight")[1])
-    assert.matches("valid=%[in.lengths%+0%+s%*1%+b%*1%]%+0$", having(list, "mask_length")[1])
-    assert.matches("y=l0.norm2%+0%+s%*128$", having(list, "x=l0.ff.sum")[1])
+    assert.matches("in.hidden%+0%+s%*512", having(list, "l0.attn.q.weight")[1])
+    assert.matches("valid=%[in.lengths%+0%+s%*4%+b%*4%]%+0$", having(list, "mask_length")[1])
+    assert.matches("y=l0.norm2%+0%+s%*512$", having(list, "x=l0.ff.sum")[1])
   end)
 
   it("of one has neither", function()

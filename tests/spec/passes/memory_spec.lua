@@ -67,13 +67,13 @@ describe("memory", function()
         local life = lives(program)
         local names = words.sorted_keys(program.offsets)
         for i, a in ipairs(names) do
-          assert.is_true(program.offsets[a] % 16 == 0)
-          assert.is_true(program.offsets[a] + program.buffers[a].floats <= program.arena_floats)
+          assert.is_true(program.offsets[a] % 64 == 0)
+          assert.is_true(program.offsets[a] + program.buffers[a].bytes <= program.arena_bytes)
           for j = i + 1, #names do
             local b = names[j]
             local together = life[a][1] <= life[b][2] and life[b][1] <= life[a][2]
-            local overlap = program.offsets[a] < program.offsets[b] + program.buffers[b].floats
-              and program.offsets[b] < program.offsets[a] + program.buffers[a].floats
+            local overlap = program.offsets[a] < program.offsets[b] + program.buffers[b].bytes
+              and program.offsets[b] < program.offsets[a] + program.buffers[a].bytes
             if together and overlap then
               assert.is_true(over(program, a, b) or over(program, b, a), a .. " and " .. b)
             end
@@ -98,15 +98,15 @@ describe("memory", function()
   it("takes at most a tenth more than the largest sum of what lives at once", function()
     for i, more in ipairs(shapes) do
       local program = helper.tiny(more, "memory").programs[1]
-      assert.is_true(program.arena_floats >= program.live_floats)
-      assert.is_true(program.arena_floats <= 1.1 * program.live_floats,
-        ("shape %d: %d of %d"):format(i, program.arena_floats, program.live_floats))
+      assert.is_true(program.arena_bytes >= program.live_bytes)
+      assert.is_true(program.arena_bytes <= 1.1 * program.live_bytes,
+        ("shape %d: %d of %d"):format(i, program.arena_bytes, program.live_bytes))
     end
   end)
 
   it("does not grow with the number of layers", function()
     local one, many = helper.tiny({ layers = 2 }, "memory"), helper.tiny({ layers = 9 }, "memory")
-    assert.equal(one.programs[1].arena_floats, many.programs[1].arena_floats)
+    assert.equal(one.programs[1].arena_bytes, many.programs[1].arena_bytes)
   end)
 
   it("without reuse gives each its own place", function()
@@ -115,12 +115,12 @@ describe("memory", function()
     for i, a in ipairs(names) do
       for j = i + 1, #names do
         local b = names[j]
-        local overlap = program.offsets[a] < program.offsets[b] + program.buffers[b].floats
-          and program.offsets[b] < program.offsets[a] + program.buffers[a].floats
+        local overlap = program.offsets[a] < program.offsets[b] + program.buffers[b].bytes
+          and program.offsets[b] < program.offsets[a] + program.buffers[a].bytes
         if overlap then assert.is_true(over(program, a, b) or over(program, b, a), a .. " and " .. b) end
       end
     end
-    assert.is_true(program.arena_floats > helper.tiny({ layers = 2 }, "memory").programs[1].arena_floats)
+    assert.is_true(program.arena_bytes > helper.tiny({ layers = 2 }, "memory").programs[1].arena_bytes)
   end)
 
   it("keeps what is pooled through the loop over micro-batches", function()
@@ -133,7 +133,7 @@ describe("memory", function()
       if item.names[1] == "output.1.pool" then pooled = item end
       first, last = math.min(first or item.first, item.first), math.max(last or item.last, item.last)
     end
-    assert.equal(40 * 16, program.buffers["output.1.pool"].floats)
+    assert.equal(4 * 40 * 16, program.buffers["output.1.pool"].bytes)
     for _, item in ipairs(program.items) do
       if item ~= pooled then assert.is_true(pooled.first <= item.first and item.last <= pooled.last, item.names[1]) end
     end
@@ -148,7 +148,7 @@ describe("memory", function()
     assert.is_number(several.offsets["output.2.argmax"])
   end)
 
-  it("never lets workers side by side touch the same floats by different buffers", function()
+  it("never lets workers side by side touch the same bytes by different buffers", function()
     local state = helper.tiny({ seq = 128, d_model = 256, heads = 4, d_ff = 512, threads = 3 }, "memory")
     local program = state.programs[1]
     local used, private = {}, 0 -- phase -> buffer -> worker -> true
@@ -173,8 +173,8 @@ describe("memory", function()
         end
         for j = i + 1, #names do
           local b = names[j]
-          local apart = program.offsets[a] + program.buffers[a].floats <= program.offsets[b]
-            or program.offsets[b] + program.buffers[b].floats <= program.offsets[a]
+          local apart = program.offsets[a] + program.buffers[a].bytes <= program.offsets[b]
+            or program.offsets[b] + program.buffers[b].bytes <= program.offsets[a]
           assert.is_true(apart or over(program, a, b) or over(program, b, a), a .. " and " .. b)
         end
       end
@@ -188,30 +188,36 @@ describe("memory", function()
         plan = { group_tokens = 8, least_phase = 0, least_team = 0 } }, "memory").programs[1]
       local own = 0
       for name, offset in pairs(program.offsets) do
-        local begin, size = offset, program.common_floats
+        local begin, size = offset, program.common_bytes
         if program.own[name] then
-          own, size = own + 1, program.own_floats
-          begin = program.common_floats + (threads - 1) * program.own_floats + offset -- the last worker's
+          own, size = own + 1, program.own_bytes
+          begin = program.common_bytes + (threads - 1) * program.own_bytes + offset -- the last worker's
         end
-        assert.is_true(offset + program.buffers[name].floats <= size, name)
-        assert.is_true(begin + program.buffers[name].floats <= program.arena_floats, name)
+        assert.is_true(offset + program.buffers[name].bytes <= size, name)
+        assert.is_true(begin + program.buffers[name].bytes <= program.arena_bytes, name)
       end
       assert.equal(threads > 1, own > 0)
     end
   end)
 
   it("lays weights out one after the other, panels padded to whole lines", function()
-    assert.equal(5 * 16, memory.packed_floats({ shape = { 7, 5 } }, { widths = { 7 } }))
-    assert.equal(5 * (48 + 32), memory.packed_floats({ shape = { 65, 5 } }, { widths = { 48, 17 } }))
-    assert.equal(35, memory.packed_floats({ shape = { 7, 5 } }, { rows = true }))
-    assert.equal(7, memory.packed_floats({ shape = { 7 } }, { rows = true }))
+    assert.equal(4 * 5 * 16, memory.packed_bytes({ shape = { 7, 5 } },
+      { format = "panels", type = "f32", widths = { 7 } }))
+    assert.equal(4 * 5 * (48 + 32), memory.packed_bytes({ shape = { 65, 5 } },
+      { format = "panels", type = "f32", widths = { 48, 17 } }))
+    assert.equal(140, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "f32" }))
+    assert.equal(28, memory.packed_bytes({ shape = { 7 } }, { format = "rows", type = "f32" }))
+    -- Of two bytes an element, a line has twice as many.
+    assert.equal(2 * 5 * 32, memory.packed_bytes({ shape = { 7, 5 } },
+      { format = "panels", type = "bf16", widths = { 7 } }))
+    assert.equal(35, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
     local state = helper.tiny({ d_model = 10, d_ff = 7, heads = 1 }, "memory")
     local offset = 0
     for _, name in ipairs(state.graph.weights) do
       assert.equal(offset, state.weights.offsets[name])
-      offset = offset + words.round_up(memory.packed_floats(state.graph.tensors[name], state.plan.layouts[name]), 16)
+      offset = offset + words.round_up(memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name]), 64)
     end
-    assert.equal(offset, state.weights.floats)
+    assert.equal(offset, state.weights.bytes)
   end)
 
   it("lays a weight out once for all lengths, of a position table the first rows, and what differs behind", function()
@@ -221,7 +227,7 @@ describe("memory", function()
       local long = helper.tiny(more, "memory")
       local short = long.entries[1]
       assert.same(alone.weights, long.weights)
-      assert.equal(long.weights.floats, short.weights.floats)
+      assert.equal(long.weights.bytes, short.weights.bytes)
       for _, name in ipairs(short.graph.weights) do
         local theirs = long.weights.offsets[(name:gsub("_4$", "_8"))] -- tables of angles are named by their rows
         assert.equal(theirs, short.weights.offsets[name], name)
@@ -231,6 +237,6 @@ describe("memory", function()
     local alibi = "l0.attn.alibi"
     for _, name in ipairs(long.graph.weights) do if name:find("alibi") then alibi = name end end
     assert.not_equal(long.weights.offsets[alibi], long.entries[1].weights.offsets[alibi])
-    assert.is_true(long.entries[1].weights.floats > long.weights.floats)
+    assert.is_true(long.entries[1].weights.bytes > long.weights.bytes)
   end)
 end)

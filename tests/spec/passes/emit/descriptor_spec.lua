@@ -20,7 +20,7 @@ describe("the descriptor", function()
       if state.graph.tensors[name].kind == "scratch" then
         local offset, ld = v.tensor_rows[i]:match(", (%d+), (%d+) },$")
         local place = trace.offsets[name .. "@trace"] or trace.offsets[name]
-        assert.equal(place, math.tointeger(tonumber(offset)), name)
+        assert.equal(place, 4 * math.tointeger(tonumber(offset)), name)
         assert.is_true(tonumber(ld) >= state.graph.tensors[name].shape[#state.graph.tensors[name].shape])
         found = found + 1
       end

@@ -35,12 +35,12 @@ local options = {
   { { mask = "key_padding" }, { ["mask_where 8x8"] = 2 } },
   { { mask = "key_padding", mask_value = -5 }, { ["add_where"] = 2 } },
   { { mask = "blocked" }, { ["in.blocked+0"] = 2 } },
-  { { mask = "blocked_heads" }, { ["in.head_blocked+0"] = 1, ["in.head_blocked+64"] = 1 } },
+  { { mask = "blocked_heads" }, { ["in.head_blocked+0"] = 1, ["in.head_blocked+256"] = 1 } },
   { { mask = "key_bias" }, { ["scale+bias 8x8"] = 2 } },
   { { mask = "additive" }, { ["scale+add 8x8"] = 2 } },
-  { { mask = "additive_heads" }, { ["in.head_bias+0"] = 1, ["in.head_bias+64"] = 1 } },
+  { { mask = "additive_heads" }, { ["in.head_bias+0"] = 1, ["in.head_bias+256"] = 1 } },
   { { positions = "rope" }, { ["rotate "] = 2 } },
-  { { positions = "alibi" }, { ["positions.alibi+7"] = 1, ["positions.alibi+22"] = 1 } },
+  { { positions = "alibi" }, { ["positions.alibi+28"] = 1, ["positions.alibi+88"] = 1 } },
   { { positions = "t5" }, { ["bucket_table"] = 1, ["add_band"] = 2 } },
   { { positions = "relative_key" }, { ["add_reversed"] = 2 } },
   { { positions = "relative_key_query" }, { ["scores@transposed"] = 4 } },
@@ -48,8 +48,8 @@ local options = {
   { { weighting = "relu" }, { ["weigh_relu"] = 2 } },
   { { weighting = "none" }, { ["weigh 8x8"] = 2 } },
   { { fully_masked = "nan" }, { ["softmax_nan"] = 2 } },
-  { { head_mask = "input" }, { ["in.head_mask+0"] = 1, ["in.head_mask+1"] = 1 } },
-  { { attention_output = "heads" }, { ["y=l0.attn.weights+0"] = 1, ["y=l0.attn.weights+128"] = 0 } },
+  { { head_mask = "input" }, { ["in.head_mask+0"] = 1, ["in.head_mask+4"] = 1 } },
+  { { attention_output = "heads" }, { ["y=l0.attn.weights+0"] = 1, ["y=l0.attn.weights+512"] = 0 } },
   { { attention_output = "mean" }, { ["mean_heads"] = 1 } },
   { { attention_output = { kind = "none", scores = true } }, { ["y=l0.attn.scaled+0"] = 1 } },
   { { memory = { seq = 5 } }, { ["l0.cross.scores@tile"] = 6 } },
@@ -98,7 +98,7 @@ describe("what is added to scores", function()
   it("touches the keys of the sequence, not those behind them", function()
     local list = texts({ bias_kv = true, zero_attn = true, mask = { "padding", "key_bias" } })
     assert.same({ "product m8", "product m2" }, { with(list, "scores@tile+0")[1]:match("^product m8"),
-      with(list, "scores@tile+8")[1]:match("^product m2") })
+      with(list, "scores@tile+32")[1]:match("^product m2") })
     assert.equal(0, #with(list, "scale+bias")) -- the scale is of all ten, the bias of eight
     assert.equal(2, #with(list, "scale 8x10"))
     assert.equal(2, #with(list, "bias 8x8 ld16  l0.attn.scores@tile+0"))

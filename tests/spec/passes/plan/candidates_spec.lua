@@ -32,7 +32,7 @@ local function walked(tiles, block, ld)
                 beta = input > 0 and 1 or 0 }
               local upto = k_panel.inputs * ld // 16 * number // calls
               if tiles.ahead > 0 and upto > done then
-                call.fetch = { from = (first + tiles.ahead) * ld + 16 * done, lines = upto - done }
+                call.fetch = { from = 4 * (first + tiles.ahead) * ld + 64 * done, lines = upto - done }
                 done = upto
               end
               list[#list + 1] = call
@@ -93,7 +93,7 @@ describe("candidates", function()
         local tiles = candidates.tiles(product, choice)
         local k = divide.k_blocks(product.inputs, choice.k_block)
         for _, block in ipairs(tiles.blocks) do
-          assert.same(tile.calls(block.rows, tiles.panels[1].ld, k, choice),
+          assert.same(tile.calls(block.rows, tiles.panels[1].ld, k, choice, "f32"),
             walked(tiles, block, tiles.panels[1].ld), tiles.text)
         end
       end

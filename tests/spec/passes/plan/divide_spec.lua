@@ -88,8 +88,8 @@ describe("a leading dimension", function()
     for width, ld in pairs { [1] = 16, [16] = 16, [17] = 32, [240] = 240, [241] = 272, [256] = 272, [257] = 272,
       [272] = 272,
       [768] = 784, [3072] = 3088 } do
-      assert.equal(ld, divide.leading_dimension(width, { odd_lines = 256 }), width)
-      assert.equal((width + 15) // 16 * 16, divide.leading_dimension(width, { odd_lines = 4096 }), width)
+      assert.equal(ld, divide.leading_dimension(width, { odd_lines = 256 }, "f32"), width)
+      assert.equal((width + 15) // 16 * 16, divide.leading_dimension(width, { odd_lines = 4096 }, "f32"), width)
     end
   end)
 end)

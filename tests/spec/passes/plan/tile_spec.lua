@@ -10,7 +10,9 @@ local function parameters(more)
   return all
 end
 
-local function calls(rows, k, block, more) return tile.calls(rows, 32, divide.k_blocks(k, block), parameters(more)) end
+local function calls(rows, k, block, more)
+  return tile.calls(rows, 32, divide.k_blocks(k, block), parameters(more), "f32")
+end
 
 describe("the calls of a tile", function()
   it("are one where nothing divides it", function()
@@ -39,7 +41,7 @@ describe("the calls of a tile", function()
         k_panel = draw { 8, 96, 100, 768, 8192 }, fetch = draw { 0, 1, 3 } }
       local k_blocks = divide.k_blocks(k, draw { 8, 24, 64, 8192 })
       local next_input, fetched, from = {}, 0, nil
-      for _, call in ipairs(tile.calls(rows, 32, k_blocks, parameters(p))) do
+      for _, call in ipairs(tile.calls(rows, 32, k_blocks, parameters(p), "f32")) do
         for row = call.row, call.row + call.rows - 1 do
           assert.equal(next_input[row] or 0, call.first)
           assert.equal(call.first == 0 and 0 or 1, call.beta)
@@ -48,7 +50,7 @@ describe("the calls of a tile", function()
         if call.fetch then
           assert.is_true(call.fetch.lines > 0)
           from = from or call.fetch.from
-          assert.equal(from + 16 * fetched, call.fetch.from)
+          assert.equal(from + 64 * fetched, call.fetch.from)
           fetched = fetched + call.fetch.lines
         end
       end
