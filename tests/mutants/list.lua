@@ -207,15 +207,14 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
     new = "program.common_bytes + program.own_bytes", wrong = "all workers have one part of the arena" },
   { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
     new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
-  { name = "memory_panels", old = "columns * words.round_up(width, LINE) end", new = "columns * width end",
+  { name = "memory_panels", old = "columns + types.whole_lines(width, layout.type) end", new = "columns + width end",
     wrong = "weights overlap by the padding of their panels" },
 }
 
 of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
   { name = "kernels_optional", old = "step.arguments[declared[1]] and \"1\" or \"0\"", new = "\"1\"",
     wrong = "a norm with a bias and one without are one function" },
-  { name = "kernels_beta", old = "k.lda, k.ldb, k.ldc, k.beta) end\n\n-- bias",
-    new = "k.lda, k.ldb, k.ldc, 0) end\n\n-- bias",
+  { name = "kernels_beta", old = "k.lda, k.ldb, k.ldc, k.beta, of.a", new = "k.lda, k.ldb, k.ldc, 0, of.a",
     wrong = "kernels that add and that begin are one" },
   { name = "kernels_batches", old = "(\"%d %d %d\"):format(batch.count, batch.a, batch.b)",
     new = "(\"%d\"):format(batch.count)", wrong = "batches of one length have the first one's strides" },
