@@ -9,7 +9,7 @@ local words = require("common.words")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec"
-local shell = files.shell
+local shell = helper.shell
 
 local STRICT = "-std=c11 -Wall -Wextra -Werror"
 local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"

@@ -6,7 +6,7 @@ local files = require("common.files")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/nan"
-local shell = files.shell
+local shell = helper.shell
 
 local function sh(command)
   local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(shell(folder), command)))
