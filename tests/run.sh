@@ -58,13 +58,18 @@ beside() {
 
 make -s --no-print-directory -j"$width" -f tests/c/build.mk || { echo "the C tests do not compile"; echo "0 passed, 1 failed"; exit 1; }
 
-# Those of the whole first: they take longest.
-for file in $(find tests/spec/whole -name '*_spec.lua' | sort) $(find tests/spec -name '*_spec.lua' ! -path '*/whole/*' | sort); do
+# Those that take longest first, so that no processor waits for the last: these, the others of the whole, the C tests.
+longest=$(printf 'tests/spec/whole/%s_spec.lua\n' models oracle hf builds faults forms threads)
+whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
+for file in $longest $whole; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
 for program in out/test/bin/test_*; do
   case $program in *.d | *.o) continue ;; esac
   beside "c_$(basename "$program")" "$program" --tap --jobs 1 --color=never
+done
+for file in $(find tests/spec -name '*_spec.lua' ! -path '*/whole/*' | sort); do
+  beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
 beside lint tests/lint.sh
 while [ "${#names[@]}" -gt 0 ]; do

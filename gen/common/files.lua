@@ -6,9 +6,6 @@ local lfs = require("lfs")
 
 local files = {}
 
---- A word of a shell command, quoted.
-function files.shell(word) return "'" .. tostring(word):gsub("'", "'\\''") .. "'" end
-
 --- Makes a folder and those above it: all of them, or, on a fault, none.
 function files.make_folder(path)
   local at, made = path:sub(1, 1) == "/" and "/" or "", {}

@@ -8,9 +8,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
 
 /* Whether minimum <= values[i] < limit for all of them. */
 static inline int attn2c_within(const int32_t *values, size_t count, int64_t minimum, int64_t limit) {
@@ -20,10 +17,10 @@ static inline int attn2c_within(const int32_t *values, size_t count, int64_t min
 }
 
 /* Generated kernels leave the upper halves of the vector registers in use, which slows SSE code that follows.
- */
+ * <immintrin.h> has a name for it, but takes a compiler longer to read than all of a small model. */
 static inline void attn2c_leave(void) {
 #ifdef __AVX__
-  _mm256_zeroupper();
+  __builtin_ia32_vzeroupper();
 #endif
 }
 

@@ -4,7 +4,7 @@ CC ?= gcc
 bin := out/test/bin
 warnings := -std=c11 -Wall -Wextra -Werror
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
-checked  := $(warnings) -O1 -g $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c
+checked  := $(warnings) -g1 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c
 loops    := $(warnings) -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
 
 wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename
@@ -37,11 +37,18 @@ text_objects   := $(patsubst runtime/text/%.c,$(bin)/obj/%.o,$(wildcard runtime/
 .PHONY: all
 all: $(addprefix $(bin)/test_,$(tests) $(plain_tests)) $(element_programs) $(text_programs)
 
+# How far what is checked is optimised: as much as pays in the little time that it runs.
+level := -Og
+$(bin)/obj/c_%.o: level := -O0
+$(filter $(bin)/obj/%,$(text_objects)): level := -O1
+
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
-	$(CC) $(checked) -c $< -o $@
+	$(CC) $(checked) $(level) -c $< -o $@
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
-	$(CC) $(checked) -c $< -o $@
-$(bin)/obj:
+	$(CC) $(checked) $(level) -c $< -o $@
+$(bin)/plain/%.o: %.c $(headers) | $(bin)/plain
+	$(CC) $(warnings) -O1 -fopenmp-simd -iquote runtime -c $< -o $@
+$(bin)/obj $(bin)/plain:
 	mkdir -p $@
 
 checked_objects := $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime))) $(bin)/obj/kernels_portable.o
@@ -53,8 +60,10 @@ $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(check
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(text_objects)
 	$(CC) $(sanitize) -o $@ $^ $(text_libraries)
 
-$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: tests/c/test_%.c $(runtime) runtime/model/kernels_libxsmm.c $(headers) | $(bin)/obj
-	$(CC) $(warnings) -O2 -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj -o $@ $(filter %.c,$^) -lcriterion -lxsmmgen -ljansson $(text_libraries) -lpthread -lm
+plain_objects := $(patsubst %.c,$(bin)/plain/%.o,$(notdir $(runtime))) $(bin)/plain/kernels_libxsmm.o
+
+$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: tests/c/test_%.c $(plain_objects) $(headers) | $(bin)/obj
+	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -iquote $(bin)/obj -o $@ $< $(plain_objects) -lcriterion -lxsmmgen -ljansson $(text_libraries) -lpthread -lm
 
 $(bin)/obj/bound_candidates.h: tests/c/bound_candidates.lua gen/passes/emit/bound.lua $(wildcard gen/passes/plan/*.lua) | $(bin)/obj
 	lua5.4 $< > $@

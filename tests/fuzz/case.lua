@@ -3,6 +3,7 @@
 local faults = require("common.faults")
 local files = require("common.files")
 local pipeline = require("pipeline")
+local quote = dofile((debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or ".") .. "/../quote.lua")
 local text = require("text")
 
 local case = {}
@@ -23,7 +24,7 @@ end
 
 -- Runs a shell command; returns nil, or the kind of failure and its words.
 local function execute(command, log, kinds)
-  local _, how, code = os.execute(("{ %s; } >%s 2>&1"):format(command, files.shell(log)))
+  local _, how, code = os.execute(("{ %s; } >%s 2>&1"):format(command, quote(log)))
   if how == "exit" and code == 0 then return nil end
   if how == "signal" or code > 128 then return "crash", tail(log) end
   if code == 124 then return "slow", tail(log) end
@@ -56,7 +57,7 @@ end
 --- only on a failure.
 function case.run(description, folder, options)
   local built = folder .. "_built"
-  local remove = ("rm -rf %s %s"):format(files.shell(folder), files.shell(built))
+  local remove = ("rm -rf %s %s"):format(quote(folder), quote(built))
   os.execute(remove)
   files.make_folder(folder)
   local path = folder .. "/description.lua"
@@ -65,7 +66,7 @@ function case.run(description, folder, options)
   if not state then return false, kind, said end
   local log = folder .. "/log"
   kind, said = execute(("timeout %d env ATTN2C_CFLAGS=%s %s build %s -o %s"):format(BUILD_SECONDS,
-    files.shell(options.flags), files.shell(case.root .. "/gen/attn2c"), files.shell(path), files.shell(built)), log,
+    quote(options.flags), quote(case.root .. "/gen/attn2c"), quote(path), quote(built)), log,
     { [4] = "compile", [70] = "defect" })
   if kind then return false, kind, said end
   for _, file in ipairs(state.files) do
@@ -74,7 +75,7 @@ function case.run(description, folder, options)
     end
   end
   for _, more in ipairs { "", options.nan and " --nan" } do
-    kind, said = execute(("timeout %d %s/%s check --seed %d%s"):format(CHECK_SECONDS, files.shell(built),
+    kind, said = execute(("timeout %d %s/%s check --seed %d%s"):format(CHECK_SECONDS, quote(built),
       description.name, options.seed, more), log, { [1] = "mismatch" })
     if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
   end
@@ -84,7 +85,7 @@ end
 
 --- The command that repeats a case whose description is in a file.
 function case.command(path, options)
-  return ("ATTN2C_CFLAGS=%s gen/attn2c check %s --seed %d"):format(files.shell(options.flags), files.shell(path),
+  return ("ATTN2C_CFLAGS=%s gen/attn2c check %s --seed %d"):format(quote(options.flags), quote(path),
     options.seed)
 end
 

@@ -10,7 +10,7 @@ local lfs = require("lfs")
 
 local cases = {}
 
-local shell = files.shell
+local shell = dofile(here .. "/../quote.lua")
 
 -- Of the largest value of an output, or of 1 where that is less.
 local TOLERANCE = 1e-5

@@ -11,6 +11,7 @@ helper.root = here .. "/../.."
 package.path = helper.root .. "/gen/?.lua;" .. package.path
 
 local faults = require("common.faults")
+local files = require("common.files")
 local pipeline = require("pipeline")
 
 --- A small valid description with its target pinned; `more` replaces or adds keys.
@@ -50,6 +51,38 @@ function helper.write(path, text)
   local handle = assert(io.open(path, "wb"))
   assert(handle:write(text))
   assert(handle:close())
+end
+
+--- A word of a shell command, quoted.
+helper.shell = dofile(here .. "/../quote.lua")
+
+--- Runs a shell command in a folder, which is made where it is not there (default: here). Returns its exit code
+--- (128 + n after signal n) and what it printed.
+function helper.run(command, folder)
+  if folder then
+    files.make_folder(folder)
+    command = ("cd %s && { %s; }"):format(helper.shell(folder), command)
+  end
+  local handle = assert(io.popen(("{ %s; } 2>&1"):format(command)))
+  local said = handle:read("a")
+  local _, how, code = handle:close()
+  return how == "signal" and 128 + code or code, said
+end
+
+--- What a shell command prints that must succeed.
+function helper.succeeds(command, folder)
+  local code, said = helper.run(command, folder)
+  if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
+  return said
+end
+
+--- Runs lines of shell from a file in a folder, for at most so many seconds (default: many times what is needed).
+--- Returns the exit code (128 + n after signal n, 124 after these seconds), standard error and standard output.
+function helper.script(lines, folder, seconds)
+  helper.write(folder .. "/line.sh", lines .. "\n")
+  local _, _, code = os.execute(("timeout %d sh %s >%s 2>%s"):format(seconds or 300, helper.shell(folder .. "/line.sh"),
+    helper.shell(folder .. "/stdout"), helper.shell(folder .. "/stderr")))
+  return code, helper.read(folder .. "/stderr"), helper.read(folder .. "/stdout")
 end
 
 --- The fault that a function raises; nil where it raises nothing. Any other error goes on.
@@ -102,14 +135,14 @@ end
 --- Removes what helper.file and helper.folder made.
 function helper.clean()
   for _, folder in ipairs(made) do
-    os.execute("rm -rf " .. require("common.files").shell(folder))
+    os.execute("rm -rf " .. helper.shell(folder))
   end
   made = {}
 end
 
 --- The path of the repository's top, without links and dots.
 function helper.absolute_root()
-  local handle = assert(io.popen("cd " .. require("common.files").shell(helper.root) .. " && pwd -P"))
+  local handle = assert(io.popen("cd " .. helper.shell(helper.root) .. " && pwd -P"))
   local path = handle:read("l")
   handle:close()
   return path
@@ -118,14 +151,14 @@ end
 --- Runs gen/attn2c with words in a folder (default: the repository). Returns exit code, standard output, standard
 --- error.
 function helper.command(list, folder)
-  local shell = require("common.files").shell
+  local shell = helper.shell
   local errors = helper.file("", "stderr")
   local parts = { "cd", shell(folder or helper.root), "&&", "lua5.4", shell(helper.absolute_root() .. "/gen/attn2c") }
   for _, word in ipairs(list) do parts[#parts + 1] = shell(word) end
   local handle = assert(io.popen(table.concat(parts, " ") .. " 2>" .. shell(errors)))
   local output = handle:read("a")
   local _, _, code = handle:close()
-  return code, output, require("common.files").read(errors)
+  return code, output, files.read(errors)
 end
 
 --- CPU seconds of all commands so far that have ended.

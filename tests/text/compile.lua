@@ -4,10 +4,11 @@ local here = arg[0]:match("^(.*)/[^/]*$") or "."
 package.path = here .. "/../../gen/?.lua;" .. package.path
 local faults = require("common.faults")
 local files = require("common.files")
+local quote = dofile(here .. "/../quote.lua")
 local tokenizer = require("text.tokenizer")
 
 local function unpacked(name)
-  local handle = assert(io.popen("gzip -dc " .. files.shell(here .. "/goldens/" .. name .. ".gz")))
+  local handle = assert(io.popen("gzip -dc " .. quote(here .. "/goldens/" .. name .. ".gz")))
   local bytes = handle:read("a")
   assert(handle:close())
   return bytes

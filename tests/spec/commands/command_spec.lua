@@ -55,7 +55,7 @@ describe("the command", function()
   end)
 
   it("exits 4 where standard output is full", function()
-    local shell = files.shell
+    local shell = helper.shell
     local _, _, code = os.execute(("lua5.4 %s show %s --stage lower >/dev/full 2>/dev/null"):format(
       shell(helper.root .. "/gen/attn2c"), shell(helper.root .. "/models/small.lua")))
     assert.equal(4, code)
@@ -103,9 +103,9 @@ describe("the command", function()
 
   it("works through a link and from any folder", function()
     local folder = helper.folder()
-    os.execute(("ln -s %s %s"):format(files.shell(helper.absolute_root() .. "/gen/attn2c"),
-      files.shell(folder .. "/attn2c")))
-    local handle = io.popen(("cd %s && ./attn2c --version"):format(files.shell(folder)))
+    os.execute(("ln -s %s %s"):format(helper.shell(helper.absolute_root() .. "/gen/attn2c"),
+      helper.shell(folder .. "/attn2c")))
+    local handle = io.popen(("cd %s && ./attn2c --version"):format(helper.shell(folder)))
     assert.matches("^attn2c %d", handle:read("a"))
     handle:close()
   end)

@@ -16,7 +16,7 @@ describe("files", function()
 
   it("quotes a word for the shell", function()
     for _, word in ipairs { "a", "a b", "it's", "$HOME `x` \"y\"", "a\nb", "'", "" } do
-      local handle = io.popen("printf %s " .. files.shell(word))
+      local handle = io.popen("printf %s " .. helper.shell(word))
       assert.equal(word, handle:read("a"))
       handle:close()
     end

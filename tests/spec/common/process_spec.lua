@@ -50,7 +50,9 @@ local ok, said = pcall(process.run, { words = { "sleep", "60" }, gather = "all" 
 io.write(tostring(ok), " ", said, "\n")
 ]]):format(helper.absolute_root()), "wait.lua")
     for signal, word in pairs { INT = "interrupted!", TERM = "terminated!" } do
-      local line = ("lua5.4 %s & p=$!; sleep 0.5; kill -%s $p; wait $p"):format(script, signal)
+      -- Once it has a child, however long that takes.
+      local line = ("lua5.4 %s & p=$!; while ! grep -q . /proc/$p/task/$p/children; do sleep 0.05; done; "
+        .. "kill -%s $p; wait $p"):format(script, signal)
       local child = process.run { words = { "sh", "-c", line }, gather = "all" }
       assert.equal("false " .. word .. "\n", child.output)
     end

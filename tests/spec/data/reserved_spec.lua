@@ -75,7 +75,7 @@ describe("reserved words", function()
       for _, dialect in ipairs(dialects) do
         for _, standard in ipairs(dialect[3]) do
           local said = lines_of(("%s %s -std=%s -Wall -Werror -fsyntax-only -I%s %s 2>&1"):format(dialect[1],
-            dialect[2], standard, files.shell(folder), files.shell(file)))
+            dialect[2], standard, helper.shell(folder), helper.shell(file)))
           assert.same({}, said, dialect[1] .. " " .. standard)
         end
       end
@@ -107,11 +107,11 @@ describe("reserved words", function()
     local folder = helper.folder()
     local code, _, errors = helper.command({ "build", path, "-o", folder })
     assert.equal(0, code, errors)
-    local info = table.concat(lines_of(files.shell(folder .. "/odd") .. " info"), "\n")
+    local info = table.concat(lines_of(helper.shell(folder .. "/odd") .. " info"), "\n")
     assert.matches("%f[%w_]errno%f[^%w_]", info)
     assert.matches("%f[%w_]typeof%f[^%w_]", info)
     assert.is_nil(info:find("errno_", 1, true))
-    local last = table.concat(lines_of(files.shell(folder .. "/odd") .. " check"), "\n")
+    local last = table.concat(lines_of(helper.shell(folder .. "/odd") .. " check"), "\n")
     assert.matches(", 0 failed", last)
   end)
 
@@ -126,7 +126,7 @@ describe("reserved words", function()
     local file = helper.file(table.concat(headers, "\n") .. "\n", "all.c")
     local missing = {}
     for _, call in ipairs { "gcc -D_GNU_SOURCE", "clang -D_GNU_SOURCE", "gcc -std=c99", "gcc -m32 -undef" } do
-      for _, line in ipairs(lines_of(("%s -dM -E %s 2>/dev/null"):format(call, files.shell(file)))) do
+      for _, line in ipairs(lines_of(("%s -dM -E %s 2>/dev/null"):format(call, helper.shell(file)))) do
         local name = line:match("^#define ([a-z][a-z0-9_]*) ")
         if name and reserved.member(name) == name then missing[#missing + 1] = name end
       end

@@ -12,8 +12,8 @@ local unpacked = {}
 
 -- A golden's tokenizer.json, parsed.
 local function golden(name)
-  local script = files.shell(helper.root .. "/tests/text/compile.lua")
-  if not unpacked[name] then assert(os.execute(("lua5.4 %s %s %s"):format(script, name, files.shell(folder)))) end
+  local script = helper.shell(helper.root .. "/tests/text/compile.lua")
+  if not unpacked[name] then assert(os.execute(("lua5.4 %s %s %s"):format(script, name, helper.shell(folder)))) end
   unpacked[name] = true
   return (dkjson.decode(helper.read(folder .. "/" .. name .. ".json")))
 end
@@ -21,10 +21,10 @@ end
 -- Whether a golden's cases pass with tables.
 local function passes(name, piece)
   files.write_all(folder, { { name = "spec.tables", text = piece } })
-  assert(os.execute(("make -s -C %s -f tests/c/build.mk out/test/bin/text_cases"):format(files.shell(helper.root))))
+  assert(os.execute(("make -s -C %s -f tests/c/build.mk out/test/bin/text_cases"):format(helper.shell(helper.root))))
   local words = { helper.root .. "/out/test/bin/text_cases", folder .. "/spec.tables", folder .. "/texts",
     folder .. "/" .. name .. ".cases" }
-  for i, word in ipairs(words) do words[i] = files.shell(word) end
+  for i, word in ipairs(words) do words[i] = helper.shell(word) end
   local handle = assert(io.popen(table.concat(words, " ")))
   local output = handle:read("a")
   handle:close()

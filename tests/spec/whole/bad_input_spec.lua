@@ -1,36 +1,21 @@
 -- bad_input_spec.lua: what the command does with a bad description, bad options and a bad
 -- disk: one line a fault that names the place and what is allowed, the right exit code,
 -- nothing left half-written, no traceback.
+local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local root = debug.getinfo(1, "S").source:match("^@(.*)/tests/spec/.*$") or "."
-if root:sub(1, 1) ~= "/" then root = lfs.currentdir() .. "/" .. root end
+local root = helper.absolute_root()
 
 local scratch
 
-local function quote(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
+local quote, get = helper.shell, helper.read
 
 local function put(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
+  helper.write(path, text)
   return path
 end
 
-local function get(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("a")
-  file:close()
-  return text
-end
-
--- Runs a shell line. Returns its exit code (128 + n after signal n, 124 after `seconds`), stderr and stdout.
-local function shell(line, seconds)
-  put(scratch .. "/line.sh", line .. "\n")
-  local _, _, code = os.execute(("timeout %d sh %s >%s 2>%s"):format(seconds or 30, quote(scratch .. "/line.sh"),
-    quote(scratch .. "/stdout"), quote(scratch .. "/stderr")))
-  return code, get(scratch .. "/stderr"), get(scratch .. "/stdout")
-end
+local function shell(lines, seconds) return helper.script(lines, scratch, seconds) end
 
 local command = "lua5.4 " .. quote(root .. "/gen/attn2c") .. " "
 

@@ -228,7 +228,7 @@ describe("the cache", function()
     runs({ "chmod", "0777", folder .. "/attn2c" })
     -- On a terminal, where so long a build shows a bar, and takes it away.
     local line = ("XDG_CACHE_HOME=%s ATTN2C_CFLAGS=-O0 lua5.4 %s build tiny.lua kernels=portable"):format(
-      files.shell(folder), files.shell(root .. "/gen/attn2c"))
+      helper.shell(folder), helper.shell(root .. "/gen/attn2c"))
     local said = runs({ "script", "-qec", line, "/dev/null" }, folder)
     local line_said = ("attn2c: the cache %s/attn2c is open to other users: out/tiny/.cache is used"):format(folder)
     assert.truthy(said:find(line_said, 1, true), said)
@@ -261,9 +261,16 @@ describe("builds that are killed", function()
         words[#words + 1] = word
       end
       local child = process.start { words = words, folder = folder, gather = "all" }
-      process.sleep(math.random(20, 900))
+      -- Once so many processes were seen at work, however fast they are, and a little later.
+      local most, seen, count, list = math.random(8), {}, 0, {}
+      process.wait(function()
+        list = child.over and {} or descendants(child.pid)
+        for i = 2, #list do
+          if not seen[list[i]] then seen[list[i]], count = true, count + 1 end
+        end
+        return child.over or count >= most
+      end)
       -- The compilers alone, the command alone, or all at once.
-      local list = child.over and {} or descendants(child.pid)
       for i, pid in ipairs(list) do
         if (i > 1 and round % 3 ~= 1) or (i == 1 and round % 3 ~= 0) then require("luv").kill(pid, "sigkill") end
       end
@@ -311,14 +318,33 @@ end)
 describe("two builds at once", function()
   it("of one folder: one waits, says so, and what is there is of one of them", function()
     local folder = fresh("two")
+    -- The first build stops where it links until the second has said that it waits.
+    files.make_folder(folder .. "/bin")
+    helper.write(folder .. "/bin/objcopy", ([[
+#!/bin/sh
+touch '%s/begun'
+while [ ! -e '%s/go' ]; do sleep 0.05; done
+PATH=${PATH#*:}
+exec objcopy "$@"
+]]):format(folder, folder))
+    runs({ "chmod", "+x", folder .. "/bin/objcopy" })
+    local function start(seq)
+      return process.start { folder = folder, gather = "all", words = { "env", "ATTN2C_CFLAGS=-O0",
+        "XDG_CACHE_HOME=" .. folder, ("PATH=%s/bin:%s"):format(folder, os.getenv("PATH")), "sh", "-c",
+        'exec lua5.4 "$0" build tiny.lua "$1" 2>>said', root .. "/gen/attn2c", "seq=" .. seq } }
+    end
+    local function wait_for(condition, child)
+      process.wait(function() return condition() or child.over end)
+    end
     for round = 1, 3 do
-      local children = {}
-      for i, seq in ipairs { 4 + round, 12 + round } do
-        children[i] = process.start { folder = folder, gather = "all", words = { "env", "ATTN2C_CFLAGS=-O0",
-          "XDG_CACHE_HOME=" .. here .. "/cache", "lua5.4", root .. "/gen/attn2c", "build", "tiny.lua", "seq=" .. seq } }
-      end
+      for _, name in ipairs { "go", "begun", "said" } do os.remove(folder .. "/" .. name) end
+      local children = { start(4 + round) }
+      wait_for(function() return files.read(folder .. "/begun") end, children[1])
+      children[2] = start(12 + round)
+      wait_for(function() return (files.read(folder .. "/said") or ""):find("\n") end, children[2])
+      helper.write(folder .. "/go", "")
       process.wait(function() return children[1].over and children[2].over end)
-      local said = children[1].errors .. children[2].errors
+      local said = files.read(folder .. "/said")
       assert.same({ 0, 0 }, { children[1].code, children[2].code }, said)
       assert.equal("attn2c: another build is at work in out/tiny: waiting for its end\n", said)
       local seq = files.read(folder .. "/out/tiny/tiny.h"):match("#define TINY_SEQ (%d+)")

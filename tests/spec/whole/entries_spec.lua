@@ -23,8 +23,8 @@ end
 
 -- Runs a program; returns its exit code and what it printed.
 local function run(program, list)
-  local parts = { files.shell(program) }
-  for _, word in ipairs(list) do parts[#parts + 1] = files.shell(word) end
+  local parts = { helper.shell(program) }
+  for _, word in ipairs(list) do parts[#parts + 1] = helper.shell(word) end
   local pipe = assert(io.popen(table.concat(parts, " ") .. " 2>&1"))
   local text = pipe:read("a")
   local _, _, code = pipe:close()

@@ -1,39 +1,25 @@
 -- faults_spec.lua: what an emitted program and its C interface do with bad weights, bad
 -- arrays, NaN, full disks, little memory and where memory may not become executable: the
 -- right exit code, one line a fault, and every value that should not change unchanged.
+local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local root = debug.getinfo(1, "S").source:match("^@(.*)/tests/spec/.*$") or "."
-if root:sub(1, 1) ~= "/" then root = lfs.currentdir() .. "/" .. root end
-package.path = root .. "/gen/?.lua;" .. package.path
+local root = helper.absolute_root()
 local targets = require("data.targets")
 
 local scratch
 
-local function quote(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
+local quote, get = helper.shell, helper.read
 
 local function put(name, text)
   local path = name:sub(1, 1) == "/" and name or scratch .. "/" .. name
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
+  helper.write(path, text)
   return path
 end
 
-local function get(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("a")
-  file:close()
-  return text
-end
-
--- Runs a shell line in the scratch folder. Returns its exit code (128 + n after signal n), stderr and stdout.
-local function shell(line, seconds)
-  put("line.sh", "cd " .. quote(scratch) .. "\n" .. line .. "\n")
-  local _, _, code = os.execute(("timeout %d sh %s/line.sh >%s/stdout 2>%s/stderr"):format(seconds or 30, scratch,
-    scratch,
-    scratch))
-  return code, get(scratch .. "/stderr"), get(scratch .. "/stdout")
+-- Runs lines of shell in the scratch folder.
+local function shell(lines, seconds)
+  return helper.script(("cd %s\n%s"):format(quote(scratch), lines), scratch, seconds)
 end
 
 local command = "lua5.4 " .. quote(root .. "/gen/attn2c") .. " "

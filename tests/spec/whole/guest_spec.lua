@@ -7,19 +7,7 @@ local lfs = require("lfs")
 local scratch = lfs.currentdir() .. "/out/test/guest"
 local goldens = "tests/torch/goldens/"
 
-local function sh(line)
-  local pipe = assert(io.popen("(" .. line .. ") 2>&1; echo \"exit $?\""))
-  local text = pipe:read("a")
-  pipe:close()
-  local before, code = text:match("^(.*)exit (%d+)\n$")
-  return tonumber(code), before
-end
-
-local function succeeds(line)
-  local code, text = sh(line)
-  assert.are.equal(0, code, line .. "\n" .. text)
-  return text
-end
+local sh, succeeds = helper.run, helper.succeeds
 
 local function weights(golden) return goldens .. golden .. "/model.safetensors" end
 

@@ -8,23 +8,11 @@ local lfs = require("lfs")
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/hf"
 local goldens = root .. "/tests/hf/goldens"
-local shell = files.shell
+local shell = helper.shell
 
 local HIDDEN, LOGITS = 1e-5, 1e-4 -- of values of about one, relative to larger ones
 
-local function run(command)
-  files.make_folder(folder)
-  local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(shell(folder), command)))
-  local said = handle:read("a")
-  local _, how, code = handle:close()
-  return how == "signal" and 128 + code or code, said
-end
-
-local function sh(command)
-  local code, said = run(command)
-  if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
-  return said
-end
+local function sh(command) return helper.succeeds(command, folder) end
 
 -- The float32 numbers of an .npy file.
 local function floats(path)

@@ -9,7 +9,7 @@ local words = require("common.words")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec"
-local shell = files.shell
+local shell = helper.shell
 
 local STRICT = "-std=c11 -Wall -Wextra -Werror"
 local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -17,14 +17,9 @@ local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 -- Runs a shell command in out/spec/`at`; returns what it printed. Where the exit is not `wanted`, the test fails with
 -- that.
 local function sh(at, command, wanted)
-  local place = folder .. "/" .. at
-  files.make_folder(place)
-  local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(shell(place), command)))
-  local said = handle:read("a")
-  local _, how, code = handle:close()
-  local got = how == "signal" and 128 + code or code
-  if got ~= (wanted or 0) then
-    error(("%s\nexit %d, but %d was expected:\n%s"):format(command, got, wanted or 0, said:sub(-4000)), 2)
+  local code, said = helper.run(command, folder .. "/" .. at)
+  if code ~= (wanted or 0) then
+    error(("%s\nexit %d, but %d was expected:\n%s"):format(command, code, wanted or 0, said:sub(-4000)), 2)
   end
   return said
 end
@@ -121,7 +116,7 @@ describe("a check", function()
 
   it("ends with 1 and names the first tensor where the numbers are wrong", function()
     local compiler = spoiling_compiler("wrong", "_ops.c", "s/attn2c_gelu(/attn2c_gelu_tanh(/")
-    local said = sh("wrong", ("%s %s check %s %s"):format(compiler, attn2c, shell(small),
+    local said = sh("wrong", ("%s ATTN2C_CFLAGS=-O0 %s check %s %s"):format(compiler, attn2c, shell(small),
       table.concat(smaller(small), " ")), 1)
     assert.is_truthy(said:match("first to diverge: l0%.ff%.act") or said:match("l0%.ff%.act[^\n]*FAIL"), said)
     assert.is_truthy(said:match("passed, [1-9]%d* failed"), said)
@@ -130,8 +125,8 @@ describe("a check", function()
   it("crashes, with guard pages, where a kernel reads one row too many of an input", function()
     local compiler = spoiling_compiler("overrun", "_kernels.c",
       "s/^  { 64, 40, \\(.* kernel_0 }\\)/  { 64, 41, \\1/")
-    local command = ("ATTN2C_CFLAGS=-DATTN2C_GUARD_PAGES %%s %s check %s seq=40 d_model=64 heads=4"):format(attn2c,
-      shell(small))
+    local command = ("ATTN2C_CFLAGS='-O0 -DATTN2C_GUARD_PAGES' %%s %s check %s seq=40 d_model=64 heads=4"):format(
+      attn2c, shell(small))
     local said = sh("overrun", command:format(compiler), 6)
     assert.is_truthy(said:match("ended by signal 11"), said)
     sh("overrun", command:format(""))

@@ -8,7 +8,7 @@ local names = cases.list(cases.folder)
 
 describe("the meaning of a description, in", function()
   setup(function()
-    os.execute("rm -rf " .. require("common.files").shell(out))
+    os.execute("rm -rf " .. helper.shell(out))
     cases.build(cases.folder, out, names)
   end)
 

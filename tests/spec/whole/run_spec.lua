@@ -8,7 +8,7 @@ local folder = root .. "/out/spec/run"
 
 local function sh(command)
   files.make_folder(folder)
-  local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(files.shell(folder), command)))
+  local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(helper.shell(folder), command)))
   local said = handle:read("a")
   local _, how, code = handle:close()
   return how == "signal" and 128 + code or code, said
@@ -32,7 +32,7 @@ describe("run", function()
       { name = "v.npy", text = npy { 1, 2, 3, 2, 8, 0, 2, 6, 3 } },
     })
     local code, said = sh(("ATTN2C_CFLAGS=-O1 %s build %s -o worked_example"):format(
-      files.shell(root .. "/gen/attn2c"), files.shell(root .. "/models/worked_example.lua")))
+      helper.shell(root .. "/gen/attn2c"), helper.shell(root .. "/models/worked_example.lua")))
     assert.equal(0, code, said)
   end)
 

@@ -11,7 +11,7 @@ local bin = helper.root .. "/out/test/bin/"
 
 local function run(...)
   local words = {}
-  for i, word in ipairs { ... } do words[i] = files.shell(word) end
+  for i, word in ipairs { ... } do words[i] = helper.shell(word) end
   local handle = assert(io.popen(table.concat(words, " ") .. " 2>&1"))
   local output = handle:read("a")
   local _, _, code = handle:close()

@@ -6,19 +6,7 @@ local lfs = require("lfs")
 local scratch = lfs.currentdir() .. "/out/test/threads"
 local golden = "tests/torch/goldens/torch_causal70"
 
-local function sh(line)
-  local pipe = assert(io.popen("(" .. line .. ") 2>&1; echo \"exit $?\""))
-  local text = pipe:read("a")
-  pipe:close()
-  local before, code = text:match("^(.*)exit (%d+)\n$")
-  return tonumber(code), before
-end
-
-local function succeeds(line)
-  local code, text = sh(line)
-  assert.are.equal(0, code, line .. "\n" .. text)
-  return text
-end
+local succeeds = helper.succeeds
 
 -- Small models would be left to one worker.
 local force = "plan.least_phase=0 plan.least_team=0"
@@ -51,7 +39,7 @@ describe("threads", function()
       local line = "cc -std=c11 -Wall -Wextra -Werror -I%s/crew -o %s/host tests/c/host_threads.c %s/crew/libcrew.a %s"
       succeeds(line:format(scratch, scratch, scratch, libraries))
       for _, cores in ipairs { "", "taskset -c 0" } do
-        succeeds(("%s timeout 60 %s/host %s/model.safetensors 2>%s/bits"):format(cores, scratch, golden, scratch))
+        succeeds(("%s timeout 600 %s/host %s/model.safetensors 2>%s/bits"):format(cores, scratch, golden, scratch))
         local now = helper.read(scratch .. "/bits")
         bits = bits or now
         assert.is_true(now == bits, threads .. " workers, " .. cores)

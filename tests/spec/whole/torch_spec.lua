@@ -8,25 +8,12 @@ local lfs = require("lfs")
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/torch"
 local goldens = root .. "/tests/torch/goldens"
-local shell = files.shell
+local shell = helper.shell
 
 -- The largest difference of any element that is allowed: a stack of layers and a single block.
 local STACK, BLOCK = 1e-4, 1e-5
 
--- Runs a shell command in out/spec/torch; returns its exit code and what it printed.
-local function run(command)
-  files.make_folder(folder)
-  local handle = assert(io.popen(("cd %s && { %s; } 2>&1"):format(shell(folder), command)))
-  local said = handle:read("a")
-  local _, how, code = handle:close()
-  return how == "signal" and 128 + code or code, said
-end
-
-local function sh(command)
-  local code, said = run(command)
-  if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
-  return said
-end
+local function sh(command) return helper.succeeds(command, folder) end
 
 local cases = {}
 for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then cases[#cases + 1] = name end end
