@@ -1,7 +1,6 @@
 -- sizes.lua: batch = { 1, 8 } and seq = { 16, 64 }, and what a shorter sequence needs: which of its tokens would see
 -- padding behind it, and why a model of one length may not pad at all.
 local layers = require("passes.validate.layers")
-local readers = require("passes.validate.readers")
 local words = require("common.words")
 
 local sizes = {}
@@ -26,7 +25,7 @@ function sizes.of(say, description, key)
     if seen[n] then return say(key, ("the %s %d is given twice"):format(what, n)) end
     seen[n], list[#list + 1] = true, n
   end
-  if #list == 0 then return say(key, readers.show(given) .. ", but a number or a list of numbers is allowed") end
+  if #list == 0 then return { given } end -- which its reader refuses
   if #list > MOST then
     return say(key, ("a list of %d %s, but at most %d are allowed"):format(#list,
       key == "seq" and "lengths" or "batches", MOST))
