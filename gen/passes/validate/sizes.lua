@@ -99,8 +99,8 @@ local function angles_same_to(spec)
 end
 
 --- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens; of a model with a
---- list (listed) spec.rows, whether it gets an input of the rows of each sequence; spec.exact, why a sequence may not be
---- shorter; and of each layer, sees_padding.
+--- list (listed) spec.rows, whether it gets an input of the rows of each sequence; spec.exact, why a sequence may not
+--- be shorter; and of each layer, sees_padding.
 function sizes.resolve(say, spec, listed)
   local sees = false
   for _, each in ipairs(spec.each or { spec }) do
@@ -121,8 +121,8 @@ function sizes.resolve(say, spec, listed)
   end
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
   if listed and same_to then
-    say("rope_scaling", ("the angles of %s go by the length beyond %d positions, and then a list of lengths does not go "
-      .. "with it%s"):format(spec.rope_scaling.type, same_to,
+    say("rope_scaling", ("the angles of %s go by the length beyond %d positions, and then a list of lengths does not "
+      .. "go with it%s"):format(spec.rope_scaling.type, same_to,
       spec.rope_scaling.type == "dynamic" and "; give it `longest`" or ""))
   end
   local is_image = spec.input.stage == "image"

@@ -469,8 +469,8 @@ describe("a list of lengths", function()
     for _, with in ipairs { {}, { mask = { window = { 2, 1 } } }, { mask = { "prefix" }, prefix = 3 },
       { mask = "padding", mask_value = -1 }, { mask = "key_padding", mask_value = -1 },
       { mask = "causal", output = pools("mean") }, { layers = { { mask = "causal" }, {} } },
-      { mask = "additive", fully_masked = "nan" }, { mask = "padding", input = { stage = "qkv" }, output = pools("max") } }
-    do
+      { mask = "additive", fully_masked = "nan" },
+      { mask = "padding", input = { stage = "qkv" }, output = pools("max") } } do
       assert.is_true(rows_of(with))
     end
     for _, without in ipairs { { mask = "causal" }, { mask = { window = { 2, 0 } } }, { mask = "padding" },
