@@ -17,8 +17,10 @@ typedef enum {
   ATTN2C_WEIGHT,
   ATTN2C_CONSTANT, /* made by a formula when the model is opened */
   ATTN2C_SCRATCH,
-  ATTN2C_STATE,       /* lives from call to call */
-  ATTN2C_SHARED_INPUT /* an input that has no batch in front: one for all sequences of a call */
+  ATTN2C_STATE,        /* lives from call to call */
+  ATTN2C_SHARED_INPUT, /* an input that has no batch in front: one for all sequences of a call */
+  ATTN2C_ROWS_INPUT /* [batch], how many rows each sequence has: callers need not give it, and then it is all
+                     */
 } attn2c_kind;
 
 typedef struct {
@@ -124,6 +126,35 @@ typedef struct {
   attn2c_run run;
 } attn2c_entry;
 
+/* What stands in an input where the caller's sequence is shorter than the entry's. */
+typedef enum {
+  ATTN2C_FILL_LEAST,  /* 0, or the least value of an i32 input */
+  ATTN2C_FILL_MASKED, /* for keys behind the caller's: -inf, or 1; 0 elsewhere */
+  ATTN2C_FILL_KEPT,   /* for keys behind the caller's: 0, which is masked; 1 elsewhere */
+  ATTN2C_FILL_COUNT   /* nothing: it counts the rows of each sequence, at most the caller's; 1 of those behind
+                         them */
+} attn2c_filling;
+
+/* Which axes of an input or output go with the size of a call; -1: none. */
+typedef struct {
+  signed char batch, rows, keys;
+  unsigned char filling; /* an attn2c_filling */
+} attn2c_axes;
+
+typedef struct {
+  int64_t batch, seq;
+} attn2c_size;
+
+/* How calls of any size are made of a model's entries (model/dispatch.h), which have the same inputs and
+ * outputs in the same order. */
+typedef struct {
+  const attn2c_axes *inputs, *outputs; /* of each */
+  const attn2c_size *sizes;            /* of each entry; the last is the largest in both */
+  int64_t past;                        /* keys before the first token's, on axes of keys */
+  int64_t least;                       /* the fewest tokens that a sequence may have */
+  const char *exact; /* why a sequence may not be shorter than an entry; NULL: it may, down to `least` */
+} attn2c_lengths;
+
 typedef struct attn2c_descriptor {
   const char *name, *generator, *description, *description_hash, *target;
   int abi; /* of the model's C interface */
@@ -146,6 +177,7 @@ typedef struct attn2c_descriptor {
   double saved_by_two;
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
+  const attn2c_lengths *lengths; /* of a model whose N_forward takes any length; NULL: it takes one */
 } attn2c_descriptor;
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Parts that are alike and
@@ -213,7 +245,8 @@ typedef struct {
   /* one an entry: as run, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i] */
   int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena,
                         const void *const *in, void *const *out, attn2c_team *team, double *nanoseconds);
-  const attn2c_parts *parts; /* one an entry; NULL: not known, and there is no bound */
+  const attn2c_parts *parts;     /* one an entry; NULL: not known, and there is no bound */
+  const attn2c_lengths *lengths; /* where the model has none; NULL there too: a call is an entry's */
 } attn2c_program;
 
 /* Helpers that read the above. */

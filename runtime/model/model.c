@@ -122,5 +122,6 @@ void attn2c_context_destroy(attn2c_context *context) {
   if (!context) return;
   attn2c_team_end(context->team);
   attn2c_free(context->arena);
+  attn2c_free(context->room);
   free(context);
 }

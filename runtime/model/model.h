@@ -18,8 +18,9 @@ typedef struct attn2c_model { /* immutable once open; shared by any number of th
 
 typedef struct attn2c_context { /* one caller's */
   const attn2c_model *model;
-  float *arena;      /* descriptor->arena_floats */
-  attn2c_team *team; /* who shares its calls; NULL where the model is for one worker */
+  float *arena;             /* descriptor->arena_floats */
+  attn2c_team *team;        /* who shares its calls; NULL where the model is for one worker */
+  struct attn2c_room *room; /* for calls that fill no entry (dispatch.h); NULL: none */
 } attn2c_context;
 
 /* Checks that the machine can run the target, dispatches the kernels, reads and packs every weight from the

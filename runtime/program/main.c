@@ -41,9 +41,9 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   }
   switch (arguments->command) {
   case ATTN2C_COMMAND_INFO:
-    return attn2c_info_command(program->model, arguments, stdout, message);
+    return attn2c_info_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_RUN:
-    return attn2c_run_command(program->model, arguments, stderr, message);
+    return attn2c_run_command(program, arguments, stderr, message);
   case ATTN2C_COMMAND_CHECK:
     return attn2c_check_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_BENCH:
