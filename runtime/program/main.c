@@ -11,6 +11,7 @@
 #include "program/bench.h"
 #include "program/check_command.h"
 #include "program/info.h"
+#include "program/pack_command.h"
 #include "program/run.h"
 
 extern const attn2c_program attn2c_the_program;
@@ -48,6 +49,8 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     return attn2c_check_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_BENCH:
     return attn2c_bench_command(program, arguments, stdout, message);
+  case ATTN2C_COMMAND_PACK:
+    return attn2c_pack_command(program->model, arguments, stdout, message);
   default:
     return ATTN2C_USAGE;
   }

@@ -180,8 +180,8 @@ static void expect_refusals(const refusal *cases, size_t count) {
 
 Test(program, refuses_wrong_usage) {
   static const refusal cases[] = {
-      {"", 2, 1, "info, run, check or bench"},
-      {"walk", 2, 1, "no command 'walk'; allowed are info, run, check and bench"},
+      {"", 2, 1, "info, run, check, bench or pack"},
+      {"walk", 2, 1, "no command 'walk'; allowed are info, run, check, bench and pack"},
       {"info --jso --fast", 2, 1, "info: no option '--fast'; allowed are --json, --licenses, --help"},
       {"info -x", 2, 1, "info: no option '-x'"},
       {"info --json=yes", 2, 1, "'--json=yes' has a value, but none is allowed"},

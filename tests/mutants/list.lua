@@ -344,7 +344,7 @@ of("runtime/weights/views.c", "c:weights") {
     wrong = "a transposed tensor is read as it lies" },
 }
 
-of("runtime/model/pack.c", "c:load") {
+of("runtime/weights/pack.c", "c:load") {
   { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
     new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies behind a panel's last row is not 0" },
   { name = "pack_pieces", old = "pieces->offset += columns * piece->leading;", new = "",

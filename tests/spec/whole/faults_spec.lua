@@ -149,7 +149,7 @@ local good_run = small .. "run --weights small.st --input x.npy --output y.npy"
 describe("the program's options:", function()
   it("what is missing, unknown or wrong is told in one line", function()
     for words, fragment in pairs {
-      [""] = "a command is needed: info, run, check or bench", ["foo"] = "no command 'foo'",
+      [""] = "a command is needed: info, run, check, bench or pack", ["foo"] = "no command 'foo'",
         ["info --foo"] = "no option '--foo'",
       ["info x"] = "'x' is not an option", ["bench -r 0"] = "-r: '0', but 1 to 1000000 is allowed",
       ["bench -r -1"] = "-r: '-1', but 1", ["bench -r abc"] = "-r: 'abc', but 1", ["bench -r 1e3"] = "-r: '1e3', but 1",
@@ -178,7 +178,7 @@ describe("the program's options:", function()
   end)
 
   it("help is there everywhere", function()
-    for _, words in ipairs { "", "info ", "run ", "check ", "bench " } do
+    for _, words in ipairs { "", "info ", "run ", "check ", "bench ", "pack " } do
       assert.is_truthy(succeeds(small .. words .. "-h"):find("Usage: small", 1, true))
     end
   end)
