@@ -119,8 +119,9 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
     { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
       commands = { { "ar", "rcs", RESULT, INPUTS } } },
     { name = recipe.soname(name), is_output = true, is_program = true,
-      inputs = names_of({ { name = whole } }, linked_in), commands = { { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
-        "-Wl,-z,noexecstack", libraries } } },
+      inputs = names_of({ { name = whole } }, linked_in), commands = {
+        { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
+          "-Wl,-z,noexecstack", libraries } } },
     final,
   }
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {})
