@@ -75,7 +75,7 @@ void attn2c_file_close(attn2c_file *file) {
 
 int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message *message) {
   *bytes = NULL;
-  void *mapping = mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, file->descriptor, 0);
+  void *mapping = mmap(NULL, (size_t)file->size, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
   if (mapping == MAP_FAILED) {
     const int error = errno;
     attn2c_say(message, "%s: cannot be mapped: %s", file->name, strerror(error));

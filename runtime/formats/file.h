@@ -24,7 +24,7 @@ int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t b
                      attn2c_message *message);
 void attn2c_file_close(attn2c_file *file);
 
-/* All bytes of a file, read-only, as they are read from it when they are used; shared with all who map it.
+/* All bytes of a file, read-only, as they are read from it when they are used; one copy for all who map it.
  * They stay when the file is closed; whoever cuts the file ends those who use what was behind the cut.
  * ATTN2C_OK, _IO or _MEMORY. */
 int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message *message);

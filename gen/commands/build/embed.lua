@@ -41,8 +41,8 @@ local function verify_narrow(path)
   local text = (files.read_some(path, 8 + length) or ""):sub(9)
   local header = json.decode(text, json.null)
   if type(header) ~= "table" then return end
-  for _, tensor in pairs(header) do
-    if type(tensor) == "table" and NARROW[tensor.dtype] then return end
+  for name, tensor in pairs(header) do
+    if name ~= "__metadata__" and type(tensor) == "table" and NARROW[tensor.dtype] then return end
   end
   refuse(path, "has no tensor of type F16 or BF16: --embed=f32 takes it")
 end

@@ -70,11 +70,15 @@ local function step(self, active)
   active.child = child
 end
 
--- What a job that reads the user's weights says of them is the user's own fault, line by line, with its exit code.
+-- What the model's own program says of the user's weights is a fault of those, line by line, with its exit code; of
+-- other programs only the lines are known.
 local function refuse(child)
   local lines, kind = {}, "io"
-  for line in child.errors:gmatch("[^\n]+") do lines[#lines + 1] = line:gsub("^[%w_]+%.packer: ", "") end
-  for name, code in pairs(faults.code) do if code == child.code then kind = name end end
+  for line in child.errors:gmatch("[^\n]+") do
+    local said = line:match("^[%w_]+%.packer: (.*)$")
+    for name, code in pairs(faults.code) do if said and code == child.code then kind = name end end
+    lines[#lines + 1] = said or line
+  end
   if #lines == 0 then lines[1] = "cannot take the weights" end
   faults.raise(kind, lines)
 end

@@ -111,6 +111,9 @@ describe("the runner", function()
       commands = { { "sh", "-c", "echo 'tiny.packer: f: missing' >&2; echo 'tiny.packer: g' >&2; exit 3" } } }
     local fault = helper.fault(at.run)
     assert.same({ 3, { "f: missing", "g" } }, { fault.code, fault.lines })
+    at.jobs[3].commands = { { "sh", "-c", "echo 'cp: no room' >&2; exit 1" } }
+    fault = helper.fault(at.run)
+    assert.same({ 4, { "cp: no room" } }, { fault.code, fault.lines })
     at.jobs[3].commands = { { "sh", "-c", "exit 9" } }
     fault = helper.fault(at.run)
     assert.same({ 4, { "cannot take the weights" } }, { fault.code, fault.lines })
