@@ -102,12 +102,15 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   local generator = generator_of[spec.kernels]
   local archive, whole = "libattn2c_" .. spec.kernels .. ".a", "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
-  local function program_job(job_name, weights, static)
+  local function program_job(job_name, weights, more, static)
     return { name = job_name, is_program = true,
-      inputs = names_of(shipped, program, weights, { { name = "main.o" }, { name = archive } }),
+      inputs = names_of(shipped, program, weights, more, { { name = "main.o" }, { name = archive } }),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator, "-l:libjansson.a", libraries } } }
   end
-  local final = program_job(name, linked_in, options and options.is_static and "-static" or {})
+  local is_static = options and options.is_static
+  local static_objects = is_static and { object("runtime", "program/licenses.c", { "-O2", "-DATTN2C_STATIC" },
+    "licenses_static.o") } or {}
+  local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
   final.is_output = true
   local links = {
     { name = archive, inputs = names_of(runtime), commands = { { "ar", "rcs", RESULT, INPUTS } } },
@@ -124,10 +127,10 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
           "-Wl,-z,noexecstack", libraries } } },
     final,
   }
-  local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {})
+  local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
   local packing = embed and weight_jobs(name, embed, packer)
   local all = {}
-  for _, jobs in ipairs { shipped, program, runtime, packing or {}, links } do
+  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end
   return all

@@ -407,6 +407,8 @@ describe("build --static", function()
     runs { "env", "-i", "./static/tiny", "run", "--input", "ids=ids.npy", "--input", "lengths=lengths.npy", "--output",
       "logits=alone.npy" }
     assert.equal(expected, read("alone.npy"))
+    assert.truthy(runs({ "static/tiny", "info", "--licenses" }):find("GNU C Library", 1, true))
+    assert.is_nil(runs({ "tiny/tiny", "info", "--licenses" }):find("GNU C Library", 1, true))
     -- The library beside it is as ever.
     assert.truthy(runs({ "readelf", "-d", "static/libtiny.so.1" }):find("NEEDED", 1, true))
   end)

@@ -71,6 +71,7 @@ describe("the recipe", function()
 
   it("links a static program, and nothing else otherwise", function()
     local plain, static = jobs(), jobs(nil, { is_static = true })
+    assert.truthy(line(static["licenses_static.o"]):find("-O2 -DATTN2C_STATIC -DX", 1, true))
     for name, job in pairs(plain) do
       for i in ipairs(job.commands) do assert.equal(name ~= "tiny", line(job, i) == line(static[name], i), name) end
     end
