@@ -158,6 +158,18 @@ describe("a packed file", function()
     assert.is_nil(lfs.attributes(here .. "/never", "mode"))
   end)
 
+  it("that is cut while it is in use ends the program with a line", function()
+    write("busy.weights", read("tiny.weights"))
+    local child = process.start { folder = here, gather = "all",
+      words = { "tiny/tiny", "bench", "-r", "1000000", "--weights", "busy.weights" } }
+    process.sleep(1500)
+    assert.is_false(child.over)
+    write("busy.weights", "")
+    process.wait(function() return child.over end)
+    assert.same({ 4, 0, "tiny: weights in use cannot be read: their file was cut, or its disk fails\n" },
+      { child.code, child.signal, child.errors })
+  end)
+
   it("of another model or description is refused with what to do", function()
     write("other.lua", (TINY:gsub('"tiny"', '"other"')))
     runs(attn2c("build", "other.lua", "-o", "other"))
