@@ -52,10 +52,10 @@ end
 
 --- Runs the passes up to `last` (default: all). root: the folder that holds gen/ and templates/; file: the
 --- description; overrides: KEY=VALUE strings; measured: where measured tile parameters come from (tuning.given; nil:
---- nowhere); watch(i): called before the i-th pass.
+--- nowhere); watch(i): called before the i-th pass; embeds: whether weights will be linked in.
 --- Returns the state; state.notes: lines for the user. Raises faults (faults.lua) for what the user can mend.
-function pipeline.run(root, file, overrides, last, measured, watch)
-  local state = { root = root, file = file, overrides = overrides, tuning = measured, notes = {} }
+function pipeline.run(root, file, overrides, last, measured, watch, embeds)
+  local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = embeds, notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

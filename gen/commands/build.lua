@@ -55,13 +55,14 @@ local function context_of(state, folder, root, bar)
     headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
 end
 
--- Compiles in a folder that holds the C of a finished pipeline. only: the one result that is wanted.
-local function compile(state, folder, root, only, bar)
-  local spec = state.spec
+-- Compiles in a folder that holds the C of a finished pipeline. options: as make's.
+local function compile(state, folder, root, options, bar)
+  local spec, only = state.spec, options.only
   local context, runtime_sources = context_of(state, folder, root, bar)
+  context.weights = options.weights
   local entry_names = {}
   for i, entry in ipairs(state.entries) do entry_names[i] = entry.entry_name end
-  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names)
+  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names, options)
   if only then jobs = recipe.needed(jobs, only) end
   local results, is_changed = runner.run(context, jobs)
   local outputs = only and {} or recipe.links(spec)
@@ -75,7 +76,8 @@ local function compile(state, folder, root, only, bar)
 end
 
 --- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, or the one
---- result options.only, made by CC with ATTN2C_CFLAGS and ATTN2C_LDFLAGS. The folder is ours alone meanwhile.
+--- result options.only, made by CC with ATTN2C_CFLAGS and ATTN2C_LDFLAGS; options.embed, weights and is_static say what
+--- is linked in (embed.lua, recipe.lua). The folder is ours alone meanwhile.
 function build.make(state, folder, root, options)
   local bar <close> = progress.start()
   files.make_folder(folder)
@@ -83,7 +85,7 @@ function build.make(state, folder, root, options)
     files.sweep(folder)
     files.write_all(folder, state.files)
     if options.compile or options.only then
-      compile(state, folder, root, options.only, bar)
+      compile(state, folder, root, options, bar)
     end
   end)
 end

@@ -64,15 +64,19 @@ local function grammar()
   gen:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
   local make = with_tuning(parser:command("build", "Emit C and compile it: libraries and program."))
   make:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
+  make:option("--embed", "Link weights into libraries and program: those of a checkpoint, or what `pack` wrote. "
+    .. "f32, f16: those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
+  make:option("--weights", "With --embed=f32 or f16: which (default: a checkpoint folder's own)."):argname("FILE")
+  make:flag("--static", "Link the program statically: it needs no other file.")
   local check = with_tuning(parser:command("check", "Build, then compare every tensor with the reference."))
-  check:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
+  check:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
   check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
   check:option("--entry", "Of several lengths the entry that --input is for (default: the longest)."):argname("NAME")
   check:option("--seed", "Of random weights and inputs."):argname("K")
   check:flag("--nan", "Instead plant NaN and infinity and see which outputs they reach.")
   check:flag("--json", "Print JSON.")
   local bench = with_tuning(parser:command("bench", "Build, then time it against the roof of this machine."))
-  bench:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
+  bench:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
   bench:option("-r --repetitions", "How often (default: about a second)."):argname("N")
   bench:option("-o --output", "The form of the table."):choices { "md", "json", "csv" }
   bench:flag("--profile", "Split the time by operation and layer.")
@@ -136,7 +140,7 @@ local function compile(root, arguments, list, last)
   local asked = arguments.tuning
   local from = asked ~= "none" and { file = asked or tuning.beside(arguments.description), asked = asked ~= nil } or nil
   local bar <close> = progress.start()
-  local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar))
+  local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar), arguments.embed ~= nil)
   bar:hide()
   for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   return state
@@ -181,7 +185,10 @@ function run.gen(root, arguments)
 end
 
 function run.build(root, arguments)
-  local state, folder = generate(root, arguments, { compile = true })
+  local own = import.is_folder(arguments.description) and arguments.description or nil
+  local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
+  options.compile, options.is_static = true, arguments.static
+  local state, folder = generate(root, arguments, options)
   local name = state.spec.name
   print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(terminal.safe(folder), name, name, name, name, name))
   return 0

@@ -1,7 +1,7 @@
 -- emit: kernel table, ordered steps and offsets -> C text. It decides nothing: it fills
 -- templates and one-line snippets with what earlier passes made.
 --
--- Before: everything.  After: state.files = { { name, text } }.
+-- Before: everything; state.embeds where weights will be linked in.  After: state.files = { { name, text } }.
 local arena = require("passes.emit.arena")
 local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
@@ -120,7 +120,7 @@ local function values_of(state)
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(longest.saved_by_two),
     tuned = tuning_hash and " with tuning " .. tuning_hash or "",
-    thousands = words.thousands, pcfiledir = "${pcfiledir}",
+    embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
   }
 end
 
@@ -247,6 +247,7 @@ function emit.run(state)
   add(name .. "_kernels.c", "kernels.c.in", values)
   add(name .. "_model.c", "model.c.in", with(values, described))
   add(name .. "_program.c", "program.c.in", values)
+  if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)
 end
 

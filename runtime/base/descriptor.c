@@ -31,3 +31,7 @@ const char *attn2c_text(const attn2c_op *op, const char *name) {
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry) {
   return model->entry_arenas != NULL ? model->entry_arenas[entry - model->entries] : model->arena_floats;
 }
+
+int attn2c_is_embedded(const attn2c_descriptor *model) {
+  return model->embedded != NULL && model->embedded->begin != NULL;
+}

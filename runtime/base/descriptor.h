@@ -155,6 +155,11 @@ typedef struct {
   const char *exact; /* why a sequence may not be shorter than an entry; NULL: it may, down to `least` */
 } attn2c_lengths;
 
+/* Weights that are linked in: what `pack` writes, or the bytes of a checkpoint, at a multiple of 4096. */
+typedef struct {
+  const unsigned char *begin, *end; /* NULL: none */
+} attn2c_embedded;
+
 typedef struct attn2c_descriptor {
   const char *name, *generator, *description, *description_hash, *target;
   int abi; /* of the model's C interface */
@@ -177,7 +182,8 @@ typedef struct attn2c_descriptor {
   double saved_by_two;
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
-  const attn2c_lengths *lengths; /* of a model whose N_forward takes any length; NULL: it takes one */
+  const attn2c_lengths *lengths;   /* of a model whose N_forward takes any length; NULL: it takes one */
+  const attn2c_embedded *embedded; /* NULL: weights are only in files */
 } attn2c_descriptor;
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Parts that are alike and
@@ -251,6 +257,8 @@ typedef struct {
 
 /* Helpers that read the above. */
 
+/* 1 where weights are linked in. */
+int attn2c_is_embedded(const attn2c_descriptor *model);
 /* Floats of the arena that an entry needs. */
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry);
 int64_t attn2c_elements(const attn2c_tensor *tensor);

@@ -17,7 +17,8 @@
  * repeat_command.
  *
  * With `nan` instead, for each place at which a NaN or an infinity is planted: each output, the reference's
- * classes (NaN, either infinity, finite) in the trace variant and in the shipped one (check_nan.c).
+ * classes (NaN, either infinity, finite) in the trace variant and in the shipped one (check_nan.c); the
+ * model's weights must then be its own (model->own).
  *
  * `model` is opened from `source`, whose weights are read once more, unpacked. `inputs` are pointers to the
  * whole batch (float or int32), in the order of the entry's inputs; of several entries, one list behind the

@@ -234,7 +234,7 @@ static int try_token(bed *bed, int input, int64_t place, float value) {
     if (i != place && ids[i] == id) ids[i] = other;
   const int64_t element = id * width + place % width;
   float *unpacked = (float *)bed->job->weights[weight->tensor] + element;
-  float *packed = bed->job->model->weights + weight->offset + element;
+  float *packed = bed->job->model->own + weight->offset + element;
   const float before = *unpacked;
   *unpacked = *packed = value;
   const int status = try_place(bed, place);
@@ -296,6 +296,11 @@ static int64_t samples_for(double flops) { return flops < 50e6 ? 13 : flops < 1e
 
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   const int count = job->entry->input_count;
+  if (!job->model->own) {
+    attn2c_say(job->message, "entry %s: the model's weights are not its own, and cannot be changed",
+               job->entry->name);
+    return ATTN2C_USAGE;
+  }
   bed bed = {.job = job, .trace = trace, .given = job->inputs, .samples = samples_for(job->entry->flops)};
   bed.copies = calloc((size_t)count + 1, sizeof *bed.copies);
   bed.arena = attn2c_allocate((size_t)(job->descriptor->arena_floats + 1) * sizeof(float));

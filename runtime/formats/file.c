@@ -1,4 +1,4 @@
-/* file.c - whole reads by pread. Signals and short transfers are met by going on;
+/* file.c - whole reads by pread, and mappings. Signals and short transfers are met by going on;
  * everything else is a status and one line. */
 #define _DEFAULT_SOURCE
 #include "formats/file.h"
@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,4 +71,22 @@ int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t b
 void attn2c_file_close(attn2c_file *file) {
   if (file->descriptor >= 0) close(file->descriptor);
   file->descriptor = -1;
+}
+
+int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message *message) {
+  *bytes = NULL;
+  void *mapping = mmap(NULL, (size_t)file->size, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
+  if (mapping == MAP_FAILED) {
+    const int error = errno;
+    attn2c_say(message, "%s: cannot be mapped: %s", file->name, strerror(error));
+    return error == ENOMEM ? ATTN2C_MEMORY : ATTN2C_IO;
+  }
+  /* Advice: what is not in memory yet is on its way before it is needed. */
+  (void)madvise(mapping, (size_t)file->size, MADV_WILLNEED);
+  *bytes = mapping;
+  return ATTN2C_OK;
+}
+
+void attn2c_file_unmap(const void *bytes, int64_t size) {
+  if (bytes) munmap((void *)(uintptr_t)bytes, (size_t)size);
 }

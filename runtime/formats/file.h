@@ -18,11 +18,18 @@ int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *messag
 /* The same for bytes in memory, which must stay. */
 attn2c_file attn2c_file_memory(const void *bytes, size_t size, const char *name);
 /* bytes [offset, offset + bytes) into `to`. Signals and short reads are met by reading on. ATTN2C_OK, _IO, or
- * _FORMAT where the file ends before (it may have been cut since it was opened, which is why nothing maps
- * it). */
+ * _FORMAT where the file ends before (it may have been cut since it was opened, which is why no checkpoint is
+ * mapped). */
 int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t bytes,
                      attn2c_message *message);
 void attn2c_file_close(attn2c_file *file);
+
+/* All bytes of a file, read-only, as they are read from it when they are used; one copy for all who map it.
+ * They stay when the file is closed; whoever cuts the file ends those who use what was behind the cut.
+ * ATTN2C_OK, _IO or _MEMORY. */
+int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message *message);
+/* bytes may be NULL. */
+void attn2c_file_unmap(const void *bytes, int64_t size);
 
 /* Writes the parts, one behind the other, as the file `path`: beside it, then made durable, then renamed over
  * it, with the permissions of the file that it replaces. On failure nothing is left and `path` is as it was.

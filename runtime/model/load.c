@@ -3,7 +3,7 @@
  * back. The helpers are threads that end here. */
 #define _DEFAULT_SOURCE
 #include "model/load.h"
-#include "model/pack.h"
+#include "weights/pack.h"
 #include "model/team.h"
 
 #include <pthread.h>

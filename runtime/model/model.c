@@ -15,6 +15,22 @@ static int workers_for(int threads) {
   return workers;
 }
 
+/* The packed block: the source's own, or one that its weights are packed into. */
+static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
+  const attn2c_descriptor *descriptor = model->descriptor;
+  model->packed = attn2c_packed_hold(attn2c_source_packed(source));
+  if (model->packed) {
+    model->weights = attn2c_packed_block(model->packed);
+    model->own = attn2c_packed_owned(model->packed);
+    return ATTN2C_OK;
+  }
+  model->weights = model->own = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
+  if (model->own) return attn2c_load(descriptor, source, model->own, model->workers, message);
+  attn2c_say(message, "no memory for %lld bytes of packed weights",
+             (long long)descriptor->weight_floats * (long long)sizeof(float));
+  return ATTN2C_MEMORY;
+}
+
 static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
                       attn2c_message *message) {
   *model = NULL;
@@ -24,17 +40,15 @@ static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source
     opened->descriptor = descriptor;
     opened->workers = workers_for(descriptor->threads);
     opened->kernels = calloc((size_t)descriptor->kernel_count + 1, sizeof *opened->kernels);
-    opened->weights = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
   }
-  if (!opened || !opened->kernels || !opened->weights) {
-    attn2c_say(message, "no memory for %lld bytes of packed weights",
-               (long long)descriptor->weight_floats * (long long)sizeof(float));
+  if (!opened || !opened->kernels) {
+    attn2c_say(message, "no memory for %d kernels", descriptor->kernel_count);
     attn2c_model_close(opened);
     return ATTN2C_MEMORY;
   }
   opened->provider = attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_count,
                                              descriptor->target, opened->kernels, &opened->code);
-  const int status = attn2c_load(descriptor, source, opened->weights, opened->workers, message);
+  const int status = take_weights(opened, source, message);
   if (status != ATTN2C_OK) {
     attn2c_model_close(opened);
     return status;
@@ -63,12 +77,13 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
   attn2c_message message = attn2c_message_make(text, size);
   if (!model) return ATTN2C_USAGE;
   *model = NULL;
-  if (!path) {
+  if (!path && !attn2c_is_embedded(descriptor)) {
     attn2c_say(&message, "no path of a weights file was given");
     return ATTN2C_USAGE;
   }
   attn2c_source *source = NULL;
-  const int status = attn2c_source_file(path, descriptor, &source, &message);
+  const int status = path ? attn2c_source_file(path, descriptor, &source, &message)
+                          : attn2c_source_embedded(descriptor, &source, &message);
   return open_from(descriptor, status, source, model, &message);
 }
 
@@ -88,7 +103,10 @@ int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *by
 
 void attn2c_model_close(attn2c_model *model) {
   if (!model) return;
-  attn2c_free(model->weights);
+  if (model->packed)
+    attn2c_packed_release(model->packed);
+  else
+    attn2c_free(model->own);
   free(model->kernels);
   attn2c_code_free(model->code);
   free(model);

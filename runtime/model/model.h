@@ -10,7 +10,9 @@
 typedef struct attn2c_model { /* immutable once open; shared by any number of threads */
   const attn2c_descriptor *descriptor;
   attn2c_kernel *kernels; /* descriptor->kernel_count of them */
-  float *weights;         /* the packed block, descriptor->weight_floats */
+  const float *weights;   /* the packed block, descriptor->weight_floats */
+  float *own;             /* the same, where it may be written; else NULL */
+  attn2c_packed *packed;  /* what it is in; NULL: in `own` */
   const char *provider;   /* "libxsmm", "portable" or "libxsmm and portable" */
   attn2c_code *code;      /* what the kernels are in */
   int workers;            /* that calls are divided among */
@@ -23,12 +25,13 @@ typedef struct attn2c_context { /* one caller's */
   struct attn2c_room *room; /* for calls that fill no entry (dispatch.h); NULL: none */
 } attn2c_context;
 
-/* Checks that the machine can run the target, dispatches the kernels, reads and packs every weight from the
- * source. ATTN2C_MACHINE, _MEMORY, or what the source says; on failure *model is NULL and nothing is left
- * behind. */
+/* Checks that the machine can run the target, dispatches the kernels, and reads and packs every weight of the
+ * source, or takes its packed block as it is. ATTN2C_MACHINE, _MEMORY, or what the source says; on failure
+ * *model is NULL and nothing is left behind. */
 int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
                       attn2c_message *message);
-/* The same with a source of its own: a .safetensors file, or one in memory. `text` takes the message. */
+/* The same with a source of its own: a checkpoint or packed weights, as a file (NULL: those that are linked
+ * in) or in memory. `text` takes the message. */
 int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
                            char *text, size_t size);
 int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,

@@ -20,7 +20,9 @@ enum {
   OPTION_NAN,
   OPTION_COMPARE,
   OPTION_ENTRY,
-  OPTION_LENGTH
+  OPTION_LENGTH,
+  OPTION_PACKED,
+  OPTION_VERIFY
 };
 
 static const struct option info_options[] = {{"json", no_argument, NULL, OPTION_JSON},
@@ -51,6 +53,11 @@ static const struct option bench_options[] = {{"weights", required_argument, NUL
                                               {"length", required_argument, NULL, OPTION_LENGTH},
                                               {"help", no_argument, NULL, 'h'},
                                               {NULL, 0, NULL, 0}};
+static const struct option pack_options[] = {{"weights", required_argument, NULL, OPTION_WEIGHTS},
+                                             {"output", required_argument, NULL, OPTION_PACKED},
+                                             {"verify", required_argument, NULL, OPTION_VERIFY},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {NULL, 0, NULL, 0}};
 
 static const struct {
   const char *name, *letters, *allowed;
@@ -61,6 +68,7 @@ static const struct {
     {"run", ":hv", "--weights, --input, --output, --entry, --verbose, --help", run_options},
     {"check", ":h", "--weights, --input, --seed, --entry, --nan, --json, --help", check_options},
     {"bench", ":hr:o:", "--weights, -r, -o, --length, --profile, --bound, --compare, --help", bench_options},
+    {"pack", ":ho:", "--weights, -o, --verify, --help", pack_options},
 };
 
 const char *attn2c_program_name(const char *path) {
@@ -97,6 +105,10 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
     return once(&arguments->weights, value, "--weights", message);
   case OPTION_ENTRY:
     return once(&arguments->entry, value, "--entry", message);
+  case OPTION_PACKED:
+    return once(&arguments->packed, value, "-o", message);
+  case OPTION_VERIFY:
+    return once(&arguments->verify, value, "--verify", message);
   case OPTION_COMPARE:
     return once(&arguments->compare, value, "--compare", message);
   case OPTION_INPUT:
@@ -124,6 +136,7 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
     attn2c_say(message, "-r: '%s', but 1 to %d is allowed", value, ATTN2C_MAX_REPETITIONS);
     return ATTN2C_USAGE;
   default: /* 'o' */
+    if (arguments->command == ATTN2C_COMMAND_PACK) return once(&arguments->packed, value, "-o", message);
     if (strcmp(value, "md") == 0) {
       arguments->format = ATTN2C_FORMAT_MD;
     } else if (strcmp(value, "json") == 0) {
@@ -215,7 +228,7 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;
   if (argc < 2) {
-    attn2c_say(message, "a command is needed: info, run, check or bench (--help explains them)");
+    attn2c_say(message, "a command is needed: info, run, check, bench or pack (--help explains them)");
     return ATTN2C_USAGE;
   }
   if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
@@ -226,11 +239,12 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     arguments->version = 1;
     return ATTN2C_OK;
   }
-  for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_BENCH; i++) {
+  for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_PACK; i++) {
     if (strcmp(argv[1], commands[i].name) == 0) arguments->command = (attn2c_command)i;
   }
   if (arguments->command == ATTN2C_COMMAND_NONE) {
-    attn2c_say(message, "no command '%s'; allowed are info, run, check and bench (--help explains them)",
+    attn2c_say(message,
+               "no command '%s'; allowed are info, run, check, bench and pack (--help explains them)",
                argv[1]);
     return ATTN2C_USAGE;
   }
@@ -254,6 +268,7 @@ static const char program_help[] =
     "  run    compute outputs from inputs and weights\n"
     "  check  compare every tensor with a plain reference\n"
     "  bench  time it beside this machine's own limit\n"
+    "  pack   write the weights as they lie in memory: a file that opens in milliseconds\n"
     "\n"
     "COMMAND --help tells more; --version says what was compiled by what. Exit codes: 0 done; 1 a comparison "
     "failed; 2 wrong usage;\n"
@@ -271,7 +286,8 @@ static const char info_help[] =
 static const char run_help[] =
     "Computes the outputs that are asked for.\n"
     "\n"
-    "  --weights F           checkpoint, safetensors\n"
+    "  --weights F           checkpoint, safetensors, or what pack wrote; of a model that has its\n"
+    "                        weights in itself: others in their place\n"
     "  --input [NAME=]X.npy  an input, each given once; NAME= may be left out where there is one\n"
     "  --output [NAME=]Y.npy an output to write; NAME= may be left out where there is one;\n"
     "                        NAME=- prints it\n"
@@ -291,7 +307,8 @@ static const char check_help[] =
     "Compares every tensor with a plain reference that accumulates in double; exit 0 only if\n"
     "all pass.\n"
     "\n"
-    "  --weights F           checkpoint, safetensors; without it: seeded random weights\n"
+    "  --weights F           checkpoint, safetensors, or what pack wrote, whose checksum is compared;\n"
+    "                        without it: the model's own, or seeded random weights\n"
     "  --input [NAME=]X.npy  an input of exactly the model's batch; those not given: random\n"
     "  --entry NAME          of a model with several lengths: whose input --input gives (default: that of\n"
     "                        the longest); all are checked, the others on random inputs\n"
@@ -308,7 +325,8 @@ static const char bench_help[] =
     "in blocks of 64) on operands in cache, on as many threads, measured between the\n"
     "repetitions. A repetition of a short model is as many calls as last 200 microseconds.\n"
     "\n"
-    "  --weights F         checkpoint, safetensors; without it: seeded random weights\n"
+    "  --weights F         checkpoint, safetensors, or what pack wrote; without it: the model's own,\n"
+    "                      or seeded random weights\n"
     "  -r, --reps REPS     repetitions, 1 to 1000000 (default: as many as last about a second,\n"
     "                      7 to 2000)\n"
     "  -o, --format FORMAT md (default), json (one object an entry) or csv\n"
@@ -320,6 +338,17 @@ static const char bench_help[] =
     "                      that any tile reaches on the model's own weights, and each attention\n"
     "                      kernel and row operation on operands in cache; part by part\n"
     "  -h, --help          this text\n";
+
+static const char pack_help[] =
+    "Writes the weights as they lie in memory once the model is open. run, check, bench and the\n"
+    "library's open take the file wherever they take a checkpoint: it is mapped, read as it is\n"
+    "used, and shared by all processes that use it. It is for this build of this model: another\n"
+    "refuses it. Replace it by a new file, as this command does; never write into it.\n"
+    "\n"
+    "  --weights F        checkpoint, safetensors\n"
+    "  -o, --output FILE  the file to write, such as NAME.weights\n"
+    "  --verify FILE      instead: read such a file whole and compare it with its checksum\n"
+    "  -h, --help         this text\n";
 
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out) {
   fprintf(out, "%s, compiled by attn2c %s from %s (%s) for %s\n", model->name, model->generator,
@@ -354,6 +383,10 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
             "Usage: %s bench [--weights F] [-r REPS] [-o md|json|csv] [--length N] [--profile] [--bound] "
             "[--compare OLD.json]\n\n%s",
             program, bench_help);
+    break;
+  case ATTN2C_COMMAND_PACK:
+    fprintf(out, "Usage: %s pack --weights F.safetensors -o FILE\n       %s pack --verify FILE\n\n%s",
+            program, program, pack_help);
     break;
   }
 }

@@ -12,7 +12,8 @@ typedef enum {
   ATTN2C_COMMAND_INFO,
   ATTN2C_COMMAND_RUN,
   ATTN2C_COMMAND_CHECK,
-  ATTN2C_COMMAND_BENCH
+  ATTN2C_COMMAND_BENCH,
+  ATTN2C_COMMAND_PACK
 } attn2c_command;
 
 typedef enum { ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV } attn2c_report_format;
@@ -25,6 +26,7 @@ typedef struct {
   attn2c_command command;
   int help, version, json, licenses, verbose, nan, profile, bound;
   const char *weights, *compare, *entry; /* NULL: not given */
+  const char *packed, *verify;           /* of pack; NULL: not given */
   const char **inputs, **outputs;        /* [NAME=]PATH, in the order given */
   int input_count, output_count;
   uint64_t seed;   /* 1 where not given */

@@ -115,13 +115,23 @@ static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *a
   return status;
 }
 
+/* Packed weights must be what was packed; and NaN is planted in a copy. */
+static int prepare_packed(attn2c_packed *packed, int nan, attn2c_message *message) {
+  if (packed == NULL) return ATTN2C_OK;
+  const int status = attn2c_packed_verify(packed, message);
+  if (status != ATTN2C_OK || !nan || attn2c_packed_own(packed) != NULL) return status;
+  attn2c_say(message, "check: no memory for a copy of the weights");
+  return ATTN2C_MEMORY;
+}
+
 static int check_with(const attn2c_program *program, const attn2c_arguments *arguments, void **in,
                       const char *repeat, FILE *out, attn2c_message *message) {
   attn2c_source *source;
   attn2c_model *model;
   int status = attn2c_source_choose(arguments, program->model, &source, message);
   if (status != ATTN2C_OK) return status;
-  status = attn2c_model_open(program->model, source, &model, message);
+  status = prepare_packed(attn2c_source_packed(source), arguments->nan, message);
+  if (status == ATTN2C_OK) status = attn2c_model_open(program->model, source, &model, message);
   if (status == ATTN2C_OK) {
     status = attn2c_check(program, model, source, (const void *const *)in, arguments->seed, arguments->nan,
                           out, arguments->json, repeat, message);

@@ -8,6 +8,7 @@
 
 #include "model/dispatch.h"
 #include "program/inputs.h"
+#include "weights/packed_header.h"
 
 static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
 
@@ -46,6 +47,16 @@ static void print_lengths(const attn2c_program *program, FILE *out) {
   }
 }
 
+/* Weights that are linked in: their bytes, and whether they are packed. */
+static int64_t embedded_bytes(const attn2c_descriptor *model) {
+  return attn2c_is_embedded(model) ? model->embedded->end - model->embedded->begin : 0;
+}
+
+static const char *embedded_form(const attn2c_descriptor *model) {
+  return attn2c_packed_begins(model->embedded->begin, (size_t)embedded_bytes(model)) ? "packed"
+                                                                                     : "checkpoint";
+}
+
 static void print_table(const attn2c_program *program, FILE *out) {
   const attn2c_descriptor *model = program->model;
   fprintf(out, "%-13s%s\n", "model", model->name);
@@ -72,6 +83,9 @@ static void print_table(const attn2c_program *program, FILE *out) {
   }
   fprintf(out, "%-13s%d, %" PRId64 " parameters\n", "weights", model->weight_count, model->parameters);
   print_bytes("packed", bytes_of(model->weight_floats), out);
+  if (attn2c_is_embedded(model))
+    fprintf(out, "%-13s%" PRId64 " bytes, %s: no --weights is needed\n", "linked in", embedded_bytes(model),
+            embedded_form(model));
   print_bytes("arena", bytes_of(model->arena_floats), out);
   fprintf(out, "%-13s%d\n", "kernels", model->kernel_count);
   fprintf(out, "%-13s%" PRId64 "\n", "lines", model->lines);
@@ -160,13 +174,18 @@ static int print_json(const attn2c_program *program, FILE *out) {
       (json_int_t)bytes_of(model->weight_floats), "arena_bytes", (json_int_t)bytes_of(model->arena_floats),
       "kernels", model->kernel_count, "lines", (json_int_t)model->lines);
   char *text = NULL;
+  json_t *embedded = attn2c_is_embedded(model) ? json_pack("{s:s, s:I}", "form", embedded_form(model),
+                                                           "bytes", (json_int_t)embedded_bytes(model))
+                                               : json_null();
   json_t *second = json_pack("{s:b, s:f}", "pays", model->saved_by_two > 0.0, "share", model->saved_by_two);
   if (object != NULL && json_object_set_new(object, "second_thread", second) == 0 &&
+      (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
       json_lengths(program, object) == 0 && json_entries(model, object) == 0 &&
       json_kernels(model, object) == 0) {
     text = json_dumps(object, JSON_INDENT(2));
   }
   json_decref(object);
+  json_decref(embedded);
   if (text == NULL) return ATTN2C_MEMORY;
   fprintf(out, "%s\n", text);
   free(text);

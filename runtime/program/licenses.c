@@ -1,5 +1,6 @@
 /* licenses.c - the notices of what is linked into an emitted program, as their licences
- * ask for them: those of attn2c itself, libxsmm 1.17 and Jansson. */
+ * ask for them: those of attn2c itself, libxsmm 1.17 and Jansson; with ATTN2C_STATIC of the C
+ * library, too. */
 #include "program/info.h"
 
 static const char attn2c_notice[] =
@@ -80,7 +81,20 @@ static const char jansson_notice[] =
     "OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN\n"
     "THE SOFTWARE.\n";
 
+#ifdef ATTN2C_STATIC
+static const char c_library_notice[] =
+    "GNU C Library (libc, libm): GNU Lesser General Public License 2.1 or later\n"
+    "\n"
+    "This program has the library in itself. It is free software: its source, and the text of\n"
+    "its licence, are at https://www.gnu.org/software/libc/. Who passes this program on gives\n"
+    "along what it takes to link it with another version of the library: its objects, or the\n"
+    "description that it was compiled from, and attn2c.\n";
+#endif
+
 void attn2c_licenses(FILE *out) {
   static const char rule[] = "----------------------------------------------------------------------------\n";
   fprintf(out, "%s\n%s\n%s\n%s\n%s", attn2c_notice, rule, libxsmm_notice, rule, jansson_notice);
+#ifdef ATTN2C_STATIC
+  fprintf(out, "\n%s\n%s", rule, c_library_notice);
+#endif
 }

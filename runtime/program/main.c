@@ -6,11 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "program/arguments.h"
 #include "program/bench.h"
 #include "program/check_command.h"
 #include "program/info.h"
+#include "program/pack_command.h"
 #include "program/run.h"
 
 extern const attn2c_program attn2c_the_program;
@@ -27,6 +29,21 @@ static void hold_standard_descriptors(void) {
       if (open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor) return;
     }
   }
+}
+
+static char program_name[sizeof((attn2c_arguments){0}.program)]; /* for the handler below */
+
+static void put(const char *words) {
+  const ssize_t written = write(STDERR_FILENO, words, strlen(words));
+  (void)written; /* there is no one else to tell */
+}
+
+/* Mapped weights are read when they are used, and what cannot be read comes as this signal. */
+static void end_by_bus_error(int number) {
+  (void)number;
+  put(program_name);
+  put(": weights in use cannot be read: their file was cut, or its disk fails\n");
+  _exit(ATTN2C_IO);
 }
 
 static int run_command(const attn2c_arguments *arguments, attn2c_message *message) {
@@ -48,6 +65,8 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     return attn2c_check_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_BENCH:
     return attn2c_bench_command(program, arguments, stdout, message);
+  case ATTN2C_COMMAND_PACK:
+    return attn2c_pack_command(program->model, arguments, stdout, message);
   default:
     return ATTN2C_USAGE;
   }
@@ -69,6 +88,8 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   int status = attn2c_arguments_parse(argc, argv, &arguments, &message);
+  memcpy(program_name, arguments.program, sizeof program_name);
+  signal(SIGBUS, end_by_bus_error);
   if (status == ATTN2C_OK) status = run_command(&arguments, &message);
   errno = 0;
   /* A command that failed by its own account has said why, perhaps this. */

@@ -5,6 +5,7 @@
 #include "weights/weights.h"
 #include "weights/constants.h"
 #include "weights/hints.h"
+#include "weights/pack.h"
 #include "weights/random.h"
 #include "weights/views.h"
 #include "base/shape.h"
@@ -14,7 +15,8 @@
 
 struct attn2c_source {
   const attn2c_descriptor *model;
-  attn2c_checkpoint *file; /* NULL: random */
+  attn2c_checkpoint *file; /* NULL: packed or random */
+  attn2c_packed *packed;   /* NULL: of a file or random */
   uint64_t seed;
   int *found;  /* of each stored tensor: the file's, or -1 */
   int *unused; /* the tensors of the file that no weight is taken from */
@@ -129,17 +131,19 @@ static int prepare(attn2c_source *source, attn2c_message *message) {
 
 /* Opening. */
 
-/* Takes the file, which may be NULL, over. */
-static int make_source(const attn2c_descriptor *model, attn2c_checkpoint *file, uint64_t seed,
-                       attn2c_source **source, attn2c_message *message) {
+/* Takes the file or the packed weights, which may be NULL, over. */
+static int make_source(const attn2c_descriptor *model, attn2c_checkpoint *file, attn2c_packed *packed,
+                       uint64_t seed, attn2c_source **source, attn2c_message *message) {
   attn2c_source *made = calloc(1, sizeof *made);
   if (!made) {
     attn2c_say(message, "weights: out of memory");
     attn2c_checkpoint_close(file);
+    attn2c_packed_release(packed);
     return ATTN2C_MEMORY;
   }
   made->model = model;
   made->file = file;
+  made->packed = packed;
   made->seed = seed;
   int status = prepare(made, message);
   if (status)
@@ -152,33 +156,59 @@ static int make_source(const attn2c_descriptor *model, attn2c_checkpoint *file, 
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message) {
   attn2c_checkpoint *file;
+  attn2c_packed *packed;
   *source = NULL;
-  int status = attn2c_checkpoint_open(path, &file, message);
-  return status ? status : make_source(model, file, 0, source, message);
+  int status = attn2c_packed_open(path, model, &packed, message);
+  if (status) return status;
+  if (packed) return make_source(model, NULL, packed, 0, source, message);
+  status = attn2c_checkpoint_open(path, &file, message);
+  return status ? status : make_source(model, file, NULL, 0, source, message);
+}
+
+/* How packed weights are taken from memory. */
+typedef int (*open_packed)(const void *, size_t, const attn2c_descriptor *, attn2c_packed **,
+                           attn2c_message *);
+
+static int open_bytes(const void *bytes, size_t size, open_packed open, const attn2c_descriptor *model,
+                      attn2c_source **source, attn2c_message *message) {
+  attn2c_checkpoint *file;
+  attn2c_packed *packed;
+  *source = NULL;
+  int status = open(bytes, size, model, &packed, message);
+  if (status) return status;
+  if (packed) return make_source(model, NULL, packed, 0, source, message);
+  status = attn2c_checkpoint_open_memory(bytes, size, &file, message);
+  return status ? status : make_source(model, file, NULL, 0, source, message);
 }
 
 int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message) {
-  attn2c_checkpoint *file;
-  *source = NULL;
-  int status = attn2c_checkpoint_open_memory(bytes, size, &file, message);
-  return status ? status : make_source(model, file, 0, source, message);
+  return open_bytes(bytes, size, attn2c_packed_open_memory, model, source, message);
+}
+
+int attn2c_source_embedded(const attn2c_descriptor *model, attn2c_source **source, attn2c_message *message) {
+  const attn2c_embedded *embedded = model->embedded;
+  return open_bytes(embedded->begin, (size_t)(embedded->end - embedded->begin), attn2c_packed_open_place,
+                    model, source, message);
 }
 
 int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
                          attn2c_message *message) {
   *source = NULL;
-  return make_source(model, NULL, seed, source, message);
+  return make_source(model, NULL, NULL, seed, source, message);
 }
 
 void attn2c_source_close(attn2c_source *source) {
   if (!source) return;
   attn2c_checkpoint_close(source->file);
+  attn2c_packed_release(source->packed);
   attn2c_band_free(&source->band);
   free(source->found);
   free(source->unused);
   free(source);
 }
+
+attn2c_packed *attn2c_source_packed(const attn2c_source *source) { return source->packed; }
 
 int attn2c_source_unused(const attn2c_source *source) { return source->unused_count; }
 
@@ -197,6 +227,10 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
     if (first == 0 && count == tensor->shape[0]) return fill_constant(source->model, weight, values, message);
     attn2c_say(message, "%s: a constant is made as a whole", tensor->name);
     return ATTN2C_USAGE;
+  }
+  if (source->packed) {
+    attn2c_unpack(source->model, index, attn2c_packed_block(source->packed), first, count, values);
+    return ATTN2C_OK;
   }
   if (!source->file) {
     attn2c_random_part(source->seed, tensor->name, first * row, values, count * row, weight->random_mean,

@@ -1,10 +1,11 @@
-/* weights.h - where a model's weights come from: a safetensors file, the same in memory,
- * or seeded random numbers. A source is asked for one unpacked tensor after the other, so
- * that opening a model never holds a second copy of all of them. */
+/* weights.h - where a model's weights come from: a checkpoint or packed weights, from a
+ * file, from memory or linked in; or seeded random numbers. A source is asked for one unpacked tensor after
+ * the other, so that opening a model never holds a second copy of all of them. */
 #ifndef ATTN2C_WEIGHTS_H
 #define ATTN2C_WEIGHTS_H
 
 #include "base/descriptor.h"
+#include "weights/packed.h"
 
 typedef struct attn2c_source attn2c_source;
 
@@ -15,6 +16,8 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
 /* The bytes must stay until the source is closed. */
 int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message);
+/* Those that are linked into the model, model->embedded. */
+int attn2c_source_embedded(const attn2c_descriptor *model, attn2c_source **source, attn2c_message *message);
 /* The same values on every machine for the same seed, tensor name and shape. */
 int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
                          attn2c_message *message);
@@ -25,6 +28,8 @@ int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_m
  * gives all of its rows or none. */
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message);
+/* Of packed weights: these, which the source holds; else NULL. */
+attn2c_packed *attn2c_source_packed(const attn2c_source *source);
 /* Tensors of the file that the model does not use: their number, and (index < number) their names. */
 int attn2c_source_unused(const attn2c_source *source);
 const char *attn2c_source_unused_name(const attn2c_source *source, int index);

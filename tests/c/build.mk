@@ -7,7 +7,7 @@ sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 checked  := $(warnings) -g1 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c
 loops    := $(warnings) -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
 
-wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename
+wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 

@@ -1,11 +1,12 @@
 /* faults.c - the wrapped functions: -Wl,--wrap= of malloc, calloc, realloc, aligned_alloc,
- * free, pread, write, fsync, close and rename. Each counts, and then either fails as it was
+ * free, pread, write, fsync, close, rename, mmap and munmap. Each counts, and then either fails as it was
  * told to or calls the real one. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 
 void *__real_malloc(size_t size);
@@ -18,6 +19,8 @@ ssize_t __real_write(int descriptor, const void *bytes, size_t size);
 int __real_fsync(int descriptor);
 int __real_close(int descriptor);
 int __real_rename(const char *from, const char *to);
+void *__real_mmap(void *at, size_t size, int protection, int flags, int descriptor, off_t offset);
+int __real_munmap(void *at, size_t size);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -29,6 +32,8 @@ ssize_t __wrap_write(int descriptor, const void *bytes, size_t size);
 int __wrap_fsync(int descriptor);
 int __wrap_close(int descriptor);
 int __wrap_rename(const char *from, const char *to);
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int descriptor, off_t offset);
+int __wrap_munmap(void *at, size_t size);
 
 typedef struct {
   long calls_left; /* 0: not armed */
@@ -37,13 +42,15 @@ typedef struct {
 } plan;
 
 static plan allocation, reading, writing, syncing, closing, renaming;
-static long met, allocations, live_blocks;
+static long met, allocations, live_blocks, live_maps;
+static int map_error; /* 0: not armed */
 static unsigned long largest_block;
 
 void faults_clear(void) {
   const plan none = {0, FAULT_NONE, 0};
   allocation = reading = writing = syncing = closing = renaming = none;
-  met = allocations = live_blocks = 0;
+  met = allocations = live_blocks = live_maps = 0;
+  map_error = 0;
   largest_block = 0;
 }
 
@@ -52,11 +59,13 @@ void faults_read(long nth, fault_kind kind, int persistent) { reading = (plan){n
 void faults_write(long nth, fault_kind kind, int persistent) { writing = (plan){nth, kind, persistent}; }
 void faults_fsync(void) { syncing = (plan){1, FAULT_ERROR, 0}; }
 void faults_close(void) { closing = (plan){1, FAULT_ERROR, 0}; }
+void faults_map(int error) { map_error = error; }
 void faults_rename(void) { renaming = (plan){1, FAULT_ERROR, 0}; }
 
 long faults_met(void) { return met; }
 long faults_allocations(void) { return allocations; }
 long faults_live_blocks(void) { return live_blocks; }
+long faults_live_maps(void) { return live_maps; }
 unsigned long faults_largest_block(void) { return largest_block; }
 
 /* What this call has to do. */
@@ -156,4 +165,20 @@ int __wrap_rename(const char *from, const char *to) {
   if (next(&renaming) == FAULT_NONE) return __real_rename(from, to);
   errno = EIO;
   return -1;
+}
+
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  if (map_error) {
+    errno = map_error;
+    map_error = 0, met++;
+    return MAP_FAILED;
+  }
+  void *mapping = __real_mmap(at, size, protection, flags, descriptor, offset);
+  if (mapping != MAP_FAILED) live_maps++;
+  return mapping;
+}
+
+int __wrap_munmap(void *at, size_t size) {
+  live_maps--;
+  return __real_munmap(at, size);
 }

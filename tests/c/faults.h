@@ -23,12 +23,16 @@ void faults_write(long nth, fault_kind kind, int persistent);
 void faults_fsync(void);
 void faults_close(void);
 void faults_rename(void);
+/* The next mapping fails with this errno. */
+void faults_map(int error);
 
 /* Since faults_clear: how often a fault was met, allocations made, blocks not yet freed, the largest block
  * asked for. */
 long faults_met(void);
 long faults_allocations(void);
 long faults_live_blocks(void);
+/* Mappings made since faults_clear and not taken away. */
+long faults_live_maps(void);
 unsigned long faults_largest_block(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* host_open.c - a program for tests, linked with the library of a model named `hosted`: prints the most
  * memory that the process has had when the model is open, and how long opening took. Usage: host_open
- * file|memory WEIGHTS.safetensors. From memory the caller's own bytes are in it. Exits with the model's
- * status. */
+ * file|memory|call WEIGHTS. From memory the caller's own bytes are in it; `call` opens the file and calls the
+ * model once before it looks. Exits with the model's status. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,20 +39,33 @@ static char *contents(const char *path, size_t *size) {
   return bytes;
 }
 
+/* One call on zeros. */
+static int call(const hosted_model *model) {
+  static float states[HOSTED_IN_HIDDEN], results[HOSTED_OUT_HIDDEN];
+  const hosted_forward_in in = {.hidden = states};
+  hosted_forward_out out = {.hidden = results};
+  hosted_ctx *context;
+  int status = hosted_create(model, &context);
+  if (status == 0) status = hosted_forward(context, &in, &out);
+  hosted_destroy(context);
+  return status;
+}
+
 int main(int argc, char **argv) {
   char message[1000] = "";
   hosted_model *model;
   if (argc != 3) {
-    fprintf(stderr, "usage: host_open file|memory WEIGHTS.safetensors\n");
+    fprintf(stderr, "usage: host_open file|memory|call WEIGHTS\n");
     return 2;
   }
   size_t size = 0;
   const int from_memory = strcmp(argv[1], "memory") == 0;
   char *bytes = from_memory ? contents(argv[2], &size) : NULL;
   const double start = milliseconds();
-  const int status = from_memory ? hosted_open_memory(bytes, size, &model, message, sizeof message)
-                                 : hosted_open(argv[2], &model, message, sizeof message);
+  int status = from_memory ? hosted_open_memory(bytes, size, &model, message, sizeof message)
+                           : hosted_open(argv[2], &model, message, sizeof message);
   const double took = milliseconds() - start;
+  if (status == 0 && strcmp(argv[1], "call") == 0) status = call(model);
   if (status != 0)
     fprintf(stderr, "%s\n", message);
   else

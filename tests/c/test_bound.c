@@ -148,5 +148,5 @@ Test(bound, adds_up_the_parts_of_a_model) {
   cr_assert_eq(attn2c_bound_open(&program, 0, &model, &bound), ATTN2C_OK);
   cr_expect_null(bound);
   attn2c_code_free(code);
-  attn2c_free(model.weights);
+  attn2c_free((void *)model.weights);
 }

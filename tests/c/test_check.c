@@ -170,7 +170,8 @@ static int check(fault with, int json) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK, "%s", text);
   cr_assert_eq(attn2c_source_read(source, 0, packed, &message), ATTN2C_OK);
   cr_assert_eq(attn2c_source_read(source, 1, packed + N * N, &message), ATTN2C_OK);
-  attn2c_model model = {&descriptor, NULL, packed, "portable", NULL, 1};
+  attn2c_model model = {
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "portable", .workers = 1};
   const void *in[] = {x, lengths};
   free(printed);
   printed = NULL;
@@ -342,7 +343,8 @@ Test(check, a_full_disk_is_no_success) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK);
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
-  attn2c_model model = {&descriptor, NULL, packed, "portable", NULL, 1};
+  attn2c_model model = {
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "portable", .workers = 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *full = fopen("/dev/full", "w");
@@ -360,7 +362,8 @@ Test(check, every_allocation_may_fail) {
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK);
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
-  attn2c_model model = {&descriptor, NULL, packed, "portable", NULL, 1};
+  attn2c_model model = {
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "portable", .workers = 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *out = fopen("/dev/null", "w");

@@ -6,6 +6,7 @@
 #include "model/load.h"
 #include "formats/safetensors.h"
 #include "scratch.h"
+#include "weights/pack.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -190,5 +191,33 @@ Test(load, holds_little_and_says_when_there_is_no_memory) {
   faults_allocation(1, 0);
   cr_expect_eq(load_with(source, 1), ATTN2C_MEMORY);
   cr_expect_str_eq(text, "no memory for reading the weights");
+  attn2c_source_close(source);
+}
+
+/* All rows at once, and a few from anywhere, over the ends of panels. */
+Test(load, unpacking_gives_what_was_packed) {
+  static const int64_t some[][2] = {{0, 1},   {0, 65},   {1, 63},  {60, 9},
+                                    {127, 2}, {128, 22}, {144, 6}, {149, 1}};
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  attn2c_source *source = random_source();
+  cr_assert_eq(load_with(source, 1), ATTN2C_OK);
+  for (int w = 0; w < TENSORS; w++) {
+    const int64_t rows = tensors[w].shape[0], elements = attn2c_elements(&tensors[w]), row = elements / rows;
+    float *values = malloc((size_t)elements * sizeof *values), *got = malloc((size_t)elements * sizeof *got);
+    cr_assert_eq(attn2c_source_read(source, w, values, &message), ATTN2C_OK);
+    attn2c_unpack(&model, w, packed, 0, rows, got);
+    cr_assert_eq(memcmp(values, got, (size_t)elements * sizeof *got), 0, "%s", tensors[w].name);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+      const int64_t first = some[i][0], count = some[i][1];
+      if (first + count > rows) continue;
+      float *part = malloc((size_t)(count * row) * sizeof *part);
+      attn2c_unpack(&model, w, packed, first, count, part);
+      cr_assert_eq(memcmp(values + first * row, part, (size_t)(count * row) * sizeof *part), 0,
+                   "%s: %lld of %lld", tensors[w].name, (long long)count, (long long)first);
+      free(part);
+    }
+    free(values);
+    free(got);
+  }
   attn2c_source_close(source);
 }

@@ -180,9 +180,15 @@ static void expect_refusals(const refusal *cases, size_t count) {
 
 Test(program, refuses_wrong_usage) {
   static const refusal cases[] = {
-      {"", 2, 1, "info, run, check or bench"},
-      {"walk", 2, 1, "no command 'walk'; allowed are info, run, check and bench"},
+      {"", 2, 1, "info, run, check, bench or pack"},
+      {"walk", 2, 1, "no command 'walk'; allowed are info, run, check, bench and pack"},
       {"info --jso --fast", 2, 1, "info: no option '--fast'; allowed are --json, --licenses, --help"},
+      {"pack", 2, 2, "pack: -o FILE is needed"},
+      {"pack -o x", 2, 1, "pack: --weights F.safetensors is needed"},
+      {"pack -o x -o y --weights w", 2, 1, "-o: given twice"},
+      {"pack --weights w -o w", 2, 1, "-o w: that is the file of the weights"},
+      {"pack --verify w --weights w", 2, 1, "--verify FILE stands by itself"},
+      {"pack --entry x", 2, 2, "pack: no option '--entry'; allowed are --weights, -o, --verify, --help"},
       {"info -x", 2, 1, "info: no option '-x'"},
       {"info --json=yes", 2, 1, "'--json=yes' has a value, but none is allowed"},
       {"info more", 2, 1, "'more' is not an option"},

@@ -378,11 +378,37 @@ of("runtime/weights/views.c", "c:weights") {
     wrong = "a transposed tensor is read as it lies" },
 }
 
-of("runtime/model/pack.c", "c:load") {
+of("runtime/weights/pack.c", "c:load") {
   { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
     new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies behind a panel's last row is not 0" },
   { name = "pack_pieces", old = "pieces->offset += columns * piece->leading;", new = "",
     wrong = "each panel lies over the first" },
+}
+
+of("runtime/weights/pack.c", "c:load") {
+  { name = "unpack_begin", old = "packed + piece->offset + (begin - piece->first);", new = "packed + piece->offset;",
+    filter = "load/unpacking*", wrong = "rows are taken from a panel's beginning" },
+}
+
+of("runtime/weights/packed.c", "c:packed") {
+  { name = "packed_verify", old = "block_size(packed->model)) == packed->checksum) return ATTN2C_OK;",
+    new = "block_size(packed->model)) | 1) return ATTN2C_OK;", wrong = "a changed block is taken for whole" },
+  { name = "packed_hold", old = "if (packed) packed->holders++;", new = "",
+    wrong = "a model's block goes with its source" },
+}
+
+of("runtime/weights/packed_header.c", "c:packed") {
+  { name = "packed_layout", old = "number_at(header, AT_LAYOUT) != number_at(own, AT_LAYOUT)", new = "0",
+    wrong = "a block in another layout is taken" },
+  { name = "packed_description", old = "AT_TARGET - AT_DESCRIPTION) != 0", new = "0) != 0",
+    wrong = "a block of another description is taken" },
+  { name = "packed_size", old = "else if (size != whole)", new = "else if (size < whole)",
+    wrong = "bytes behind the block are taken" },
+}
+
+of("runtime/weights/layout.c", "c:packed") {
+  { name = "layout_factor", old = "sum = attn2c_checksum(sum, &view->factor, sizeof view->factor);", new = "",
+    wrong = "a block with other factors has the same layout" },
 }
 
 of("runtime/model/load.c", "c:load") {

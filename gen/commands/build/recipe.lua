@@ -1,14 +1,15 @@
 -- recipe.lua: what is compiled and linked from what, and how, as a table for build.lua. A job is
--- { name, words..., from or inputs }. Nothing here runs a program or knows a path.
+-- { name, commands, from or inputs }. Nothing here runs a program or knows a path.
 local linkage = require("data.linkage")
 local version = require("common.version")
 
 local recipe = {}
 
 -- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, a job's
--- sources or inputs, and its result.
+-- sources or inputs, its source from anywhere, its result, and the user's weights.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
+local SOURCE, WEIGHTS = { of = "source" }, { of = "weights" }
 
 local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-iquote", RUNTIME }
 
@@ -61,6 +62,25 @@ local function model_objects(spec, target_flags, entry_names)
   return shipped, program
 end
 
+-- Weights that are linked in: a program without them packs them, or sees that they fit; what that read is not a job's
+-- result, so that it runs each time. Their object is made where the file `weights` is.
+local fitting = {
+  packed = { { INPUTS, "pack", "--weights", WEIGHTS, "-o", RESULT } },
+  stored = { { INPUTS, "pack", "--weights", WEIGHTS, "-o", "/dev/null" }, { "cp", "--", WEIGHTS, RESULT } },
+}
+
+local function weight_jobs(name, form, packer)
+  local source = name .. "_weights.c"
+  return {
+    object("model", source, "-O1", name .. "_none.o"),
+    packer,
+    { name = name .. ".weights", inputs = { packer.name }, is_fresh = true, commands = fitting[form] },
+    { name = name .. "_weights.o", inputs = { name .. ".weights" }, from = "model", source = source, is_apart = true,
+      commands = { { "ln", "-s", "--", INPUTS, "weights" },
+        { CC, plain, "-O1", "-DATTN2C_WEIGHTS", CFLAGS, "-c", SOURCE, "-o", RESULT } } },
+  }
+end
+
 local function names_of(...)
   local names = {}
   for _, jobs in ipairs { ... } do
@@ -73,13 +93,26 @@ end
 function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) end
 
 --- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
---- `is_output` says that the result belongs into the model's folder, where links() are beside it.
-function recipe.jobs(spec, target_flags, runtime_sources, entry_names)
-  local name = spec.name
+--- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
+--- made each time and not kept; `is_apart` that a source is compiled in a folder of the job's own. options:
+--- { is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are) }.
+function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
+  local name, embed = spec.name, options and options.embed
   local runtime = runtime_objects(spec, runtime_sources)
   local shipped, program = model_objects(spec, target_flags, entry_names)
   local generator = generator_of[spec.kernels]
   local archive, whole = "libattn2c_" .. spec.kernels .. ".a", "lib" .. name .. ".o"
+  local linked_in = embed and { { name = name .. "_weights.o" } } or {}
+  local function program_job(job_name, weights, more, static)
+    return { name = job_name, is_program = true,
+      inputs = names_of(shipped, program, weights, more, { { name = "main.o" }, { name = archive } }),
+      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator, "-l:libjansson.a", libraries } } }
+  end
+  local is_static = options and options.is_static
+  local static_objects = is_static and { object("runtime", "program/licenses.c", { "-O2", "-DATTN2C_STATIC" },
+    "licenses_static.o") } or {}
+  local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
+  final.is_output = true
   local links = {
     { name = archive, inputs = names_of(runtime), commands = { { "ar", "rcs", RESULT, INPUTS } } },
     -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
@@ -87,17 +120,20 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names)
     { name = whole, inputs = names_of(shipped, { { name = archive } }), commands = {
       { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator },
       { "objcopy", "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
-    { name = "lib" .. name .. ".a", is_output = true, inputs = { whole },
+    { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
       commands = { { "ar", "rcs", RESULT, INPUTS } } },
-    { name = recipe.soname(name), is_output = true, is_program = true, inputs = { whole }, commands = {
-      { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
-        "-Wl,-z,noexecstack", libraries } } },
-    { name = name, is_output = true, is_program = true,
-      inputs = names_of(shipped, program, { { name = "main.o" }, { name = archive } }),
-      commands = { { CC, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS, generator, "-l:libjansson.a", libraries } } },
+    { name = recipe.soname(name), is_output = true, is_program = true,
+      inputs = names_of({ { name = whole } }, linked_in), commands = {
+        { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
+          "-Wl,-z,noexecstack", libraries } } },
+    final,
   }
+  local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
+  local packing = embed and weight_jobs(name, embed, packer)
   local all = {}
-  for _, jobs in ipairs { shipped, program, runtime, links } do table.move(jobs, 1, #jobs, #all + 1, all) end
+  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links } do
+    table.move(jobs, 1, #jobs, #all + 1, all)
+  end
   return all
 end
 

@@ -1,6 +1,6 @@
 -- runner.lua: jobs -> results, as many at a time as there are processors. A job whose key the
--- store knows is not run. A key holds all that a result depends on: the commands, the toolchain,
--- and the contents, never the times, of what is read.
+-- store knows is not run, unless it is to run each time. A key holds all that a result depends
+-- on: the commands, the toolchain, and the contents, never the times, of what is read.
 local faults = require("common.faults")
 local hash = require("common.hash")
 local process = require("common.process")
@@ -20,7 +20,8 @@ local function meanings(self, job, work)
     inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
   end
   return { compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
-    runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
+    runtime = work and self.folders.runtime or "<runtime>", inputs = inputs, weights = self.weights,
+    source = work and job.source and self.folders[job.from] .. "/" .. job.source or job.source,
     result = work and work .. "/" .. job.name or "<result>" }
 end
 
@@ -44,6 +45,7 @@ local function key_of(self, job)
 end
 
 local function finish(self, job, result, weight)
+  if not job.is_output then result.text = nil end -- which may be as large as all weights
   self.results[job.name] = result
   self.count = self.count + 1
   self.done = self.done + weight
@@ -60,17 +62,32 @@ local function step(self, active)
   local job = active.job
   active.at = active.at + 1
   local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
-  local child, message = process.start { words = words, folder = self.folders[job.from] or active.work, gather = "all" }
+  local folder = not job.is_apart and self.folders[job.from] or active.work
+  local child, message = process.start { words = words, folder = folder, gather = "all" }
   if not child then
     faults.raise("io", ("cannot compile %s: %s: %s"):format(job.source or job.name, words[1], message))
   end
   active.child = child
 end
 
+-- What the model's own program says of the user's weights is a fault of those, line by line, with its exit code; of
+-- other programs only the lines are known.
+local function refuse(child)
+  local lines, kind = {}, "io"
+  for line in child.errors:gmatch("[^\n]+") do
+    local said = line:match("^[%w_]+%.packer: (.*)$")
+    for name, code in pairs(faults.code) do if said and code == child.code then kind = name end end
+    lines[#lines + 1] = said or line
+  end
+  if #lines == 0 then lines[1] = "cannot take the weights" end
+  faults.raise(kind, lines)
+end
+
 -- Goes on with an active job whose command has ended; false once the job is done.
 local function go_on(self, active)
   local job, child = active.job, active.child
   self.bar:hide()
+  if job.is_fresh and child.code ~= 0 then refuse(child) end
   say(child)
   if child.code ~= 0 or child.signal ~= 0 then
     faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(job.source or job.name))
@@ -79,8 +96,13 @@ local function go_on(self, active)
     step(self, active)
     return true
   end
-  finish(self, job, self.store:keep(active.work, active.key, job.name), job.weight)
-  self.is_changed = true
+  if job.is_fresh then
+    self.passing[#self.passing + 1] = active.work
+    finish(self, job, self.store:look(active.work, job.name), job.weight)
+  else
+    finish(self, job, self.store:keep(active.work, active.key, job.name), job.weight)
+    self.is_changed = true
+  end
   active.work = nil
   return false
 end
@@ -98,8 +120,8 @@ local function sort_waiting(self)
     local still = {}
     for _, job in ipairs(self.waiting) do
       if is_ready(self, job) then
-        local key = key_of(self, job)
-        local result = self.store:find(key, job.name)
+        local key = not job.is_fresh and key_of(self, job)
+        local result = key and self.store:find(key, job.name)
         if result then
           self.total = self.total - job.weight
           finish(self, job, result, 0)
@@ -146,14 +168,16 @@ end
 local function abandon(self)
   if #self.active > 0 then process.stop() end
   for _, active in ipairs(self.active) do if active.work then self.store:drop(active.work) end end
+  for _, work in ipairs(self.passing) do self.store:drop(work) end
 end
 
 --- Runs jobs (recipe.lua). context: { store, toolchain, bar, folders = { model, runtime }, sources = of each folder,
---- name -> text, headers = of each folder, all that its sources include }. Returns the results by name, { path, text,
---- sum }, and whether any was made anew. Faults: io, with the compiler's own words before it.
+--- name -> text, headers = of each folder, all that its sources include, weights = the path of those that are linked
+--- in }. Returns the results by name, { path, sum, text of an output }, and whether any was made anew. Faults: io, with
+--- the compiler's own words before it, or what a job says of the weights.
 function runner.run(context, jobs)
-  local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, count = 0, done = 0, total = 0,
-    all = #jobs, is_changed = false }, { __index = context })
+  local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, passing = {}, count = 0, done = 0,
+    total = 0, all = #jobs, is_changed = false }, { __index = context })
   local _ <close> = setmetatable({}, { __close = function() abandon(self) end })
   for i, job in ipairs(jobs) do
     local source = job.source and self.sources[job.from][job.source]

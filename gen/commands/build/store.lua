@@ -88,6 +88,14 @@ function Store.drop(_, work)
   if lfs.attributes(work, "mode") then files.remove_folder(work) end
 end
 
+--- A result that lies in such a folder and is not kept, as find gives it.
+function Store.look(_, work, name)
+  local path = work .. "/" .. name
+  local text = files.read(path)
+  if not text then faults.raise("io", "cannot read " .. path) end
+  return { path = path, text = text, sum = hash.content(text) }
+end
+
 --- Keeps the result `name` that lies in such a folder; returns what find does. Another one's that came first and is
 --- whole is kept.
 function Store:keep(work, key, name)

@@ -135,7 +135,7 @@ local good_run = small .. "run --weights small.st --input x.npy --output y.npy"
 describe("the program's options:", function()
   it("what is missing, unknown or wrong is told in one line", function()
     for words, fragment in pairs {
-      [""] = "a command is needed: info, run, check or bench", ["foo"] = "no command 'foo'",
+      [""] = "a command is needed: info, run, check, bench or pack", ["foo"] = "no command 'foo'",
         ["info --foo"] = "no option '--foo'",
       ["info x"] = "'x' is not an option", ["bench -r 0"] = "-r: '0', but 1 to 1000000 is allowed",
       ["bench -r -1"] = "-r: '-1', but 1", ["bench -r abc"] = "-r: 'abc', but 1", ["bench -r 1e3"] = "-r: '1e3', but 1",
@@ -164,7 +164,7 @@ describe("the program's options:", function()
   end)
 
   it("help is there everywhere", function()
-    for _, words in ipairs { "", "info ", "run ", "check ", "bench " } do
+    for _, words in ipairs { "", "info ", "run ", "check ", "bench ", "pack " } do
       assert.is_truthy(succeeds(small .. words .. "-h"):find("Usage: small", 1, true))
     end
   end)
@@ -565,7 +565,7 @@ describe("the C interface", function()
     compile("interface_checked", { "bad_interface.c" }, "checked/plain", "gcc", flags)
     run_all("interface_checked")
     local wraps = {}
-    for name in ("malloc calloc realloc aligned_alloc free pread write fsync close rename"):gmatch("%S+") do
+    for name in ("malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap"):gmatch("%S+") do
       wraps[#wraps + 1] = "-Wl,--wrap=" .. name
     end
     compile("faults_checked", { "faults_interface.c", "faults.c" }, "checked/plain", "gcc", flags .. " " ..

@@ -1,5 +1,5 @@
 -- open_spec.lua: opening a model takes its weights once, and little beside: no second copy of a checkpoint and no
--- buffer as large as a weight, from a file or from memory, by one thread or several.
+-- buffer as large as a weight, from a file or from memory, by one thread or several; of packed weights nothing at all.
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 local pipeline = require("pipeline")
@@ -11,6 +11,7 @@ local description = [[
 return { name = "hosted", seq = 8, d_model = 512, heads = 8, d_ff = 16384, layers = 1,
   names = { ["l*.ff.down.weight"] = { "l*.ff.down.weight", transpose = true } } }
 ]]
+local SMALL = 8 * 1024 * 1024  -- what a program takes beside packed weights and the arena
 local FIXED = 32 * 1024 * 1024 -- bytes: the program, the C library, libxsmm and its kernels
 
 local function succeeds(line)
@@ -76,6 +77,21 @@ describe("opening", function()
           ("from %s: %d bytes beside the caller's %d, but %d to %d are expected"):format(from, peak - own, own, bytes,
             most))
       end
+      succeeds(("%s/hosted/hosted pack --weights %s/hosted.safetensors -o %s/hosted.weights"):format(scratch, scratch,
+        scratch))
+      local least = math.huge
+      for _ = 1, 5 do
+        local said = succeeds(("%s/host file %s/hosted.weights"):format(scratch, scratch))
+        least = math.min(least, tonumber(said:match("ms (%S+)")))
+        assert.is_true(math.tointeger(said:match("^peak (%d+)")) <= SMALL, said)
+      end
+      assert.is_true(least < 10, least .. " ms to open packed weights")
+      local packed = lfs.attributes(scratch .. "/hosted.weights", "size")
+      local arena = succeeds(scratch .. "/hosted/hosted info --json"):match('"arena_bytes": (%d+)')
+      local called = math.tointeger(succeeds(("%s/host call %s/hosted.weights"):format(scratch, scratch))
+        :match("^peak (%d+)"))
+      assert.is_true(called <= packed + math.tointeger(arena) + SMALL, called .. " bytes")
+      assert.is_true(called >= 60e6, "the weights were used")
       if threads > 1 then return end -- on a busy machine a bench of two threads takes long
       local said = succeeds(("%s/hosted/hosted bench -r 1 --weights %s/hosted.safetensors -o json"):format(scratch,
         scratch))

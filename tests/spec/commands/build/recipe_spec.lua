@@ -4,10 +4,10 @@ local recipe = require("commands.build.recipe")
 
 local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_portable.c", "program/main.c" }
 
-local function jobs(more)
+local function jobs(more, options)
   local spec = { name = "tiny", kernels = "libxsmm", threads = 1, workers = { 1 } }
   for key, value in pairs(more or {}) do spec[key] = value end
-  local list, by_name = recipe.jobs(spec, { "-mavx2" }, SOURCES, { "forward" }), {}
+  local list, by_name = recipe.jobs(spec, { "-mavx2" }, SOURCES, { "forward" }, options), {}
   for _, job in ipairs(list) do
     assert.is_nil(by_name[job.name])
     by_name[job.name] = job
@@ -16,7 +16,7 @@ local function jobs(more)
 end
 
 local MEANINGS = { compiler = { "cc", "-m64" }, cflags = { "-DX" }, ldflags = { "-Wl,-z,now" }, runtime = "/r t",
-  inputs = { "in" }, result = "/w/out" }
+  inputs = { "in" }, result = "/w/out", source = "/m/source.c", weights = "/u/w" }
 
 local function line(job, i) return table.concat(recipe.words(job.commands[i or 1], MEANINGS), " ") end
 
@@ -67,6 +67,40 @@ describe("the recipe", function()
     assert.equal("cc -m64 -shared -Wl,-soname,libtiny.so.1 -Wl,-z,now -DX -o /w/out in "
       .. "-Wl,-z,noexecstack -lpthread -lm", line(by_name["libtiny.so.1"]))
     assert.same({ { name = "libtiny.so", link = "libtiny.so.1" } }, recipe.links { name = "tiny" })
+  end)
+
+  it("links a static program, and nothing else otherwise", function()
+    local plain, static = jobs(), jobs(nil, { is_static = true })
+    assert.truthy(line(static["licenses_static.o"]):find("-O2 -DATTN2C_STATIC -DX", 1, true))
+    for name, job in pairs(plain) do
+      for i in ipairs(job.commands) do assert.equal(name ~= "tiny", line(job, i) == line(static[name], i), name) end
+    end
+    assert.equal("cc -m64 -Wl,-z,now -DX -static -o /w/out in -lxsmmgen -l:libjansson.a -lpthread -lm",
+      line(static.tiny))
+  end)
+
+  it("has a program without weights pack those that library and program get", function()
+    local by_name, list = jobs(nil, { embed = "packed" })
+    assert.equal("in pack --weights /u/w -o /w/out", line(by_name["tiny.weights"]))
+    assert.same({ "tiny.packer" }, by_name["tiny.weights"].inputs)
+    assert.equal("ln -s -- in weights", line(by_name["tiny_weights.o"]))
+    assert.truthy(line(by_name["tiny_weights.o"], 2):find("-O1 -DATTN2C_WEIGHTS -DX -c /m/source.c -o /w/out", 1, true))
+    for _, job in ipairs(list) do
+      local has = {}
+      for _, input in ipairs(job.inputs or {}) do has[input] = true end
+      local is_final = job.name == "tiny" or job.name == "libtiny.a" or job.name == "libtiny.so.1"
+      assert.equal(is_final, has["tiny_weights.o"] or false, job.name)
+      assert.equal(job.name == "tiny.packer", has["tiny_none.o"] or false, job.name)
+      assert.is_nil(has["tiny_weights.o"] and has["tiny_none.o"])
+      assert.equal(job.name == "tiny.weights", job.is_fresh or false)
+    end
+    assert.same({ "in pack --weights /u/w -o /dev/null", "cp -- /u/w /w/out" }, (function()
+      local stored = jobs(nil, { embed = "stored" })["tiny.weights"]
+      return { line(stored), line(stored, 2) }
+    end)())
+    for _, name in ipairs { "tiny.packer", "tiny.weights", "tiny_weights.o", "tiny_none.o" } do
+      assert.is_nil(jobs()[name])
+    end
   end)
 
   it("names only results that are there, and those that one needs", function()

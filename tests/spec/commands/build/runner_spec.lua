@@ -19,7 +19,7 @@ local function new()
     return { name = name .. ".o", source = name, from = "model",
       commands = { { "sh", "-c", 'echo >>../log; cat "$1" >"$2"', "sh", INPUTS, RESULT, CFLAGS } } }
   end
-  self.jobs = { { name = "whole", inputs = { "a.o", "b.o" },
+  self.jobs = { { name = "whole", is_output = true, inputs = { "a.o", "b.o" },
     commands = { { "sh", "-c", 'cat "$@" >part', "sh", INPUTS }, { "cp", "part", RESULT } } },
     compile("a"), compile("b") }
   function self.run()
@@ -27,7 +27,8 @@ local function new()
     os.remove(folder .. "/log")
     local results, changed = runner.run({ store = self.store, bar = progress.start { terminal = false },
       folders = { model = folder .. "/in", runtime = "/nowhere" }, sources = { model = self.sources },
-      headers = { model = self.headers }, toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
+      headers = { model = self.headers }, weights = self.weights,
+      toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
         identity = self.identity, libraries = function() return "" end } }, self.jobs)
     return results.whole.text, #(files.read(folder .. "/log") or ""), changed
   end
@@ -79,6 +80,44 @@ describe("the runner", function()
       if files.read(path) then helper.write(path, "planted") end
     end
     assert.same({ "AB", 1, true }, { at.run() })
+  end)
+
+  it("runs a fresh job each time, with the user's weights, and what comes from it only where it changed", function()
+    local at = new()
+    at.weights = at.folder .. "/we $(ights"
+    helper.write(at.weights, "W")
+    at.jobs[1].inputs = { "a.o", "fresh", "apart.o" }
+    at.jobs[3] = { name = "fresh", is_fresh = true, inputs = { "a.o" },
+      commands = { { "sh", "-c", 'echo >>"$3.log"; cat "$1" "$3" >"$2"', "sh", INPUTS, RESULT, { of = "weights" } } } }
+    at.jobs[4] = { name = "apart.o", source = "b", from = "model", inputs = { "fresh" }, is_apart = true,
+      commands = { { "ln", "-s", "--", INPUTS, "weights" },
+        { "sh", "-c", 'cat weights "$1" >"$2"', "sh", { of = "source" }, RESULT } } }
+    local function fresh_runs() return #(files.read(at.weights .. ".log") or "") end
+    assert.same({ "AAWAWB", 1, true }, { at.run() })
+    assert.equal(1, fresh_runs())
+    assert.same({ "AAWAWB", 0, false }, { at.run() })
+    assert.equal(2, fresh_runs())
+    helper.write(at.weights, "X")
+    assert.same({ "AAXAXB", 0, true }, { at.run() })
+    assert.same({}, at.leftovers())
+    for key in lfs.dir(at.store.path .. "/results") do
+      assert.is_nil(files.read(("%s/results/%s/fresh"):format(at.store.path, key)))
+    end
+  end)
+
+  it("hands on what a fresh job says of the weights, and its exit code", function()
+    local at = new()
+    at.jobs[3] = { name = "b.o", is_fresh = true,
+      commands = { { "sh", "-c", "echo 'tiny.packer: f: missing' >&2; echo 'tiny.packer: g' >&2; exit 3" } } }
+    local fault = helper.fault(at.run)
+    assert.same({ 3, { "f: missing", "g" } }, { fault.code, fault.lines })
+    at.jobs[3].commands = { { "sh", "-c", "echo 'cp: no room' >&2; exit 1" } }
+    fault = helper.fault(at.run)
+    assert.same({ 4, { "cp: no room" } }, { fault.code, fault.lines })
+    at.jobs[3].commands = { { "sh", "-c", "exit 9" } }
+    fault = helper.fault(at.run)
+    assert.same({ 4, { "cannot take the weights" } }, { fault.code, fault.lines })
+    assert.same({}, at.leftovers())
   end)
 
   it("says which job failed, ends the others and leaves nothing", function()

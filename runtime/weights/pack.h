@@ -33,4 +33,9 @@ int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
  * of a panel are written, so are the zeros between its width and its leading dimension. */
 void attn2c_pack(const attn2c_piece *piece, const float *values, float *packed);
 
+/* Rows [first, first + count) of weight number `weight` out of the packed block, row-major: what was packed.
+ */
+void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
+                   int64_t count, float *values);
+
 #endif

@@ -1,7 +1,9 @@
-/* pack.c - which rows lie where in the packed block, and their transposition into panels: see
- * attn2c_weight in descriptor.h. */
-#include "model/pack.h"
+/* pack.c - which rows lie where in the packed block, and their transposition into panels
+ * and back: see attn2c_weight in descriptor.h. */
+#include "weights/pack.h"
 #include "ops/transpose.h"
+
+#include <string.h>
 
 enum { LINE = 16 /* floats of a cache line */ };
 
@@ -81,4 +83,29 @@ void attn2c_pack(const attn2c_piece *piece, const float *values, float *packed) 
       pack_block(values + j * columns + i, columns, least(LINE, columns - i), to + i * piece->leading + j,
                  piece->leading);
   if (rest) pack_last_line(values + whole * columns, rest, columns, to + whole, piece->leading);
+}
+
+/* Rows [begin, end) of the weight, which the piece has. */
+static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
+                        float *values) {
+  const int64_t columns = piece->columns, leading = piece->leading, rows = end - begin;
+  if (leading == 0) {
+    const float *from = packed + piece->offset + (begin - piece->first) * columns;
+    memcpy(values, from, (size_t)(rows * columns) * sizeof *values);
+    return;
+  }
+  const float *from = packed + piece->offset + (begin - piece->first);
+  for (int64_t i = 0; i < columns; i++)
+    for (int64_t j = 0; j < rows; j++) values[j * columns + i] = from[i * leading + j];
+}
+
+void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
+                   int64_t count, float *values) {
+  attn2c_pieces pieces = {.descriptor = descriptor, .weight = weight};
+  attn2c_piece piece;
+  while (attn2c_pieces_next(&pieces, &piece) && piece.weight == weight) {
+    const int64_t begin = first > piece.first ? first : piece.first;
+    const int64_t end = least(first + count, piece.first + piece.count);
+    if (begin < end) unpack_rows(&piece, packed, begin, end, values + (begin - first) * piece.columns);
+  }
 }

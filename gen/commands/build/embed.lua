@@ -1,0 +1,78 @@
+-- embed.lua: what --embed and --weights ask for: which weights are linked in, and whether packed
+-- or as a checkpoint stores them.
+local faults = require("common.faults")
+local files = require("common.files")
+local json = require("common.json")
+local lfs = require("lfs")
+
+local embed = {}
+
+local LARGEST_HEADER = 100 << 20
+local FORMS = { f32 = "packed", f16 = "stored" }
+local NARROW = { F16 = true, BF16 = true }
+
+local function refuse(path, what) faults.raise("format", ("%s: %s"):format(path, what)) end
+
+local function is_there(path) return lfs.attributes(path, "mode") ~= nil end
+
+-- The one file of a checkpoint; one in several is refused by what makes it so.
+local function single_file(path)
+  local function several(what) refuse(path, what .. ": --embed=f16 takes a checkpoint of one file; --embed=f32 any") end
+  if path:match("%.json$") then several("is an index of several files") end
+  if lfs.attributes(path, "mode") ~= "directory" then return path end
+  for i = 1, 9 do
+    if is_there(("%s/%d_Dense/model.safetensors"):format(path, i)) then several(("%d_Dense has a file"):format(i)) end
+  end
+  local main = is_there(path .. "/0_Transformer") and path .. "/0_Transformer" or path
+  local file = main .. "/model.safetensors"
+  if is_there(file) then return file end
+  if is_there(file .. ".index.json") then several("has model.safetensors.index.json, of several files") end
+  return path -- who reads checkpoints says what is missing
+end
+
+-- Refuses a file whose tensors are all wide; one that cannot be read is left to who reads checkpoints.
+local function verify_narrow(path)
+  local start = files.read_some(path, 16)
+  if start and start == "attn2c weights\n\0" then
+    refuse(path, "is packed, as f32: --embed FILE takes it")
+  end
+  local length = start and #start >= 8 and string.unpack("<I8", start) or nil
+  if not length or length < 2 or length > LARGEST_HEADER then return end
+  local text = (files.read_some(path, 8 + length) or ""):sub(9)
+  local header = json.decode(text, json.null)
+  if type(header) ~= "table" then return end
+  for name, tensor in pairs(header) do
+    if name ~= "__metadata__" and type(tensor) == "table" and NARROW[tensor.dtype] then return end
+  end
+  refuse(path, "has no tensor of type F16 or BF16: --embed=f32 takes it")
+end
+
+-- As jobs, which run in other folders, find it.
+local function absolute(path) return path:sub(1, 1) == "/" and path or lfs.currentdir() .. "/" .. path end
+
+--- { embed: "packed" or "stored", weights: an absolute path }, or {} where nothing is linked in. asked: the value of
+--- --embed, a path or "f32" or "f16"; given: that of --weights; own: the folder that is the description, or nil.
+--- Faults: usage, format.
+function embed.find(asked, given, own)
+  if not asked then
+    if given then faults.raise("usage", "--weights: goes with --embed=f32 or --embed=f16") end
+    return {}
+  end
+  local form = FORMS[asked]
+  if not form then
+    if given then faults.raise("usage", "--weights: goes with --embed=f32 or --embed=f16, but --embed has a file") end
+    if asked == "" then faults.raise("usage", "--embed: an empty name, but a file, f32 or f16 is needed") end
+    return { embed = "packed", weights = absolute(asked) }
+  end
+  local path = given or own
+  if not path or path == "" then
+    faults.raise("usage", ("--embed=%s: of which weights? --weights FILE says it"):format(asked))
+  end
+  if form == "stored" then
+    path = single_file(path)
+    verify_narrow(path)
+  end
+  return { embed = form, weights = absolute(path) }
+end
+
+return embed

@@ -1,0 +1,98 @@
+/* pack_command.c - the command `pack`. It needs none of the target's instructions: weights may
+ * be packed on one machine for another. */
+#include "program/pack_command.h"
+
+#include <inttypes.h>
+
+#include "base/modes.h"
+#include "formats/place.h"
+#include "model/load.h"
+#include "model/team.h"
+#include "program/inputs.h"
+
+static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
+  attn2c_packed *packed;
+  attn2c_source *source;
+  int status = attn2c_source_file(path, model, &source, message);
+  if (status != ATTN2C_OK) return status;
+  packed = attn2c_source_packed(source);
+  if (packed == NULL) {
+    attn2c_say(message, "%s: is a checkpoint, and not what pack writes", path);
+    status = ATTN2C_FORMAT;
+  } else {
+    status = attn2c_packed_verify(packed, message);
+  }
+  attn2c_source_close(source);
+  if (status == ATTN2C_OK)
+    fprintf(out, "%" PRId64 " bytes of packed weights of %s, as they were packed\n",
+            model->weight_floats * (int64_t)sizeof(float), model->name);
+  return status;
+}
+
+/* Reads and packs the weights of the source, as opening does. */
+static int pack_source(const attn2c_descriptor *model, attn2c_source *source, const char *path,
+                       attn2c_message *message) {
+  attn2c_packed *packed = attn2c_source_packed(source);
+  /* Damage must not get a checksum of its own. */
+  if (packed != NULL) {
+    const int status = attn2c_packed_verify(packed, message);
+    return status != ATTN2C_OK ? status
+                               : attn2c_packed_write(path, model, attn2c_packed_block(packed), message);
+  }
+  float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
+  if (block == NULL) {
+    attn2c_say(message, "pack: no memory for %" PRId64 " bytes",
+               model->weight_floats * (int64_t)sizeof(float));
+    return ATTN2C_MEMORY;
+  }
+  int status = attn2c_load(model, source, block, attn2c_processors(), message);
+  if (status == ATTN2C_OK) status = attn2c_packed_write(path, model, block, message);
+  attn2c_free(block);
+  return status;
+}
+
+static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  attn2c_source *source;
+  int status = attn2c_source_choose(arguments, model, &source, message);
+  if (status != ATTN2C_OK) return status;
+  const attn2c_modes modes = attn2c_modes_hold();
+  status = pack_source(model, source, arguments->packed, message);
+  attn2c_modes_set(modes);
+  attn2c_source_close(source);
+  return status;
+}
+
+/* What is missing, and what would be written over. */
+static int verify_arguments(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+                            attn2c_message *message) {
+  int status = ATTN2C_OK;
+  if (arguments->verify != NULL) {
+    if (arguments->weights == NULL && arguments->packed == NULL) return ATTN2C_OK;
+    attn2c_say(message, "pack: --verify FILE stands by itself");
+    return ATTN2C_USAGE;
+  }
+  if (arguments->weights == NULL && attn2c_needs_checkpoint(model)) {
+    attn2c_say(message, "pack: --weights F.safetensors is needed");
+    status = ATTN2C_USAGE;
+  }
+  if (arguments->packed == NULL) {
+    attn2c_say(message, "pack: -o FILE is needed");
+    status = ATTN2C_USAGE;
+  }
+  if (status != ATTN2C_OK || arguments->weights == NULL) return status;
+  attn2c_place from, to;
+  attn2c_place_find(arguments->weights, &from);
+  attn2c_place_find(arguments->packed, &to);
+  if (!attn2c_place_same(&from, &to)) return ATTN2C_OK;
+  attn2c_say(message, "-o %s: that is the file of the weights", arguments->packed);
+  return ATTN2C_USAGE;
+}
+
+int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                        attn2c_message *message) {
+  const int status = verify_arguments(model, arguments, message);
+  if (status != ATTN2C_OK) return status;
+  return arguments->verify != NULL ? verify_file(model, arguments->verify, out, message)
+                                   : pack_file(model, arguments, message);
+}

@@ -1,0 +1,49 @@
+/* layout.c - the checksum of all that decides a packed block, field by field: no padding of a
+ * struct and no pointer is in it. */
+#include "weights/layout.h"
+#include "base/checksum.h"
+
+#include <string.h>
+
+static uint64_t add_number(uint64_t sum, int64_t number) {
+  return attn2c_checksum(sum, &number, sizeof number);
+}
+
+/* With its end, so that two texts are not their joint one; NULL is not "". */
+static uint64_t add_text(uint64_t sum, const char *text) {
+  return text ? attn2c_checksum(sum, text, strlen(text) + 1) : add_number(sum, -1);
+}
+
+static uint64_t add_shape(uint64_t sum, int rank, const int64_t *shape) {
+  sum = add_number(sum, rank);
+  for (int i = 0; i < rank; i++) sum = add_number(sum, shape[i]);
+  return sum;
+}
+
+static uint64_t add_view(uint64_t sum, const attn2c_descriptor *model, const attn2c_view *view) {
+  const attn2c_stored *stored = &model->stored[view->stored];
+  const int64_t numbers[] = {view->added,   view->row,   view->rows,     view->column,
+                             view->columns, view->first, view->row_step, view->column_step};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sum = add_number(sum, numbers[i]);
+  sum = attn2c_checksum(sum, &view->factor, sizeof view->factor);
+  for (int i = 0; stored->names[i]; i++) sum = add_text(sum, stored->names[i]);
+  return add_shape(add_text(sum, NULL), stored->rank, stored->shape);
+}
+
+static uint64_t add_weight(uint64_t sum, const attn2c_descriptor *model, const attn2c_weight *weight) {
+  const attn2c_tensor *tensor = &model->tensors[weight->tensor];
+  const int64_t numbers[] = {weight->view_count,  weight->offset,  weight->panel,
+                             weight->panel_count, weight->tail[0], weight->tail[1]};
+  sum = add_text(add_text(sum, tensor->name), weight->formula);
+  sum = add_shape(sum, tensor->rank, tensor->shape);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sum = add_number(sum, numbers[i]);
+  for (int v = 0; v < weight->view_count; v++)
+    sum = add_view(sum, model, &model->views[weight->first_view + v]);
+  return sum;
+}
+
+uint64_t attn2c_layout(const attn2c_descriptor *model) {
+  uint64_t sum = add_number(add_number(0, model->weight_count), model->weight_floats);
+  for (int i = 0; i < model->weight_count; i++) sum = add_weight(sum, model, &model->weights[i]);
+  return sum;
+}

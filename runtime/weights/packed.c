@@ -1,0 +1,152 @@
+/* packed.c - packed weights behind one block, wherever its bytes are: mapped, copied, or linked
+ * in. */
+#include "weights/packed.h"
+#include "base/checksum.h"
+#include "formats/file.h"
+#include "weights/packed_header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct attn2c_packed {
+  int holders;
+  const attn2c_descriptor *model;
+  const float *block;
+  uint64_t checksum;   /* what the header says of the block */
+  float *own;          /* the block, where it is a copy; else NULL */
+  const void *mapping; /* of the whole file; NULL: none */
+  int64_t mapped;      /* bytes of it */
+  char *name;          /* of the file, for messages */
+};
+
+static size_t block_size(const attn2c_descriptor *model) {
+  return (size_t)model->weight_floats * sizeof(float);
+}
+
+static int no_memory(const char *name, attn2c_message *message) {
+  attn2c_say(message, "%s: no memory for packed weights", name);
+  return ATTN2C_MEMORY;
+}
+
+/* With a verified header. */
+static attn2c_packed *make(const attn2c_descriptor *model, const unsigned char *header, const char *name) {
+  attn2c_packed *made = calloc(1, sizeof *made);
+  if (!made) return NULL;
+  made->holders = 1;
+  made->model = model;
+  made->checksum = attn2c_packed_header_checksum(header);
+  made->name = malloc(strlen(name) + 1);
+  if (!made->name) {
+    free(made);
+    return NULL;
+  }
+  strcpy(made->name, name);
+  return made;
+}
+
+attn2c_packed *attn2c_packed_hold(attn2c_packed *packed) {
+  if (packed) packed->holders++;
+  return packed;
+}
+
+void attn2c_packed_release(attn2c_packed *packed) {
+  if (!packed || --packed->holders > 0) return;
+  attn2c_file_unmap(packed->mapping, packed->mapped);
+  attn2c_free(packed->own);
+  free(packed->name);
+  free(packed);
+}
+
+const float *attn2c_packed_block(const attn2c_packed *packed) { return packed->block; }
+
+float *attn2c_packed_owned(const attn2c_packed *packed) { return packed->own; }
+
+float *attn2c_packed_own(attn2c_packed *packed) {
+  if (packed->own) return packed->own;
+  packed->own = attn2c_reserve(block_size(packed->model));
+  if (!packed->own) return NULL;
+  memcpy(packed->own, packed->block, block_size(packed->model));
+  packed->block = packed->own;
+  return packed->own;
+}
+
+int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descriptor *model,
+                             attn2c_packed **packed, attn2c_message *message) {
+  static const char name[] = "weights in memory";
+  const unsigned char *header = bytes;
+  *packed = NULL;
+  if (!attn2c_packed_begins(header, size)) return ATTN2C_OK;
+  const int status = attn2c_packed_header_verify(model, header, (int64_t)size, name, message);
+  if (status) return status;
+  attn2c_packed *made = make(model, header, name);
+  if (!made) return no_memory(name, message);
+  made->block = (const void *)(header + ATTN2C_PACKED_HEADER);
+  *packed = made;
+  return ATTN2C_OK;
+}
+
+int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
+                              attn2c_packed **packed, attn2c_message *message) {
+  const int status = attn2c_packed_open_place(bytes, size, model, packed, message);
+  if (status || !*packed || attn2c_packed_own(*packed)) return status;
+  attn2c_packed_release(*packed);
+  *packed = NULL;
+  return no_memory("weights in memory", message);
+}
+
+/* The header of an opened file, whether it is one of packed weights, and whether of the model's. */
+static int read_header(const attn2c_file *file, const attn2c_descriptor *model, unsigned char *header,
+                       int *is_packed, attn2c_message *message) {
+  const size_t size = file->size < ATTN2C_PACKED_HEADER ? (size_t)file->size : ATTN2C_PACKED_HEADER;
+  const size_t start = size < ATTN2C_PACKED_MAGIC ? size : ATTN2C_PACKED_MAGIC;
+  int status = attn2c_file_read(file, 0, header, start, message);
+  *is_packed = status == ATTN2C_OK && attn2c_packed_begins(header, start);
+  if (!*is_packed) return status;
+  status = attn2c_file_read(file, 0, header, size, message);
+  return status ? status : attn2c_packed_header_verify(model, header, file->size, file->name, message);
+}
+
+static int open_file(const attn2c_file *file, const attn2c_descriptor *model, attn2c_packed **packed,
+                     attn2c_message *message) {
+  unsigned char header[ATTN2C_PACKED_HEADER];
+  int is_packed;
+  int status = read_header(file, model, header, &is_packed, message);
+  if (status || !is_packed) return status;
+  attn2c_packed *made = make(model, header, file->name);
+  if (!made) return no_memory(file->name, message);
+  status = attn2c_file_map(file, &made->mapping, message);
+  if (status) {
+    attn2c_packed_release(made);
+    return status;
+  }
+  made->mapped = file->size;
+  made->block = (const void *)((const char *)made->mapping + ATTN2C_PACKED_HEADER);
+  *packed = made;
+  return ATTN2C_OK;
+}
+
+int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_packed **packed,
+                       attn2c_message *message) {
+  attn2c_file file;
+  attn2c_message quiet = attn2c_message_make(NULL, 0);
+  *packed = NULL;
+  /* What cannot be opened is no file of packed weights; who reads checkpoints says why. */
+  if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return ATTN2C_OK;
+  const int status = open_file(&file, model, packed, message);
+  attn2c_file_close(&file);
+  return status;
+}
+
+int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message) {
+  if (attn2c_checksum(0, packed->block, block_size(packed->model)) == packed->checksum) return ATTN2C_OK;
+  return attn2c_packed_refuse(packed->model, packed->name, "damaged: they are not those of the checksum",
+                              message);
+}
+
+int attn2c_packed_write(const char *path, const attn2c_descriptor *model, const float *block,
+                        attn2c_message *message) {
+  unsigned char header[ATTN2C_PACKED_HEADER];
+  attn2c_packed_header_make(model, attn2c_checksum(0, block, block_size(model)), header);
+  const attn2c_part parts[] = {{header, sizeof header}, {block, block_size(model)}};
+  return attn2c_file_write(path, parts, 2, message);
+}

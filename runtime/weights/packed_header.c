@@ -1,0 +1,139 @@
+/* packed_header.c - the header's fields, each at its place, little-endian. What differs is said
+ * in the order in which a user can do something about it. */
+#include "weights/packed_header.h"
+#include "base/checksum.h"
+#include "weights/layout.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats lie in the file as in memory");
+
+enum { VERSION = 1, F32 = 1 };
+
+/* Offsets; all other bytes are zero. */
+enum {
+  AT_VERSION = ATTN2C_PACKED_MAGIC,
+  AT_TYPE = 20,
+  AT_BYTES = 24,
+  AT_BLOCK = 32,
+  AT_LAYOUT = 40,
+  AT_DESCRIPTION = 48,
+  AT_TARGET = 80,
+  AT_NAME = 112,
+  AT_END = 368,
+  AT_HEADER = ATTN2C_PACKED_HEADER - 8
+};
+
+static const char magic[ATTN2C_PACKED_MAGIC] = "attn2c weights\n";
+
+static uint64_t number_at(const unsigned char *header, int at) {
+  uint64_t number;
+  memcpy(&number, header + at, sizeof number);
+  return number;
+}
+
+static uint32_t word_at(const unsigned char *header, int at) {
+  uint32_t word;
+  memcpy(&word, header + at, sizeof word);
+  return word;
+}
+
+static void put_number(unsigned char *header, int at, uint64_t number) {
+  memcpy(header + at, &number, sizeof number);
+}
+
+static void put_word(unsigned char *header, int at, uint32_t word) {
+  memcpy(header + at, &word, sizeof word);
+}
+
+/* As much of the text as there is room for, with a zero behind it. */
+static void put_text(unsigned char *header, int at, int end, const char *text) {
+  snprintf((char *)header + at, (size_t)(end - at), "%s", text);
+}
+
+static int64_t block_bytes(const attn2c_descriptor *model) {
+  return model->weight_floats * (int64_t)sizeof(float);
+}
+
+int attn2c_packed_begins(const unsigned char *start, size_t size) {
+  /* The first 8 bytes are a length to a reader of checkpoints, one that no file has. */
+  return size >= 8 && memcmp(start, magic, size < sizeof magic ? size : sizeof magic) == 0;
+}
+
+void attn2c_packed_header_make(const attn2c_descriptor *model, uint64_t block_checksum,
+                               unsigned char header[ATTN2C_PACKED_HEADER]) {
+  memset(header, 0, ATTN2C_PACKED_HEADER);
+  memcpy(header, magic, sizeof magic);
+  put_word(header, AT_VERSION, VERSION);
+  put_word(header, AT_TYPE, F32);
+  put_number(header, AT_BYTES, (uint64_t)block_bytes(model));
+  put_number(header, AT_BLOCK, block_checksum);
+  put_number(header, AT_LAYOUT, attn2c_layout(model));
+  put_text(header, AT_DESCRIPTION, AT_TARGET, model->description_hash);
+  put_text(header, AT_TARGET, AT_NAME, model->target);
+  put_text(header, AT_NAME, AT_END, model->name);
+  put_number(header, AT_HEADER, attn2c_checksum(0, header, AT_HEADER));
+}
+
+uint64_t attn2c_packed_header_checksum(const unsigned char *header) { return number_at(header, AT_BLOCK); }
+
+int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const char *what,
+                         attn2c_message *message) {
+  attn2c_say(message, "%s: packed weights: %s; pack them again: %s pack --weights CHECKPOINT -o FILE", name,
+             what, model->name);
+  return ATTN2C_FORMAT;
+}
+
+/* Writes what differs between a whole header and the model's own; 0 where nothing does. */
+static int differs(const attn2c_descriptor *model, const unsigned char *header, char *what, size_t size) {
+  unsigned char own[ATTN2C_PACKED_HEADER];
+  attn2c_packed_header_make(model, 0, own);
+  const char *theirs = (const char *)header, *ours = (const char *)own;
+  if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_END - AT_NAME) != 0)
+    snprintf(what, size, "of another model, %.100s, and this is %.100s", theirs + AT_NAME, ours + AT_NAME);
+  else if (memcmp(theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION, AT_TARGET - AT_DESCRIPTION) != 0)
+    snprintf(what, size, "of another description of %.100s (%.31s, and this is %.31s)", ours + AT_NAME,
+             theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION);
+  else if (word_at(header, AT_TYPE) != F32)
+    snprintf(what, size, "of number type %" PRIu32 ", and only %d, f32, is known", word_at(header, AT_TYPE),
+             F32);
+  else if (number_at(header, AT_LAYOUT) != number_at(own, AT_LAYOUT))
+    snprintf(what, size, "in another layout (of a build for %.31s, and this is for %.31s)",
+             theirs + AT_TARGET, ours + AT_TARGET);
+  else if (number_at(header, AT_BYTES) != number_at(own, AT_BYTES))
+    snprintf(what, size, "a block of %" PRIu64 " bytes, and %" PRIu64 " are expected",
+             number_at(header, AT_BYTES), number_at(own, AT_BYTES));
+  else
+    return 0;
+  return 1;
+}
+
+/* The same of a header and the file's size. */
+static int is_wrong(const attn2c_descriptor *model, const unsigned char *header, int64_t size, char *what,
+                    size_t room) {
+  const int64_t whole = ATTN2C_PACKED_HEADER + block_bytes(model);
+  if (size < ATTN2C_PACKED_HEADER)
+    snprintf(what, room, "cut within the header, after %" PRId64 " bytes", size);
+  else if (memcmp(header, magic, sizeof magic) != 0)
+    snprintf(what, room, "the header is damaged");
+  else if (word_at(header, AT_VERSION) != VERSION)
+    snprintf(what, room, "of format %" PRIu32 ", and only %d is known", word_at(header, AT_VERSION), VERSION);
+  else if (number_at(header, AT_HEADER) != attn2c_checksum(0, header, AT_HEADER))
+    snprintf(what, room, "the header is damaged");
+  else if (size != whole)
+    return differs(model, header, what, room) ||
+           snprintf(what, room, "%s: %" PRId64 " bytes, and %" PRId64 " are expected",
+                    size < whole ? "cut" : "something follows them", size, whole);
+  else
+    return differs(model, header, what, room);
+  return 1;
+}
+
+int attn2c_packed_header_verify(const attn2c_descriptor *model, const unsigned char *header, int64_t size,
+                                const char *name, attn2c_message *message) {
+  char what[400];
+  if (!is_wrong(model, header, size, what, sizeof what)) return ATTN2C_OK;
+  return attn2c_packed_refuse(model, name, what, message);
+}
