@@ -11,6 +11,7 @@ local write = require("checkpoints.write")
 local import = {}
 
 local USUAL_LENGTH = 128
+local MOST_LABELS = 1000 -- as many as a table of a description may have
 
 -- Whether the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
@@ -86,6 +87,7 @@ local function output_stage(self, stage, number)
     return nil
   end
   local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name }
+  self.has_labels = self.has_labels or stage.to == "labels"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
   result.activation = fact_or(self, stage.activation)
   result.bias = stage.bias
@@ -164,6 +166,35 @@ local function mask_of(self, stages)
   return #mask == 1 and not mask.window and mask[1] or mask
 end
 
+-- Where the tokenizer's files are, from the folder of the description.
+local function tokenizer_of(self)
+  local inside = self.folder.tokenizer
+  if self.family.image then return nil end
+  if not inside then return nil end
+  if self.place == "" then return inside ~= "" and inside or "." end
+  return self.place .. (inside ~= "" and "/" .. inside or "")
+end
+
+-- What the labels are called, and how their scores become probabilities.
+local function labels_of_text(self, output)
+  local last, config = output[#output], self.folder.config
+  if not self.has_labels or not self.folder.tokenizer then return nil, nil end
+  local by_number, list = config.id2label, {}
+  for i = 1, last.to do
+    local word = type(by_number) == "table" and by_number[tostring(i - 1)]
+    list[i] = type(word) == "string" and word or nil
+  end
+  if #list ~= last.to or #list > MOST_LABELS then
+    if type(by_number) == "table" then
+      self.notes[#self.notes + 1] = ("config.json: id2label: %d labels are expected, as the tensors say, and at most %d"
+        .. " are done; they have numbers"):format(last.to, MOST_LABELS)
+    end
+    list = nil
+  end
+  local problem = config.problem_type
+  return list, problem == "multi_label_classification" and "sigmoid" or problem == "regression" and "none" or nil
+end
+
 -- The lines of comment that a description begins with.
 local function head_lines(self, class)
   local f = self.folder
@@ -216,6 +247,7 @@ local function entries_of(self, stages)
   local output = output_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages)
+  local labels, label_function = labels_of_text(self, output)
   return {
     { "name", import.identifier(self.folder.title) },
     { "seq", seq, most and ("tokens; up to %d"):format(most) },
@@ -232,14 +264,31 @@ local function entries_of(self, stages)
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
+    { "labels", labels }, { "label_function", label_function },
+    { "tokenizer", tokenizer_of(self) },
     { "names", name_table(self) },
   }
 end
 
+-- A folder's path from that of a file.
+local function place_of(path, from)
+  local uv = require("common.libuv")
+  local to = uv.fs_realpath(path) or path
+  local base = uv.fs_realpath(from:match("^(.*)/[^/]*$") or ".")
+  if not base or to:find("[%c\128-\255]") then return path end
+  local up = ""
+  while base ~= "" and to ~= base and to:sub(1, #base + 1) ~= base .. "/" do
+    up, base = up .. "../", base:match("^(.*)/[^/]*$") or ""
+  end
+  local down = to:sub(#base + 2)
+  local place = (up .. down):gsub("/$", "")
+  return place == "" and "." or place
+end
+
 --- The text of the description that a folder stands for, lines for the user, and the folder's tensors. Faults: io,
---- format, usage.
-function import.text(path)
-  local self = { folder = folder.read(path), notes = {}, names = {} }
+--- format, usage. from: a file whose paths are relative to its own folder; without one they are to the checkpoint's.
+function import.text(path, from)
+  local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "" }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.facts, self.notes = facts.read(self.folder.config)
