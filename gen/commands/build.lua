@@ -61,7 +61,8 @@ local function compile(state, folder, root, only, bar)
   local context, runtime_sources = context_of(state, folder, root, bar)
   local entry_names = {}
   for i, entry in ipairs(state.entries) do entry_names[i] = entry.entry_name end
-  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names)
+  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names,
+    state.tokenizer ~= nil)
   if only then jobs = recipe.needed(jobs, only) end
   local results, is_changed = runner.run(context, jobs)
   local outputs = only and {} or recipe.links(spec)

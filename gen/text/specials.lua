@@ -1,12 +1,10 @@
 -- specials.lua: which token stands for a word to be filled in: as the folder's files call it, else as BERT and RoBERTa
 -- do.
-local json = require("text.json")
-
 local specials = {}
 
 -- The content of a token in a file: a text, or an object with one.
 local function content(root, key)
-  local value = json.kind(root) == "object" and root[key] or nil
+  local value = type(root) == "table" and root[key] or nil
   if type(value) == "table" then value = value.content end
   return type(value) == "string" and value or nil
 end

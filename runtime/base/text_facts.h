@@ -32,4 +32,10 @@ typedef struct attn2c_text_facts {
   const attn2c_lengths *calls; /* how a text of any length becomes a call */
 } attn2c_text_facts;
 
+/* What the program does with text (program/text_command.h). The program of a model that takes text has
+ * attn2c_the_text lead to it; other programs have neither. */
+typedef struct attn2c_text_commands attn2c_text_commands;
+extern const attn2c_text_commands attn2c_text_program;
+extern const attn2c_text_commands *const attn2c_the_text __attribute__((weak));
+
 #endif

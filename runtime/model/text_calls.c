@@ -54,6 +54,13 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
+int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
+                         const char **text, size_t *length) {
+  const int status = attn2c_text_decode(reader->work, ids, count, skip_special, text, length);
+  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+}
+
 void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used = 0; }
 
 static int grow(void **memory, size_t *room, size_t need, size_t size) {

@@ -39,6 +39,10 @@ void attn2c_reader_destroy(attn2c_reader *reader);
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens);
 
+/* Ids into text (text.h): in the tokenizer's memory until its next call. */
+int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
+                         const char **text, size_t *length);
+
 /* Begins a call anew, and adds a text to it. */
 void attn2c_reader_begin(attn2c_reader *reader);
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
