@@ -6,6 +6,7 @@ local arena = require("passes.emit.arena")
 local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
 local emit_descriptor = require("passes.emit.descriptor")
+local emit_lengths = require("passes.emit.lengths")
 local emit_steps = require("passes.emit.steps")
 local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
@@ -45,6 +46,8 @@ local function members_of(state, names, program)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
     list[#list + 1] = { name = member, note = note, type = c_types[tensor.type], shape = c_shape(tensor), count = count,
       macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
+      any_shape = emit_lengths.shape(tensor, state.spec), optional = tensor.optional, counted = tensor.fill == "count",
+      all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
       shadow = shadow_of(program.offsets[name]) }
   end
   return list
@@ -182,7 +185,8 @@ end
 -- The values of one entry, over those of the model.
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, linkage.suffix(state.entry_name)
-  return with(values, { entry = entry.name, suffix = suffix, flops = entry.flops, op_count = #entry.ops,
+  return with(values, { entry = entry.name, batch = state.spec.batch, seq = state.spec.seq, suffix = suffix,
+    flops = entry.flops, op_count = #entry.ops,
     arena_floats = arena_of(state, "ship"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
     inputs = members_of(state, entry.inputs, state.programs[1]),
@@ -213,7 +217,7 @@ local function sources(values, state, add)
 end
 
 function emit.run(state)
-  local values, described = values_of(state), emit_descriptor.values(state)
+  local values, described = with(values_of(state), emit_lengths.values(state)), emit_descriptor.values(state)
   local name = state.spec.name
   local functions = {}
   for i, fn in ipairs(state.functions) do functions[i] = function_of(fn) end

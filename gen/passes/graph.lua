@@ -63,7 +63,7 @@ function input_stages.linear(self, spec, stage)
 end
 
 function input_stages.tokens(self, spec, stage)
-  local ids = self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab)
+  local ids = self:grows(self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab), "bs")
   local path = self.prefix .. "input"
   self.vocab_path = path .. ".tokens.weight"
   local scaled = stage.scale ~= 1.0 and { factor = stage.scale } or nil
@@ -73,7 +73,8 @@ end
 
 -- A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
 function input_stages.image(self, spec, stage)
-  local image = self:input("image", "f32", { self.batch, stage.channels, stage.height, stage.width })
+  local shape = { self.batch, stage.channels, stage.height, stage.width }
+  local image = self:grows(self:input("image", "f32", shape), "b...")
   local path = self.prefix .. "input"
   local x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
   x = self:linear(path .. ".patches", x, spec.d_model, true)
@@ -86,8 +87,9 @@ end
 -- Query, key and value come in one by one; the states that the layer goes on with are the query's.
 function input_stages.qkv(self, spec)
   local query = self:rows_input("query", spec.seq, spec.d_model)
-  self.keys_from = { key = self:rows_input("key", spec.key_seq, spec.kdim),
-    value = self:rows_input("value", spec.key_seq, spec.vdim) }
+  local fixed = not spec.keys_follow
+  self.keys_from = { key = self:rows_input("key", spec.key_seq, spec.kdim, fixed),
+    value = self:rows_input("value", spec.key_seq, spec.vdim, fixed) }
   return query
 end
 
@@ -105,7 +107,7 @@ local function positions(self, x)
       spec.past > 0 and "sinusoidal " .. spec.past or "sinusoidal") })
   end
   if (stage.types or 0) > 0 then
-    local types = self:input("token_types", "i32", { self.batch, spec.seq }, 0, stage.types)
+    local types = self:grows(self:input("token_types", "i32", { self.batch, spec.seq }, 0, stage.types), "bs")
     local typed = self:op("embed", path .. ".typed",
       { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
     x = self:op("add", path .. ".typed_states", { a = typed, b = x })
@@ -138,7 +140,7 @@ function output_stages.vocabulary(self, x, stage, path)
 end
 
 function output_stages.pool(self, x, stage, path)
-  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or nil -- of qkv() they are of the keys
+  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- of qkv() they are of the keys
   if stage.over == "all" then return x end
   local over = type(stage.over) == "table" and table.concat(stage.over, " ") or stage.over
   return self:op("pool", path .. ".pool", { x = x, lengths = lengths }, { ["function"] = over })
@@ -161,10 +163,16 @@ local function laid_out(self, x, member)
   return self:op("swap", "output." .. member .. ".swapped", { x = x })
 end
 
+-- The axes of a result: a row a token, or one a sequence.
+local function axes_of(x, has_rows, seq_first)
+  if not has_rows then return "b" .. ("."):rep(#x.shape - 1) end
+  return (seq_first and #x.shape == 3 and "sb" or "bs") .. ("."):rep(#x.shape - 2)
+end
+
 local function output(self, x)
   self.section = "output"
-  local stages = self.spec.output
-  local taken, results = {}, { [0] = x }
+  local stages, seq_first = self.spec.output, self.spec.layout == "seq_first"
+  local taken, results, has_rows = {}, { [0] = x }, { [0] = true }
   for _, stage in ipairs(stages) do if stage.name then taken[stage.name] = true end end
   for i, stage in ipairs(stages) do
     local path = "output." .. i
@@ -175,13 +183,14 @@ local function output(self, x)
       x = self:op("activate", path .. "." .. stage.stage, { x = x }, { ["function"] = stage.activation })
     end
     results[i] = x
+    has_rows[i] = has_rows[stage.of or i - 1] and (stage.stage ~= "pool" or stage.over == "all")
     local member = stage.name
     if not member and (i == #stages or stage.stage == "hidden") then
       member = default_output_names[stage.stage] or "activations"
       while taken[member] do member = member .. "_" .. i end
       taken[member] = true
     end
-    if member then self:expose(laid_out(self, x, member), member) end
+    if member then self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first)) end
   end
 end
 
@@ -210,11 +219,11 @@ local function memory(self)
     return
   end
   self.section = "input"
-  self.memory = { states = self:rows_input("memory", m.seq, m.width) }
+  self.memory = { states = self:rows_input("memory", m.seq, m.width, true) }
   if m.mask == "padding" then
-    self.memory.lengths = self:input("memory_lengths", "i32", { self.batch }, 1, m.seq + 1)
+    self.memory.lengths = self:grows(self:input("memory_lengths", "i32", { self.batch }, 1, m.seq + 1), "b")
   elseif m.mask == "key_padding" then
-    self.memory.key_padding = self:input("memory_key_padding", "i32", { self.batch, m.seq }, 0, 2)
+    self.memory.key_padding = self:grows(self:input("memory_key_padding", "i32", { self.batch, m.seq }, 0, 2), "b.")
   end
 end
 

@@ -1,15 +1,17 @@
 -- validate: table -> spec. Types, ranges, defaults, and which keys go together; finds all
 -- faults before it gives up. It changes no meaning: a spec says what the description said.
 --
--- Before: state.description, state.host (the best target of this machine).  After: state.entries, shortest first, one
--- for each length of `seq`. An entry is a state of its own that sees the model's behind it: { entry_name, spec (every
--- key present), before = the longer ones, which passes take first }. state.spec is that of the longest.
+-- Before: state.description, state.host (the best target of this machine).  After: state.entries, one for each of the
+-- lists in `batch` and `seq` (state.is_listed), the largest last. An entry is a state of its own that sees the model's
+-- behind it: { entry_name, spec (every key present), before = the larger ones, which passes take first }. state.spec is
+-- that of the largest.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
 local readers = require("passes.validate.readers")
+local sizes = require("passes.validate.sizes")
 local words = require("common.words")
 
 local validate = {}
@@ -17,7 +19,6 @@ local validate = {}
 local quote, show = faults.quote, readers.show
 
 local MOST_LINES = 100
-local MOST_LENGTHS = 16
 
 -- Inputs, and outputs that attention makes, have names of their own.
 local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
@@ -254,7 +255,7 @@ local function check_qkv(say, spec, given)
   if spec.memory then say("memory", "does not go with input = qkv(), which has keys of its own") end
   if spec.past and spec.past > 0 then say("past", "does not go with input = qkv(), which has keys of its own") end
   if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): the norm would be of the query alone") end
-  spec.key_seq = spec.key_seq or spec.seq
+  spec.key_seq, spec.keys_follow = spec.key_seq or spec.seq, given.key_seq == nil
   spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
 end
 
@@ -411,32 +412,12 @@ local function resolve(say, spec, given, host)
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
 end
 
--- The lengths of a list in `seq`, shortest first; nil where it is none, or empty, which its reader refuses.
-local function lengths_of(say, given)
-  if type(given) ~= "table" then return nil end
-  local list, seen = {}, {}
-  for key, value in pairs(given) do
-    local n = math.type(value) == "float" and math.tointeger(value) or value
-    if math.type(key) ~= "integer" or math.type(n) ~= "integer" then
-      return say("seq", "a list has lengths alone: { 8, 16 }")
-    end
-    if seen[n] then return say("seq", ("the length %d is given twice"):format(n)) end
-    seen[n], list[#list + 1] = true, n
-  end
-  if #list == 0 then return nil end
-  if #list > MOST_LENGTHS then
-    return say("seq", ("a list of %d lengths, but at most %d are allowed"):format(#list, MOST_LENGTHS))
-  end
-  table.sort(list)
-  return list
-end
-
--- What a shorter entry is described by: the same, but that a table of positions is as long as the longest needs it.
-local function shorter(description, seq, longest)
+-- What an entry of a list is described by: the same, but that a table of positions is as long as the longest needs it.
+local function sized(description, size, longest)
   local copy = {}
   for key, value in pairs(description) do copy[key] = value end
-  copy.seq = seq
-  copy.max_position = description.max_position or longest.max_position
+  copy.batch, copy.seq = size.batch, size.seq
+  if copy.max_position == nil then copy.max_position = longest.max_position end
   return copy
 end
 
@@ -482,19 +463,21 @@ function validate.run(state)
   local say, raise = listener(state.file)
   local description = state.description
   check_known(say, description)
-  local lengths = lengths_of(say, description.seq)
-  if not lengths and type(description.seq) == "table" and next(description.seq) then raise() end
-  local longest = spec_of(say, lengths and shorter(description, lengths[#lengths], {}) or description, state.host)
-  raise()
-  state.spec, state.entries = longest, {}
-  local count, before = lengths and #lengths or 1, {}
-  for i = count, 1, -1 do
-    local spec = i == count and longest or spec_of(say, shorter(description, lengths[i], longest), state.host)
+  local list, listed = sizes.entries(say, description), sizes.are_listed(description)
+  if not list then raise() end
+  state.entries, state.is_listed = {}, listed
+  local before, longest = {}, {}
+  for i = #list, 1, -1 do
+    local spec = spec_of(say, sized(description, list[i], longest), state.host)
     raise()
+    sizes.resolve(say, spec, listed)
+    raise()
+    if i == #list then longest = spec end
     local entry = setmetatable({ spec = spec, before = table.move(before, 1, #before, 1, {}),
-      entry_name = count > 1 and "forward_" .. spec.seq or "forward" }, { __index = state })
+      entry_name = sizes.entry_name(description, spec) }, { __index = state })
     state.entries[i], before[#before + 1] = entry, entry
   end
+  state.spec = longest
 end
 
 --- Every key, sorted, with its resolved value.

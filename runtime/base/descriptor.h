@@ -245,9 +245,8 @@ typedef struct {
   /* one an entry: as run, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i] */
   int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena,
                         const void *const *in, void *const *out, attn2c_team *team, double *nanoseconds);
-  const attn2c_parts *parts; /* one an entry; NULL: not known, and there is no bound */
-  const attn2c_lengths
-      *lengths; /* as the model's, of every model; NULL: not known, and a call is an entry's */
+  const attn2c_parts *parts;     /* one an entry; NULL: not known, and there is no bound */
+  const attn2c_lengths *lengths; /* where the model has none; NULL there too: a call is an entry's */
 } attn2c_program;
 
 /* Helpers that read the above. */

@@ -6,6 +6,10 @@
 
 #include "model/model.h"
 
+/* A context that is prepared; as attn2c_context_create. */
+int attn2c_dispatch_create(const attn2c_model *model, const attn2c_lengths *lengths,
+                           attn2c_context **context);
+
 /* Makes room in a new context for calls that do not fill an entry; attn2c_context_destroy frees it. `lengths`
  * must outlive the context: the descriptor's own, or, of a model that has none there, the program's.
  * ATTN2C_OK or _MEMORY. */
@@ -22,6 +26,10 @@ int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengt
  * out of range, a length above `seq` among them. */
 int attn2c_dispatch(attn2c_context *context, int64_t batch, int64_t seq, const void *const *inputs,
                     void *const *outputs);
+
+/* The same through one entry alone, of that number; of several calls where it does not have all sequences. */
+int attn2c_dispatch_through(attn2c_context *context, int number, int64_t batch, int64_t seq,
+                            const void *const *inputs, void *const *outputs);
 
 /* The number of the entry that the first sequences of such a call go through; -1 where none is allowed. */
 int attn2c_dispatch_entry(const attn2c_context *context, int64_t batch, int64_t seq);

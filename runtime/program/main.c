@@ -50,7 +50,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
       attn2c_say(message, "run: this model takes no text: it was built without a tokenizer");
       return ATTN2C_USAGE;
     }
-    return attn2c_run_command(program->model, arguments, stderr, message);
+    return attn2c_run_command(program, arguments, stderr, message);
   case ATTN2C_COMMAND_CHECK:
     return attn2c_check_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_BENCH:

@@ -1,6 +1,5 @@
-/* run.c - the command `run`. The inputs' leading dimension n need not be the model's
- * batch: whole batches are computed in place, and what remains in a copy that is filled
- * up with the last sequence, of whose outputs only the first are kept. */
+/* run.c - the command `run`. The inputs say how many sequences there are and how long they are; what does not
+ * fill an entry of the model is padded (model/dispatch.h), and outputs have the inputs' sizes. */
 #define _XOPEN_SOURCE 700
 #include "program/run.h"
 
@@ -10,30 +9,27 @@
 #include <unistd.h>
 
 #include "program/inputs.h"
-#include "model/model.h"
+#include "program/sizes.h"
+#include "model/dispatch.h"
 #include "formats/npy.h"
 #include "formats/place.h"
 #include "base/shape.h"
 
-/* One array that goes through the model slice by slice. */
+/* One array that goes into the model or comes out of it. */
 typedef struct {
-  const attn2c_tensor *tensor;
-  const char *path; /* NULL: an output that is not wanted */
-  int64_t leading;  /* sequences held; of an array without a batch, its own leading dimension */
-  int batched;      /* its leading dimension is the batch */
-  char *values;     /* all sequences */
-  char *padded;     /* one batch, for what remains; NULL where there is no remainder */
-  size_t slice;     /* bytes of one sequence */
+  attn2c_tensor tensor; /* of the caller's size */
+  const char *path;     /* NULL: one that is not given or not wanted */
+  void *values;
 } stream;
 
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
+  attn2c_sizes sizes;
   const char **paths;
   stream *inputs, *outputs;
   const void **in;
   void **out;
-  int64_t batch, sequences;
 } job;
 
 static int job_allocate(job *job, attn2c_message *message) {
@@ -55,7 +51,6 @@ static int job_allocate(job *job, attn2c_message *message) {
 static void streams_free(stream *streams, int count) {
   for (int i = 0; streams != NULL && i < count; i++) {
     attn2c_free(streams[i].values);
-    attn2c_free(streams[i].padded);
   }
   free(streams);
 }
@@ -66,17 +61,13 @@ static void job_free(job *job) {
   free(job->paths);
   free(job->in);
   free(job->out);
+  attn2c_sizes_close(&job->sizes);
 }
 
-static void streams_describe(const job *job, stream *streams, const int *tensors, int count,
-                             const char **paths) {
+static void streams_describe(const job *job, stream *streams, int is_input, int count, const char **paths) {
   for (int i = 0; i < count; i++) {
-    const attn2c_tensor *tensor = &job->model->tensors[tensors[i]];
-    streams[i].tensor = tensor;
+    streams[i].tensor = attn2c_sizes_tensor(&job->sizes, is_input, i);
     streams[i].path = paths[i];
-    streams[i].leading = tensor->rank > 0 ? tensor->shape[0] : 1;
-    streams[i].batched = attn2c_has_batch(job->model, job->entry, tensors[i]);
-    streams[i].slice = attn2c_tensor_bytes(tensor, 1);
   }
 }
 
@@ -141,8 +132,8 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
     status = ATTN2C_USAGE;
   } else {
     for (int i = 0; i < entry->input_count; i++) {
-      if (input_paths[i] != NULL) continue;
       const attn2c_tensor *tensor = &job->model->tensors[entry->inputs[i]];
+      if (input_paths[i] != NULL || tensor->kind == ATTN2C_ROWS_INPUT) continue;
       char text[ATTN2C_TENSOR_TEXT];
       attn2c_tensor_text(tensor, text, sizeof text);
       attn2c_say(message, "run: --input %s=X.npy is needed: %s", tensor->name, text);
@@ -158,129 +149,71 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
     status = ATTN2C_USAGE;
   }
   if (verify_places(job, arguments, input_paths, output_paths, message) != ATTN2C_OK) status = ATTN2C_USAGE;
-  streams_describe(job, job->inputs, entry->inputs, entry->input_count, input_paths);
-  streams_describe(job, job->outputs, entry->outputs, entry->output_count, output_paths);
+  streams_describe(job, job->inputs, 1, entry->input_count, input_paths);
+  streams_describe(job, job->outputs, 0, entry->output_count, output_paths);
   return status;
 }
 
-/* Reads every input; those with a batch must agree on the number of sequences. */
+/* Reads every input; they must agree on how many sequences there are, and how long they are. */
 static int job_read(job *job, attn2c_message *message) {
-  const stream *first = NULL;
   int status = ATTN2C_OK;
   for (int i = 0; i < job->entry->input_count; i++) {
     stream *input = &job->inputs[i];
-    void *values;
-    if (input->batched) input->leading = 0;
-    const int read = attn2c_input_read(input->tensor, input->path, &input->leading, &values, message);
-    input->values = values;
-    if (read != ATTN2C_OK) {
-      status = read;
-      continue;
-    }
-    if (!input->batched) continue;
-    if (first == NULL) {
-      first = input;
-    } else if (input->leading != first->leading) {
-      attn2c_say(message, "%s: %" PRId64 " sequences, but %s has %" PRId64, input->tensor->name,
-                 input->leading, first->tensor->name, first->leading);
-      status = ATTN2C_FORMAT;
-    }
+    if (input->path == NULL) continue;
+    const int read = attn2c_sizes_read(&job->sizes, i, input->path, &input->values, message);
+    if (read != ATTN2C_OK) status = read;
   }
-  job->sequences = first != NULL ? first->leading : job->batch;
+  if (status == ATTN2C_OK) attn2c_sizes_settle(&job->sizes);
   return status;
 }
 
-/* Room for the wanted outputs, and for the padded copies where a partial batch remains. */
+/* Room for the wanted outputs. */
 static int job_prepare(job *job, attn2c_message *message) {
-  const int remainder = job->sequences % job->batch != 0;
   for (int i = 0; i < job->entry->output_count; i++) {
     stream *output = &job->outputs[i];
     if (output->path == NULL) continue;
-    if (output->batched) {
-      output->leading = job->sequences;
-    } else if (job->sequences != job->batch) {
+    const int64_t batch = attn2c_batch(job->model, job->entry);
+    output->tensor = attn2c_sizes_tensor(&job->sizes, 0, i);
+    if (job->sizes.lengths->outputs[i].batch < 0 && job->sizes.batch != batch) {
       attn2c_say(message,
                  "--output %s: has no leading batch, and then exactly %" PRId64 " sequences are allowed",
-                 output->tensor->name, job->batch);
+                 output->tensor.name, batch);
       return ATTN2C_USAGE;
     }
-    const size_t bytes = attn2c_tensor_bytes(output->tensor, output->leading);
+    const size_t bytes =
+        attn2c_tensor_bytes(&output->tensor, output->tensor.rank > 0 ? output->tensor.shape[0] : 1);
     output->values = bytes > 0 ? attn2c_allocate(bytes) : NULL;
     if (output->values == NULL) {
-      attn2c_say(message, "%s: no memory for %" PRId64 " sequences", output->tensor->name, output->leading);
-      return ATTN2C_MEMORY;
-    }
-  }
-  for (int i = 0; remainder && i < job->entry->input_count + job->entry->output_count; i++) {
-    stream *padded =
-        i < job->entry->input_count ? &job->inputs[i] : &job->outputs[i - job->entry->input_count];
-    if (!padded->batched || padded->path == NULL) continue;
-    padded->padded = attn2c_allocate(attn2c_tensor_bytes(padded->tensor, job->batch));
-    if (padded->padded == NULL) {
-      attn2c_say(message, "%s: no memory for a batch", padded->tensor->name);
+      attn2c_say(message, "%s: no memory for %" PRId64 " sequences", output->tensor.name, job->sizes.batch);
       return ATTN2C_MEMORY;
     }
   }
   return ATTN2C_OK;
 }
 
-/* One call: the sequences from `start` on. */
-static int job_call(job *job, const attn2c_context *context, int64_t start) {
-  const int64_t rest = job->sequences - start;
-  const int64_t filled = rest < job->batch ? rest : job->batch;
-  for (int i = 0; i < job->entry->input_count; i++) {
-    const stream *input = &job->inputs[i];
-    const char *from = input->values + (input->batched ? (size_t)start * input->slice : 0);
-    job->in[i] = from;
-    if (!input->batched || filled == job->batch) continue;
-    memcpy(input->padded, from, (size_t)filled * input->slice);
-    for (int64_t s = filled; s < job->batch; s++) {
-      memcpy(input->padded + (size_t)s * input->slice, from + (size_t)(filled - 1) * input->slice,
-             input->slice);
-    }
-    job->in[i] = input->padded;
-  }
-  for (int i = 0; i < job->entry->output_count; i++) {
-    const stream *output = &job->outputs[i];
-    job->out[i] = output->values;
-    if (output->path == NULL || !output->batched) continue;
-    job->out[i] = filled == job->batch ? output->values + (size_t)start * output->slice : output->padded;
-  }
-  const attn2c_model *model = context->model;
-  const int status =
-      job->entry->run(model->kernels, model->weights, context->arena, job->in, job->out, context->team);
-  for (int i = 0; status == ATTN2C_OK && filled < job->batch && i < job->entry->output_count; i++) {
-    const stream *output = &job->outputs[i];
-    if (output->path == NULL || !output->batched) continue;
-    memcpy(output->values + (size_t)start * output->slice, output->padded, (size_t)filled * output->slice);
-  }
-  return status;
-}
-
 static int job_compute(job *job, const attn2c_model *model, attn2c_message *message) {
   attn2c_context *context;
-  int status = attn2c_context_create(model, &context);
+  int status = attn2c_dispatch_create(model, job->sizes.lengths, &context);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "run: no memory for the arena");
     return status;
   }
-  for (int64_t start = 0; start < job->sequences && status == ATTN2C_OK; start += job->batch) {
-    status = job_call(job, context, start);
-    if (status != ATTN2C_OK) {
-      attn2c_say(message, "run: from sequence %" PRId64 " on: %s", start, attn2c_strerror(status));
-    }
-  }
+  for (int i = 0; i < job->entry->input_count; i++) job->in[i] = job->inputs[i].values;
+  for (int i = 0; i < job->entry->output_count; i++) job->out[i] = job->outputs[i].values;
+  status = attn2c_dispatch_through(context, job->sizes.number, job->sizes.batch, job->sizes.seq, job->in,
+                                   job->out);
+  if (status != ATTN2C_OK) attn2c_say(message, "run: %s", attn2c_strerror(status));
   attn2c_context_destroy(context);
   return status;
 }
 
 /* main reports where standard output fails. */
-static void print_array(const stream *output, const int64_t *shape) {
-  const attn2c_tensor *tensor = output->tensor;
-  const int64_t width = tensor->rank > 0 ? shape[tensor->rank - 1] : 1;
+static void print_array(const stream *output) {
+  const attn2c_tensor *tensor = &output->tensor;
+  const int64_t width = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
   int64_t rows = 1;
-  for (int axis = 0; axis + 1 < tensor->rank; axis++) rows *= shape[axis];
-  printf("%s %s\n", tensor->name, attn2c_shape_write(tensor->rank, shape).text);
+  for (int axis = 0; axis + 1 < tensor->rank; axis++) rows *= tensor->shape[axis];
+  printf("%s %s\n", tensor->name, attn2c_shape_write(tensor->rank, tensor->shape).text);
   for (int64_t r = 0; r < rows; r++) {
     for (int64_t i = r * width; i < (r + 1) * width; i++) {
       const char *space = i > r * width ? " " : "";
@@ -298,16 +231,13 @@ static int job_write(const job *job, attn2c_message *message) {
   for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
     const stream *output = &job->outputs[i];
     if (output->path == NULL) continue;
-    int64_t shape[ATTN2C_MAX_RANK];
-    memcpy(shape, output->tensor->shape, sizeof shape);
-    if (output->tensor->rank > 0) shape[0] = output->leading;
     if (is_text(output->path)) {
-      print_array(output, shape);
+      print_array(output);
       continue;
     }
     fflush(stdout); /* main looks at its errors */
-    status = attn2c_npy_write(output->path, output->tensor->type, output->tensor->rank, shape, output->values,
-                              message);
+    status = attn2c_npy_write(output->path, output->tensor.type, output->tensor.rank, output->tensor.shape,
+                              output->values, message);
   }
   return status;
 }
@@ -347,13 +277,16 @@ static int run_job(job *job, const attn2c_arguments *arguments, FILE *notes, att
   return status == ATTN2C_OK ? job_write(job, message) : status;
 }
 
-int attn2c_run_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
+int attn2c_run_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *notes,
                        attn2c_message *message) {
-  const int number = attn2c_entry_find(model, arguments->entry, message);
+  const attn2c_descriptor *model = program->model;
+  int number = attn2c_entry_find(model, arguments->entry, message);
   if (number < 0) return ATTN2C_USAGE;
-  job job = {.model = model, .entry = &model->entries[number]};
-  job.batch = attn2c_batch(model, job.entry);
-  const int status = run_job(&job, arguments, notes, message);
+  if (arguments->entry == NULL) number = -1;
+  job job = {.model = model};
+  int status = attn2c_sizes_open(program, number, &job.sizes, message);
+  job.entry = attn2c_sizes_entry(&job.sizes);
+  if (status == ATTN2C_OK) status = run_job(&job, arguments, notes, message);
   job_free(&job);
   return status;
 }

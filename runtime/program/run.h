@@ -1,5 +1,5 @@
-/* run.h - the command `run`: arrays in, arrays out, through one opened model. Any number
- * of sequences goes through a model of a fixed batch, batch by batch. */
+/* run.h - the command `run`: arrays in, arrays out, through one opened model. Any number of sequences, of any
+ * length that the model can mask, goes through its entries. */
 #ifndef ATTN2C_RUN_H
 #define ATTN2C_RUN_H
 
@@ -8,7 +8,7 @@
 /* Reads the inputs and the weights, computes, and writes the outputs that are asked for; nothing is written
  * before all is computed. Names of unused tensors go to `notes` with -v. Any attn2c_status, with a line a
  * fault. */
-int attn2c_run_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
+int attn2c_run_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *notes,
                        attn2c_message *message);
 
 #endif

@@ -15,6 +15,7 @@ local types = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
 -- An input without a batch in front is told apart, so that `run` hands it to every call as it is; where sequences come
 -- as columns none has one.
 local function kind_of(state, tensor)
+  if tensor.optional then return "ATTN2C_ROWS_INPUT" end
   local shared = tensor.shared or state.spec.layout == "seq_first"
   return tensor.kind == "input" and shared and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
 end

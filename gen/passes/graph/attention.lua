@@ -7,6 +7,7 @@ local attention = {}
 
 -- Masks that are arrays: the word, the input, its type and shape, and the op that takes it. form, as the reference
 -- reads it: 0 [B][T], 1 [S][T], 2 [B][H][S][T].
+local form_axes = { [0] = "bk", "sk", "b.sk" }
 local arrays = {
   { word = "key_bias", member = "key_bias", type = "f32", form = 0, op = "add_array" },
   { word = "additive", member = "mask_bias", type = "f32", form = 1, op = "add_array" },
@@ -32,6 +33,11 @@ end
 local function new_keys(spec) return spec.input.stage == "qkv" and spec.key_seq or spec.seq end
 
 local function own_keys(spec) return spec.past + new_keys(spec) end
+
+-- Whether a shorter sequence has fewer keys, too.
+local function keys_grow(spec) return spec.input.stage ~= "qkv" or spec.keys_follow end
+
+local function axes_of_keys(spec, axes) return keys_grow(spec) and axes or (axes:gsub("k", ".")) end
 
 -- A table of what is added at each distance, [heads][queries + keys - 1], or nil. The first column is of the key that
 -- lies farthest before the query.
@@ -67,19 +73,25 @@ end
 function attention.inputs(self)
   local spec = self.spec
   if have_mask(spec, "padding") then
-    self.lengths = self:input("lengths", "i32", { self.batch }, 1, new_keys(spec) + 1)
+    self.lengths = self:grows(self:input("lengths", "i32", { self.batch }, 1, new_keys(spec) + 1), "b",
+      keys_grow(spec) and "count" or nil)
+  end
+  if spec.rows then
+    self.rows = self:grows(self:input("rows", "i32", { self.batch }, 1, spec.seq + 1), "b", "count")
+    self.rows.optional = true
   end
   for _, array in ipairs(arrays) do
     if have_mask(spec, array.word) then
       local shape = array_shape(self, array.form, own_keys(spec))
       local limit = array.type == "i32" and 2 or nil
-      self.masks[array.word] = self:input(array.member, array.type, shape, 0, limit, array.form == 1,
-        "[seq][keys]")
+      local input = self:input(array.member, array.type, shape, 0, limit, array.form == 1, "[seq][keys]")
+      self.masks[array.word] = self:grows(input, axes_of_keys(spec, form_axes[array.form]),
+        array.keeps and "kept" or "masked")
     end
   end
   if spec.head_mask.kind == "input" and spec.layers > 0 then
-    self.factors = self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true,
-      "[layers][heads]")
+    self.factors = self:grows(self:input("head_mask", "f32", { spec.layers, spec.heads }, nil, nil, true,
+      "[layers][heads]"), "..")
   end
   self.distances = distances(self)
 end
@@ -171,18 +183,20 @@ local function show(self, a, scores, weights)
   local wanted = self.spec.attention_output
   if wanted.layers and not wanted.layers[a.layer] then return end
   local function member(what) return ("%s%s%s_%d"):format(self.input_prefix, a.output, what, a.layer) end
+  local axes = a.output == "cross_" and "b.s." or axes_of_keys(self.spec, "b.sk")
   if wanted.kind == "heads" then
-    self:expose_later(weights, member("attention"))
+    self:expose_later(weights, member("attention"), axes)
   elseif wanted.kind == "mean" then
-    self:expose_later(self:op("mean_heads", a.path .. ".mean", { weights = weights }), member("attention"))
+    self:expose_later(self:op("mean_heads", a.path .. ".mean", { weights = weights }), member("attention"),
+      "b" .. axes:sub(3))
   end
-  if wanted.scores then self:expose_later(scores, member("scores")) end
+  if wanted.scores then self:expose_later(scores, member("scores"), axes) end
 end
 
 -- Scores, weights and context of queries a.q, keys a.k and values a.v.
 local function attend(self, a)
   local spec, mask = self.spec, a.mask
-  local lengths = not spec.mask_value and a.lengths or nil
+  local lengths = not spec.mask_value and a.lengths or a.rows
   local scores
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
@@ -281,8 +295,9 @@ end
 -- Past keys and values before the new ones, which become outputs.
 local function with_past(self, a, name, x)
   local spec = self.spec
-  local past = self:input(("past_%s_%d"):format(name, a.layer), "f32", { self.batch, spec.past, x.shape[3] })
-  self:expose_later(x, ("%s%s_%d"):format(self.input_prefix, name, a.layer))
+  local past = self:grows(self:input(("past_%s_%d"):format(name, a.layer), "f32",
+    { self.batch, spec.past, x.shape[3] }), "b..")
+  self:expose_later(x, ("%s%s_%d"):format(self.input_prefix, name, a.layer), "bs.")
   return self:op("join", ("%s.all_%s"):format(a.path, name), { a = past, b = x }, { batch = self.batch, zeros = 0 })
 end
 
@@ -293,7 +308,7 @@ function attention.self(self, path, layer, x)
   local kept = kept_heads(spec, layer)
   local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
     heads = kept and #kept or spec.heads, kv_heads = kept and #kept or spec.kv_heads, masks = arrays_of(self),
-    lengths = spec.mask.padding and self.lengths or nil }
+    lengths = spec.mask.padding and self.lengths or nil, rows = spec.sees_padding and self.rows or nil }
   local from = self.keys_from or { key = x, value = x }
   projections(self, a, x, from.key, from.value)
   a.mask = { heads = a.heads, causal = spec.mask.causal or spec.mask.prefix ~= nil,

@@ -62,13 +62,22 @@ function Builder:input(member, type, shape, minimum, limit, shared, axes)
   return tensor
 end
 
---- An input of rows [batch][rows][width]; where the layout is seq_first it comes in as [rows][batch][width].
-function Builder:rows_input(member, rows, width)
+--- Says which axes of an input or output go with the size of a call, a letter each: b of the batch, s of the sequence,
+--- k of keys (past, sequence, and what stands behind), "." of none. fill: what stands in padding (emit/lengths.lua).
+function Builder:grows(tensor, axes, fill)
+  tensor.grows, tensor.fill = self.prefix == "" and axes or axes:gsub("[sk]", "."), fill -- an encoder's have one size
+  return tensor
+end
+
+--- An input of rows [batch][rows][width]; where the layout is seq_first it comes in as [rows][batch][width]. fixed: a
+--- shorter sequence has as many of them.
+function Builder:rows_input(member, rows, width, fixed)
+  local axis = fixed and "." or "s"
   if (self.layout or self.spec.layout) ~= "seq_first" then
-    return self:input(member, "f32", { self.batch, rows, width })
+    return self:grows(self:input(member, "f32", { self.batch, rows, width }), "b" .. axis .. ".")
   end
-  return self:op("swap", self.prefix .. "input." .. member,
-    { x = self:input(member, "f32", { rows, self.batch, width }, nil, nil, true) })
+  local x = self:input(member, "f32", { rows, self.batch, width }, nil, nil, true)
+  return self:op("swap", self.prefix .. "input." .. member, { x = self:grows(x, axis .. "b.") })
 end
 
 --- The path of a layer's weight: of the first of the layers that have the same weights, those are called by the group.
@@ -138,17 +147,20 @@ function Builder:norm(path, x, eps)
   }, { eps = eps or self.spec.eps })
 end
 
---- Makes a tensor an output of this name; one that is an input or an output already is copied.
-function Builder:expose(tensor, member)
+--- Makes a tensor an output of this name; one that is an input or an output already is copied. axes: as grows has
+--- them.
+function Builder:expose(tensor, member, axes)
   if tensor.kind ~= "scratch" then tensor = self:op("copy", "output." .. member, { x = tensor }) end
   tensor.kind, tensor.member = "output", member
+  self:grows(tensor, axes)
   self.entry.outputs[#self.entry.outputs + 1] = tensor.name
 end
 
 --- Makes a tensor an output that is listed behind those of the output stages.
-function Builder:expose_later(tensor, member)
+function Builder:expose_later(tensor, member, axes)
   assert(tensor.kind == "scratch")
   tensor.kind, tensor.member = "output", member
+  self:grows(tensor, axes)
   self.attention_outputs[#self.attention_outputs + 1] = tensor.name
 end
 

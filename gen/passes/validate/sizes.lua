@@ -1,0 +1,139 @@
+-- sizes.lua: batch = { 1, 8 } and seq = { 16, 64 }, and what a shorter sequence needs: which of its tokens would see
+-- padding behind it, and why a model of one length may not pad at all.
+local layers = require("passes.validate.layers")
+local readers = require("passes.validate.readers")
+local words = require("common.words")
+
+local sizes = {}
+
+local MOST, MOST_ENTRIES = 16, 32
+
+--- Whether a description has a list of sizes, be it of one.
+function sizes.are_listed(description)
+  return type(description.seq) == "table" or type(description.batch) == "table"
+end
+
+--- The sizes of a list in `key`, smallest first, or { value } where it is none; nil after a fault.
+function sizes.of(say, description, key)
+  local given, what = description[key], key == "seq" and "length" or "batch"
+  if type(given) ~= "table" then return { given } end
+  local list, seen = {}, {}
+  for place, value in pairs(given) do
+    local n = math.type(value) == "float" and math.tointeger(value) or value
+    if math.type(place) ~= "integer" or math.type(n) ~= "integer" then
+      return say(key, ("a list has %s alone: { 8, 16 }"):format(key == "seq" and "lengths" or "batches"))
+    end
+    if seen[n] then return say(key, ("the %s %d is given twice"):format(what, n)) end
+    seen[n], list[#list + 1] = true, n
+  end
+  if #list == 0 then return say(key, readers.show(given) .. ", but a number or a list of numbers is allowed") end
+  if #list > MOST then
+    return say(key, ("a list of %d %s, but at most %d are allowed"):format(#list,
+      key == "seq" and "lengths" or "batches", MOST))
+  end
+  table.sort(list)
+  return list
+end
+
+--- The sizes of all entries, { batch, seq }, by length, the largest last.
+function sizes.entries(say, description)
+  local batches, lengths = sizes.of(say, description, "batch"), sizes.of(say, description, "seq")
+  if not (batches and lengths) then return nil end
+  if not sizes.are_listed(description) then
+    return { { batch = batches[1], seq = lengths[1] } }
+  end
+  if #batches * #lengths > MOST_ENTRIES then
+    return say("batch", ("%d batches of %d lengths, but at most %d entries are allowed"):format(#batches, #lengths,
+      MOST_ENTRIES))
+  end
+  local list = {}
+  for s = 1, math.max(#lengths, 1) do
+    for b = 1, math.max(#batches, 1) do list[#list + 1] = { batch = batches[b], seq = lengths[s] } end
+  end
+  return list
+end
+
+--- What an entry of a list is called: forward_16, or forward_8x16 where there is a list of batches.
+function sizes.entry_name(description, spec)
+  if not sizes.are_listed(description) then return "forward" end
+  if type(description.batch) ~= "table" then return "forward_" .. spec.seq end
+  return ("forward_%dx%d"):format(spec.batch, spec.seq)
+end
+
+-- Masks that are arrays of the caller: padding in them hides keys.
+local arrays = { "attention_mask", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" }
+
+-- Whether tokens of a layer would see keys behind the sequence's last one. A sum with NaN is not hidden by -inf, and
+-- rows of padding that see nothing may be NaN.
+local function sees_padding(spec, keys_follow)
+  local mask = spec.mask
+  if spec.input.stage == "qkv" and not keys_follow then return false end
+  if mask.causal or (mask.window and mask.window.right == 0) then return false end
+  if (mask.padding or mask.key_padding) and not spec.mask_value then return false end
+  if spec.fully_masked == "nan" then return true end
+  for _, word in ipairs(arrays) do if mask[word] then return false end end
+  return true
+end
+
+local rows_not_needed = words.set { "first", "second", "all" }
+
+-- The first pool that has to know how many rows a sequence has, and is not told; the fewest rows that pools take.
+local function look_at_pools(spec)
+  local told = layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
+  local asks, least = nil, 1
+  for _, stage in ipairs(spec.output) do
+    local kinds = stage.stage ~= "pool" and {} or type(stage.over) == "table" and stage.over or { stage.over }
+    for _, over in ipairs(kinds) do
+      if over == "second" then least = 2 end
+      if not told and not rows_not_needed[over] then asks = asks or over end
+    end
+  end
+  return asks, least
+end
+
+-- Where angles go by the length of the sequence: the longest for which they are the same, else nil.
+local function angles_same_to(spec)
+  local scaling = spec.positions == "rope" and spec.rope_scaling
+  if not scaling then return nil end
+  if scaling.type == "dynamic" and scaling.longest == 0 then return scaling.max_position end
+  return scaling.type == "longrope" and scaling.original or nil
+end
+
+--- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens; of a model with a
+--- list (listed) spec.rows, whether it gets an input of the rows of each sequence; spec.exact, why a sequence may not be
+--- shorter; and of each layer, sees_padding.
+function sizes.resolve(say, spec, listed)
+  local sees = false
+  for _, each in ipairs(spec.each or { spec }) do
+    each.sees_padding = sees_padding(each, spec.keys_follow)
+    sees = sees or (each.sees_padding and spec.layers > 0)
+  end
+  local asks, least = look_at_pools(spec)
+  local same_to = angles_same_to(spec)
+  spec.least = least
+  for _, name in ipairs(listed and spec.inputs and words.sorted_keys(spec.inputs) or {}) do
+    if spec.inputs[name] == "batch" or spec.inputs[name] == "seq" then
+      say("inputs." .. name, ("\"%s\" is what a call of any size calls its %s"):format(spec.inputs[name],
+        spec.inputs[name] == "seq" and "length" or "number of sequences"))
+    end
+  end
+  if spec.seq < least then
+    say("output", ("pool \"second\" takes the second row, but seq is %d"):format(spec.seq))
+  end
+  if same_to and spec.seq + spec.past <= same_to then same_to = nil end
+  if listed and same_to then
+    say("rope_scaling", ("the angles of %s go by the length beyond %d positions, and then a list of lengths does not go "
+      .. "with it%s"):format(spec.rope_scaling.type, same_to,
+      spec.rope_scaling.type == "dynamic" and "; give it `longest`" or ""))
+  end
+  local is_image = spec.input.stage == "image"
+  spec.rows = listed and not is_image and (sees or asks ~= nil) or nil
+  spec.exact = is_image and "an image has one size" or nil
+  if listed or is_image then return end
+  spec.exact = same_to and "its angles go by the length"
+    or sees and "its tokens see all others, and it has neither lengths nor attention_mask"
+    or asks and ("pool %s takes all rows, and it has no lengths"):format(asks)
+    or nil
+end
+
+return sizes

@@ -1,0 +1,316 @@
+/* dispatch.c - calls of any size, made of a model's entries. What a call does not fill goes through buffers
+ * of the context: an array is walked axis by axis, and each axis says which of its items are the caller's. */
+#include "model/dispatch.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Bringing a weight costs a call as much as so many operations. */
+#define FLOPS_A_WEIGHT 16.0
+
+/* Buffers lie behind each other in one block, each at a multiple of this many bytes. */
+#define LINE ((size_t)64)
+
+typedef struct attn2c_room {
+  const attn2c_lengths *lengths;
+  double weights_cost;      /* what a call costs beside its operations, in operations */
+  uint32_t **in, **out;     /* buffers; NULL: an array that all calls fill */
+  const void **in_of_entry; /* what an entry is called with */
+  void **out_of_entry;
+} room;
+
+/* A call of an entry: `count` of the caller's sequences, from `first` on. */
+typedef struct {
+  const room *room;
+  const attn2c_descriptor *model;
+  const attn2c_entry *entry;
+  attn2c_size size; /* the entry's */
+  int64_t batch, seq, first, count;
+} call;
+
+/* An axis: of the entry's items the first `head` are the caller's from `from` on, then come `gap` of padding,
+ * then the caller's again. */
+typedef struct {
+  int64_t entry, caller, from, head, gap;
+  int is_keys;
+} axis;
+
+/* An array of a call, from its first axis to its last: all of four bytes an element. */
+typedef struct {
+  int rank; /* of the axes that are walked; the elements below them are one piece */
+  axis axes[ATTN2C_MAX_RANK];
+  int64_t entry_step[ATTN2C_MAX_RANK], caller_step[ATTN2C_MAX_RANK]; /* elements from item to item */
+  int64_t piece;
+  uint32_t fill, masked; /* of padding, and of keys in it */
+} array;
+
+static axis axis_of(const call *c, const attn2c_axes *axes, const attn2c_tensor *tensor, int number) {
+  const int64_t extent = tensor->shape[number], shorter = c->size.seq - c->seq;
+  axis a = {extent, extent, 0, extent, 0, 0};
+  if (number == axes->batch) {
+    a.caller = c->batch, a.from = c->first, a.head = c->count, a.gap = c->size.batch - c->count;
+  } else if (number == axes->rows) {
+    a.caller = extent - shorter, a.head = c->seq, a.gap = shorter;
+  } else if (number == axes->keys) {
+    a.caller = extent - shorter, a.head = c->room->lengths->past + c->seq, a.gap = shorter, a.is_keys = 1;
+  }
+  return a;
+}
+
+static uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* What stands in padding; of keys in it. */
+static void fillings(array *a, const attn2c_tensor *tensor, int filling) {
+  const int is_float = tensor->type == ATTN2C_F32;
+  a->fill = a->masked = is_float ? 0 : (uint32_t)tensor->minimum;
+  if (filling == ATTN2C_FILL_MASKED) a->fill = 0, a->masked = is_float ? bits_of(-INFINITY) : 1;
+  if (filling == ATTN2C_FILL_KEPT) a->fill = 1, a->masked = 0;
+}
+
+static array array_of(const call *c, const attn2c_axes *axes, const attn2c_tensor *tensor) {
+  array a = {.rank = 0, .piece = 1};
+  int64_t entry_step = 1, caller_step = 1;
+  for (int i = tensor->rank - 1; i >= 0; i--) {
+    a.axes[i] = axis_of(c, axes, tensor, i);
+    a.entry_step[i] = entry_step, a.caller_step[i] = caller_step;
+    entry_step *= a.axes[i].entry, caller_step *= a.axes[i].caller;
+    const int grows = i == axes->batch || i == axes->rows || i == axes->keys;
+    if (grows && a.rank == 0) a.rank = i + 1, a.piece = a.entry_step[i];
+  }
+  fillings(&a, tensor, axes->filling);
+  return a;
+}
+
+/* Whether the entry may be called with the caller's own array: there is no padding, and what the entry takes
+ * is one piece of it. */
+static int is_filled(const array *a) {
+  for (int i = 0; i < a->rank; i++) {
+    const axis *x = &a->axes[i];
+    if (x->gap > 0 || (i > 0 && x->caller != x->entry)) return 0;
+  }
+  return 1;
+}
+
+static int64_t offset_of(const array *a) {
+  int64_t offset = 0;
+  for (int i = 0; i < a->rank; i++) offset += a->axes[i].from * a->caller_step[i];
+  return offset;
+}
+
+static void fill(uint32_t *to, int64_t count, uint32_t value) {
+  for (int64_t i = 0; i < count; i++) to[i] = value;
+}
+
+/* The caller's array into the entry's; from NULL: padding. */
+static void pad(const array *a, int number, uint32_t *to, const uint32_t *from) {
+  if (number == a->rank && from) {
+    memcpy(to, from, (size_t)a->piece * sizeof *to);
+    return;
+  }
+  if (number == a->rank) {
+    fill(to, a->piece, a->fill);
+    return;
+  }
+  const axis *x = &a->axes[number];
+  const int64_t step = a->entry_step[number];
+  for (int64_t i = 0; i < x->entry; i++) {
+    const int in_gap = i >= x->head && i < x->head + x->gap;
+    const int64_t item = x->from + (i < x->head ? i : i - x->gap);
+    if (in_gap && x->is_keys) {
+      fill(to + i * step, step, a->masked);
+    } else {
+      pad(a, number + 1, to + i * step, from && !in_gap ? from + item * a->caller_step[number] : NULL);
+    }
+  }
+}
+
+/* What is the caller's of the entry's array. */
+static void take(const array *a, int number, const uint32_t *from, uint32_t *to) {
+  if (number == a->rank) {
+    memcpy(to, from, (size_t)a->piece * sizeof *to);
+    return;
+  }
+  const axis *x = &a->axes[number];
+  for (int64_t i = 0; i < x->entry - x->gap; i++) {
+    const int64_t item = i < x->head ? i : i + x->gap;
+    take(a, number + 1, from + item * a->entry_step[number], to + (x->from + i) * a->caller_step[number]);
+  }
+}
+
+/* The rows of each sequence; NULL: all. */
+static int count_rows(const call *c, const int32_t *from, uint32_t *to) {
+  for (int64_t i = 0; i < c->size.batch; i++) {
+    const int64_t rows = i >= c->count ? 1 : from ? from[c->first + i] : c->seq;
+    if (rows < 1 || rows > c->seq) return ATTN2C_FORMAT;
+    to[i] = (uint32_t)rows;
+  }
+  return ATTN2C_OK;
+}
+
+static int give_inputs(const call *c, const void *const *inputs) {
+  int status = ATTN2C_OK;
+  for (int i = 0; i < c->entry->input_count && status == ATTN2C_OK; i++) {
+    const attn2c_tensor *tensor = &c->model->tensors[c->entry->inputs[i]];
+    const attn2c_axes *axes = &c->room->lengths->inputs[i];
+    const uint32_t *from = inputs[i];
+    const array a = array_of(c, axes, tensor);
+    c->room->in_of_entry[i] = c->room->in[i];
+    if (axes->filling == ATTN2C_FILL_COUNT) {
+      status = count_rows(c, inputs[i], c->room->in[i]);
+    } else if (is_filled(&a)) {
+      c->room->in_of_entry[i] = from + offset_of(&a);
+    } else {
+      pad(&a, 0, c->room->in[i], from);
+    }
+  }
+  return status;
+}
+
+static int call_entry(const attn2c_context *context, const call *c, const void *const *inputs,
+                      void *const *outputs) {
+  int status = give_inputs(c, inputs);
+  for (int i = 0; i < c->entry->output_count; i++) {
+    const attn2c_tensor *tensor = &c->model->tensors[c->entry->outputs[i]];
+    const array a = array_of(c, &c->room->lengths->outputs[i], tensor);
+    uint32_t *to = outputs[i];
+    if (to) to = is_filled(&a) ? to + offset_of(&a) : c->room->out[i];
+    c->room->out_of_entry[i] = to;
+  }
+  if (status == ATTN2C_OK)
+    status = c->entry->run(context->model->kernels, context->model->weights, context->arena,
+                           c->room->in_of_entry, c->room->out_of_entry, context->team);
+  for (int i = 0; i < c->entry->output_count && status == ATTN2C_OK; i++) {
+    const attn2c_tensor *tensor = &c->model->tensors[c->entry->outputs[i]];
+    const array a = array_of(c, &c->room->lengths->outputs[i], tensor);
+    if (outputs[i] && c->room->out_of_entry[i] == c->room->out[i]) take(&a, 0, c->room->out[i], outputs[i]);
+  }
+  return status;
+}
+
+/* Whether sequences of `seq` tokens may go through an entry. */
+static int fits(const attn2c_lengths *lengths, int number, int64_t seq) {
+  const int64_t longest = lengths->sizes[number].seq;
+  return seq == longest || (seq < longest && !lengths->exact && seq >= lengths->least);
+}
+
+/* The entry through which the next of `rest` sequences go: that of the least cost a sequence. */
+static int choose(const attn2c_descriptor *model, const room *r, int64_t rest, int64_t seq) {
+  int best = -1;
+  double least = 0;
+  for (int i = 0; i < model->entry_count; i++) {
+    if (!fits(r->lengths, i, seq)) continue;
+    const int64_t batch = r->lengths->sizes[i].batch;
+    const double cost = (model->entries[i].flops + r->weights_cost) / (double)(rest < batch ? rest : batch);
+    if (best < 0 || cost < least) best = i, least = cost;
+  }
+  return best;
+}
+
+static int has_inputs(const attn2c_descriptor *model, const void *const *inputs) {
+  for (int i = 0; i < model->entries[0].input_count; i++)
+    if (!inputs[i] && model->tensors[model->entries[0].inputs[i]].kind != ATTN2C_ROWS_INPUT) return 0;
+  return 1;
+}
+
+int attn2c_dispatch_through(attn2c_context *context, int number, int64_t batch, int64_t seq,
+                            const void *const *inputs, void *const *outputs) {
+  const attn2c_descriptor *model = context->model->descriptor;
+  const room *r = context->room;
+  if (!r || batch < 1 || number >= model->entry_count || !has_inputs(model, inputs)) return ATTN2C_USAGE;
+  if (number >= 0 && !fits(r->lengths, number, seq)) return ATTN2C_USAGE;
+  int status = ATTN2C_OK;
+  for (int64_t first = 0; first < batch && status == ATTN2C_OK;) {
+    const int64_t rest = batch - first;
+    const int chosen = number >= 0 ? number : choose(model, r, rest, seq);
+    if (chosen < 0) return ATTN2C_USAGE;
+    const attn2c_size size = r->lengths->sizes[chosen];
+    const call c = {
+        r, model, &model->entries[chosen], size, batch, seq, first, rest < size.batch ? rest : size.batch};
+    status = call_entry(context, &c, inputs, outputs);
+    first += c.count;
+  }
+  return status;
+}
+
+int attn2c_dispatch(attn2c_context *context, int64_t batch, int64_t seq, const void *const *inputs,
+                    void *const *outputs) {
+  return attn2c_dispatch_through(context, -1, batch, seq, inputs, outputs);
+}
+
+int attn2c_dispatch_entry(const attn2c_context *context, int64_t batch, int64_t seq) {
+  if (!context->room || batch < 1) return -1;
+  return choose(context->model->descriptor, context->room, batch, seq);
+}
+
+/* Bytes of the largest entry's array, where some call may not fill it; else 0. */
+static size_t buffer_bytes(const attn2c_descriptor *model, const attn2c_lengths *lengths, int is_input,
+                           int index) {
+  const attn2c_axes *axes = is_input ? &lengths->inputs[index] : &lengths->outputs[index];
+  const int grows = !lengths->exact && (axes->rows >= 0 || axes->keys >= 0);
+  size_t most = 0;
+  for (int e = 0; e < model->entry_count; e++) {
+    const attn2c_entry *entry = &model->entries[e];
+    const attn2c_tensor *tensor = &model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]];
+    const int part = axes->batch >= 0 && (lengths->sizes[e].batch > 1 || axes->batch > 0);
+    const int counts = is_input && axes->filling == ATTN2C_FILL_COUNT;
+    const size_t bytes = (size_t)attn2c_elements(tensor) * sizeof(uint32_t);
+    if ((grows || part || counts) && bytes > most) most = bytes;
+  }
+  return (most + LINE - 1) / LINE * LINE;
+}
+
+/* What a call costs beside its operations: weights of products are brought. */
+static double cost_of_weights(const attn2c_descriptor *model) {
+  double elements = 0;
+  for (int i = 0; i < model->weight_count; i++)
+    if (model->weights[i].panel > 0)
+      elements += (double)attn2c_elements(&model->tensors[model->weights[i].tensor]);
+  return FLOPS_A_WEIGHT * elements;
+}
+
+int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengths) {
+  const attn2c_descriptor *model = context->model->descriptor;
+  const int inputs = model->entries[0].input_count, outputs = model->entries[0].output_count;
+  size_t bytes = (sizeof(room) + 2 * (size_t)(inputs + outputs) * sizeof(void *) + LINE - 1) / LINE * LINE;
+  const size_t head = bytes;
+  for (int i = 0; i < inputs; i++) bytes += buffer_bytes(model, lengths, 1, i);
+  for (int i = 0; i < outputs; i++) bytes += buffer_bytes(model, lengths, 0, i);
+  unsigned char *block = attn2c_allocate(bytes), *at = block + head;
+  if (!block) return ATTN2C_MEMORY;
+  room *r = (room *)(void *)block;
+  *r = (room){.lengths = lengths, .weights_cost = cost_of_weights(model)};
+  r->in = (uint32_t **)(void *)(r + 1), r->out = r->in + inputs;
+  r->in_of_entry = (const void **)(r->out + outputs), r->out_of_entry = (void **)(r->in_of_entry + inputs);
+  for (int i = 0; i < inputs; i++) {
+    const size_t own = buffer_bytes(model, lengths, 1, i);
+    r->in[i] = own ? (uint32_t *)(void *)at : NULL, at += own;
+  }
+  for (int i = 0; i < outputs; i++) {
+    const size_t own = buffer_bytes(model, lengths, 0, i);
+    r->out[i] = own ? (uint32_t *)(void *)at : NULL, at += own;
+  }
+  context->room = r;
+  return ATTN2C_OK;
+}
+
+int attn2c_dispatch_create(const attn2c_model *model, const attn2c_lengths *lengths,
+                           attn2c_context **context) {
+  int status = attn2c_context_create(model, context);
+  if (status == ATTN2C_OK) status = attn2c_dispatch_prepare(*context, lengths);
+  if (status == ATTN2C_OK || !context) return status;
+  attn2c_context_destroy(*context);
+  *context = NULL;
+  return status;
+}
+
+int64_t attn2c_longest(const attn2c_descriptor *model, const attn2c_lengths *lengths) {
+  return lengths->sizes[model->entry_count - 1].seq;
+}
+
+int64_t attn2c_shortest(const attn2c_lengths *lengths) {
+  return lengths->exact ? lengths->sizes[0].seq : lengths->least;
+}

@@ -1,0 +1,137 @@
+/* sizes.c - inputs and outputs of the caller's size. */
+#include "program/sizes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "formats/npy.h"
+#include "model/dispatch.h"
+#include "program/inputs.h"
+
+const attn2c_entry *attn2c_sizes_entry(const attn2c_sizes *sizes) {
+  return &sizes->model->entries[sizes->number >= 0 ? sizes->number : sizes->model->entry_count - 1];
+}
+
+static const attn2c_size *size_of(const attn2c_sizes *sizes) {
+  return &sizes->lengths->sizes[attn2c_sizes_entry(sizes) - sizes->model->entries];
+}
+
+/* Axes of a program that does not say them: a batch in front, where there is one. */
+static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
+  const attn2c_entry *entry = attn2c_sizes_entry(sizes);
+  const int inputs = entry->input_count, outputs = entry->output_count;
+  sizes->own_axes = calloc((size_t)(inputs + outputs) + 1, sizeof *sizes->own_axes);
+  if (sizes->own_axes == NULL) {
+    attn2c_say(message, "run: no memory");
+    return ATTN2C_MEMORY;
+  }
+  for (int i = 0; i < inputs + outputs; i++) {
+    const int tensor = i < inputs ? entry->inputs[i] : entry->outputs[i - inputs];
+    const signed char batch = attn2c_has_batch(sizes->model, entry, tensor) ? 0 : -1;
+    sizes->own_axes[i] = (attn2c_axes){batch, -1, -1, ATTN2C_FILL_LEAST};
+  }
+  sizes->own_size = (attn2c_size){attn2c_batch(sizes->model, entry), 1};
+  sizes->own = (attn2c_lengths){sizes->own_axes,           sizes->own_axes + inputs, &sizes->own_size, 0, 1,
+                                "its arrays have one size"};
+  sizes->lengths = &sizes->own;
+  return ATTN2C_OK;
+}
+
+int attn2c_sizes_open(const attn2c_program *program, int number, attn2c_sizes *sizes,
+                      attn2c_message *message) {
+  *sizes = (attn2c_sizes){.model = program->model, .number = number};
+  sizes->lengths = program->model->lengths ? program->model->lengths : program->lengths;
+  return sizes->lengths ? ATTN2C_OK : own_axes(sizes, message);
+}
+
+void attn2c_sizes_close(attn2c_sizes *sizes) { free(sizes->own_axes); }
+
+static const attn2c_axes *axes_of(const attn2c_sizes *sizes, int is_input, int index) {
+  return is_input ? &sizes->lengths->inputs[index] : &sizes->lengths->outputs[index];
+}
+
+attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index) {
+  const attn2c_entry *entry = attn2c_sizes_entry(sizes);
+  const attn2c_axes *axes = axes_of(sizes, is_input, index);
+  attn2c_tensor tensor = sizes->model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]];
+  const int64_t shorter = sizes->seq > 0 ? size_of(sizes)->seq - sizes->seq : 0;
+  if (axes->batch >= 0 && sizes->batch > 0) tensor.shape[axes->batch] = sizes->batch;
+  if (axes->rows >= 0) tensor.shape[axes->rows] -= shorter;
+  if (axes->keys >= 0) tensor.shape[axes->keys] -= shorter;
+  if (is_input && axes->filling == ATTN2C_FILL_COUNT) tensor.limit -= shorter;
+  return tensor;
+}
+
+static int wrong_length(const attn2c_sizes *sizes, const char *name, int64_t seq, const char *path,
+                        attn2c_message *message) {
+  const attn2c_lengths *lengths = sizes->lengths;
+  const int64_t longest = size_of(sizes)->seq;
+  if (lengths->exact) {
+    attn2c_say(message, "%s: %s holds %" PRId64 " tokens, but %" PRId64 " are expected: %s", name, path, seq,
+               longest, lengths->exact);
+  } else {
+    attn2c_say(message, "%s: %s holds %" PRId64 " tokens, but %" PRId64 " to %" PRId64 " are allowed", name,
+               path, seq, lengths->least, longest);
+  }
+  return ATTN2C_FORMAT;
+}
+
+static int disagree(const char *name, int64_t size, const char *what, const char *other, int64_t other_size,
+                    attn2c_message *message) {
+  attn2c_say(message, "%s: %" PRId64 " %s, but %s has %" PRId64, name, size, what, other, other_size);
+  return ATTN2C_FORMAT;
+}
+
+/* Takes the sizes from an array of the right rank. */
+static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c_message *message) {
+  const attn2c_axes *axes = axes_of(sizes, 1, index);
+  const attn2c_tensor *tensor = &sizes->model->tensors[attn2c_sizes_entry(sizes)->inputs[index]];
+  if (array->rank != tensor->rank) return ATTN2C_OK; /* which is said of the shape as a whole */
+  if (axes->batch >= 0) {
+    const int64_t batch = array->shape[axes->batch];
+    if (sizes->batch == 0 && batch > 0) sizes->batch = batch, sizes->batch_of = tensor->name;
+    if (sizes->batch > 0 && batch != sizes->batch)
+      return disagree(tensor->name, batch, "sequences", sizes->batch_of, sizes->batch, message);
+  }
+  if (axes->rows >= 0) {
+    const int64_t seq = array->shape[axes->rows], longest = size_of(sizes)->seq;
+    const int is_short = seq < longest && (sizes->lengths->exact || seq < sizes->lengths->least);
+    if (seq > longest || is_short) return wrong_length(sizes, tensor->name, seq, array->path, message);
+    if (sizes->seq == 0) sizes->seq = seq, sizes->seq_of = tensor->name;
+    if (seq != sizes->seq) return disagree(tensor->name, seq, "tokens", sizes->seq_of, sizes->seq, message);
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **values,
+                      attn2c_message *message) {
+  *values = NULL;
+  attn2c_npy array;
+  int status = attn2c_npy_read(path, &array, message);
+  if (status != ATTN2C_OK) return status;
+  status = agree(sizes, index, &array, message);
+  const attn2c_tensor tensor = attn2c_sizes_tensor(sizes, 1, index);
+  const int64_t leading = tensor.rank > 0 ? tensor.shape[0] : 1;
+  const size_t bytes = status == ATTN2C_OK ? attn2c_tensor_bytes(&tensor, leading) : 0;
+  void *room = bytes > 0 ? attn2c_allocate(bytes) : NULL;
+  if (status == ATTN2C_OK && room == NULL) {
+    attn2c_say(message, "%s: no memory for %s", tensor.name, path);
+    status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK)
+    status = attn2c_npy_as(&array, tensor.type, tensor.rank, tensor.shape, tensor.name, room, message);
+  attn2c_npy_free(&array);
+  if (status == ATTN2C_OK && tensor.type == ATTN2C_I32)
+    status = attn2c_input_in_range(&tensor, room, leading, message);
+  if (status == ATTN2C_OK) {
+    *values = room;
+  } else {
+    attn2c_free(room);
+  }
+  return status;
+}
+
+void attn2c_sizes_settle(attn2c_sizes *sizes) {
+  if (sizes->batch == 0) sizes->batch = size_of(sizes)->batch;
+  if (sizes->seq == 0) sizes->seq = size_of(sizes)->seq;
+}
