@@ -1,7 +1,7 @@
 -- emit: kernel table, ordered steps and offsets -> C text. It decides nothing: what earlier
 -- passes made is put into templates and one-line snippets.
 --
--- Before: everything.  After: state.files = { { name, text } }.
+-- Before: everything.  After: state.files = { { name, text, is_data = not C nor text } }.
 local arena = require("passes.emit.arena")
 local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
@@ -250,7 +250,7 @@ function emit.run(state)
   add(name .. ".pc", "model.pc.in", values)
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.entries[#values.entries], emit_text.values(state)))
-    table.insert(state.files, { name = name .. ".tables", text = state.tokenizer.tables })
+    table.insert(state.files, { name = name .. ".tables", text = state.tokenizer.tables, is_data = true })
   end
 end
 

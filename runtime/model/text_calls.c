@@ -206,25 +206,29 @@ static void copy(const box *b, int axis, const int32_t *from, int32_t *to) {
   for (int64_t i = 0; i < b->taken[axis]; i++) copy(b, axis + 1, from + i * from_step, to + i * to_step);
 }
 
+void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
+                         int64_t length, void *to, int64_t to_rows) {
+  const attn2c_axes *axes = &reader->facts->calls->outputs[output];
+  box b = {.rank = output_tensor(reader, output)->rank};
+  for (int a = 0; a < b.rank; a++) {
+    b.from[a] = extent(reader, output, a, 1, from_rows), b.to[a] = extent(reader, output, a, 1, to_rows);
+    b.taken[a] = a == axes->rows || a == axes->keys ? length : b.to[a];
+  }
+  copy(&b, 0, from, to);
+}
+
 /* The rows of each text to its place. */
 static void scatter(const job *job, int64_t rows, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
   const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
   for (int o = 0; o < last->output_count; o++) {
     if (!outputs[o]) continue;
-    const attn2c_axes *axes = &reader->facts->calls->outputs[o];
     const int64_t from_each = attn2c_reader_elements(reader, o, job->seq);
     const int64_t to_each = attn2c_reader_elements(reader, o, rows);
-    for (int64_t i = 0; i < job->count; i++) {
-      box b = {.rank = output_tensor(reader, o)->rank};
-      const int64_t length = (int64_t)reader->texts[job->part[i]].length;
-      for (int a = 0; a < b.rank; a++) {
-        b.from[a] = extent(reader, o, a, 1, job->seq), b.to[a] = extent(reader, o, a, 1, rows);
-        b.taken[a] = a == axes->rows || a == axes->keys ? length : b.to[a];
-      }
-      copy(&b, 0, (const int32_t *)job->results[o] + i * from_each,
-           (int32_t *)outputs[o] + (int64_t)job->part[i] * to_each);
-    }
+    for (int64_t i = 0; i < job->count; i++)
+      attn2c_reader_place(reader, o, (const int32_t *)job->results[o] + i * from_each, job->seq,
+                          (int64_t)reader->texts[job->part[i]].length,
+                          (int32_t *)outputs[o] + (int64_t)job->part[i] * to_each, rows);
   }
 }
 
@@ -293,6 +297,7 @@ static int run_all(job *job, int64_t rows, void *const *outputs) {
   sort(reader, job->order, job->order + reader->count, count);
   int status = ATTN2C_OK;
   for (size_t first = 0; first < count && status == ATTN2C_OK;) {
+    if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
     const size_t taken = part_of(job, first, count, outputs);
     job->part = job->order + first;
     job->count = (int64_t)taken;

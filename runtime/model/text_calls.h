@@ -19,7 +19,8 @@ typedef struct attn2c_reader {
   size_t count, room;
   int32_t *tokens; /* ids and types of all texts */
   size_t used, tokens_room;
-  char fault[256]; /* what the last call that failed ran into */
+  int (*stops)(void); /* asked between calls of the model; not 0: no more are made. NULL: all are made */
+  char fault[256];    /* what the last call that failed ran into */
 } attn2c_reader;
 
 /* One text of a call, encoded. */
@@ -52,6 +53,11 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
  * rows are zeros. A text without tokens has zeros only. ATTN2C_OK, _USAGE where the model takes more than
  * text gives, _FORMAT or _MEMORY. */
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs);
+
+/* Copies the rows of one text of output number `output` from an array of `from_rows` rows to one of
+ * `to_rows`. */
+void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
+                         int64_t length, void *to, int64_t to_rows);
 
 /* Elements of output number `output` for one text of `rows` rows. */
 int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);

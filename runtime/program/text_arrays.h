@@ -1,5 +1,6 @@
-/* text_arrays.h - `--output NAME=F.npy` of a run of texts: the arrays of all texts, a row a text, rows of tokens
- * padded with zeros to those of the longest text. Beside the model's outputs there are `lengths` and the ids. */
+/* text_arrays.h - `--output NAME=F.npy` of a run of texts: the arrays of all texts, a row a text, rows of
+ * tokens padded with zeros to those of the longest text. Beside the model's outputs there are `lengths` and
+ * the ids. */
 #ifndef ATTN2C_TEXT_ARRAYS_H
 #define ATTN2C_TEXT_ARRAYS_H
 
@@ -17,8 +18,9 @@ void attn2c_arrays_close(attn2c_arrays *arrays);
 /* Whether the model's output of that number is to be kept. */
 int attn2c_arrays_wants(const attn2c_arrays *arrays, int output);
 
-/* Keeps what the texts of one call of the reader gave, in arrays of `rows` rows. */
-int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void *const *outputs,
+/* Keeps what the texts of one call of the reader gave, in arrays of `rows` rows; what is kept is taken out of
+ * `outputs`. */
+int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
                        attn2c_message *message);
 
 /* Writes the files that were asked for; with `answer`, the array of answers to standard output. */
