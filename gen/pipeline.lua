@@ -42,8 +42,8 @@ function gather.graph(state)
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local rows = state.spec.input.vocab
   if state.tokenizer.tokens > rows then
-    faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it without "
-      .. "text"):format(path, state.tokenizer.tokens, rows))
+    faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
+      .. "without text"):format(path, state.tokenizer.tokens, rows))
   end
 end
 
@@ -72,7 +72,8 @@ end
 --- nowhere); watch(i): called before the i-th pass; with_text: whether the tables of a tokenizer are made.
 --- Returns the state; state.notes: lines for the user. Raises faults (faults.lua) for what the user can mend.
 function pipeline.run(root, file, overrides, last, measured, watch, with_text)
-  local state = { root = root, file = file, overrides = overrides, tuning = measured, with_text = with_text, notes = {} }
+  local state = { root = root, file = file, overrides = overrides, tuning = measured, with_text = with_text,
+    notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

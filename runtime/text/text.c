@@ -34,7 +34,8 @@ static int is_sound(uint32_t stage, const text_component *component) {
   return valid_a;
 }
 
-static int open_component(attn2c_tokenizer *text, const text_record *record, int jit, attn2c_message *message) {
+static int open_component(attn2c_tokenizer *text, const text_record *record, int jit,
+                          attn2c_message *message) {
   text_component made = {.kind = record->kind, .flags = record->flags, .number = record->number};
   if (record->stage >= STAGE_COUNT ||
       text_string(&text->tables, record->a, record->a_length, &made.a) != ATTN2C_OK ||

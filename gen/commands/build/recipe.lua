@@ -37,7 +37,9 @@ end
 local function runtime_objects(spec, runtime_sources, has_text)
   local list = {}
   for _, source in ipairs(runtime_sources) do
-    if is_wanted(source, spec.kernels, has_text) then list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd" }) end
+    if is_wanted(source, spec.kernels, has_text) then
+      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd" })
+    end
   end
   return list
 end
