@@ -10,6 +10,9 @@ local write = require("checkpoints.write")
 
 local import = {}
 
+-- Of a folder whose texts come in as text, which have any length: entries for these, and for the longest allowed up to
+-- the last of them, since each costs code and time to compile. Of other folders one length.
+local TEXT_LENGTHS = { 8, 16, 32, 64, 128, 256 }
 local USUAL_LENGTH = 128
 local MOST_LABELS = 1000 -- as many as a table of a description may have
 
@@ -144,6 +147,17 @@ local function limit_of(self, first)
   return most
 end
 
+-- The lengths of texts, and a remark.
+local function lengths_of(self, most)
+  local longest = TEXT_LENGTHS[#TEXT_LENGTHS]
+  if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
+  local list = {}
+  for _, length in ipairs(TEXT_LENGTHS) do if length < most then list[#list + 1] = length end end
+  if most <= longest then list[#list + 1] = most end
+  return list, most <= longest and "tokens; a call takes any number up to the last"
+    or ("tokens; a call takes any number up to the last; up to %d may be added"):format(most)
+end
+
 -- Where the file has only the output's table, the tokens' is that.
 local function check_tie(self)
   if not self.facts.tied or self.family.image then return end
@@ -237,11 +251,8 @@ local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = fixed.first_position or (self.family.positions_behind_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or token_input(self, fixed)
-  local seq, most
-  if not self.family.image then
-    most = limit_of(self, first)
-    seq = math.min(USUAL_LENGTH, most)
-  end
+  local seq, lengths_remark
+  if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
   local theta, scaling
   if self.family.rotary then theta, scaling = rotary.of(f) end
   local output = output_of(self, stages)
@@ -250,7 +261,7 @@ local function entries_of(self, stages)
   local labels, label_function = labels_of_text(self, output)
   return {
     { "name", import.identifier(self.folder.title) },
-    { "seq", seq, most and ("tokens; up to %d"):format(most) },
+    { "seq", seq, lengths_remark },
     { "d_model", f.d_model }, { "heads", f.heads },
     { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },

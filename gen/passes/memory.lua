@@ -239,7 +239,10 @@ local function shared_offset(state, name)
   for _, other in ipairs(state.before) do
     if is_shared(state, name, other, name) then return other.weights.offsets[name] end
     for _, theirs in ipairs(state.graph.tensors[name].formula and other.graph.weights or {}) do
-      if is_shared(state, name, other, theirs) then return other.weights.offsets[theirs] end
+      -- One that this entry has, too, is that one's own place.
+      if not state.graph.tensors[theirs] and is_shared(state, name, other, theirs) then
+        return other.weights.offsets[theirs]
+      end
     end
   end
   return nil

@@ -170,8 +170,7 @@ static int check_op(attn2c_check_job *job, const attn2c_op *op) {
   return status;
 }
 
-/* The traced outputs against the reference's own, which are in job->tensors. */
-static int compare_outputs(attn2c_check_job *job) {
+int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
   attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   for (int output = 0; output < job->entry->output_count; output++) {
     int tensor = job->entry->outputs[output];
@@ -191,7 +190,7 @@ static int compare_outputs(attn2c_check_job *job) {
           values ? values->shape[values->rank - 1] : 0, 2 * tolerance.absolute, &comparison);
     }
     char name[NAME_SIZE];
-    snprintf(name, sizeof name, "output %s, end to end", shape->name);
+    snprintf(name, sizeof name, "output %s, %s", shape->name, what);
     int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
     if (status != ATTN2C_OK) return status;
   }
@@ -209,7 +208,7 @@ int attn2c_check_run_reference(attn2c_check_job *job) {
 
 static int check_end_to_end(attn2c_check_job *job) {
   int status = attn2c_check_run_reference(job);
-  if (status == ATTN2C_OK) status = compare_outputs(job);
+  if (status == ATTN2C_OK) status = attn2c_check_outputs(job, "end to end");
   attn2c_reference_release(job->entry, job->tensors);
   return status;
 }
@@ -252,6 +251,7 @@ static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   job->trace.arena = NULL;
   if (status == ATTN2C_OK) status = check_end_to_end(job);
   if (status == ATTN2C_OK) status = check_shipped(job);
+  if (status == ATTN2C_OK) status = attn2c_check_lengths(job);
   return status;
 }
 

@@ -38,6 +38,13 @@ int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op,
 void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                 int64_t leading_dimension, float *want);
 
+/* Rows for the outputs in job->traced against the reference's, which are in job->tensors. */
+int attn2c_check_outputs(attn2c_check_job *job, const char *what);
+
+/* The check of a call that does not fill the entry: check_lengths.c. Of several entries, of the first and
+ * last. */
+int attn2c_check_lengths(attn2c_check_job *job);
+
 /* The check of an entry with NaN and infinity in its inputs: check_nan.c. */
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace);
 

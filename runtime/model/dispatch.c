@@ -1,9 +1,7 @@
 /* dispatch.c - calls of any size, made of a model's entries. What a call does not fill goes through buffers
- * of the context: an array is walked axis by axis, and each axis says which of its items are the caller's. */
+ * of the context. */
 #include "model/dispatch.h"
-
-#include <math.h>
-#include <string.h>
+#include "model/resize.h"
 
 /* Bringing a weight costs a call as much as so many operations. */
 #define FLOPS_A_WEIGHT 16.0
@@ -19,133 +17,23 @@ typedef struct attn2c_room {
   void **out_of_entry;
 } room;
 
-/* A call of an entry: `count` of the caller's sequences, from `first` on. */
+/* A call of an entry. */
 typedef struct {
   const room *room;
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
-  attn2c_size size; /* the entry's */
-  int64_t batch, seq, first, count;
+  attn2c_part part;
 } call;
 
-/* An axis: of the entry's items the first `head` are the caller's from `from` on, then come `gap` of padding,
- * then the caller's again. */
-typedef struct {
-  int64_t entry, caller, from, head, gap;
-  int is_keys;
-} axis;
-
-/* An array of a call, from its first axis to its last: all of four bytes an element. */
-typedef struct {
-  int rank; /* of the axes that are walked; the elements below them are one piece */
-  axis axes[ATTN2C_MAX_RANK];
-  int64_t entry_step[ATTN2C_MAX_RANK], caller_step[ATTN2C_MAX_RANK]; /* elements from item to item */
-  int64_t piece;
-  uint32_t fill, masked; /* of padding, and of keys in it */
-} array;
-
-static axis axis_of(const call *c, const attn2c_axes *axes, const attn2c_tensor *tensor, int number) {
-  const int64_t extent = tensor->shape[number], shorter = c->size.seq - c->seq;
-  axis a = {extent, extent, 0, extent, 0, 0};
-  if (number == axes->batch) {
-    a.caller = c->batch, a.from = c->first, a.head = c->count, a.gap = c->size.batch - c->count;
-  } else if (number == axes->rows) {
-    a.caller = extent - shorter, a.head = c->seq, a.gap = shorter;
-  } else if (number == axes->keys) {
-    a.caller = extent - shorter, a.head = c->room->lengths->past + c->seq, a.gap = shorter, a.is_keys = 1;
-  }
-  return a;
-}
-
-static uint32_t bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-/* What stands in padding; of keys in it. */
-static void fillings(array *a, const attn2c_tensor *tensor, int filling) {
-  const int is_float = tensor->type == ATTN2C_F32;
-  a->fill = a->masked = is_float ? 0 : (uint32_t)tensor->minimum;
-  if (filling == ATTN2C_FILL_MASKED) a->fill = 0, a->masked = is_float ? bits_of(-INFINITY) : 1;
-  if (filling == ATTN2C_FILL_KEPT) a->fill = 1, a->masked = 0;
-}
-
-static array array_of(const call *c, const attn2c_axes *axes, const attn2c_tensor *tensor) {
-  array a = {.rank = 0, .piece = 1};
-  int64_t entry_step = 1, caller_step = 1;
-  for (int i = tensor->rank - 1; i >= 0; i--) {
-    a.axes[i] = axis_of(c, axes, tensor, i);
-    a.entry_step[i] = entry_step, a.caller_step[i] = caller_step;
-    entry_step *= a.axes[i].entry, caller_step *= a.axes[i].caller;
-    const int grows = i == axes->batch || i == axes->rows || i == axes->keys;
-    if (grows && a.rank == 0) a.rank = i + 1, a.piece = a.entry_step[i];
-  }
-  fillings(&a, tensor, axes->filling);
-  return a;
-}
-
-/* Whether the entry may be called with the caller's own array: there is no padding, and what the entry takes
- * is one piece of it. */
-static int is_filled(const array *a) {
-  for (int i = 0; i < a->rank; i++) {
-    const axis *x = &a->axes[i];
-    if (x->gap > 0 || (i > 0 && x->caller != x->entry)) return 0;
-  }
-  return 1;
-}
-
-static int64_t offset_of(const array *a) {
-  int64_t offset = 0;
-  for (int i = 0; i < a->rank; i++) offset += a->axes[i].from * a->caller_step[i];
-  return offset;
-}
-
-static void fill(uint32_t *to, int64_t count, uint32_t value) {
-  for (int64_t i = 0; i < count; i++) to[i] = value;
-}
-
-/* The caller's array into the entry's; from NULL: padding. */
-static void pad(const array *a, int number, uint32_t *to, const uint32_t *from) {
-  if (number == a->rank && from) {
-    memcpy(to, from, (size_t)a->piece * sizeof *to);
-    return;
-  }
-  if (number == a->rank) {
-    fill(to, a->piece, a->fill);
-    return;
-  }
-  const axis *x = &a->axes[number];
-  const int64_t step = a->entry_step[number];
-  for (int64_t i = 0; i < x->entry; i++) {
-    const int in_gap = i >= x->head && i < x->head + x->gap;
-    const int64_t item = x->from + (i < x->head ? i : i - x->gap);
-    if (in_gap && x->is_keys) {
-      fill(to + i * step, step, a->masked);
-    } else {
-      pad(a, number + 1, to + i * step, from && !in_gap ? from + item * a->caller_step[number] : NULL);
-    }
-  }
-}
-
-/* What is the caller's of the entry's array. */
-static void take(const array *a, int number, const uint32_t *from, uint32_t *to) {
-  if (number == a->rank) {
-    memcpy(to, from, (size_t)a->piece * sizeof *to);
-    return;
-  }
-  const axis *x = &a->axes[number];
-  for (int64_t i = 0; i < x->entry - x->gap; i++) {
-    const int64_t item = i < x->head ? i : i + x->gap;
-    take(a, number + 1, from + item * a->entry_step[number], to + (x->from + i) * a->caller_step[number]);
-  }
+static attn2c_resize resize_of(const call *c, const attn2c_axes *axes, const attn2c_tensor *tensor) {
+  return attn2c_resize_of(c->room->lengths, axes, tensor, &c->part);
 }
 
 /* The rows of each sequence; NULL: all. */
 static int count_rows(const call *c, const int32_t *from, uint32_t *to) {
-  for (int64_t i = 0; i < c->size.batch; i++) {
-    const int64_t rows = i >= c->count ? 1 : from ? from[c->first + i] : c->seq;
-    if (rows < 1 || rows > c->seq) return ATTN2C_FORMAT;
+  for (int64_t i = 0; i < c->part.entry.batch; i++) {
+    const int64_t rows = i >= c->part.count ? 1 : from ? from[c->part.first + i] : c->part.seq;
+    if (rows < 1 || rows > c->part.seq) return ATTN2C_FORMAT;
     to[i] = (uint32_t)rows;
   }
   return ATTN2C_OK;
@@ -157,14 +45,14 @@ static int give_inputs(const call *c, const void *const *inputs) {
     const attn2c_tensor *tensor = &c->model->tensors[c->entry->inputs[i]];
     const attn2c_axes *axes = &c->room->lengths->inputs[i];
     const uint32_t *from = inputs[i];
-    const array a = array_of(c, axes, tensor);
+    const attn2c_resize a = resize_of(c, axes, tensor);
     c->room->in_of_entry[i] = c->room->in[i];
     if (axes->filling == ATTN2C_FILL_COUNT) {
       status = count_rows(c, inputs[i], c->room->in[i]);
-    } else if (is_filled(&a)) {
-      c->room->in_of_entry[i] = from + offset_of(&a);
+    } else if (attn2c_resize_is_same(&a)) {
+      c->room->in_of_entry[i] = from + attn2c_resize_offset(&a);
     } else {
-      pad(&a, 0, c->room->in[i], from);
+      attn2c_resize_pad(&a, from, c->room->in[i]);
     }
   }
   return status;
@@ -175,9 +63,9 @@ static int call_entry(const attn2c_context *context, const call *c, const void *
   int status = give_inputs(c, inputs);
   for (int i = 0; i < c->entry->output_count; i++) {
     const attn2c_tensor *tensor = &c->model->tensors[c->entry->outputs[i]];
-    const array a = array_of(c, &c->room->lengths->outputs[i], tensor);
+    const attn2c_resize a = resize_of(c, &c->room->lengths->outputs[i], tensor);
     uint32_t *to = outputs[i];
-    if (to) to = is_filled(&a) ? to + offset_of(&a) : c->room->out[i];
+    if (to) to = attn2c_resize_is_same(&a) ? to + attn2c_resize_offset(&a) : c->room->out[i];
     c->room->out_of_entry[i] = to;
   }
   if (status == ATTN2C_OK)
@@ -185,8 +73,9 @@ static int call_entry(const attn2c_context *context, const call *c, const void *
                            c->room->in_of_entry, c->room->out_of_entry, context->team);
   for (int i = 0; i < c->entry->output_count && status == ATTN2C_OK; i++) {
     const attn2c_tensor *tensor = &c->model->tensors[c->entry->outputs[i]];
-    const array a = array_of(c, &c->room->lengths->outputs[i], tensor);
-    if (outputs[i] && c->room->out_of_entry[i] == c->room->out[i]) take(&a, 0, c->room->out[i], outputs[i]);
+    const attn2c_resize a = resize_of(c, &c->room->lengths->outputs[i], tensor);
+    if (outputs[i] && c->room->out_of_entry[i] == c->room->out[i])
+      attn2c_resize_take(&a, c->room->out[i], outputs[i]);
   }
   return status;
 }
@@ -228,10 +117,10 @@ int attn2c_dispatch_through(attn2c_context *context, int number, int64_t batch, 
     const int chosen = number >= 0 ? number : choose(model, r, rest, seq);
     if (chosen < 0) return ATTN2C_USAGE;
     const attn2c_size size = r->lengths->sizes[chosen];
-    const call c = {
-        r, model, &model->entries[chosen], size, batch, seq, first, rest < size.batch ? rest : size.batch};
+    const attn2c_part part = {size, batch, seq, first, rest < size.batch ? rest : size.batch};
+    const call c = {r, model, &model->entries[chosen], part};
     status = call_entry(context, &c, inputs, outputs);
-    first += c.count;
+    first += part.count;
   }
   return status;
 }

@@ -26,7 +26,8 @@ enum {
   OPTION_TEXT_PAIR,
   OPTION_ANSWERS,
   OPTION_TOP,
-  OPTION_SIMILAR
+  OPTION_SIMILAR,
+  OPTION_LENGTH
 };
 
 static const struct option info_options[] = {{"json", no_argument, NULL, OPTION_JSON},
@@ -62,6 +63,7 @@ static const struct option bench_options[] = {{"weights", required_argument, NUL
                                               {"profile", no_argument, NULL, OPTION_PROFILE},
                                               {"bound", no_argument, NULL, OPTION_BOUND},
                                               {"compare", required_argument, NULL, OPTION_COMPARE},
+                                              {"length", required_argument, NULL, OPTION_LENGTH},
                                               {"help", no_argument, NULL, 'h'},
                                               {NULL, 0, NULL, 0}};
 
@@ -73,11 +75,10 @@ static const struct {
     {"info", ":h", "--json, --licenses, --help", info_options},
     {"run", ":hv",
      "--weights, --input, --output, --entry, --text, --text-file, --text-string, --text-pair, --format, "
-     "--top, "
-     "--similar, --verbose, --help",
+     "--top, --similar, --verbose, --help",
      run_options},
     {"check", ":h", "--weights, --input, --seed, --entry, --nan, --json, --help", check_options},
-    {"bench", ":hr:o:", "--weights, -r, -o, --profile, --bound, --compare, --help", bench_options},
+    {"bench", ":hr:o:", "--weights, -r, -o, --length, --profile, --bound, --compare, --help", bench_options},
 };
 
 const char *attn2c_program_name(const char *path) {
@@ -157,6 +158,13 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
   case OPTION_SEED:
     if (read_decimal(value, UINT64_MAX, &arguments->seed)) return ATTN2C_OK;
     attn2c_say(message, "--seed: '%s', but 0 to 18446744073709551615 is allowed", value);
+    return ATTN2C_USAGE;
+  case OPTION_LENGTH:
+    if (read_decimal(value, INT32_MAX, &number) && number > 0) {
+      arguments->length = (int64_t)number;
+      return ATTN2C_OK;
+    }
+    attn2c_say(message, "--length: '%s', but a number of tokens is allowed", value);
     return ATTN2C_USAGE;
   case 'r':
     if (read_decimal(value, ATTN2C_MAX_REPETITIONS, &number) && number > 0) {
@@ -243,6 +251,10 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     attn2c_say(message, "--compare: goes with -o md, the default");
     status = ATTN2C_USAGE;
   }
+  if (arguments->length > 0 && (arguments->profile || arguments->bound)) {
+    attn2c_say(message, "--length: does not go with --profile or --bound, which are of whole entries");
+    status = ATTN2C_USAGE;
+  }
   for (; optind < argc; optind++) {
     attn2c_say(message, "%s: '%s' is not an option; allowed are %s", command, argv[optind], allowed);
     status = ATTN2C_USAGE;
@@ -327,15 +339,15 @@ static const char run_help[] =
     "  --input [NAME=]X.npy  an input, each given once; NAME= may be left out where there is one\n"
     "  --output [NAME=]Y.npy an output to write; NAME= may be left out where there is one;\n"
     "                        NAME=- prints it\n"
-    "  --entry NAME          of a model with several lengths: which one (default: the longest)\n"
+    "  --entry NAME          of a model with several: which one (default: those that fit at the least cost)\n"
     "  -v, --verbose         name the tensors of the checkpoint that the model does not use\n"
     "  -h, --help            this text\n"
     "\n"
     "Arrays are NumPy files: float32 (float64 is converted), int32 or int64, bool. An array may\n"
-    "hold any number of sequences from 1: where its leading dimension is not the model's batch,\n"
-    "it is processed batch by batch, a last partial batch is filled up with its last sequence,\n"
-    "and the outputs are written with the leading dimension of the inputs, which must agree.\n"
-    "Of a model with layout = \"seq_first\" a run takes exactly its batch.\n"
+    "hold any number of sequences from 1: they are processed batch by batch, and a partial batch\n"
+    "is padded. Sequences may be shorter than the model's where it can mask what is missing: with\n"
+    "lengths, attention_mask or a causal mask, or if it was made for a list of lengths. All inputs\n"
+    "must agree on both numbers, and outputs have them, too.\n"
     "What stands before the first '=' is taken as NAME unless it holds a '/'.\n";
 
 static const char check_help[] =
@@ -363,6 +375,7 @@ static const char bench_help[] =
     "  -r, --reps REPS     repetitions, 1 to 1000000 (default: as many as last about a second,\n"
     "                      7 to 2000)\n"
     "  -o, --format FORMAT md (default), json (one object an entry) or csv\n"
+    "  --length N          instead: a call of N tokens a sequence, padded to the entry that it fits in\n"
     "  --compare OLD.json  the times beside those of an earlier bench -o json: old, new, their ratio, and\n"
     "                      whether they differ by more than their spread; never a failure (with -o md)\n"
     "  --profile           the time of each kind of operation and of each section as well\n"
@@ -401,8 +414,8 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
     break;
   case ATTN2C_COMMAND_BENCH:
     fprintf(out,
-            "Usage: %s bench [--weights F] [-r REPS] [-o md|json|csv] [--profile] [--bound] [--compare "
-            "OLD.json]\n\n%s",
+            "Usage: %s bench [--weights F] [-r REPS] [-o md|json|csv] [--length N] [--profile] [--bound] "
+            "[--compare OLD.json]\n\n%s",
             program, bench_help);
     break;
   }

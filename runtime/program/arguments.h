@@ -50,6 +50,7 @@ typedef struct {
   int input_count, output_count;
   uint64_t seed;   /* 1 where not given */
   int repetitions; /* 0: not given */
+  int64_t length;  /* tokens of a timed call; 0: not given */
   attn2c_report_format format;
   attn2c_text_word *texts, *pairs; /* in the order given */
   int text_count, pair_count;

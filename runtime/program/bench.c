@@ -9,9 +9,10 @@
 
 #include "check/check.h"
 #include "program/inputs.h"
+#include "program/sizes.h"
 #include "program/bench_compare.h"
 #include "measure/bound.h"
-#include "model/model.h"
+#include "model/dispatch.h"
 #include "measure/roof.h"
 
 enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
@@ -26,10 +27,11 @@ enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
 typedef struct {
   const attn2c_program *program;
   const attn2c_model *model;
-  const attn2c_context *context;
+  attn2c_context *context;
   const attn2c_entry *entry;
-  int number; /* of the entry */
-  void **in;  /* a part of the list of all entries */
+  int number;                /* of the entry */
+  const attn2c_sizes *sizes; /* of a call that does not fill the entry; NULL: one of the entry */
+  void **in;                 /* a part of the list of all entries */
   void **out, **again;
 } subject;
 
@@ -46,6 +48,8 @@ int attn2c_bench_repetitions(double call_nanoseconds) {
 }
 
 static int call(const subject *s, void *const *out) {
+  if (s->sizes)
+    return attn2c_dispatch(s->context, s->sizes->batch, s->sizes->seq, (const void *const *)s->in, out);
   return s->entry->run(s->model->kernels, s->model->weights, s->context->arena, (const void *const *)s->in,
                        out, s->context->team);
 }
@@ -82,17 +86,23 @@ static void spoil(const subject *s, void **arrays, int byte) {
   }
 }
 
+/* The shape of what a call writes. */
+static attn2c_tensor output_of(const subject *s, int index) {
+  if (s->sizes) return attn2c_sizes_tensor(s->sizes, 0, index);
+  return s->program->model->tensors[s->entry->outputs[index]];
+}
+
 /* Compares `again` with `out` bit for bit; names the first element that differs. */
 static int same_bits(const subject *s, const char *between, attn2c_message *message) {
   for (int i = 0; i < s->entry->output_count; i++) {
-    const attn2c_tensor *tensor = &s->program->model->tensors[s->entry->outputs[i]];
+    const attn2c_tensor tensor = output_of(s, i);
     const int32_t *first = s->out[i], *second = s->again[i]; /* the bits of either type */
-    const int64_t count = attn2c_elements(tensor);
+    const int64_t count = attn2c_elements(&tensor);
     for (int64_t e = 0; e < count; e++) {
       if (first[e] == second[e]) continue;
       char index[ATTN2C_INDEX_TEXT];
-      attn2c_index_text(tensor, e, index, sizeof index);
-      attn2c_say(message, "bench: %s%s differs between %s; not timed", tensor->name, index, between);
+      attn2c_index_text(&tensor, e, index, sizeof index);
+      attn2c_say(message, "bench: %s%s differs between %s; not timed", tensor.name, index, between);
       return ATTN2C_MISMATCH;
     }
   }
@@ -101,14 +111,14 @@ static int same_bits(const subject *s, const char *between, attn2c_message *mess
 
 static int all_finite(const subject *s, attn2c_message *message) {
   for (int i = 0; i < s->entry->output_count; i++) {
-    const attn2c_tensor *tensor = &s->program->model->tensors[s->entry->outputs[i]];
+    const attn2c_tensor tensor = output_of(s, i);
     const float *values = s->out[i];
-    const int64_t count = tensor->type == ATTN2C_F32 ? attn2c_elements(tensor) : 0;
+    const int64_t count = tensor.type == ATTN2C_F32 ? attn2c_elements(&tensor) : 0;
     for (int64_t e = 0; e < count; e++) {
       if (isfinite(values[e])) continue;
       char index[ATTN2C_INDEX_TEXT];
-      attn2c_index_text(tensor, e, index, sizeof index);
-      attn2c_say(message, "bench: %s%s is %g, but finite is expected; not timed", tensor->name, index,
+      attn2c_index_text(&tensor, e, index, sizeof index);
+      attn2c_say(message, "bench: %s%s is %g, but finite is expected; not timed", tensor.name, index,
                  (double)values[e]);
       return ATTN2C_MISMATCH;
     }
@@ -126,6 +136,7 @@ static int verify(const subject *s, double *first_ms, attn2c_message *message) {
   if (status != ATTN2C_OK) return failed_call(s, status, message);
   if (same_bits(s, "two calls", message) != ATTN2C_OK) return ATTN2C_MISMATCH;
   if (all_finite(s, message) != ATTN2C_OK) return ATTN2C_MISMATCH;
+  if (s->sizes) return ATTN2C_OK; /* check compares such calls */
   float *arena = attn2c_allocate(sizeof(float) * (size_t)s->program->trace_floats);
   if (arena == NULL) {
     attn2c_say(message, "bench: no memory for the arena of the trace variant");
@@ -281,8 +292,61 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
   return status;
 }
 
+/* The size of the calls that --length times, and the entry that they go through. */
+static int open_length(const attn2c_program *program, attn2c_context *context, int64_t length,
+                       attn2c_sizes *sizes, int *number, attn2c_message *message) {
+  const attn2c_descriptor *model = program->model;
+  int status = attn2c_sizes_open(program, -1, sizes, message);
+  if (status != ATTN2C_OK) return status;
+  sizes->seq = length;
+  sizes->batch = sizes->lengths->sizes[model->entry_count - 1].batch;
+  if (attn2c_dispatch_prepare(context, sizes->lengths) != ATTN2C_OK) {
+    attn2c_say(message, "bench: no memory for padding");
+    return ATTN2C_MEMORY;
+  }
+  *number = attn2c_dispatch_entry(context, sizes->batch, length);
+  if (*number >= 0) return ATTN2C_OK;
+  const long long least = (long long)attn2c_shortest(sizes->lengths),
+                  most = (long long)attn2c_longest(model, sizes->lengths);
+  if (sizes->lengths->exact) {
+    attn2c_say(message, "--length: %lld, but %lld is expected: %s", (long long)length, most,
+               sizes->lengths->exact);
+  } else {
+    attn2c_say(message, "--length: %lld, but %lld to %lld is allowed", (long long)length, least, most);
+  }
+  return ATTN2C_USAGE;
+}
+
+/* Times a call of --length tokens, which has the largest entry's arrays. */
+static int bench_length(const attn2c_program *program, attn2c_context *context, void **in,
+                        attn2c_bench_result *result, const attn2c_arguments *arguments,
+                        attn2c_message *message) {
+  const attn2c_descriptor *model = program->model;
+  attn2c_sizes sizes;
+  int number = -1;
+  int status = open_length(program, context, arguments->length, &sizes, &number, message);
+  subject s = {program, context->model, context, attn2c_sizes_entry(&sizes), number, &sizes, in, NULL, NULL};
+  for (int i = 0; i < s.entry->input_count && status == ATTN2C_OK; i++) {
+    const attn2c_tensor tensor = attn2c_sizes_tensor(&sizes, 1, i);
+    attn2c_input_random(&tensor, arguments->seed, 1, s.in[i]);
+  }
+  if (status == ATTN2C_OK) status = subject_allocate(&s, message);
+  if (status == ATTN2C_OK) status = verify(&s, &result->first_ms, message);
+  if (status == ATTN2C_OK) {
+    result->model = model;
+    result->entry = &model->entries[number];
+    result->provider = context->model->provider;
+    snprintf(result->label, sizeof result->label, "%.40s (%lld tokens)", result->entry->name,
+             (long long)arguments->length);
+    status = time_entry(&s, arguments, result, message);
+  }
+  subject_free(&s);
+  attn2c_sizes_close(&sizes);
+  return status;
+}
+
 /* Everything is verified before anything is timed. */
-static int bench_entries(const attn2c_program *program, const attn2c_context *context, attn2c_source *source,
+static int bench_entries(const attn2c_program *program, attn2c_context *context, attn2c_source *source,
                          void **in, subject *subjects, attn2c_bench_result *results,
                          const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_descriptor *model = program->model;
@@ -291,7 +355,7 @@ static int bench_entries(const attn2c_program *program, const attn2c_context *co
   for (int e = 0; e < model->entry_count && status == ATTN2C_OK; e++) {
     const attn2c_entry *entry = &model->entries[e];
     subject *s = &subjects[e];
-    *s = (subject){program, context->model, context, entry, e, in + inputs, NULL, NULL};
+    *s = (subject){program, context->model, context, entry, e, NULL, in + inputs, NULL, NULL};
     for (int i = 0; i < entry->input_count; i++) {
       attn2c_input_random(&model->tensors[entry->inputs[i]], arguments->seed, 1, s->in[i]);
     }
@@ -330,6 +394,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
                          attn2c_message *message) {
   const attn2c_descriptor *descriptor = program->model;
   const int entries = descriptor->entry_count, inputs = attn2c_inputs_of_entries(descriptor, NULL);
+  const int rows = arguments->length > 0 ? 1 : entries;
   attn2c_source *source = NULL;
   attn2c_model *model = NULL;
   attn2c_context *context = NULL;
@@ -360,13 +425,16 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
   }
   if (status == ATTN2C_OK) {
     for (int e = 0; e < entries; e++) results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
-    status = bench_entries(program, context, source, in, subjects, results, arguments, message);
+    void **last = in + inputs - descriptor->entries[entries - 1].input_count;
+    status = arguments->length > 0
+                 ? bench_length(program, context, last, &results[0], arguments, message)
+                 : bench_entries(program, context, source, in, subjects, results, arguments, message);
   }
   if (status == ATTN2C_OK) {
-    status = attn2c_bench_report(results, entries, arguments->format, out);
+    status = attn2c_bench_report(results, rows, arguments->format, out);
     if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the report");
   }
-  if (status == ATTN2C_OK && arguments->compare != NULL) attn2c_bench_compare(&old, results, entries, out);
+  if (status == ATTN2C_OK && arguments->compare != NULL) attn2c_bench_compare(&old, results, rows, out);
   attn2c_old_rows_free(&old);
   for (int e = 0; results != NULL && e < entries; e++) {
     free(results[e].op_ms);

@@ -29,6 +29,10 @@ int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by
   return count;
 }
 
+const char *attn2c_bench_label(const attn2c_bench_result *result) {
+  return *result->label ? result->label : result->entry->name;
+}
+
 double attn2c_gflops(double flops, double ms) { return ms > 0.0 ? flops / (1e6 * ms) : 0.0; }
 
 static double fraction(double gflops, double roof) { return roof > 0.0 ? gflops / roof : 0.0; }
@@ -88,7 +92,7 @@ static double bound_fraction(const attn2c_bench_result *r) {
 
 static void md_bound(const attn2c_bench_result *r, FILE *out) {
   if (r->bound_ms <= 0.0) {
-    fprintf(out, "\n%s: bound n/a: kernels cannot be made at run time here\n", r->entry->name);
+    fprintf(out, "\n%s: bound n/a: kernels cannot be made at run time here\n", attn2c_bench_label(r));
     return;
   }
   fprintf(out, "\n| %-36s | calls | us a call | ms | GFLOP/s | best tile |\n", "part of the bound");
@@ -103,7 +107,7 @@ static void md_bound(const attn2c_bench_result *r, FILE *out) {
       fprintf(out, " - | - |\n");
     }
   }
-  fprintf(out, "\n%s: bound %.4g ms, %.1f%% of the %.4g ms of a call\n", r->entry->name, r->bound_ms,
+  fprintf(out, "\n%s: bound %.4g ms, %.1f%% of the %.4g ms of a call\n", attn2c_bench_label(r), r->bound_ms,
           100.0 * bound_fraction(r), r->ms.median);
 }
 
@@ -113,8 +117,9 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
     const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
-    fprintf(out, "| %s | %s | %d | %s | %.4g ± %.2g | %.4g | %.4g | %.1f |", r->model->name, r->entry->name,
-            r->model->threads, r->model->target, r->ms.median, r->ms.deviation, r->ms.p95, r->ms.p99, gflops);
+    fprintf(out, "| %s | %s | %d | %s | %.4g ± %.2g | %.4g | %.4g | %.1f |", r->model->name,
+            attn2c_bench_label(r), r->model->threads, r->model->target, r->ms.median, r->ms.deviation,
+            r->ms.p95, r->ms.p99, gflops);
     if (r->roof > 0.0) {
       fprintf(out, " %.1f | %.1f%% |\n", r->roof, 100.0 * fraction(gflops, r->roof));
     } else {
@@ -127,7 +132,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
         out,
         "\n%s: median of %d repetitions of %d call%s, least %.4g ms; opened in %.3g ms, first call %.3g ms;\n"
         "%.4g MFLOP, arena %" PRId64 " bytes, weights %" PRId64 " bytes, %d kernel%s (%s)\n",
-        r->entry->name, r->repetitions, r->calls, r->calls == 1 ? "" : "s", r->ms.minimum, r->open_ms,
+        attn2c_bench_label(r), r->repetitions, r->calls, r->calls == 1 ? "" : "s", r->ms.minimum, r->open_ms,
         r->first_ms, 1e-6 * r->entry->flops, bytes_of(attn2c_entry_arena(r->model, r->entry)),
         bytes_of(r->model->weight_floats), r->model->kernel_count, r->model->kernel_count == 1 ? "" : "s",
         r->provider);
@@ -139,7 +144,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
     if (r->op_ms == NULL) continue;
     const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);
     if (status != ATTN2C_OK) return status;
-    fprintf(out, "\n%s: %.4g ms with a mark before each op, %.4g ms without\n", r->entry->name,
+    fprintf(out, "\n%s: %.4g ms with a mark before each op, %.4g ms without\n", attn2c_bench_label(r),
             profiled_ms(r), r->ms.median);
   }
   return ATTN2C_OK;
@@ -190,11 +195,11 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
   const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
   *row = json_pack("{s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:o, s:I, "
                    "s:I, s:i, s:f, s:f, s:o}",
-                   "model", r->model->name, "entry", r->entry->name, "threads", r->model->threads, "target",
-                   r->model->target, "precision", ATTN2C_BENCH_PRECISION, "ms_median", r->ms.median, "ms_min",
-                   r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95, "ms_p99", r->ms.p99, "reps",
-                   r->repetitions, "flops", json_whole(r->entry->flops), "gflops", gflops, "roof_gflops",
-                   r->roof, "roof_fraction", json_fraction(gflops, r->roof), "peak_gflops",
+                   "model", r->model->name, "entry", attn2c_bench_label(r), "threads", r->model->threads,
+                   "target", r->model->target, "precision", ATTN2C_BENCH_PRECISION, "ms_median", r->ms.median,
+                   "ms_min", r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95, "ms_p99",
+                   r->ms.p99, "reps", r->repetitions, "flops", json_whole(r->entry->flops), "gflops", gflops,
+                   "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof), "peak_gflops",
                    r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
                    (json_int_t)bytes_of(attn2c_entry_arena(r->model, r->entry)), "weight_bytes",
                    (json_int_t)bytes_of(r->model->weight_floats), "kernels", r->model->kernel_count,
@@ -243,7 +248,7 @@ static int csv_group(const attn2c_bench_result *result, attn2c_profile_by by, co
   const double total = profiled_ms(result);
   for (int i = 0; i < count; i++) {
     const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
-    csv_text(result->entry->name, out);
+    csv_text(attn2c_bench_label(result), out);
     fprintf(out, ",%s,", group_names[by]);
     csv_text(rows[i].name, out);
     fprintf(out, ",%.6g,%.0f,%.6g,", rows[i].ms, rows[i].flops, gflops);
@@ -263,7 +268,7 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
     csv_text(r->model->name, out);
     putc(',', out);
-    csv_text(r->entry->name, out);
+    csv_text(attn2c_bench_label(r), out);
     fprintf(out, ",%d,", r->model->threads);
     csv_text(r->model->target, out);
     fprintf(out, ",%s,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%.0f,%.6g,%.6g,", ATTN2C_BENCH_PRECISION, r->ms.median,

@@ -12,6 +12,7 @@
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
+  char label[80];           /* of a call that does not fill the entry, with its tokens; else empty */
   const char *provider;     /* of the kernels */
   attn2c_spread ms;         /* of a call */
   int repetitions;          /* samples of it */
@@ -40,6 +41,9 @@ typedef struct {
 /* Adds up the entry's ops, in the order of their first appearance. `rows` has room for op_count; the number
  * of rows. */
 int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows);
+
+/* What a row is called: its label, or the entry's name. */
+const char *attn2c_bench_label(const attn2c_bench_result *result);
 
 /* The type that products compute with: "f32". */
 #define ATTN2C_BENCH_PRECISION "f32"

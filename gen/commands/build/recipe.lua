@@ -54,7 +54,8 @@ local function model_objects(spec, target_flags, entry_names, has_text)
       shipped[#shipped + 1] = object("model", own .. ".c", steps)
       program[#program + 1] = object("model", own .. ".c", { steps, "-DATTN2C_PROFILE" }, own .. "_profile.o")
     end
-    program[#program + 1] = object("model", linkage.entry(name, entry_name) .. "_trace.c", steps)
+    -- Lists of calls, which need not be fast here; without optimisation they are compiled in half the time.
+    program[#program + 1] = object("model", linkage.entry(name, entry_name) .. "_trace.c", { "-O0", target_flags })
   end
   shipped[#shipped + 1] = object("model", name .. "_ops.c", { loops, target_flags })
   shipped[#shipped + 1] = object("model", name .. "_kernels.c", { loops, target_flags })

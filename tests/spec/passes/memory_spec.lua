@@ -233,4 +233,11 @@ describe("memory", function()
     assert.not_equal(long.weights.offsets[alibi], long.entries[1].weights.offsets[alibi])
     assert.is_true(long.entries[1].weights.floats > long.weights.floats)
   end)
+
+  it("keeps tables of an encoder and of the model apart, which are alike but for their rows", function()
+    local long = helper.tiny({ positions = "rope", seq = { 4, 8 }, memory = { stage = "encoder", seq = 6 } }, "memory")
+    local short = long.entries[1]
+    assert.equal(long.weights.offsets["positions.cos_8"], short.weights.offsets["positions.cos_4"])
+    assert.equal(long.weights.offsets["encoder.positions.cos_6"], short.weights.offsets["encoder.positions.cos_6"])
+  end)
 end)

@@ -1,0 +1,46 @@
+/* resize.h - arrays between the shape that a caller has and that of an entry, which is larger: an array is
+ * walked axis by axis, and each axis says which of its items are the caller's. */
+#ifndef ATTN2C_RESIZE_H
+#define ATTN2C_RESIZE_H
+
+#include "base/descriptor.h"
+
+/* A call of an entry: it does `count` of the caller's `batch` sequences, from `first` on, each of `seq`
+ * tokens. */
+typedef struct {
+  attn2c_size entry;
+  int64_t batch, seq, first, count;
+} attn2c_part;
+
+/* Of the entry's items of an axis the first `head` are the caller's from `from` on, then come `gap` of
+ * padding, then the caller's again. */
+typedef struct {
+  int64_t entry, caller, from, head, gap;
+  int is_keys;
+} attn2c_resize_axis;
+
+/* An array of a call; all have four bytes an element. */
+typedef struct {
+  int rank; /* of the axes that are walked; the elements below them are one piece */
+  attn2c_resize_axis axes[ATTN2C_MAX_RANK];
+  int64_t entry_step[ATTN2C_MAX_RANK], caller_step[ATTN2C_MAX_RANK]; /* elements from item to item */
+  int64_t piece;
+  uint32_t fill, masked; /* what stands in padding, and for keys in it */
+} attn2c_resize;
+
+attn2c_resize attn2c_resize_of(const attn2c_lengths *lengths, const attn2c_axes *axes,
+                               const attn2c_tensor *tensor, const attn2c_part *part);
+
+/* Whether there is no padding, and the entry's array is one piece of the caller's; where that begins, in
+ * elements. */
+int attn2c_resize_is_same(const attn2c_resize *resize);
+int64_t attn2c_resize_offset(const attn2c_resize *resize);
+
+/* The caller's array into the entry's, with padding; the same without touching what is not the caller's;
+ * masking the keys of padding in the entry's, and nothing else; and what is the caller's of the entry's. */
+void attn2c_resize_pad(const attn2c_resize *resize, const void *caller, void *entry);
+void attn2c_resize_put(const attn2c_resize *resize, const void *caller, void *entry);
+void attn2c_resize_mask(const attn2c_resize *resize, void *entry);
+void attn2c_resize_take(const attn2c_resize *resize, const void *entry, void *caller);
+
+#endif
