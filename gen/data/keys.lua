@@ -16,10 +16,11 @@ keys.masks = { "none", "causal", "window", "prefix", "padding", "key_padding", "
 keys.list = {
   { key = "name", type = "name", required = true, of_model = true,
     meaning = "the model's name: of its folder, files and C symbols" },
-  { key = "batch", type = "integer", default = 1, min = 1, max = 256, meaning = "sequences a call" },
+  { key = "batch", type = "integer", default = 1, min = 1, max = 256,
+    meaning = "sequences a call, or a list, { 1, 8 }: an entry for each with each length, forward_8x16" },
   { key = "seq", type = "integer", stack = true, min = 1, max = 4096, default_text = "of an image: its patches",
     meaning = "tokens (frames) a sequence; queries of an attention. Of the model also a list, { 8, 16 }: an entry for "
-      .. "each length, forward_8 and forward_16, over one copy of the weights" },
+      .. "each length, forward_8 and forward_16, over one copy of the weights, and forward for any length" },
   { key = "d_model", type = "integer", stack = true, required = true, min = 1, max = 8192,
     meaning = "width of a token's state" },
   { key = "heads", type = "integer", stack = true, required = true, min = 1, max = 128, meaning = "attention heads" },

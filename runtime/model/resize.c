@@ -71,7 +71,7 @@ static void fill(uint32_t *to, int64_t count, uint32_t value) {
 
 /* From axis `number` on; from NULL: padding. */
 static void walk(const attn2c_resize *r, int number, int what, uint32_t *to, const uint32_t *from) {
-  if (number == r->rank) {
+  if (number >= r->rank || number >= ATTN2C_MAX_RANK) { /* the latter for compilers, which count */
     if (from && (what & COPY)) memcpy(to, from, (size_t)r->piece * sizeof *to);
     if (!from && (what & FILL)) fill(to, r->piece, r->fill);
     return;
@@ -100,7 +100,7 @@ void attn2c_resize_put(const attn2c_resize *r, const void *caller, void *entry) 
 void attn2c_resize_mask(const attn2c_resize *r, void *entry) { walk(r, 0, MASK, entry, NULL); }
 
 static void take(const attn2c_resize *r, int number, const uint32_t *from, uint32_t *to) {
-  if (number == r->rank) {
+  if (number >= r->rank || number >= ATTN2C_MAX_RANK) {
     memcpy(to, from, (size_t)r->piece * sizeof *to);
     return;
   }

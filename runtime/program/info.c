@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "model/dispatch.h"
 #include "program/inputs.h"
 
 static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
@@ -22,13 +23,31 @@ static void print_tensors(const attn2c_descriptor *model, const char *label, con
   for (int i = 0; i < count; i++) {
     char text[ATTN2C_TENSOR_TEXT];
     attn2c_tensor_text(&model->tensors[tensors[i]], text, sizeof text);
-    const int shared = model->tensors[tensors[i]].kind == ATTN2C_SHARED_INPUT && !model->seq_first;
-    fprintf(out, "  %-11s%s: %s%s\n", label, model->tensors[tensors[i]].name, text,
-            shared ? ", one for all sequences" : "");
+    const attn2c_kind kind = model->tensors[tensors[i]].kind;
+    const int shared = kind == ATTN2C_SHARED_INPUT && !model->seq_first;
+    fprintf(out, "  %-11s%s: %s%s%s\n", label, model->tensors[tensors[i]].name, text,
+            shared ? ", one for all sequences" : "", kind == ATTN2C_ROWS_INPUT ? ", or not given: all" : "");
   }
 }
 
-static void print_table(const attn2c_descriptor *model, FILE *out) {
+static const attn2c_lengths *lengths_of(const attn2c_program *program) {
+  return program->model->lengths ? program->model->lengths : program->lengths;
+}
+
+/* How many tokens a sequence may have. */
+static void print_lengths(const attn2c_program *program, FILE *out) {
+  const attn2c_lengths *lengths = lengths_of(program);
+  if (!lengths) return;
+  const long long longest = (long long)attn2c_longest(program->model, lengths);
+  if (lengths->exact) {
+    fprintf(out, "%-13s%lld: %s\n", "tokens", longest, lengths->exact);
+  } else {
+    fprintf(out, "%-13s%lld to %lld\n", "tokens", (long long)lengths->least, longest);
+  }
+}
+
+static void print_table(const attn2c_program *program, FILE *out) {
+  const attn2c_descriptor *model = program->model;
   fprintf(out, "%-13s%s\n", "model", model->name);
   fprintf(out, "%-13s%s, ABI %d\n", "generator", model->generator, model->abi);
   fprintf(out, "%-13s%s (%s)\n", "description", model->description, model->description_hash);
@@ -40,6 +59,7 @@ static void print_table(const attn2c_descriptor *model, FILE *out) {
     fprintf(out, "%-13sdoes not pay: there is too little work between two meetings\n", "a second one");
   }
   fprintf(out, "%-13s%d\n", "layers", model->layers);
+  print_lengths(program, out);
   for (int e = 0; e < model->entry_count; e++) {
     const attn2c_entry *entry = &model->entries[e];
     fprintf(out, "%-13s%s\n", "entry", entry->name);
@@ -73,7 +93,10 @@ static json_t *json_tensor(const attn2c_tensor *tensor) {
     json_decref(object);
     return NULL;
   }
-  if (tensor->kind == ATTN2C_SHARED_INPUT && json_object_set_new(object, "shared", json_true()) != 0) {
+  const char *what = tensor->kind == ATTN2C_SHARED_INPUT ? "shared"
+                     : tensor->kind == ATTN2C_ROWS_INPUT ? "optional"
+                                                         : NULL;
+  if (what && json_object_set_new(object, what, json_true()) != 0) {
     json_decref(object);
     return NULL;
   }
@@ -118,7 +141,17 @@ static int json_kernels(const attn2c_descriptor *model, json_t *object) {
   return 0;
 }
 
-static int print_json(const attn2c_descriptor *model, FILE *out) {
+/* Sets object.tokens to the least and the most that a sequence may have: 0, or -1 without memory. */
+static int json_lengths(const attn2c_program *program, json_t *object) {
+  const attn2c_lengths *lengths = lengths_of(program);
+  if (!lengths) return 0;
+  const json_int_t most = (json_int_t)attn2c_longest(program->model, lengths);
+  const json_int_t least = (json_int_t)(lengths->exact ? attn2c_shortest(lengths) : lengths->least);
+  return json_object_set_new(object, "tokens", json_pack("{s:I, s:I}", "least", least, "most", most));
+}
+
+static int print_json(const attn2c_program *program, FILE *out) {
+  const attn2c_descriptor *model = program->model;
   json_t *object = json_pack(
       "{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:I}", "name", model->name,
       "generator", model->generator, "abi", model->abi, "description", model->description, "description_hash",
@@ -129,7 +162,8 @@ static int print_json(const attn2c_descriptor *model, FILE *out) {
   char *text = NULL;
   json_t *second = json_pack("{s:b, s:f}", "pays", model->saved_by_two > 0.0, "share", model->saved_by_two);
   if (object != NULL && json_object_set_new(object, "second_thread", second) == 0 &&
-      json_entries(model, object) == 0 && json_kernels(model, object) == 0) {
+      json_lengths(program, object) == 0 && json_entries(model, object) == 0 &&
+      json_kernels(model, object) == 0) {
     text = json_dumps(object, JSON_INDENT(2));
   }
   json_decref(object);
@@ -139,13 +173,13 @@ static int print_json(const attn2c_descriptor *model, FILE *out) {
   return ATTN2C_OK;
 }
 
-int attn2c_info_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+int attn2c_info_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message) {
   if (arguments->licenses) {
     attn2c_licenses(out);
   } else if (!arguments->json) {
-    print_table(model, out);
-  } else if (print_json(model, out) != ATTN2C_OK) {
+    print_table(program, out);
+  } else if (print_json(program, out) != ATTN2C_OK) {
     attn2c_say(message, "info: no memory");
     return ATTN2C_MEMORY;
   }

@@ -7,7 +7,7 @@
 
 /* Prints what the arguments ask for: --licenses, --json or the table. ATTN2C_OK or _MEMORY; the stream's
  * errors are the caller's to look at. */
-int attn2c_info_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+int attn2c_info_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message);
 
 /* The notices that the licences ask for. */

@@ -43,7 +43,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   }
   switch (arguments->command) {
   case ATTN2C_COMMAND_INFO:
-    return attn2c_info_command(program->model, arguments, stdout, message);
+    return attn2c_info_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_RUN:
     if (attn2c_asks_text(arguments)) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);

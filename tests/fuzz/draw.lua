@@ -307,7 +307,15 @@ function draw.description(seed, number)
   draw_plan(d)
   checkpoint.draw(d)
   if chance(20) and d.layers > 0 and not d.layer_groups then draw_layers(d) end
-  if chance(8) and d.seq and d.seq > 1 and stage ~= "image" then d.seq = { random(1, d.seq - 1), d.seq } end
+  -- The angles of these go by the length.
+  local by_length = d.rope_scaling and (d.rope_scaling.type == "dynamic" or d.rope_scaling.type == "longrope")
+  if d.seq == 1 then
+    for _, each in ipairs(d.output or {}) do if each.over == "second" then each.over = "first" end end
+  end
+  if chance(8) and d.seq and d.seq > 2 and stage ~= "image" and not by_length then
+    d.seq = { random(2, d.seq - 1), d.seq }
+  end
+  if chance(4) and (d.batch or 1) > 1 and not by_length then d.batch = { random(1, d.batch - 1), d.batch } end
   return d
 end
 

@@ -1,7 +1,6 @@
 -- sizes.lua: batch = { 1, 8 } and seq = { 16, 64 }, and what a shorter sequence needs: which of its tokens would see
 -- padding behind it, and why a model of one length may not pad at all.
 local layers = require("passes.validate.layers")
-local readers = require("passes.validate.readers")
 local words = require("common.words")
 
 local sizes = {}
@@ -26,7 +25,7 @@ function sizes.of(say, description, key)
     if seen[n] then return say(key, ("the %s %d is given twice"):format(what, n)) end
     seen[n], list[#list + 1] = true, n
   end
-  if #list == 0 then return say(key, readers.show(given) .. ", but a number or a list of numbers is allowed") end
+  if #list == 0 then return { given } end -- which its reader refuses
   if #list > MOST then
     return say(key, ("a list of %d %s, but at most %d are allowed"):format(#list,
       key == "seq" and "lengths" or "batches", MOST))
@@ -100,8 +99,8 @@ local function angles_same_to(spec)
 end
 
 --- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens; of a model with a
---- list (listed) spec.rows, whether it gets an input of the rows of each sequence; spec.exact, why a sequence may not be
---- shorter; and of each layer, sees_padding.
+--- list (listed) spec.rows, whether it gets an input of the rows of each sequence; spec.exact, why a sequence may not
+--- be shorter; and of each layer, sees_padding.
 function sizes.resolve(say, spec, listed)
   local sees = false
   for _, each in ipairs(spec.each or { spec }) do
@@ -122,8 +121,8 @@ function sizes.resolve(say, spec, listed)
   end
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
   if listed and same_to then
-    say("rope_scaling", ("the angles of %s go by the length beyond %d positions, and then a list of lengths does not go "
-      .. "with it%s"):format(spec.rope_scaling.type, same_to,
+    say("rope_scaling", ("the angles of %s go by the length beyond %d positions, and then a list of lengths does not "
+      .. "go with it%s"):format(spec.rope_scaling.type, same_to,
       spec.rope_scaling.type == "dynamic" and "; give it `longest`" or ""))
   end
   local is_image = spec.input.stage == "image"

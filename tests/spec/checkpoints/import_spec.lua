@@ -58,6 +58,23 @@ describe("a checkpoint's folder", function()
     assert.same({ 5, 3, 0, "unit" }, { s.seq, s.batch, s.input.types, s.output[3].name })
   end)
 
+  it("gets a list of lengths where it has a tokenizer, as far as it allows", function()
+    local function seq_of(longest, more)
+      local config = made.config { max_position_embeddings = longest }
+      local text = import.text(made.checkpoint(config, made.bert(), more))
+      return text:match("\n  seq = ([^\n]*)\n")
+    end
+    local tokenizer = { ["tokenizer.json"] = "{}" }
+    assert.equal("16, -- tokens; up to 16", seq_of(16))
+    assert.equal("128, -- tokens; up to 512", seq_of(512))
+    assert.equal("{ 8, 16 }, -- tokens; a call takes any number up to the last", seq_of(16, tokenizer))
+    assert.equal("{ 8, 16, 32, 40 }, -- tokens; a call takes any number up to the last", seq_of(40, tokenizer))
+    assert.equal("{ 8, 16, 32, 64, 128, 256 }, -- tokens; a call takes any number up to the last; up to 8192 may be "
+      .. "added", seq_of(8192, tokenizer))
+    local s = spec_of(made.checkpoint(nil, nil, tokenizer), { "seq=5" })
+    assert.equal(5, s.seq)
+  end)
+
   it("finds a prefix, or none, and leaves the pooler out where the file has none", function()
     for _, prefix in ipairs { "", "bert." } do
       local tensors = made.bert(prefix)

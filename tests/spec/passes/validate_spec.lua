@@ -29,7 +29,8 @@ describe("a spec", function()
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, layout = "batch_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
-      kernels = "libxsmm", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {},
+      kernels = "libxsmm", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
+      sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
     }, s)
   end)
 
@@ -444,7 +445,70 @@ describe("a list of lengths", function()
     assert.same({ "forward_5", "forward_16" }, { entries[1].entry_name, entries[2].entry_name })
     assert.same({ 5, 16 }, { entries[1].spec.seq, entries[2].spec.seq })
     assert.same({ 16, 16 }, { entries[1].spec.max_position, entries[2].spec.max_position })
-    assert.equal("forward", helper.tiny({ seq = { 16 } }, "validate").entry_name)
+    assert.equal("forward_16", helper.tiny({ seq = { 16 } }, "validate").entry_name)
+  end)
+
+  it("goes with a list of batches: an entry for each of both, by length", function()
+    local function names_of(more)
+      local names = {}
+      for i, entry in ipairs(helper.tiny(more, "validate").entries) do names[i] = entry.entry_name end
+      return names
+    end
+    assert.same({ "forward_1x5", "forward_8x5", "forward_1x16", "forward_8x16" },
+      names_of { seq = { 5, 16 }, batch = { 8, 1 } })
+    assert.same({ "forward_2x8", "forward_3x8" }, names_of { batch = { 2, 3 } })
+    assert.same({ "forward" }, names_of { batch = 3 })
+  end)
+
+  it("gets an input of rows where tokens would see padding, or a pool would take it", function()
+    local function rows_of(more)
+      more.seq = more.seq or { 4, 8 }
+      return helper.tiny(more, "validate").spec.rows or false
+    end
+    local pools = function(over) return { { stage = "pool", over = over } } end
+    for _, with in ipairs { {}, { mask = { window = { 2, 1 } } }, { mask = { "prefix" }, prefix = 3 },
+      { mask = "padding", mask_value = -1 }, { mask = "key_padding", mask_value = -1 },
+      { mask = "causal", output = pools("mean") }, { layers = { { mask = "causal" }, {} } },
+      { mask = "additive", fully_masked = "nan" },
+      { mask = "padding", input = { stage = "qkv" }, output = pools("max") } } do
+      assert.is_true(rows_of(with))
+    end
+    for _, without in ipairs { { mask = "causal" }, { mask = { window = { 2, 0 } } }, { mask = "padding" },
+      { mask = "attention_mask" }, { mask = "blocked" }, { mask = "additive_heads" }, { mask = "key_bias" },
+      { mask = "padding", output = pools("mean") }, { mask = "causal", output = pools("first") },
+      { input = { stage = "qkv" }, key_seq = 3 }, { layers = 0 }, { seq = 8 } } do
+      assert.is_false(rows_of(without))
+    end
+  end)
+
+  it("is refused where a shorter sequence would be another computation", function()
+    local function refusals_of(more)
+      more.seq = more.seq or { 4, 8 }
+      return helper.refusals(helper.description(more))
+    end
+    local dynamic = { type = "dynamic", factor = 2, max_position = 6 }
+    assert.same({ "rope_scaling: the angles of dynamic go by the length beyond 6 positions, and then a list of lengths "
+      .. "does not go with it; give it `longest`" }, refusals_of { positions = "rope", rope_scaling = dynamic })
+    assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic, seq = 8 })
+    dynamic.longest = 8
+    assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic })
+    assert.same({ 'output: pool "second" takes the second row, but seq is 1' },
+      refusals_of { seq = { 1, 8 }, output = { { stage = "pool", over = "second" } } })
+    assert.same({ 'inputs.ids: "seq" is what a call of any size calls its length' },
+      refusals_of { input = { stage = "tokens", vocab = 9 }, inputs = { ids = "seq" } })
+  end)
+
+  it("is not needed where a model can mask what is missing", function()
+    local function exact_of(more) return helper.tiny(more, "validate").spec.exact end
+    for _, more in ipairs { { mask = "causal" }, { mask = "padding", output = { { stage = "pool", over = "mean" } } },
+      { mask = "attention_mask" }, { seq = { 8 } } } do
+      assert.is_nil(exact_of(more))
+    end
+    assert.equal("its tokens see all others, and it has neither lengths nor attention_mask", exact_of {})
+    assert.equal("pool mean takes all rows, and it has no lengths",
+      exact_of { mask = "causal", output = { { stage = "pool", over = "mean" } } })
+    assert.equal("an image has one size", exact_of { seq = 5, input = { stage = "image", height = 8, width = 8,
+      patch = 4, channels = 1, class_token = true } })
   end)
 
   it("is refused in one line where it is none", function()
@@ -460,9 +524,14 @@ describe("a list of lengths", function()
     assert.same({ "seq: 5000, " .. range }, refusals_of { 8, 5000 })
     assert.same({ "seq: 0, " .. range }, refusals_of { 0, 8 })
     assert.same({ "seq: a table, " .. range }, refusals_of {})
+    assert.same({ "batch: the batch 2 is given twice" }, refusals_of(8, { batch = { 2, 2 } }))
+    assert.same({ "batch: 300, but an integer from 1 to 256 is allowed" }, refusals_of(8, { batch = { 1, 300 } }))
     local many = {}
     for i = 1, 17 do many[i] = i end
     assert.same({ "seq: a list of 17 lengths, but at most 16 are allowed" }, refusals_of(many))
+    many[17] = nil
+    assert.same({ "batch: 3 batches of 16 lengths, but at most 32 entries are allowed" },
+      refusals_of(many, { batch = { 1, 2, 3 } }))
     assert.same({ "max_position: 8, but there are 16 positions" },
       refusals_of({ 4, 16 }, { positions = "learned", max_position = 8 }))
     local image = { stage = "image", height = 8, width = 8, patch = 4, channels = 1 }

@@ -63,12 +63,22 @@ local function write_checkpoint(text, path)
   helper.write(path, string.pack("<I8", #head) .. head .. table.concat(data))
 end
 
--- The outputs of an entry (nil: the only one) on the same ids and lengths, as the bytes of their files.
-local function outputs_of(program, entry, seq)
+-- Writes ids, those of each sequence from a seed, and lengths.
+local function write_inputs(seq, seeds, lengths)
   local ids = {}
-  for i = 1, 2 * seq do ids[i] = i * 7 % 50 end
-  write_integers(scratch .. "/ids.npy", { 2, seq }, ids)
-  write_integers(scratch .. "/lengths.npy", { 2 }, { seq, seq - 2 })
+  for _, seed in ipairs(seeds) do
+    for i = 1, seq do ids[#ids + 1] = (i + seed) * 7 % 50 end
+  end
+  write_integers(scratch .. "/ids.npy", { #seeds, seq }, ids)
+  write_integers(scratch .. "/lengths.npy", { #lengths }, lengths)
+end
+
+-- The outputs of an entry (nil: of those that fit) on the same ids and lengths, as the bytes of their files. seeds: one
+-- a sequence.
+local function outputs_of(program, entry, seq, seeds)
+  local lengths = { seq, seq - 2 }
+  for i = 3, #(seeds or {}) do lengths[i] = seq end
+  write_inputs(seq, seeds or { 0, seq }, table.move(lengths, 1, seeds and #seeds or 2, 1, {}))
   local list = { "run", "--weights", scratch .. "/weights.safetensors", "--input", "ids=" .. scratch .. "/ids.npy",
     "--input", "lengths=" .. scratch .. "/lengths.npy", "--output", "states=" .. scratch .. "/states.npy", "--output",
     "logits=" .. scratch .. "/logits.npy" }
@@ -109,6 +119,64 @@ describe("a model of two lengths", function()
     assert.same(outputs_of(long, nil, 16), outputs_of(both, nil, 16)) -- the longest, where none is named
   end)
 
+  -- The floats of a file, from sequence `first` (from 0) on, `count` of `all`.
+  local function floats(bytes, all, first, count)
+    local header = string.unpack("<I2", bytes, 9)
+    local size = (#bytes - 10 - header) // all
+    local data, list = bytes:sub(11 + header + first * size, 10 + header + (first + count) * size), {}
+    for i = 1, #data, 4 do list[#list + 1] = string.unpack("<f", data, i) end
+    return list
+  end
+
+  it("takes any length and any number of sequences, through the entry that costs least", function()
+    assert.same(outputs_of(short, nil, 4), outputs_of(both, nil, 4)) -- which a model of one length pads, too
+    assert.same(outputs_of(long, nil, 7), outputs_of(both, nil, 7))
+    assert.same(outputs_of(both, "forward_5", 3), outputs_of(both, nil, 3))
+    for _, file in ipairs { "states", "logits" } do
+      local exact, padded = outputs_of(both, "forward_5", 5)[file], outputs_of(both, "forward_16", 5)[file]
+      assert.equal(#exact, #padded)
+      local a, b = floats(exact, 1, 0, 1), floats(padded, 1, 0, 1)
+      for i = 1, #a do assert.is_true(math.abs(a[i] - b[i]) < 2e-6, file .. " " .. i) end
+    end
+  end)
+
+  it("gives a sequence the same bits whatever its neighbours are", function()
+    local function first_of(seeds)
+      local outputs = outputs_of(both, nil, 7, seeds)
+      return { floats(outputs.states, #seeds, 0, 1), floats(outputs.logits, #seeds, 0, 1) }
+    end
+    local alone = first_of { 3 }
+    assert.same(alone, first_of { 3, 9 })
+    assert.same(alone, first_of { 3, 4 })
+    assert.same(alone, first_of { 3, 8, 1, 2, 5 })
+  end)
+
+  it("refuses what does not fit", function()
+    local function said(seq, lengths, ids_seq)
+      write_inputs(seq, { 0, 1 }, lengths)
+      local list = { "run", "--weights", scratch .. "/weights.safetensors", "--input", "ids=" .. scratch .. "/ids.npy",
+        "--input", "lengths=" .. scratch .. "/lengths.npy", "--output", "logits=-" }
+      if ids_seq then table.move({ "--entry", ids_seq }, 1, 2, #list + 1, list) end
+      local code, text = run(both, list)
+      assert.equal(3, code, text)
+      return (text:gsub("[%w_/.]+/", ""))
+    end
+    assert.equal("both: ids: ids.npy holds 17 tokens, but 1 to 16 are allowed\n", said(17, { 3, 3 }):match("^[^\n]+\n"))
+    assert.equal("both: ids: ids.npy holds 6 tokens, but 1 to 5 are allowed\n",
+      said(6, { 3, 3 }, "forward_5"):match("^[^\n]+\n"))
+    assert.equal("both: lengths[1]: 7, but 1 to 6 is allowed\n", said(6, { 6, 7 }))
+    assert.equal("both: lengths: 3 sequences, but ids has 2\n", said(6, { 6, 6, 6 }))
+  end)
+
+  it("times a call of a length that no entry has", function()
+    local code, text = run(both, { "bench", "-r", "2", "--length", "7" })
+    assert.equal(0, code, text)
+    assert.truthy(text:find("\n| both | forward_16 (7 tokens) | 2 |", 1, true), text)
+    code, text = run(both, { "bench", "--length", "17" })
+    assert.equal(2, code)
+    assert.equal("both: --length: 17, but 1 to 16 is allowed\n", text)
+  end)
+
   it("refuses an entry that it does not have", function()
     local code, text = run(both, { "run", "--entry", "forward_8" })
     assert.equal(2, code)
@@ -127,6 +195,8 @@ describe("a model of two lengths", function()
     assert.equal(of_long.weight_bytes, info.weight_bytes)
     assert.equal(of_long.arena_bytes, info.arena_bytes)
     assert.equal(of_long.parameters, info.parameters)
+    assert.same({ least = 1, most = 16 }, info.tokens)
+    assert.matches("\ntokens       1 to 16\n", (select(2, run(both, { "info" }))))
     for i, single in ipairs { of_short, of_long } do
       assert.equal(single.entries[1].flops, info.entries[i].flops)
       assert.equal(single.entries[1].arena_bytes, info.entries[i].arena_bytes)
@@ -148,13 +218,42 @@ describe("a model of two lengths", function()
         .. "both_forward_@_out *out);"):gsub("@", length), 1, true))
       assert.truthy(header:find(("#define BOTH_FORWARD_%d_IN_IDS %d "):format(length, 2 * length), 1, true))
     end
-    helper.write(scratch .. "/use.c", '#include "both.h"\nint main(void) { both_forward_5_in in5 = { 0 };\n'
-      .. "both_forward_16_out out16 = { 0 }; (void)in5, (void)out16;\n"
-      .. "return both_forward_5(0, 0, 0) == 2 && both_forward_16(0, 0, 0) == 2 ? 0 : 1; }\n")
+    helper.write(scratch .. "/use.c", [[
+#include "both.h"
+#include <math.h>
+#include <stddef.h>
+int main(int argc, char **argv) {
+  both_model *model;
+  both_ctx *ctx;
+  int32_t ids[4 * 16], lengths[4] = { 5, 3, 5, 4 };
+  float one[2 * 7], any[3 * 7];
+  if (both_forward_5(NULL, NULL, NULL) != 2 || both_forward(NULL, NULL, NULL) != 2) return 1;
+  if (argc < 2 || both_open(argv[1], &model, NULL, 0) || both_create(model, &ctx)) return 2;
+  for (int i = 0; i < 4 * 16; i++) ids[i] = i % 50;
+  both_forward_5_in in5 = { .ids = ids, .lengths = lengths };
+  both_forward_5_out out5 = { .logits = one };
+  both_forward_in in = { .batch = 3, .seq = 5, .ids = ids, .lengths = lengths };
+  both_forward_out out = { .logits = any };
+  if (both_forward_5(ctx, &in5, &out5) || both_forward(ctx, &in, &out)) return 3;
+  for (int i = 0; i < 2 * 7; i++)
+    if (one[i] != any[i]) return 4;
+  in.seq = 4, in.batch = 1;
+  if (both_forward(ctx, &in, &out) != 3) return 5; /* of its length 5 */
+  lengths[0] = 4;
+  if (both_forward(ctx, &in, &out) || !isfinite(any[0])) return 6;
+  in.seq = 17;
+  if (both_forward(ctx, &in, &out) != 2) return 7;
+  in.seq = 4, in.lengths = NULL;
+  if (both_forward(ctx, &in, &out) != 2) return 8;
+  both_destroy(ctx);
+  both_close(model);
+  return 0;
+}
+]])
     local code, text = run("cc", { "-std=c99", "-Wall", "-Wextra", "-Werror", "-I" .. scratch .. "/both",
       scratch .. "/use.c", scratch .. "/both/libboth.a", "-lpthread", "-lm", "-o", scratch .. "/use" })
     assert.equal(0, code, text)
-    assert.equal(0, (run(scratch .. "/use", {})))
+    assert.equal(0, (run(scratch .. "/use", { scratch .. "/weights.safetensors" })))
   end)
 end)
 
