@@ -189,6 +189,20 @@ local function tokenizer_of(self)
   return self.place .. (inside ~= "" and "/" .. inside or "")
 end
 
+-- What sentence-transformers does with a text before it is tokenized, and models here do not.
+local function note_texts(self)
+  local settings, limits = self.folder.settings or {}, self.folder.limits or {}
+  local name, prompts = settings.default_prompt_name, settings.prompts
+  local prompt = type(name) == "string" and type(prompts) == "table" and prompts[name]
+  if type(prompt) == "string" and prompt ~= "" then
+    self.notes[#self.notes + 1] = ("config_sentence_transformers.json: texts have to begin with %s, which is not put "
+      .. "before them"):format(faults.quote(prompt))
+  end
+  if limits.do_lower_case == true then
+    self.notes[#self.notes + 1] = "sentence_bert_config.json: do_lower_case: texts have to be in lower case"
+  end
+end
+
 -- What the labels are called, and how their scores become probabilities.
 local function labels_of_text(self, output)
   local last, config = output[#output], self.folder.config
@@ -222,10 +236,6 @@ local function head_lines(self, class)
   for word in pairs(types) do list[#list + 1] = word end
   table.sort(list)
   lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(list, ", "))
-  local prompts = f.settings and f.settings.default_prompt_name
-  if type(prompts) == "string" then
-    lines[#lines + 1] = "Texts are put behind the prompt " .. faults.quote(prompts) .. "."
-  end
   for _, note in ipairs(self.notes) do lines[#lines + 1] = note end
   return lines
 end
@@ -259,6 +269,7 @@ local function entries_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages)
   local labels, label_function = labels_of_text(self, output)
+  note_texts(self)
   return {
     { "name", import.identifier(self.folder.title) },
     { "seq", seq, lengths_remark },

@@ -20,8 +20,8 @@ typedef struct {
   double score;
 } attn2c_span;
 
-/* The span with the largest product of probabilities, among the rows that may be part of an answer, of at
- * most `longest` rows. */
+/* The span with the largest product of probabilities, among the rows that may be part of an answer (may
+ * is 1), of at most `longest` rows. */
 attn2c_span attn2c_best_span(const float *begins, const float *ends, int64_t rows, const unsigned char *may,
                              int64_t longest);
 

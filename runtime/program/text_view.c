@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Tokens of an answer to a question, at most, as transformers' pipeline has it. */
 #define LONGEST_ANSWER 15
@@ -46,11 +45,5 @@ const float *attn2c_view_next(const attn2c_view_of_text *view) {
 }
 
 attn2c_span attn2c_view_span(const attn2c_view_of_text *view) {
-  const attn2c_span none = {-1, -1, 0.0};
-  unsigned char *may = malloc((size_t)view->length + 1);
-  if (!may) return none;
-  for (int64_t i = 0; i < view->length; i++) may[i] = view->sources[i] == 1;
-  const attn2c_span found = attn2c_best_span(view->values, view->second, view->length, may, LONGEST_ANSWER);
-  free(may);
-  return found;
+  return attn2c_best_span(view->values, view->second, view->length, view->sources, LONGEST_ANSWER);
 }

@@ -260,6 +260,13 @@ describe("words of the command line", function()
     assert.matches("%-%-weights F.safetensors is needed", said)
   end)
 
+  it("are what info tells of", function()
+    assert.matches("\nof text +label\n", sh("sequence/sequence info"))
+    local told = dkjson.decode(sh("sequence/sequence info --json"))
+    assert.same({ "label", { "no", "yes", "per\u{202E}haps\27[31m" } }, { told.of_text, told.labels })
+    assert.is_nil(sh("next/next info"):find("label"))
+  end)
+
   it("are explained by the help of a model that takes text", function()
     assert.matches("%-%-text WORD", sh("sequence/sequence run --help"))
   end)
