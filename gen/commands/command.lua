@@ -75,6 +75,7 @@ local function grammar()
   bench:option("--weights", "Weights in safetensors form (default: seeded random)."):argname("FILE")
   bench:option("-r --repetitions", "How often (default: about a second)."):argname("N")
   bench:option("-o --output", "The form of the table."):choices { "md", "json", "csv" }
+  bench:option("--length", "Time a call of so many tokens, padded to the entry that it fits in."):argname("N")
   bench:flag("--profile", "Split the time by operation and layer.")
   bench:flag("--bound", "The time that the best tiles and row operations would take, part by part.")
   bench:option("--compare", "What an earlier bench -o json wrote: print old, new and their ratio."):argname("FILE")
@@ -113,6 +114,7 @@ local function program_words(name, arguments)
   if name == "bench" and arguments.output then add("-o", arguments.output) end
   if arguments.nan then add("--nan") end
   if arguments.compare then add("--compare", arguments.compare) end
+  if arguments.length then add("--length", arguments.length) end
   if arguments.json then add("--json") end
   if arguments.profile then add("--profile") end
   if arguments.bound then add("--bound") end

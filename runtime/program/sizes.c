@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/shape.h"
 #include "formats/npy.h"
 #include "model/dispatch.h"
 #include "program/inputs.h"
@@ -62,16 +63,17 @@ attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int i
   return tensor;
 }
 
-static int wrong_length(const attn2c_sizes *sizes, const char *name, int64_t seq, const char *path,
+static int wrong_length(const attn2c_sizes *sizes, const char *name, const attn2c_npy *array, int64_t seq,
                         attn2c_message *message) {
   const attn2c_lengths *lengths = sizes->lengths;
+  const attn2c_shape_text shape = attn2c_shape_write(array->rank, array->shape);
   const int64_t longest = size_of(sizes)->seq;
   if (lengths->exact) {
-    attn2c_say(message, "%s: %s holds %" PRId64 " tokens, but %" PRId64 " are expected: %s", name, path, seq,
-               longest, lengths->exact);
+    attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " are expected: %s", name,
+               array->path, shape.text, seq, longest, lengths->exact);
   } else {
-    attn2c_say(message, "%s: %s holds %" PRId64 " tokens, but %" PRId64 " to %" PRId64 " are allowed", name,
-               path, seq, lengths->least, longest);
+    attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " to %" PRId64 " are allowed",
+               name, array->path, shape.text, seq, lengths->least, longest);
   }
   return ATTN2C_FORMAT;
 }
@@ -82,11 +84,21 @@ static int disagree(const char *name, int64_t size, const char *what, const char
   return ATTN2C_FORMAT;
 }
 
-/* Takes the sizes from an array of the right rank. */
+/* Whether an array has the rank of the tensor, and its extents where they do not go with the call's size. */
+static int is_alike(const attn2c_npy *array, const attn2c_tensor *tensor, const attn2c_axes *axes) {
+  if (array->rank != tensor->rank) return 0;
+  for (int i = 0; i < tensor->rank; i++) {
+    const int grows = i == axes->batch || i == axes->rows || i == axes->keys;
+    if (!grows && array->shape[i] != tensor->shape[i]) return 0;
+  }
+  return 1;
+}
+
+/* Takes the sizes from an array. */
 static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c_message *message) {
   const attn2c_axes *axes = axes_of(sizes, 1, index);
   const attn2c_tensor *tensor = &sizes->model->tensors[attn2c_sizes_entry(sizes)->inputs[index]];
-  if (array->rank != tensor->rank) return ATTN2C_OK; /* which is said of the shape as a whole */
+  if (!is_alike(array, tensor, axes)) return ATTN2C_OK; /* which is said of the shape as a whole */
   if (axes->batch >= 0) {
     const int64_t batch = array->shape[axes->batch];
     if (sizes->batch == 0 && batch > 0) sizes->batch = batch, sizes->batch_of = tensor->name;
@@ -96,7 +108,7 @@ static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c
   if (axes->rows >= 0) {
     const int64_t seq = array->shape[axes->rows], longest = size_of(sizes)->seq;
     const int is_short = seq < longest && (sizes->lengths->exact || seq < sizes->lengths->least);
-    if (seq > longest || is_short) return wrong_length(sizes, tensor->name, seq, array->path, message);
+    if (seq > longest || is_short) return wrong_length(sizes, tensor->name, array, seq, message);
     if (sizes->seq == 0) sizes->seq = seq, sizes->seq_of = tensor->name;
     if (seq != sizes->seq) return disagree(tensor->name, seq, "tokens", sizes->seq_of, sizes->seq, message);
   }

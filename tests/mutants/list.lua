@@ -262,6 +262,38 @@ of("gen/commands/overrides.lua", spec .. "commands/overrides_spec.lua") {
     wrong = "a key with two values is taken" },
 }
 
+of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
+  { name = "sizes_window", old = "(mask.window and mask.window.right == 0)", new = "mask.window",
+    filter = "input of rows", wrong = "behind a window to the right padding is seen" },
+  { name = "sizes_value", old = "and not spec.mask_value then return false end", new = "then return false end",
+    filter = "input of rows", wrong = "padding that is only made unlikely is seen" },
+  { name = "sizes_nan", old = "if spec.fully_masked == \"nan\" then return true end", new = "",
+    filter = "input of rows", wrong = "rows of padding that see nothing spread NaN" },
+  { name = "sizes_pool", old = "if not told and not rows_not_needed[over]", new = "if not told and over == \"mean\"",
+    filter = "input of rows", wrong = "other pools than the mean take padding" },
+  { name = "sizes_angles", old = "if listed and same_to then", new = "if false then", filter = "another computation",
+    wrong = "angles of another length are used" },
+}
+
+of("runtime/model/resize.c", "c:dispatch") {
+  { name = "resize_masked", old = "fill(to + i * step, step, r->masked);", new = "fill(to + i * step, step, r->fill);",
+    wrong = "keys of padding are not masked" },
+  { name = "resize_past", old = "a.head = lengths->past + part->seq", new = "a.head = part->seq + 0 * lengths->past",
+    wrong = "the past is taken for new keys" },
+  { name = "resize_same", old = "(i > 0 && x->caller != x->entry)", new = "0",
+    wrong = "an entry is called with a part of an array whose batch is not in front" },
+}
+
+of("runtime/model/dispatch.c", "c:dispatch") {
+  { name = "dispatch_cost", old = "/ (double)(rest < batch ? rest : batch)",
+    new = "/ (double)(rest < batch ? batch : batch)",
+    wrong = "padded sequences count as work that is done" },
+  { name = "dispatch_weights", old = "(model->entries[i].flops + r->weights_cost)", new = "model->entries[i].flops",
+    wrong = "bringing the weights costs nothing" },
+  { name = "dispatch_rows", old = "if (rows < 1 || rows > c->part.seq) return", new = "if (rows < 1) return",
+    wrong = "a length above the sequence is accepted" },
+}
+
 of("runtime/formats/file.c", "c:file") {
   { name = "file_eintr", old = "      if (errno == EINTR) continue;\n", new = "",
     filter = "file/reading_goes_on*", wrong = "a signal ends a read" },

@@ -161,8 +161,9 @@ describe("a model of two lengths", function()
       assert.equal(3, code, text)
       return (text:gsub("[%w_/.]+/", ""))
     end
-    assert.equal("both: ids: ids.npy holds 17 tokens, but 1 to 16 are allowed\n", said(17, { 3, 3 }):match("^[^\n]+\n"))
-    assert.equal("both: ids: ids.npy holds 6 tokens, but 1 to 5 are allowed\n",
+    assert.equal("both: ids: ids.npy holds [2, 17]: 17 tokens, but 1 to 16 are allowed\n",
+      said(17, { 3, 3 }):match("^[^\n]+\n"))
+    assert.equal("both: ids: ids.npy holds [2, 6]: 6 tokens, but 1 to 5 are allowed\n",
       said(6, { 3, 3 }, "forward_5"):match("^[^\n]+\n"))
     assert.equal("both: lengths[1]: 7, but 1 to 6 is allowed\n", said(6, { 6, 7 }))
     assert.equal("both: lengths: 3 sequences, but ids has 2\n", said(6, { 6, 6, 6 }))
