@@ -2,10 +2,10 @@
 
 # All Debian packages, here and nowhere else: to compile models, and to test the project beside that.
 build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua-filesystem lua-dkjson lua-luv \
-  lua-luaossl libxsmm-dev libjansson-dev
+  lua-luaossl libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev
 oracle_packages := $(build_packages) python3 python3-numpy
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
-  libcriterion-dev libutf8proc-dev libpcre2-dev
+  libcriterion-dev
 
 LUA := lua5.4
 SHELL := /bin/bash

@@ -3,7 +3,9 @@
 -- its checker (checks.lua) verifies the result. Some passes take the whole model, others one entry
 -- at a time, the longest first, whose layout of the weights the others use.
 local checks = require("passes.checks")
+local faults = require("common.faults")
 local targets = require("data.targets")
+local tokenizer = require("text.tokenizer")
 local tuning = require("passes.plan.tuning")
 local words = require("common.words")
 
@@ -30,6 +32,21 @@ local gather = {}
 
 function gather.validate(state) state.host = targets.host() end
 
+-- The tables of the tokenizer, where the model is to take text.
+function gather.graph(state)
+  local path = state.with_text and state.spec.tokenizer
+  if not path then return end
+  if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
+  local tables, made, warnings = tokenizer.from_path((path:gsub("/%.$", "")))
+  state.tokenizer = { tables = tables, tokens = made.model.largest + 1, mask = made.mask }
+  for _, line in ipairs(warnings) do table.insert(state.notes, line) end
+  local rows = state.spec.input.vocab
+  if state.tokenizer.tokens > rows then
+    faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
+      .. "without text"):format(path, state.tokenizer.tokens, rows))
+  end
+end
+
 function gather.plan(state)
   state.machine = tuning.machine()
   state.tuning = tuning.given(state.tuning)
@@ -52,10 +69,13 @@ end
 
 --- Runs the passes up to `last` (default: all). root: the folder that holds gen/ and templates/; file: the
 --- description; overrides: KEY=VALUE strings; measured: where measured tile parameters come from (tuning.given; nil:
---- nowhere); watch(i): called before the i-th pass; embeds: whether weights will be linked in.
+--- nowhere); watch(i): called before the i-th pass; wanted: { embeds: whether weights will be linked in; with_text:
+--- whether the tables of a tokenizer are made }.
 --- Returns the state; state.notes: lines for the user. Raises faults (faults.lua) for what the user can mend.
-function pipeline.run(root, file, overrides, last, measured, watch, embeds)
-  local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = embeds, notes = {} }
+function pipeline.run(root, file, overrides, last, measured, watch, wanted)
+  wanted = wanted or {}
+  local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
+    with_text = wanted.with_text, notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

@@ -2,7 +2,6 @@
 -- model.safetensors or of its index, and what sentence-transformers adds. Names that stand in
 -- these files are a stranger's: none leads out of the folder.
 local faults = require("common.faults")
-local files = require("common.files")
 local json = require("common.json")
 local lfs = require("lfs")
 
@@ -178,6 +177,12 @@ local function read_modules(path)
   return modules
 end
 
+-- Whether a folder has a tokenizer's files, those of older folders among them.
+local function has_tokenizer(path)
+  local function is_there(name) return lfs.attributes(path .. "/" .. name, "mode") == "file" end
+  return is_there("tokenizer.json") or is_there("vocab.txt") or (is_there("vocab.json") and is_there("merges.txt"))
+end
+
 --- Whether a path is a folder.
 function folder.is(path) return lfs.attributes(path, "mode") == "directory" end
 
@@ -191,7 +196,8 @@ function folder.title(path)
 end
 
 --- What a folder holds: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits };
---- modules, settings and limits are of sentence-transformers. Faults: io, format.
+--- tokenizer: where its files are in the folder, "" for
+--- the folder itself; modules, settings and limits are of sentence-transformers. Faults: io, format.
 function folder.read(path)
   path = path:gsub("(.)/+$", "%1")
   local modules = read_modules(path)
@@ -209,7 +215,7 @@ function folder.read(path)
     path = path, title = folder.title(path), config = config, tensors = tensors, modules = modules,
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
     limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
-    has_tokenizer = files.read_some(main .. "/tokenizer.json", 1) ~= nil,
+    tokenizer = has_tokenizer(main) and main:sub(#path + 2) or nil,
   }
 end
 

@@ -14,6 +14,7 @@ local import = {}
 -- the last of them, since each costs code and time to compile. Of other folders one length.
 local TEXT_LENGTHS = { 8, 16, 32, 64, 128, 256 }
 local USUAL_LENGTH = 128
+local MOST_LABELS = 1000 -- as many as a table of a description may have
 
 -- Whether the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
@@ -89,6 +90,7 @@ local function output_stage(self, stage, number)
     return nil
   end
   local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name }
+  self.has_labels = self.has_labels or stage.to == "labels"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
   result.activation = fact_or(self, stage.activation)
   result.bias = stage.bias
@@ -148,7 +150,7 @@ end
 -- The lengths of texts, and a remark.
 local function lengths_of(self, most)
   local longest = TEXT_LENGTHS[#TEXT_LENGTHS]
-  if not self.folder.has_tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
+  if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local list = {}
   for _, length in ipairs(TEXT_LENGTHS) do if length < most then list[#list + 1] = length end end
   if most <= longest then list[#list + 1] = most end
@@ -178,6 +180,49 @@ local function mask_of(self, stages)
   return #mask == 1 and not mask.window and mask[1] or mask
 end
 
+-- Where the tokenizer's files are, from the folder of the description.
+local function tokenizer_of(self)
+  local inside = self.folder.tokenizer
+  if self.family.image then return nil end
+  if not inside then return nil end
+  if self.place == "" then return inside ~= "" and inside or "." end
+  return self.place .. (inside ~= "" and "/" .. inside or "")
+end
+
+-- What sentence-transformers does with a text before it is tokenized, and models here do not.
+local function note_texts(self)
+  local settings, limits = self.folder.settings or {}, self.folder.limits or {}
+  local name, prompts = settings.default_prompt_name, settings.prompts
+  local prompt = type(name) == "string" and type(prompts) == "table" and prompts[name]
+  if type(prompt) == "string" and prompt ~= "" then
+    self.notes[#self.notes + 1] = ("config_sentence_transformers.json: texts have to begin with %s, which is not put "
+      .. "before them"):format(faults.quote(prompt))
+  end
+  if limits.do_lower_case == true then
+    self.notes[#self.notes + 1] = "sentence_bert_config.json: do_lower_case: texts have to be in lower case"
+  end
+end
+
+-- What the labels are called, and how their scores become probabilities.
+local function labels_of_text(self, output)
+  local last, config = output[#output], self.folder.config
+  if not self.has_labels or not self.folder.tokenizer then return nil, nil end
+  local by_number, list = config.id2label, {}
+  for i = 1, last.to do
+    local word = type(by_number) == "table" and by_number[tostring(i - 1)]
+    list[i] = type(word) == "string" and word or nil
+  end
+  if #list ~= last.to or #list > MOST_LABELS then
+    if type(by_number) == "table" then
+      self.notes[#self.notes + 1] = ("config.json: id2label: %d labels are expected, as the tensors say, and at most %d"
+        .. " are done; they have numbers"):format(last.to, MOST_LABELS)
+    end
+    list = nil
+  end
+  local problem = config.problem_type
+  return list, problem == "multi_label_classification" and "sigmoid" or problem == "regression" and "none" or nil
+end
+
 -- The lines of comment that a description begins with.
 local function head_lines(self, class)
   local f = self.folder
@@ -191,10 +236,6 @@ local function head_lines(self, class)
   for word in pairs(types) do list[#list + 1] = word end
   table.sort(list)
   lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(list, ", "))
-  local prompts = f.settings and f.settings.default_prompt_name
-  if type(prompts) == "string" then
-    lines[#lines + 1] = "Texts are put behind the prompt " .. faults.quote(prompts) .. "."
-  end
   for _, note in ipairs(self.notes) do lines[#lines + 1] = note end
   return lines
 end
@@ -227,6 +268,8 @@ local function entries_of(self, stages)
   local output = output_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages)
+  local labels, label_function = labels_of_text(self, output)
+  note_texts(self)
   return {
     { "name", import.identifier(self.folder.title) },
     { "seq", seq, lengths_remark },
@@ -243,14 +286,31 @@ local function entries_of(self, stages)
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
+    { "labels", labels }, { "label_function", label_function },
+    { "tokenizer", tokenizer_of(self) },
     { "names", name_table(self) },
   }
 end
 
+-- A folder's path from that of a file.
+local function place_of(path, from)
+  local uv = require("common.libuv")
+  local to = uv.fs_realpath(path) or path
+  local base = uv.fs_realpath(from:match("^(.*)/[^/]*$") or ".")
+  if not base or to:find("[%c\128-\255]") then return path end
+  local up = ""
+  while base ~= "" and to ~= base and to:sub(1, #base + 1) ~= base .. "/" do
+    up, base = up .. "../", base:match("^(.*)/[^/]*$") or ""
+  end
+  local down = to:sub(#base + 2)
+  local place = (up .. down):gsub("/$", "")
+  return place == "" and "." or place
+end
+
 --- The text of the description that a folder stands for, lines for the user, and the folder's tensors. Faults: io,
---- format, usage.
-function import.text(path)
-  local self = { folder = folder.read(path), notes = {}, names = {} }
+--- format, usage. from: a file whose paths are relative to its own folder; without one they are to the checkpoint's.
+function import.text(path, from)
+  local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "" }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.facts, self.notes = facts.read(self.folder.config)

@@ -62,7 +62,8 @@ local function compile(state, folder, root, options, bar)
   context.weights = options.weights
   local entry_names = {}
   for i, entry in ipairs(state.entries) do entry_names[i] = entry.entry_name end
-  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names, options)
+  local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil }
+  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end
   local results, is_changed = runner.run(context, jobs)
   local outputs = only and {} or recipe.links(spec)

@@ -138,11 +138,12 @@ local function watch_of(bar)
 end
 
 -- Runs the passes up to `last`, with the tuning that was asked for or lies beside the description.
-local function compile(root, arguments, list, last)
+local function compile(root, arguments, list, last, with_text)
   local asked = arguments.tuning
   local from = asked ~= "none" and { file = asked or tuning.beside(arguments.description), asked = asked ~= nil } or nil
   local bar <close> = progress.start()
-  local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar), arguments.embed ~= nil)
+  local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar),
+    { embeds = arguments.embed ~= nil, with_text = with_text })
   bar:hide()
   for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   return state
@@ -151,7 +152,7 @@ end
 local function generate(root, arguments, options)
   local folder = arguments.output
   if folder == "" then faults.raise("usage", "-o: an empty name, but a folder is needed") end
-  local state = compile(root, arguments, arguments.overrides)
+  local state = compile(root, arguments, arguments.overrides, nil, true)
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
   builder().make(state, folder, root, options)
   return state, folder
@@ -219,7 +220,7 @@ function run.import(_, arguments)
   if not import.is_folder(arguments.folder) then
     faults.raise("io", ("%s: is not a folder"):format(arguments.folder))
   end
-  local text, notes = import.text(arguments.folder)
+  local text, notes = import.text(arguments.folder, arguments.output or "")
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   if not arguments.output then return print_out(text) or 0 end
   local folder, name = arguments.output:match("^(.*)/([^/]*)$")

@@ -132,6 +132,14 @@ keys.list = {
     meaning = "how the checkpoint calls its tensors: attn2c, torch, timm, a family (bert, gpt2, ...), or a table: "
       .. "{ \"bert\", prefix = \"model.\", modules = { encoder = \"trunk\" }, [\"l*.attn.q\"] = { \"c_attn\", "
       .. "part = 1, parts = 3, transpose = true } }" },
+  { key = "tokenizer", type = "path", default_text = "none",
+    meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
+      .. "relative to the description's: the model takes text; false: it does not" },
+  { key = "labels", type = "labels", default_text = "none",
+    meaning = "what the numbers of the last output are called, from 0: { \"no\", \"yes\" }" },
+  { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
+    default_text = "softmax, of one label sigmoid",
+    meaning = "how the program makes probabilities of the last output; sigmoid: of each label by itself" },
   { key = "target", type = "word", words = { "host", "avx512", "avx2", "x86_64" }, default = "host",
     meaning = "instructions to compile for; host: the best that this machine has (LIBXSMM_TARGET=hsw: avx2)" },
   { key = "kernels", type = "word", words = { "libxsmm", "portable" }, default = "libxsmm",

@@ -4,8 +4,8 @@
 --
 -- A checkpoint's folder stands for the description that `import` writes.
 --
--- Before: state.file, state.overrides.  After: state.text, state.description; of a folder, state.checkpoint, its
--- tensors.
+-- Before: state.file, state.overrides.  After: state.text, state.description, state.folder, which its paths are
+-- relative to; of a checkpoint's folder, state.checkpoint, its tensors.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local import = require("checkpoints.import")
@@ -111,8 +111,10 @@ end
 --- Faults: io where the file cannot be read; usage for everything that the text itself does wrong.
 function describe.run(state)
   local file = state.file
+  state.folder = file:match("^(.*)/[^/]*$") or "."
   if import.is_folder(file) then
     local notes
+    state.folder = file
     state.text, notes, state.checkpoint = import.text(file)
     for _, note in ipairs(notes) do table.insert(state.notes or {}, note) end
   else

@@ -1,13 +1,15 @@
 -- emit: kernel table, ordered steps and offsets -> C text. It decides nothing: it fills
 -- templates and one-line snippets with what earlier passes made.
 --
--- Before: everything; state.embeds where weights will be linked in.  After: state.files = { { name, text } }.
+-- Before: everything; state.embeds where weights will be linked in.
+-- After: state.files = { { name, text, is_data = not C nor text } }.
 local arena = require("passes.emit.arena")
 local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
 local emit_descriptor = require("passes.emit.descriptor")
 local emit_lengths = require("passes.emit.lengths")
 local emit_steps = require("passes.emit.steps")
+local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
 local linkage = require("data.linkage")
 local operands = require("data.operands")
@@ -241,6 +243,8 @@ function emit.run(state)
   end
   values.traces, values.profiles = one_an_entry("trace@"), one_an_entry("profile@")
   values.parts = one_an_entry("{ part_products@, part_kernels@, part_rows@ }")
+  values.has_text = state.tokenizer ~= nil
+  values.text_libraries = values.has_text and " -lutf8proc -lpcre2-8" or ""
   add(name .. ".h", "model.h.in", values)
   add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
   add(name .. "_ops.c", "ops.c.in", with(values, { functions = functions }))
@@ -249,6 +253,10 @@ function emit.run(state)
   add(name .. "_program.c", "program.c.in", values)
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)
+  if values.has_text then
+    add(name .. "_text.c", "text.c.in", with(values.entries[#values.entries], emit_text.values(state)))
+    table.insert(state.files, { name = name .. ".tables", text = state.tokenizer.tables, is_data = true })
+  end
 end
 
 --- The names and sizes of the files.

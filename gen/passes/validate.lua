@@ -27,6 +27,13 @@ local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_att
 -- Pools that do not ask how many rows a sequence has.
 local plain_pools = words.set { "first", "second", "all" }
 
+-- Labels name the numbers of the last output.
+local function check_labels(say, spec, width)
+  if spec.labels and width and #spec.labels ~= width then
+    say("labels", ("%d, but the last output has %d numbers"):format(#spec.labels, width))
+  end
+end
+
 -- Which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
   local pooled, ended = false, nil
@@ -73,6 +80,7 @@ local function check_output(say, spec)
       end
     end
   end
+  check_labels(say, spec, width)
 end
 
 local function resolve_heads(say, spec)
@@ -395,6 +403,7 @@ local function resolve(say, spec, given, host)
   spec.output = spec.output or { { stage = "hidden" } }
   if #spec.output == 0 then spec.output = { { stage = "hidden" } } end
   check_output(say, spec)
+  if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
     say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
   end

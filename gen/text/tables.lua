@@ -1,4 +1,4 @@
--- tables.lua: writes what runtime/text/tables.h reads: one piece, little-endian, aligned to 8, with a checksum.
+-- tables.lua: writes what runtime/text/tables.h reads: one text of bytes, little-endian, aligned to 8, with a checksum.
 -- Hashes have at least four slots for three entries, and no chain of more than 200.
 local tables = {}
 
@@ -200,7 +200,7 @@ end
 
 local function pad(text) return text .. ("\0"):rep(-#text % 8) end
 
---- The piece. state: { model, added, components, templates, limit, word }; nil where the trie has too many nodes.
+--- The bytes. state: { model, added, components, templates, limit, word }; nil where the trie has too many nodes.
 function tables.write(state)
   local made, pool = state.model, new_pool()
   local edges, root = "", 0

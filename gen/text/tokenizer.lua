@@ -5,11 +5,13 @@ local components = require("text.components")
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
+local lfs = require("lfs")
 local look = require("text.look")
 local model = require("text.model")
 local older = require("text.older")
 local process = require("text.process")
 local regex = require("text.regex")
+local specials = require("text.specials")
 local tables = require("text.tables")
 
 local tokenizer = {}
@@ -48,7 +50,7 @@ local function check_ids(at, state)
   if holes > 0 then at:warn(("%d ids below %d have no token"):format(holes, most)) end
 end
 
---- Tables from a parsed tokenizer.json. Returns the piece, what it was made of, and warnings.
+--- Tables from a parsed tokenizer.json: one text of bytes, what it was made of, and warnings.
 function tokenizer.compile(root, file)
   local at = look.new(file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
@@ -61,9 +63,9 @@ function tokenizer.compile(root, file)
   state.added = model.add(at, root, state.model)
   check_ids(at, state)
   at:settle()
-  local piece = tables.write(state)
-  if not piece then faults.raise("format", file .. ": model.vocab: too many different beginnings of tokens") end
-  return piece, state, at.warnings
+  local written = tables.write(state)
+  if not written then faults.raise("format", file .. ": model.vocab: too many different beginnings of tokens") end
+  return written, state, at.warnings
 end
 
 --- Tables from the text of a tokenizer.json. A vocabulary is a million small objects that all stay: the collector
@@ -85,17 +87,35 @@ local function read_json(folder, name)
   return root, path
 end
 
---- Tables from a folder: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. nil where it has none.
-function tokenizer.from_folder(folder)
+-- Tables from what a folder's files say; nil where it has none. name: of its tokenizer.json.
+local function from_files(folder, name)
   local config = read_json(folder, "tokenizer_config.json")
-  local root, path = read_json(folder, "tokenizer.json")
+  local root, path = read_json(folder, name)
   if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
-  local piece, state, warnings = tokenizer.compile(root, path)
+  local written, state, warnings = tokenizer.compile(root, path)
+  state.mask = specials.mask(state, config, read_json(folder, "special_tokens_map.json"))
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end
-  return piece, state, warnings
+  return written, state, warnings
+end
+
+--- Tables from a folder: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. nil where it has none. state.mask
+--- is the id of the token that stands for a word to be filled in, where there is one.
+function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
+
+--- The same of a folder or of a tokenizer.json by any name. Faults: io where there is none.
+function tokenizer.from_path(path)
+  local mode = lfs.attributes(path, "mode")
+  if mode == "directory" then
+    local written, state, warnings = tokenizer.from_folder(path)
+    if written then return written, state, warnings end
+    faults.raise("io", path .. ": has no tokenizer.json, no vocab.txt, and no vocab.json with merges.txt")
+  end
+  if mode ~= "file" or not files.read(path) then faults.raise("io", path .. ": no tokenizer is there") end
+  local folder, name = path:match("^(.*)/([^/]*)$")
+  return from_files(folder or ".", name or path)
 end
 
 return tokenizer

@@ -182,8 +182,9 @@ typedef struct attn2c_descriptor {
   double saved_by_two;
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
-  const attn2c_lengths *lengths;   /* of a model whose N_forward takes any length; NULL: it takes one */
-  const attn2c_embedded *embedded; /* NULL: weights are only in files */
+  const attn2c_lengths *lengths;        /* of a model whose N_forward takes any length; NULL: it takes one */
+  const attn2c_embedded *embedded;      /* NULL: weights are only in files */
+  const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
 } attn2c_descriptor;
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Parts that are alike and

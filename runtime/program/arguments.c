@@ -22,7 +22,14 @@ enum {
   OPTION_ENTRY,
   OPTION_LENGTH,
   OPTION_PACKED,
-  OPTION_VERIFY
+  OPTION_VERIFY,
+  OPTION_TEXT,
+  OPTION_TEXT_FILE,
+  OPTION_TEXT_STRING,
+  OPTION_TEXT_PAIR,
+  OPTION_ANSWERS,
+  OPTION_TOP,
+  OPTION_SIMILAR
 };
 
 static const struct option info_options[] = {{"json", no_argument, NULL, OPTION_JSON},
@@ -33,6 +40,14 @@ static const struct option run_options[] = {{"weights", required_argument, NULL,
                                             {"input", required_argument, NULL, OPTION_INPUT},
                                             {"output", required_argument, NULL, OPTION_OUTPUT},
                                             {"entry", required_argument, NULL, OPTION_ENTRY},
+                                            {"text", required_argument, NULL, OPTION_TEXT},
+                                            {"text-file", required_argument, NULL, OPTION_TEXT_FILE},
+                                            {"text-string", required_argument, NULL, OPTION_TEXT_STRING},
+                                            {"text-pair", required_argument, NULL, OPTION_TEXT_PAIR},
+                                            {"pair", required_argument, NULL, OPTION_TEXT_PAIR},
+                                            {"format", required_argument, NULL, OPTION_ANSWERS},
+                                            {"top", required_argument, NULL, OPTION_TOP},
+                                            {"similar", no_argument, NULL, OPTION_SIMILAR},
                                             {"verbose", no_argument, NULL, 'v'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
@@ -65,7 +80,10 @@ static const struct {
 } commands[] = {
     {"", "", "", NULL},
     {"info", ":h", "--json, --licenses, --help", info_options},
-    {"run", ":hv", "--weights, --input, --output, --entry, --verbose, --help", run_options},
+    {"run", ":hv",
+     "--weights, --input, --output, --entry, --text, --text-file, --text-string, --text-pair, --format, "
+     "--top, --similar, --verbose, --help",
+     run_options},
     {"check", ":h", "--weights, --input, --seed, --entry, --nan, --json, --help", check_options},
     {"bench", ":hr:o:", "--weights, -r, -o, --length, --profile, --bound, --compare, --help", bench_options},
     {"pack", ":ho:", "--weights, -o, --verify, --help", pack_options},
@@ -98,6 +116,21 @@ static int once(const char **place, const char *value, const char *option, attn2
   return ATTN2C_OK;
 }
 
+static void add_text(attn2c_text_word *list, int *count, attn2c_text_kind kind, const char *word) {
+  list[(*count)++] = (attn2c_text_word){kind, word};
+}
+
+static int take_answers(const char *value, attn2c_arguments *arguments, attn2c_message *message) {
+  static const char *const names[] = {NULL, "text", "jsonl", "npy"};
+  for (int i = ATTN2C_ANSWERS_TEXT; i <= ATTN2C_ANSWERS_NPY; i++) {
+    if (strcmp(value, names[i]) != 0) continue;
+    arguments->answers = (attn2c_answer_format)i;
+    return ATTN2C_OK;
+  }
+  attn2c_say(message, "--format: '%s', but text, jsonl or npy is allowed", value);
+  return ATTN2C_USAGE;
+}
+
 static int take_value(int option, const char *value, attn2c_arguments *arguments, attn2c_message *message) {
   uint64_t number;
   switch (option) {
@@ -117,6 +150,23 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
   case OPTION_OUTPUT:
     arguments->outputs[arguments->output_count++] = value;
     return ATTN2C_OK;
+  case OPTION_TEXT:
+  case OPTION_TEXT_FILE:
+  case OPTION_TEXT_STRING:
+    add_text(arguments->texts, &arguments->text_count, (attn2c_text_kind)(option - OPTION_TEXT), value);
+    return ATTN2C_OK;
+  case OPTION_TEXT_PAIR:
+    add_text(arguments->pairs, &arguments->pair_count, ATTN2C_TEXT_ANY, value);
+    return ATTN2C_OK;
+  case OPTION_ANSWERS:
+    return take_answers(value, arguments, message);
+  case OPTION_TOP:
+    if (read_decimal(value, ATTN2C_MAX_TOP, &number) && number > 0) {
+      arguments->top = (int)number;
+      return ATTN2C_OK;
+    }
+    attn2c_say(message, "--top: '%s', but 1 to %d is allowed", value, ATTN2C_MAX_TOP);
+    return ATTN2C_USAGE;
   case OPTION_SEED:
     if (read_decimal(value, UINT64_MAX, &arguments->seed)) return ATTN2C_OK;
     attn2c_say(message, "--seed: '%s', but 0 to 18446744073709551615 is allowed", value);
@@ -196,6 +246,9 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     case OPTION_BOUND:
       arguments->bound = 1;
       break;
+    case OPTION_SIMILAR:
+      arguments->similar = 1;
+      break;
     case '?':
     case ':':
       refuse(option, argv, command, allowed, message);
@@ -250,7 +303,10 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   }
   arguments->inputs = calloc((size_t)argc, sizeof *arguments->inputs);
   arguments->outputs = calloc((size_t)argc, sizeof *arguments->outputs);
-  if (arguments->inputs == NULL || arguments->outputs == NULL) {
+  arguments->texts = calloc((size_t)argc, sizeof *arguments->texts);
+  arguments->pairs = calloc((size_t)argc, sizeof *arguments->pairs);
+  if (arguments->inputs == NULL || arguments->outputs == NULL || arguments->texts == NULL ||
+      arguments->pairs == NULL) {
     attn2c_say(message, "no memory for %d arguments", argc);
     return ATTN2C_MEMORY;
   }
@@ -260,7 +316,15 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
 void attn2c_arguments_free(attn2c_arguments *arguments) {
   free(arguments->inputs);
   free(arguments->outputs);
+  free(arguments->texts);
+  free(arguments->pairs);
   arguments->inputs = arguments->outputs = NULL;
+  arguments->texts = arguments->pairs = NULL;
+}
+
+int attn2c_asks_text(const attn2c_arguments *arguments) {
+  return arguments->text_count > 0 || arguments->pair_count > 0 ||
+         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar;
 }
 
 static const char program_help[] =

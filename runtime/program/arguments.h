@@ -18,7 +18,28 @@ typedef enum {
 
 typedef enum { ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV } attn2c_report_format;
 
+/* How a run's answers are written. */
+typedef enum {
+  ATTN2C_ANSWERS_NONE, /* not given */
+  ATTN2C_ANSWERS_TEXT,
+  ATTN2C_ANSWERS_JSONL,
+  ATTN2C_ANSWERS_NPY
+} attn2c_answer_format;
+
+/* What a word on the command line is. */
+typedef enum {
+  ATTN2C_TEXT_ANY,   /* "-", a file where there is one of that name, else a text */
+  ATTN2C_TEXT_FILE,  /* a line each */
+  ATTN2C_TEXT_STRING /* a text */
+} attn2c_text_kind;
+
+typedef struct {
+  attn2c_text_kind kind;
+  const char *word;
+} attn2c_text_word;
+
 #define ATTN2C_MAX_REPETITIONS 1000000
+#define ATTN2C_MAX_TOP         1000
 
 typedef struct {
   const char *path;  /* argv[0] as it was given */
@@ -33,11 +54,19 @@ typedef struct {
   int repetitions; /* 0: not given */
   int64_t length;  /* tokens of a timed call; 0: not given */
   attn2c_report_format format;
+  attn2c_text_word *texts, *pairs; /* in the order given */
+  int text_count, pair_count;
+  attn2c_answer_format answers;
+  int top;     /* 0: not given */
+  int similar; /* how alike the texts are */
 } attn2c_arguments;
 
 /* Reads argv into *arguments, which points into it. ATTN2C_OK, _USAGE or _MEMORY; free it either way. */
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message);
 void attn2c_arguments_free(attn2c_arguments *arguments);
+
+/* Whether a run is of texts. */
+int attn2c_asks_text(const attn2c_arguments *arguments);
 
 /* Writes the help of the command, or of the program where there is none. */
 void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descriptor *model, FILE *out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "model/dispatch.h"
+#include "base/text_facts.h"
 #include "program/inputs.h"
 #include "weights/packed_header.h"
 
@@ -17,6 +18,19 @@ static void print_bytes(const char *label, int64_t bytes, FILE *out) {
   fprintf(out, "%-13s%" PRId64 " bytes", label, bytes);
   if (bytes >= 1000000) fprintf(out, " (%.2f MB)", 1e-6 * (double)bytes);
   fprintf(out, "\n");
+}
+
+/* What a model makes of text; NULL: it takes none. */
+static const char *answers(const attn2c_descriptor *model) {
+  static const char *const names[] = {[ATTN2C_ANSWER_STATES] = "states of tokens",
+                                      [ATTN2C_ANSWER_EMBEDDING] = "embedding",
+                                      [ATTN2C_ANSWER_LABEL] = "label",
+                                      [ATTN2C_ANSWER_NUMBER] = "label",
+                                      [ATTN2C_ANSWER_TOKENS] = "labels of tokens",
+                                      [ATTN2C_ANSWER_MASKED] = "masked tokens",
+                                      [ATTN2C_ANSWER_NEXT] = "next token",
+                                      [ATTN2C_ANSWER_SPAN] = "answer to a question"};
+  return model->text ? names[model->text->answer] : NULL;
 }
 
 static void print_tensors(const attn2c_descriptor *model, const char *label, const int *tensors, int count,
@@ -70,6 +84,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
     fprintf(out, "%-13sdoes not pay: there is too little work between two meetings\n", "a second one");
   }
   fprintf(out, "%-13s%d\n", "layers", model->layers);
+  if (answers(model)) fprintf(out, "%-13s%s\n", "of text", answers(model));
   print_lengths(program, out);
   for (int e = 0; e < model->entry_count; e++) {
     const attn2c_entry *entry = &model->entries[e];
@@ -143,6 +158,18 @@ static int json_entries(const attn2c_descriptor *model, json_t *object) {
   return 0;
 }
 
+/* What the model makes of text, and what labels are called. */
+static int json_text(const attn2c_descriptor *model, json_t *object) {
+  if (!answers(model)) return 0;
+  json_t *labels = json_array();
+  if (json_object_set_new(object, "of_text", json_string(answers(model))) != 0 ||
+      json_object_set_new(object, "labels", labels) != 0)
+    return -1;
+  for (int i = 0; i < model->text->label_count; i++)
+    if (json_array_append_new(labels, json_string(model->text->labels[i])) != 0) return -1;
+  return 0;
+}
+
 static int json_kernels(const attn2c_descriptor *model, json_t *object) {
   json_t *list = json_array();
   if (json_object_set_new(object, "kernel_shapes", list) != 0) return -1;
@@ -181,7 +208,7 @@ static int print_json(const attn2c_program *program, FILE *out) {
   if (object != NULL && json_object_set_new(object, "second_thread", second) == 0 &&
       (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
       json_lengths(program, object) == 0 && json_entries(model, object) == 0 &&
-      json_kernels(model, object) == 0) {
+      json_text(model, object) == 0 && json_kernels(model, object) == 0) {
     text = json_dumps(object, JSON_INDENT(2));
   }
   json_decref(object);

@@ -14,6 +14,7 @@
 #include "program/info.h"
 #include "program/pack_command.h"
 #include "program/run.h"
+#include "program/text_command.h"
 
 extern const attn2c_program attn2c_the_program;
 
@@ -50,6 +51,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   const attn2c_program *program = &attn2c_the_program;
   if (arguments->help) {
     attn2c_arguments_help(arguments, program->model, stdout);
+    if (arguments->command == ATTN2C_COMMAND_RUN && &attn2c_the_text) attn2c_the_text->help(stdout);
     return ATTN2C_OK;
   }
   if (arguments->version) {
@@ -60,6 +62,11 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   case ATTN2C_COMMAND_INFO:
     return attn2c_info_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_RUN:
+    if (attn2c_asks_text(arguments)) {
+      if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);
+      attn2c_say(message, "run: this model takes no text: it was built without a tokenizer");
+      return ATTN2C_USAGE;
+    }
     return attn2c_run_command(program, arguments, stderr, message);
   case ATTN2C_COMMAND_CHECK:
     return attn2c_check_command(program, arguments, stdout, message);

@@ -242,8 +242,7 @@ static int job_write(const job *job, attn2c_message *message) {
   return status;
 }
 
-/* Tensors of the checkpoint that the model has no use for: mostly heads of another task. */
-static void note_unused(const attn2c_source *source, const attn2c_arguments *arguments, FILE *notes) {
+void attn2c_note_unused(const attn2c_source *source, const attn2c_arguments *arguments, FILE *notes) {
   if (!arguments->verbose || arguments->weights == NULL) return;
   const int unused = attn2c_source_unused(source);
   for (int i = -1; i < unused; i++) {
@@ -268,7 +267,7 @@ static int run_job(job *job, const attn2c_arguments *arguments, FILE *notes, att
   if (status == ATTN2C_OK) status = job_prepare(job, message);
   if (status == ATTN2C_OK) status = attn2c_source_choose(arguments, job->model, &source, message);
   if (status != ATTN2C_OK) return status;
-  note_unused(source, arguments, notes);
+  attn2c_note_unused(source, arguments, notes);
   status = attn2c_model_open(job->model, source, &model, message);
   attn2c_source_close(source);
   if (status != ATTN2C_OK) return status;

@@ -42,7 +42,7 @@ static int insert(text_added_trie *trie, const uint8_t *bytes, size_t length, ui
 }
 
 /* The library asks of the text that is written whether it is a special token's. */
-static int is_special_text(const attn2c_text *text, const uint8_t *bytes, size_t length) {
+static int is_special_text(const attn2c_tokenizer *text, const uint8_t *bytes, size_t length) {
   text_added added;
   for (size_t i = 0; text_added_at(&text->tables, i, &added); i++)
     if ((added.flags & ADDED_SPECIAL) && added.text.length == length &&
@@ -52,7 +52,7 @@ static int is_special_text(const attn2c_text *text, const uint8_t *bytes, size_t
 }
 
 /* Remembers how the token is written, for decoding. */
-static int remember(attn2c_text *text, uint32_t id, const uint8_t *bytes, size_t length) {
+static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, size_t length) {
   size_t at = text->letters_length;
   int status = text_grow((void **)&text->letters, &text->letters_room, at + length, 1);
   if (status == ATTN2C_OK)
@@ -71,7 +71,7 @@ static int by_id(const void *a, const void *b) {
   return first < second ? -1 : first > second;
 }
 
-int text_spelled(const attn2c_text *text, uint32_t id, text_span *span, int *special) {
+int text_spelled(const attn2c_tokenizer *text, uint32_t id, text_span *span, int *special) {
   text_spelling key = {.id = id};
   const text_spelling *found =
       text->spelled ? bsearch(&key, text->spellings, text->spelled, sizeof key, by_id) : NULL;
@@ -82,7 +82,7 @@ int text_spelled(const attn2c_text *text, uint32_t id, text_span *span, int *spe
 }
 
 /* A token that is looked for in normalized text is normalized as the text will be. */
-static int open_normalized(attn2c_text *text, attn2c_text_work *work, const text_added *added,
+static int open_normalized(attn2c_tokenizer *text, attn2c_text_work *work, const text_added *added,
                            uint32_t index) {
   text_buffer *whole = &work->whole, *made = &work->normalized;
   whole->length = made->length = 0;
@@ -96,7 +96,7 @@ static int open_normalized(attn2c_text *text, attn2c_text_work *work, const text
   return status == ATTN2C_OK ? insert(&text->normalized, made->bytes, made->length, index) : status;
 }
 
-int text_open_added(attn2c_text *text, attn2c_message *message) {
+int text_open_added(attn2c_tokenizer *text, attn2c_message *message) {
   attn2c_text_work *work = NULL;
   text_added added;
   int status = attn2c_text_work_create(text, &work);

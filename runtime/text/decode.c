@@ -30,7 +30,7 @@ int text_word_end(text_words *words) {
 
 /* The words of ids that have a token. */
 static int read_ids(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special) {
-  const attn2c_text *text = work->text;
+  const attn2c_tokenizer *text = work->text;
   text_words *words = &work->words;
   int status = ATTN2C_OK;
   words->count = words->text.length = 0;

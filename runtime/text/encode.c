@@ -48,7 +48,7 @@ static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length
 
 /* Added tokens in the text itself, then, between them, in what normalizing makes of each part. */
 static int normalize(attn2c_text_work *work) {
-  const attn2c_text *text = work->text;
+  const attn2c_tokenizer *text = work->text;
   text_buffer *to = &work->normalized;
   work->pieces.count = work->next_pieces.count = 0;
   to->length = 0;

@@ -27,7 +27,7 @@ static int add_symbol(attn2c_text_work *work, size_t *count, uint32_t id, size_t
 }
 
 /* The token of one character, with what stands before all but the first and behind the last. */
-static uint32_t letter(const attn2c_text *text, const uint8_t *bytes, size_t width, int is_first,
+static uint32_t letter(const attn2c_tokenizer *text, const uint8_t *bytes, size_t width, int is_first,
                        int is_last) {
   size_t prefix = is_first ? 0 : text->prefix.length, suffix = is_last ? text->suffix.length : 0, read;
   if (prefix == 0 && suffix == 0) {
@@ -47,7 +47,7 @@ static uint32_t letter(const attn2c_text *text, const uint8_t *bytes, size_t wid
  * missing. */
 static int add_bytes(attn2c_text_work *work, size_t *count, const uint8_t *bytes, size_t width, int is_first,
                      int is_last, int *added) {
-  const attn2c_text *text = work->text;
+  const attn2c_tokenizer *text = work->text;
   text_span parts[3] = {{text->prefix.bytes, is_first ? 0 : text->prefix.length},
                         {bytes, width},
                         {text->suffix.bytes, is_last ? text->suffix.length : 0}};

@@ -36,7 +36,7 @@ static int offer_tokens(attn2c_text_work *work, const uint8_t *bytes, size_t len
 }
 
 static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
-  const attn2c_text *text = work->text;
+  const attn2c_tokenizer *text = work->text;
   uint32_t unknown = text->tables.settings[SETTING_UNKNOWN];
   int status = text_grow((void **)&work->paths, &work->paths_room, length + 1, sizeof *work->paths);
   if (status != ATTN2C_OK) return status;

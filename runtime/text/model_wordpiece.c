@@ -11,7 +11,7 @@ static int is_boundary(const uint8_t *bytes, size_t length, size_t at) {
 /* The longest token at `begin`: its end, or `begin`. Hashes of all candidates come from one pass. */
 static int longest_at(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t begin, uint32_t *id,
                       size_t *end) {
-  const attn2c_text *text = work->text;
+  const attn2c_tokenizer *text = work->text;
   text_span head = begin ? text->prefix : (text_span){bytes, 0};
   size_t most = text->tables.settings[SETTING_LONGEST_TOKEN];
   if (most > length - begin) most = length - begin;

@@ -150,7 +150,7 @@ static void trim(const text_encoding *encoding, text_blanks blanks, int keeps_on
   if (place->end != old.end) place->byte_end = byte_of(encoding, old.byte_end, old.end, place->end);
 }
 
-void text_trim(const attn2c_text *text, text_encoding *encoding) {
+void text_trim(const attn2c_tokenizer *text, text_encoding *encoding) {
   const text_list *list = &text->stages[STAGE_TRIM];
   for (size_t t = 0; t < list->count; t++)
     for (size_t i = 0; i < encoding->length; i++) {

@@ -79,7 +79,7 @@ typedef struct text_spelling {
   uint32_t id, offset, length, special;
 } text_spelling;
 
-struct attn2c_text {
+struct attn2c_tokenizer {
   text_tables tables;
   text_list stages[STAGE_COUNT];
   text_added_trie raw, normalized;
@@ -139,7 +139,7 @@ typedef struct text_words {
 } text_words;
 
 struct attn2c_text_work {
-  const attn2c_text *text;
+  const attn2c_tokenizer *text;
   text_matcher *matcher;
   const char *fault;
   text_buffer whole, normalized, scratch[2], spare[2];
@@ -191,9 +191,9 @@ int text_pattern_spans(attn2c_text_work *work, const text_regex *regex, size_t b
 /* Splits bytes [begin, end) of a buffer at added tokens, adding to pieces. */
 int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                      const text_added_trie *trie, text_pieces *pieces);
-int text_open_added(attn2c_text *text, attn2c_message *message);
+int text_open_added(attn2c_tokenizer *text, attn2c_message *message);
 /* How an added token is written where not as in the vocabulary. */
-int text_spelled(const attn2c_text *text, uint32_t id, text_span *span, int *special);
+int text_spelled(const attn2c_tokenizer *text, uint32_t id, text_span *span, int *special);
 
 /* Adds the tokens of one piece to the work's. */
 typedef int text_model(attn2c_text_work *work, const uint8_t *bytes, size_t length);
@@ -213,7 +213,7 @@ int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_p
 int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair);
 /* Counts a token's white characters; takes those of all tokens out of their places. */
 text_blanks text_count_blanks(text_span token);
-void text_trim(const attn2c_text *text, text_encoding *encoding);
+void text_trim(const attn2c_tokenizer *text, text_encoding *encoding);
 
 typedef int text_decoder(attn2c_text_work *work, const text_component *component);
 text_decoder text_decode_wordpiece, text_decode_bytes, text_decode_metaspace, text_decode_byte_fallback,

@@ -34,7 +34,8 @@ static int is_sound(uint32_t stage, const text_component *component) {
   return valid_a;
 }
 
-static int open_component(attn2c_text *text, const text_record *record, int jit, attn2c_message *message) {
+static int open_component(attn2c_tokenizer *text, const text_record *record, int jit,
+                          attn2c_message *message) {
   text_component made = {.kind = record->kind, .flags = record->flags, .number = record->number};
   if (record->stage >= STAGE_COUNT ||
       text_string(&text->tables, record->a, record->a_length, &made.a) != ATTN2C_OK ||
@@ -55,7 +56,7 @@ static int open_component(attn2c_text *text, const text_record *record, int jit,
   return ATTN2C_OK;
 }
 
-static int open_components(attn2c_text *text, unsigned flags, attn2c_message *message) {
+static int open_components(attn2c_tokenizer *text, unsigned flags, attn2c_message *message) {
   const uint32_t *settings = text->tables.settings;
   int jit = (flags & ATTN2C_TEXT_JIT) != 0, status = ATTN2C_OK;
   text_record record;
@@ -73,10 +74,10 @@ static int open_components(attn2c_text *text, unsigned flags, attn2c_message *me
   return word.length ? text_regex_compile(word, jit, &text->word, message) : ATTN2C_OK;
 }
 
-int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_text **text,
+int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_tokenizer **text,
                      attn2c_message *message) {
   *text = NULL;
-  attn2c_text *made = calloc(1, sizeof *made);
+  attn2c_tokenizer *made = calloc(1, sizeof *made);
   if (!made) return ATTN2C_MEMORY;
   int status = text_tables_open(tables, size, (flags & ATTN2C_TEXT_VERIFY) != 0, &made->tables, message);
   if (status == ATTN2C_OK) {
@@ -98,7 +99,7 @@ int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_tex
   return status;
 }
 
-void attn2c_text_close(attn2c_text *text) {
+void attn2c_text_close(attn2c_tokenizer *text) {
   if (!text) return;
   for (size_t s = 0; s < STAGE_COUNT; s++) {
     for (size_t i = 0; i < text->stages[s].count; i++) text_regex_free(text->stages[s].list[i].regex);
@@ -112,9 +113,9 @@ void attn2c_text_close(attn2c_text *text) {
   free(text);
 }
 
-size_t attn2c_text_vocabulary(const attn2c_text *text) { return text->tables.vocabulary; }
+size_t attn2c_text_vocabulary(const attn2c_tokenizer *text) { return text->tables.vocabulary; }
 
-const char *attn2c_text_token(const attn2c_text *text, int32_t id, size_t *length) {
+const char *attn2c_text_token(const attn2c_tokenizer *text, int32_t id, size_t *length) {
   *length = 0;
   if (id < 0 || !(text_token_flags(&text->tables, (uint32_t)id) & TOKEN_PRESENT)) return NULL;
   text_span span = text_token_text(&text->tables, (uint32_t)id);
@@ -122,7 +123,7 @@ const char *attn2c_text_token(const attn2c_text *text, int32_t id, size_t *lengt
   return (const char *)span.bytes;
 }
 
-attn2c_text_limit attn2c_text_stated_limit(const attn2c_text *text) {
+attn2c_text_limit attn2c_text_stated_limit(const attn2c_tokenizer *text) {
   const uint32_t *settings = text->tables.settings;
   attn2c_text_limit limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST, 0};
   if (settings[SETTING_LIMIT] == TEXT_NONE) return limit;
@@ -133,7 +134,7 @@ attn2c_text_limit attn2c_text_stated_limit(const attn2c_text *text) {
   return limit;
 }
 
-int attn2c_text_work_create(const attn2c_text *text, attn2c_text_work **work) {
+int attn2c_text_work_create(const attn2c_tokenizer *text, attn2c_text_work **work) {
   attn2c_text_work *made = calloc(1, sizeof *made);
   *work = NULL;
   if (!made) return ATTN2C_MEMORY;

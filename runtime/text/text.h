@@ -6,7 +6,7 @@
 
 #include "base/attn2c.h"
 
-typedef struct attn2c_text attn2c_text;
+typedef struct attn2c_tokenizer attn2c_tokenizer;
 typedef struct attn2c_text_work attn2c_text_work;
 
 /* Flags of opening. */
@@ -17,15 +17,15 @@ typedef struct attn2c_text_work attn2c_text_work;
  * trusted: whatever they hold, nothing outside of them is read. ATTN2C_FORMAT: they are damaged, or of
  * another version.
  */
-int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_text **text,
+int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_tokenizer **text,
                      attn2c_message *message);
-void attn2c_text_close(attn2c_text *text);
+void attn2c_text_close(attn2c_tokenizer *text);
 /* One more than the largest token id. */
-size_t attn2c_text_vocabulary(const attn2c_text *text);
+size_t attn2c_text_vocabulary(const attn2c_tokenizer *text);
 /* The text of a token as the vocabulary has it; NULL where there is none. Not terminated. */
-const char *attn2c_text_token(const attn2c_text *text, int32_t id, size_t *length);
+const char *attn2c_text_token(const attn2c_tokenizer *text, int32_t id, size_t *length);
 
-int attn2c_text_work_create(const attn2c_text *text, attn2c_text_work **work);
+int attn2c_text_work_create(const attn2c_tokenizer *text, attn2c_text_work **work);
 void attn2c_text_work_destroy(attn2c_text_work *work);
 
 /* What is taken away where texts are too long. */
@@ -44,7 +44,7 @@ typedef struct attn2c_text_limit {
 } attn2c_text_limit;
 
 /* The limit that tokenizer.json states. */
-attn2c_text_limit attn2c_text_stated_limit(const attn2c_text *text);
+attn2c_text_limit attn2c_text_stated_limit(const attn2c_tokenizer *text);
 
 typedef struct attn2c_text_input {
   const char *text; /* UTF-8; may hold NUL. Bytes that are no UTF-8 count as U+FFFD, one for each */

@@ -14,7 +14,7 @@
 typedef struct tokenizer {
   uint8_t *tables;
   size_t size;
-  attn2c_text *text;
+  attn2c_tokenizer *text;
   attn2c_text_work *work;
 } tokenizer;
 
@@ -57,7 +57,7 @@ TestSuite(text, .init = scratch_open, .fini = scratch_close);
 Test(text, damaged_tables_are_refused_in_one_line) {
   tokenizer t;
   char note[200];
-  attn2c_text *text = (attn2c_text *)&t;
+  attn2c_tokenizer *text = (attn2c_tokenizer *)&t;
   read_tables(&t, "bert_uncased");
   for (int which = 0; which < 5; which++) {
     uint8_t *copy = malloc(t.size);
@@ -80,7 +80,7 @@ Test(text, damaged_tables_are_refused_in_one_line) {
 /* Tables may lie anywhere in a mapped file. */
 Test(text, tables_need_no_alignment) {
   tokenizer t;
-  attn2c_text *text;
+  attn2c_tokenizer *text;
   read_tables(&t, "xlmr");
   uint8_t *moved = malloc(t.size + 3);
   memcpy(moved + 3, t.tables, t.size);
@@ -91,7 +91,7 @@ Test(text, tables_need_no_alignment) {
 }
 
 static int open_encode_decode(const tokenizer *t) {
-  attn2c_text *text = NULL;
+  attn2c_tokenizer *text = NULL;
   attn2c_text_work *work = NULL;
   attn2c_text_tokens tokens = {0};
   static const char sample[] =

@@ -165,7 +165,7 @@ int main(int count, char **words) {
           *cases = read_file(words[3], &cases_size);
   char note[256];
   attn2c_message message = attn2c_message_make(note, sizeof note);
-  attn2c_text *opened = NULL;
+  attn2c_tokenizer *opened = NULL;
   attn2c_text_work *work = NULL;
   text *texts = NULL;
   int status = attn2c_text_open(tables, size, ATTN2C_TEXT_VERIFY, &opened, &message);

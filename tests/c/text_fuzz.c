@@ -67,7 +67,7 @@ static void damage(uint8_t *bytes, size_t size) {
   }
 }
 
-static int use(const attn2c_text *text, int whole) {
+static int use(const attn2c_tokenizer *text, int whole) {
   char first[512], second[256];
   attn2c_text_work *work;
   int status = attn2c_text_work_create(text, &work);
@@ -115,7 +115,7 @@ int main(int count, char **words) {
     if (round % 3) damage(bytes, kept);
     char note[200];
     attn2c_message message = attn2c_message_make(note, sizeof note);
-    attn2c_text *text;
+    attn2c_tokenizer *text;
     int intact = round % 3 == 0 && kept == size;
     int status = attn2c_text_open(bytes, kept, 0, &text, &message);
     if (intact && status != ATTN2C_OK) return printf("good tables are refused: %s\n", note), 1;

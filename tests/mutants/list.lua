@@ -489,4 +489,26 @@ of("runtime/program/arguments.c", "c:program") {
     filter = "program/refuses_wrong*", wrong = "7x is a number" },
 }
 
+of("runtime/program/text_answer.c", "c:text_program") {
+  { name = "text_best_ties", old = "return a > b ||", new = "return a >= b ||",
+    filter = "text_program/the_best*", wrong = "of equal scores the last comes first" },
+  { name = "text_span_longest", old = "j < i + longest", new = "j <= i + longest",
+    filter = "text_program/a_span*", wrong = "an answer is a token too long" },
+}
+
+of("runtime/program/text_safe.c", "c:text_program") {
+  { name = "text_safe_unseen", old = "point <= unseen[i][1]", new = "point < unseen[i][1]",
+    filter = "text_program/nothing*", wrong = "the last control of each range reaches the terminal" },
+}
+
+of("runtime/program/text_source.c", "c:text_program") {
+  { name = "text_source_last", old = "(s->is_ended && s->begin < s->end)", new = "0",
+    filter = "text_program/lines*", wrong = "a last line without its end is lost" },
+}
+
+of("runtime/model/text_calls.c", spec .. "whole/say_spec.lua") {
+  { name = "text_calls_place", old = "(int64_t)job->part[i] * to_each", new = "i * to_each",
+    filter = "keep their order", wrong = "texts are answered by their length" },
+}
+
 return list

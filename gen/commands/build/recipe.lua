@@ -19,6 +19,7 @@ local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=o
 -- libxsmm's generator is linked into the library, so that its user needs nothing but libc and libm.
 local generator_of = { libxsmm = { "-lxsmmgen" }, portable = {} }
 local libraries = { "-lpthread", "-lm" }
+local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 
 -- A source of the model (`from` = "model") or of the runtime ("runtime") -> an object, by the source's name if by none.
 local function object(from, source, flags, name)
@@ -26,24 +27,26 @@ local function object(from, source, flags, name)
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
--- Tokenizers (runtime/text) are not part of a model's library.
-local function is_wanted(source, kernels)
-  if source:match("^text/") then return false end
+-- Tokenizers, and what the program does with text (ROOM/text_*.c), are for models that take text.
+local function is_wanted(source, kernels, has_text)
+  if source:match("^text/") or source:match("^%w+/text_") then return has_text end
   local provider = source:match("^model/kernels_(.*)%.c$")
   return provider == nil or provider == kernels
 end
 
 -- The objects of the runtime; runtime_sources: ROOM/FILE.c, in order.
-local function runtime_objects(spec, runtime_sources)
+local function runtime_objects(spec, runtime_sources, has_text)
   local list = {}
   for _, source in ipairs(runtime_sources) do
-    if is_wanted(source, spec.kernels) then list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd" }) end
+    if is_wanted(source, spec.kernels, has_text) then
+      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd" })
+    end
   end
   return list
 end
 
 -- The objects of the model's library, and those that its program has beside them.
-local function model_objects(spec, target_flags, entry_names)
+local function model_objects(spec, target_flags, entry_names, has_text)
   local name, shipped, program = spec.name, {}, {}
   local steps = { "-O1", target_flags }
   for _, entry_name in ipairs(entry_names) do
@@ -58,6 +61,7 @@ local function model_objects(spec, target_flags, entry_names)
   shipped[#shipped + 1] = object("model", name .. "_ops.c", { loops, target_flags })
   shipped[#shipped + 1] = object("model", name .. "_kernels.c", { loops, target_flags })
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
+  if has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   program[#program + 1] = object("model", name .. "_program.c", { "-O1" })
   return shipped, program
 end
@@ -95,20 +99,25 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
 --- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
 --- made each time and not kept; `is_apart` that a source is compiled in a folder of the job's own. options:
---- { is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are) }.
+--- { is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether
+--- the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in
+--- NAME_text.c.
 function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
-  local name, embed = spec.name, options and options.embed
-  local runtime = runtime_objects(spec, runtime_sources)
-  local shipped, program = model_objects(spec, target_flags, entry_names)
+  options = options or {}
+  local name, embed = spec.name, options.embed
+  local runtime = runtime_objects(spec, runtime_sources, options.has_text)
+  local shipped, program = model_objects(spec, target_flags, entry_names, options.has_text)
+  local of_text = options.has_text and text_libraries or {}
   local generator = generator_of[spec.kernels]
   local archive, whole = "libattn2c_" .. spec.kernels .. ".a", "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
   local function program_job(job_name, weights, more, static)
     return { name = job_name, is_program = true,
       inputs = names_of(shipped, program, weights, more, { { name = "main.o" }, { name = archive } }),
-      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator, "-l:libjansson.a", libraries } } }
+      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator, "-l:libjansson.a", of_text,
+        libraries } } }
   end
-  local is_static = options and options.is_static
+  local is_static = options.is_static
   local static_objects = is_static and { object("runtime", "program/licenses.c", { "-O2", "-DATTN2C_STATIC" },
     "licenses_static.o") } or {}
   local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
@@ -125,7 +134,7 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
     { name = recipe.soname(name), is_output = true, is_program = true,
       inputs = names_of({ { name = whole } }, linked_in), commands = {
         { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
-          "-Wl,-z,noexecstack", libraries } } },
+          "-Wl,-z,noexecstack", of_text, libraries } } },
     final,
   }
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})

@@ -1,14 +1,16 @@
 -- What must hold of the emitted text.
 local expect = require("passes.checks.expect")
 
---- Each file ends with a line and holds no NUL; C is ASCII outside comments.
-return function(state)
-  for _, file in ipairs(state.files) do
-    expect(#file.text > 0 and file.text:sub(-1) == "\n", "emit", "%s does not end with a line", file.name)
-    expect(not file.text:find("\0", 1, true), "emit", "%s holds a NUL", file.name)
-    if file.name:find("%.[ch]$") then
-      expect(not file.text:gsub("/%*.-%*/", ""):find("[\128-\255]"), "emit", "%s is not ASCII outside comments",
-        file.name)
-    end
+local function check_text(file)
+  expect(#file.text > 0 and file.text:sub(-1) == "\n", "emit", "%s does not end with a line", file.name)
+  expect(not file.text:find("\0", 1, true), "emit", "%s holds a NUL", file.name)
+  if file.name:find("%.[ch]$") then
+    expect(not file.text:gsub("/%*.-%*/", ""):find("[\128-\255]"), "emit", "%s is not ASCII outside comments",
+      file.name)
   end
+end
+
+--- Each file of text ends with a line and holds no NUL; C is ASCII outside comments.
+return function(state)
+  for _, file in ipairs(state.files) do if not file.is_data then check_text(file) end end
 end

@@ -119,6 +119,30 @@ function read.bias(say, field, value)
   return bias
 end
 
+function read.path(say, field, value)
+  if value == false then return false end
+  if type(value) == "string" and value ~= "" and #value < 4096 and not value:find("%z") then return value end
+  return say(field.key, show(value) .. ", but a path or false is allowed")
+end
+
+local MOST_LABEL = 1000 -- bytes
+
+function read.labels(say, field, value)
+  if type(value) ~= "table" or #value == 0 then
+    return say(field.key, show(value) .. ", but a list of texts such as { \"no\", \"yes\" } is allowed")
+  end
+  local result = {}
+  for key, label in pairs(value) do
+    if math.type(key) ~= "integer" or key < 1 or key > #value or type(label) ~= "string" or #label > MOST_LABEL
+      or not utf8.len(label) then
+      return say(field.key .. "." .. tostring(key):gsub("%c", "?"):sub(1, 60),
+        ("%s, but a text of at most %d bytes is allowed"):format(show(label), MOST_LABEL))
+    end
+    result[key] = label
+  end
+  return result
+end
+
 function read.scale(say, field, value)
   if value == false then return 1.0 end
   if type(value) ~= "number" or not (value >= 1e-30 and value <= 1e6) then

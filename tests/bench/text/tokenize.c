@@ -46,7 +46,7 @@ int main(int count, char **words) {
   size_t size = 0, text_size = 0, tokens = 0, lines = 0;
   char *tables = count > 2 ? read_file(words[1], &size) : NULL,
        *text = count > 2 ? read_file(words[2], &text_size) : NULL;
-  attn2c_text *opened;
+  attn2c_tokenizer *opened;
   attn2c_text_work *work;
   double best = 1e9, began = now();
   if (!tables || !text || attn2c_text_open(tables, size, count > 3 ? ATTN2C_TEXT_JIT : 0, &opened, NULL) ||

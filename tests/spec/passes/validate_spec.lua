@@ -91,6 +91,20 @@ describe("a spec", function()
     assert.same({ { stage = "hidden" } }, spec({ output = {} }).output)
   end)
 
+  it("reads a tokenizer's path, and labels as many as the last output has numbers", function()
+    local more = { input = { stage = "tokens", vocab = 9 }, output = { { stage = "pool", over = "mean" },
+      { stage = "linear", to = 2 } }, tokenizer = "../x", labels = { "no", "yés" }, label_function = "sigmoid" }
+    local read = spec(more)
+    assert.same({ "../x", { "no", "yés" }, "sigmoid" }, { read.tokenizer, read.labels, read.label_function })
+    more.tokenizer = false
+    assert.is_false(spec(more).tokenizer)
+    more.labels = { "no", "yes", "perhaps" }
+    assert.same({ "labels: 3, but the last output has 2 numbers" }, refusals(more))
+    more.labels = { "no", "\xff" }
+    assert.matches("^labels.2: .*, but a text of at most 1000 bytes is allowed$", refusal(more))
+    assert.equal("tokenizer: goes with input = tokens { ... }", refusal({ tokenizer = "x" }))
+  end)
+
   it("is dumped sorted", function()
     local text = require("passes.validate").dump(helper.tiny({}, "validate"))
     assert.matches('^activation = "gelu"\nattention_output.kind = "none"\nbatch = 1\nbias.ff = true\n', text)

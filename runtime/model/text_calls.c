@@ -1,0 +1,333 @@
+/* text_calls.c - texts as calls of a model. */
+#include "model/text_calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Texts of one call of the dispatcher, and elements of its outputs, at most (but one text is always done). */
+#define MOST_TEXTS    64
+#define MOST_ELEMENTS ((int64_t)8 << 20)
+
+static int fail(attn2c_reader *reader, int status, const char *fault) {
+  snprintf(reader->fault, sizeof reader->fault, "%s", fault);
+  return status;
+}
+
+int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts *facts,
+                         attn2c_reader **reader) {
+  *reader = NULL;
+  attn2c_reader *made = calloc(1, sizeof *made);
+  if (!made) return ATTN2C_MEMORY;
+  made->model = model;
+  made->facts = facts;
+  made->longest = (size_t)attn2c_longest(model, facts->calls);
+  int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, NULL);
+  if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
+  if (status == ATTN2C_OK)
+    *reader = made;
+  else
+    attn2c_reader_destroy(made);
+  return status;
+}
+
+void attn2c_reader_destroy(attn2c_reader *reader) {
+  if (!reader) return;
+  attn2c_text_work_destroy(reader->work);
+  attn2c_text_close(reader->text);
+  free(reader->texts);
+  free(reader->tokens);
+  free(reader);
+}
+
+int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
+                         size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
+  attn2c_text_input input = {
+      .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
+  input.limit.tokens = most ? most : reader->longest;
+  input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
+  input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
+  const int status = attn2c_text_encode(reader->work, &input, tokens);
+  if (status == ATTN2C_OK && !most && tokens->length > reader->longest)
+    return fail(reader, ATTN2C_FORMAT, "the special tokens alone are more than a call takes");
+  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+}
+
+int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
+                         const char **text, size_t *length) {
+  const int status = attn2c_text_decode(reader->work, ids, count, skip_special, text, length);
+  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+}
+
+void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used = 0; }
+
+static int grow(void **memory, size_t *room, size_t need, size_t size) {
+  if (need <= *room && *memory) return ATTN2C_OK;
+  size_t wanted = need < 64 ? 64 : need + need / 2;
+  void *moved = wanted < SIZE_MAX / size ? realloc(*memory, wanted * size) : NULL;
+  if (!moved) return ATTN2C_MEMORY;
+  *memory = moved, *room = wanted;
+  return ATTN2C_OK;
+}
+
+int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
+  const size_t length = tokens->length;
+  if (grow((void **)&reader->texts, &reader->room, reader->count + 1, sizeof *reader->texts) != ATTN2C_OK ||
+      grow((void **)&reader->tokens, &reader->tokens_room, reader->used + 2 * length,
+           sizeof *reader->tokens) != ATTN2C_OK)
+    return fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
+  if (length > reader->longest) return fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
+  reader->texts[reader->count++] = (attn2c_reader_text){.first = reader->used, .length = length};
+  if (length) {
+    memcpy(reader->tokens + reader->used, tokens->ids, length * sizeof *reader->tokens);
+    memcpy(reader->tokens + reader->used + length, tokens->types, length * sizeof *reader->tokens);
+  }
+  reader->used += 2 * length;
+  return ATTN2C_OK;
+}
+
+static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int output) {
+  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
+  return &reader->model->tensors[last->outputs[output]];
+}
+
+/* The extent of an output's axis for `texts` texts of `rows` rows. */
+static int64_t extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows) {
+  const attn2c_axes *axes = &reader->facts->calls->outputs[output];
+  if (axis == axes->batch) return texts;
+  if (axis == axes->rows || axis == axes->keys) return rows;
+  return output_tensor(reader, output)->shape[axis];
+}
+
+int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows) {
+  int64_t elements = 1;
+  for (int i = 0; i < output_tensor(reader, output)->rank; i++)
+    elements *= extent(reader, output, i, 1, rows);
+  return elements;
+}
+
+/* What a call of some of the texts needs beside the reader: the texts in the order in which they are
+ * computed, and arrays that hold one call. */
+typedef struct {
+  attn2c_reader *reader;
+  attn2c_context *context;
+  size_t *order;
+  int32_t *arrays; /* ids, types, mask, lengths */
+  const void **inputs;
+  void **results;
+  const size_t *part; /* of the order */
+  int64_t count, seq;
+} job;
+
+static int compare(const attn2c_reader *reader, size_t a, size_t b) {
+  const attn2c_reader_text *x = &reader->texts[a], *y = &reader->texts[b];
+  if (x->entry != y->entry) return x->entry < y->entry ? -1 : 1;
+  if (x->length != y->length) return x->length < y->length ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
+/* Merges texts by entry and length; order and spare hold as many as there are texts. */
+static void sort(const attn2c_reader *reader, size_t *order, size_t *spare, size_t count) {
+  if (count < 2) return;
+  const size_t half = count / 2;
+  sort(reader, order, spare, half);
+  sort(reader, order + half, spare, count - half);
+  memcpy(spare, order, half * sizeof *order);
+  size_t left = 0, right = half, to = 0;
+  while (left < half) {
+    if (right < count && compare(reader, order[right], spare[left]) < 0)
+      order[to++] = order[right++];
+    else
+      order[to++] = spare[left++];
+  }
+}
+
+/* An input that a text does not give, or an output that cannot be cut to a text's rows. */
+static int is_sound(attn2c_reader *reader) {
+  const attn2c_text_facts *facts = reader->facts;
+  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
+  for (int i = 0; i < last->input_count; i++) {
+    const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask;
+    if (given || reader->model->tensors[last->inputs[i]].kind == ATTN2C_ROWS_INPUT) continue;
+    snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
+             reader->model->tensors[last->inputs[i]].name);
+    return 0;
+  }
+  const attn2c_size *largest = &facts->calls->sizes[reader->model->entry_count - 1];
+  for (int i = 0; i < last->output_count; i++) {
+    const int keys = facts->calls->outputs[i].keys;
+    if (keys < 0 || output_tensor(reader, i)->shape[keys] == largest->seq) continue;
+    snprintf(reader->fault, sizeof reader->fault, "attention has keys that are no token's");
+    return 0;
+  }
+  return 1;
+}
+
+/* Puts the part's tokens into arrays [count][seq]. */
+static void fill(job *job) {
+  attn2c_reader *reader = job->reader;
+  const attn2c_text_facts *facts = reader->facts;
+  const int64_t all = job->count * job->seq;
+  int32_t *ids = job->arrays, *types = ids + all, *mask = types + all, *lengths = mask + all;
+  memset(ids, 0, (size_t)(3 * all) * sizeof *ids);
+  for (int64_t i = 0; i < job->count; i++) {
+    const attn2c_reader_text *text = &reader->texts[job->part[i]];
+    const int32_t *from = reader->tokens + text->first;
+    lengths[i] = (int32_t)text->length;
+    memcpy(ids + i * job->seq, from, text->length * sizeof *ids);
+    memcpy(types + i * job->seq, from + text->length, text->length * sizeof *ids);
+    for (size_t t = 0; t < text->length; t++) mask[i * job->seq + (int64_t)t] = 1;
+  }
+  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
+  for (int i = 0; i < last->input_count; i++) {
+    job->inputs[i] = i == facts->ids ? ids : i == facts->types ? types : i == facts->mask ? mask : lengths;
+  }
+}
+
+/* One output's box of one text: from an array of `seq` rows to one of `rows`. */
+typedef struct {
+  int rank;
+  int64_t from[ATTN2C_MAX_RANK], to[ATTN2C_MAX_RANK], taken[ATTN2C_MAX_RANK];
+} box;
+
+static void copy(const box *b, int axis, const int32_t *from, int32_t *to) {
+  if (axis == b->rank) {
+    *to = *from;
+    return;
+  }
+  int64_t from_step = 1, to_step = 1;
+  for (int i = axis + 1; i < b->rank; i++) from_step *= b->from[i], to_step *= b->to[i];
+  if (axis == b->rank - 1) {
+    memcpy(to, from, (size_t)b->taken[axis] * sizeof *to);
+    return;
+  }
+  for (int64_t i = 0; i < b->taken[axis]; i++) copy(b, axis + 1, from + i * from_step, to + i * to_step);
+}
+
+void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
+                         int64_t length, void *to, int64_t to_rows) {
+  const attn2c_axes *axes = &reader->facts->calls->outputs[output];
+  box b = {.rank = output_tensor(reader, output)->rank};
+  for (int a = 0; a < b.rank; a++) {
+    b.from[a] = extent(reader, output, a, 1, from_rows), b.to[a] = extent(reader, output, a, 1, to_rows);
+    b.taken[a] = a == axes->rows || a == axes->keys ? length : b.to[a];
+  }
+  copy(&b, 0, from, to);
+}
+
+/* The rows of each text to its place. */
+static void scatter(const job *job, int64_t rows, void *const *outputs) {
+  const attn2c_reader *reader = job->reader;
+  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
+  for (int o = 0; o < last->output_count; o++) {
+    if (!outputs[o]) continue;
+    const int64_t from_each = attn2c_reader_elements(reader, o, job->seq);
+    const int64_t to_each = attn2c_reader_elements(reader, o, rows);
+    for (int64_t i = 0; i < job->count; i++)
+      attn2c_reader_place(reader, o, (const int32_t *)job->results[o] + i * from_each, job->seq,
+                          (int64_t)reader->texts[job->part[i]].length,
+                          (int32_t *)outputs[o] + (int64_t)job->part[i] * to_each, rows);
+  }
+}
+
+static int call_part(job *job, int64_t rows, void *const *outputs) {
+  attn2c_reader *reader = job->reader;
+  const int output_count = reader->model->entries[reader->model->entry_count - 1].output_count;
+  int status = ATTN2C_OK;
+  job->arrays = calloc((size_t)(3 * job->count * job->seq + job->count), sizeof *job->arrays);
+  if (!job->arrays) status = ATTN2C_MEMORY;
+  for (int o = 0; o < output_count && status == ATTN2C_OK; o++) {
+    job->results[o] = NULL;
+    if (!outputs[o]) continue;
+    const int64_t elements = job->count * attn2c_reader_elements(reader, o, job->seq);
+    job->results[o] = attn2c_reserve((size_t)elements * sizeof(float));
+    if (!job->results[o]) status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK) {
+    fill(job);
+    status = attn2c_dispatch(job->context, job->count, job->seq, job->inputs, job->results);
+    if (status == ATTN2C_OK) scatter(job, rows, outputs);
+  }
+  if (status != ATTN2C_OK) {
+    const char *exact = status == ATTN2C_USAGE ? reader->facts->calls->exact : NULL;
+    fail(reader, status, exact ? exact : attn2c_strerror(status));
+  }
+  for (int o = 0; o < output_count; o++) {
+    attn2c_free(job->results[o]);
+    job->results[o] = NULL;
+  }
+  free(job->arrays);
+  job->arrays = NULL;
+  return status;
+}
+
+/* How many texts from `first` on go together: those of one entry, as long as their outputs take. */
+static size_t part_of(const job *job, size_t first, size_t count, void *const *outputs) {
+  const attn2c_reader *reader = job->reader;
+  const int output_count = reader->model->entries[reader->model->entry_count - 1].output_count;
+  size_t taken = 1;
+  while (first + taken < count && taken < MOST_TEXTS) {
+    const attn2c_reader_text *next = &reader->texts[job->order[first + taken]];
+    if (next->entry != reader->texts[job->order[first]].entry) break;
+    int64_t elements = 0;
+    for (int o = 0; o < output_count; o++)
+      if (outputs[o]) elements += attn2c_reader_elements(reader, o, (int64_t)next->length);
+    if (elements > MOST_ELEMENTS / (int64_t)(taken + 1)) break;
+    taken++;
+  }
+  return taken;
+}
+
+static int run_all(job *job, int64_t rows, void *const *outputs) {
+  attn2c_reader *reader = job->reader;
+  size_t count = 0;
+  for (size_t i = 0; i < reader->count; i++) {
+    attn2c_reader_text *text = &reader->texts[i];
+    if (text->length == 0) continue;
+    /* A text goes the way that it would go alone, so that its bits do not depend on the others. */
+    text->entry = attn2c_dispatch_entry(job->context, 1, (int64_t)text->length);
+    if (text->entry < 0) {
+      const char *exact = reader->facts->calls->exact;
+      return fail(reader, ATTN2C_USAGE, exact ? exact : "no entry takes a text of this length");
+    }
+    job->order[count++] = i;
+  }
+  sort(reader, job->order, job->order + reader->count, count);
+  int status = ATTN2C_OK;
+  for (size_t first = 0; first < count && status == ATTN2C_OK;) {
+    if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
+    const size_t taken = part_of(job, first, count, outputs);
+    job->part = job->order + first;
+    job->count = (int64_t)taken;
+    job->seq = (int64_t)reader->texts[job->order[first + taken - 1]].length;
+    status = call_part(job, rows, outputs);
+    first += taken;
+  }
+  return status;
+}
+
+int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
+  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
+  if (!is_sound(reader)) return ATTN2C_USAGE;
+  for (int o = 0; o < last->output_count; o++) {
+    if (!outputs[o]) continue;
+    const size_t elements = reader->count * (size_t)attn2c_reader_elements(reader, o, rows);
+    memset(outputs[o], 0, elements * sizeof(float));
+  }
+  job job = {.reader = reader, .context = context};
+  job.order = calloc(2 * reader->count + 1, sizeof *job.order);
+  job.inputs = calloc((size_t)last->input_count + 1, sizeof *job.inputs);
+  job.results = calloc((size_t)last->output_count + 1, sizeof *job.results);
+  int status = ATTN2C_MEMORY;
+  if (job.order && job.inputs && job.results) {
+    status = run_all(&job, rows, outputs);
+  } else {
+    fail(reader, status, attn2c_strerror(status));
+  }
+  free(job.order);
+  free(job.inputs);
+  free(job.results);
+  return status;
+}

@@ -1,0 +1,340 @@
+/* text_command.c - `run --text`: lines at hand are taken together, encoded, computed by length, and answered
+ * in their order, before more are waited for. */
+#include "program/text_command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program/inputs.h"
+#include "program/run.h"
+#include "program/text_arrays.h"
+#include "program/text_signal.h"
+#include "program/text_similar.h"
+#include "program/text_view.h"
+
+/* Lines that are computed together, at most; their bytes, and those of what the model gives for them. */
+#define MOST_LINES  1024
+#define LINE_BYTES  ((size_t)16 << 20)
+#define VALUE_BYTES ((int64_t)64 << 20)
+
+#define TOP_TOKENS 5
+
+typedef struct {
+  const attn2c_descriptor *model;
+  const attn2c_arguments *arguments;
+  const attn2c_text_facts *facts;
+  FILE *out;
+  attn2c_message *message;
+  attn2c_text_source *source;
+  attn2c_reader *reader;
+  attn2c_arrays *arrays;
+  attn2c_model *opened;
+  attn2c_context *context;
+  attn2c_view_of_text views[MOST_LINES];
+  int count, output_count;
+  int prints;  /* a line or more for each text */
+  int gathers; /* the array of answers is wanted as a whole */
+  void **outputs;
+  attn2c_pick picks[ATTN2C_MAX_TOP];
+  int64_t texts, cut;
+} job;
+
+static const attn2c_entry *entry_of(const attn2c_descriptor *model) {
+  return &model->entries[model->entry_count - 1];
+}
+
+static const attn2c_tensor *answer_of(const job *job) {
+  return &job->model->tensors[entry_of(job->model)->outputs[job->facts->output]];
+}
+
+static int takes_top(attn2c_answer answer) {
+  return answer == ATTN2C_ANSWER_LABEL || answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_MASKED ||
+         answer == ATTN2C_ANSWER_NEXT;
+}
+
+/* All that does not go together, a line each. */
+static int check_usage(job *job) {
+  const attn2c_arguments *arguments = job->arguments;
+  const attn2c_answer answer = job->facts->answer;
+  const char *faults[8];
+  int count = 0;
+  if (arguments->weights == NULL && attn2c_needs_checkpoint(job->model))
+    faults[count++] = "run: --weights F.safetensors is needed";
+  if (arguments->input_count > 0) faults[count++] = "--input: goes without --text, which fills the inputs";
+  if (arguments->entry != NULL)
+    faults[count++] = "--entry: goes without --text: a text's length says which entry";
+  if (arguments->top > 0 && !takes_top(answer))
+    faults[count++] = "--top: goes with models that give labels or tokens";
+  if (arguments->similar && answer != ATTN2C_ANSWER_EMBEDDING)
+    faults[count++] = "--similar: goes with models that give an embedding";
+  if (job->prints && answer == ATTN2C_ANSWER_SPAN && arguments->pair_count == 0)
+    faults[count++] = "run: --text is a question: --text-pair is needed, the text that has the answer";
+  if (arguments->answers == ATTN2C_ANSWERS_NPY && answer == ATTN2C_ANSWER_SPAN)
+    faults[count++] = "--format npy: of a model with two arrays: --output NAME=F.npy writes them";
+  if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
+    faults[count++] = "--format npy: is not for a terminal";
+  for (int i = 0; i < count; i++) attn2c_say(job->message, "%s", faults[i]);
+  return count ? ATTN2C_USAGE : ATTN2C_OK;
+}
+
+static int open_model(job *job, FILE *notes) {
+  attn2c_source *source;
+  int status = attn2c_source_choose(job->arguments, job->model, &source, job->message);
+  if (status != ATTN2C_OK) return status;
+  attn2c_note_unused(source, job->arguments, notes);
+  status = attn2c_model_open(job->model, source, &job->opened, job->message);
+  attn2c_source_close(source);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_dispatch_create(job->opened, job->facts->calls, &job->context);
+  if (status != ATTN2C_OK) attn2c_say(job->message, "run: no memory for the arena");
+  return status;
+}
+
+static int is_answer(const job *job, int output) {
+  return output == job->facts->output ||
+         (job->facts->answer == ATTN2C_ANSWER_SPAN && output == job->facts->second);
+}
+
+static int is_wanted(const job *job, int output) {
+  return attn2c_arrays_wants(job->arrays, output) || (job->prints && is_answer(job, output));
+}
+
+/* As many lines as the values of the longest texts leave room for. */
+static int most_lines(const job *job) {
+  int64_t bytes = 1;
+  for (int o = 0; o < job->output_count; o++)
+    if (is_wanted(job, o)) bytes += 4 * attn2c_reader_elements(job->reader, o, (int64_t)job->reader->longest);
+  const int64_t most = VALUE_BYTES / bytes;
+  return most < 1 ? 1 : most > MOST_LINES ? MOST_LINES : (int)most;
+}
+
+static void forget_lines(job *job) {
+  for (int i = 0; i < job->count; i++) {
+    free(job->views[i].ids);
+    free(job->views[i].places);
+    free(job->views[i].sources);
+  }
+  job->count = 0;
+  attn2c_text_source_forget(job->source);
+  attn2c_reader_begin(job->reader);
+}
+
+static void *copied(const void *from, size_t bytes) {
+  void *to = malloc(bytes + 1);
+  if (to && bytes) memcpy(to, from, bytes);
+  return to;
+}
+
+/* Encodes a line, and keeps what its answer needs. */
+static int add_line(job *job, const attn2c_line *line) {
+  attn2c_text_tokens tokens;
+  char place[ATTN2C_LINE_PLACE];
+  int status =
+      attn2c_reader_encode(job->reader, line->text, line->length, line->pair, line->pair_length, 0, &tokens);
+  if (status == ATTN2C_OK) status = attn2c_reader_add(job->reader, &tokens);
+  if (status != ATTN2C_OK) {
+    attn2c_line_place(line, place, sizeof place);
+    attn2c_say(job->message, "%s: %s", place, job->reader->fault);
+    return status;
+  }
+  attn2c_view_of_text *view = &job->views[job->count++];
+  *view = (attn2c_view_of_text){.reader = job->reader, .line = *line, .length = (int64_t)tokens.length};
+  view->ids = copied(tokens.ids, tokens.length * sizeof *tokens.ids);
+  view->places = copied(tokens.places, tokens.length * sizeof *tokens.places);
+  view->sources = copied(tokens.sources, tokens.length);
+  view->removed = tokens.removed;
+  job->texts++;
+  job->cut += tokens.removed > 0;
+  if (view->ids && view->places && view->sources) return ATTN2C_OK;
+  attn2c_say(job->message, "run: no memory for a text's tokens");
+  return ATTN2C_MEMORY;
+}
+
+/* Waits for a line, and takes those that are there behind it. */
+static attn2c_line_state read_lines(job *job, int *status) {
+  const int most = most_lines(job);
+  size_t bytes = 0;
+  attn2c_line_state state = ATTN2C_LINE_NONE;
+  while (job->count < most && bytes < LINE_BYTES) {
+    attn2c_line line;
+    state = attn2c_text_source_next(job->source, job->count == 0, &line, status, job->message);
+    if (state != ATTN2C_LINE_READ) break;
+    *status = add_line(job, &line);
+    if (*status != ATTN2C_OK) return ATTN2C_LINE_FAULT;
+    bytes += line.length + line.pair_length;
+  }
+  return state;
+}
+
+static int write_answers(job *job, int64_t rows) {
+  const attn2c_tensor *tensor = answer_of(job);
+  int status = ATTN2C_OK;
+  for (int i = 0; i < job->count && status == ATTN2C_OK; i++) {
+    attn2c_view_of_text *view = &job->views[i];
+    const int output = job->facts->output, second = job->facts->second;
+    view->values =
+        (const float *)job->outputs[output] + i * attn2c_reader_elements(job->reader, output, rows);
+    if (job->facts->answer == ATTN2C_ANSWER_SPAN)
+      view->second =
+          (const float *)job->outputs[second] + i * attn2c_reader_elements(job->reader, second, rows);
+    view->rank = tensor->rank;
+    view->width = tensor->rank > 1 ? tensor->shape[tensor->rank - 1] : 1;
+    view->has_top = job->arguments->top > 0;
+    const int is_tokens =
+        job->facts->answer == ATTN2C_ANSWER_MASKED || job->facts->answer == ATTN2C_ANSWER_NEXT;
+    view->top = view->has_top ? job->arguments->top : is_tokens ? TOP_TOKENS : 1;
+    status = job->arguments->answers == ATTN2C_ANSWERS_JSONL ? attn2c_write_json(view, job->picks, job->out)
+                                                             : attn2c_write_text(view, job->picks, job->out);
+  }
+  if (status != ATTN2C_OK) {
+    attn2c_say(job->message, "run: no memory for an answer");
+    return status;
+  }
+  errno = 0;
+  if (fflush(job->out) == 0 && !ferror(job->out)) return ATTN2C_OK;
+  attn2c_say(job->message, "standard output: %s", errno ? strerror(errno) : "a write failed");
+  return ATTN2C_IO;
+}
+
+/* Computes the lines that were read, and answers them. */
+static int answer_lines(job *job) {
+  int64_t rows = 1;
+  int status = ATTN2C_OK;
+  if (job->count == 0) return ATTN2C_OK;
+  for (int i = 0; i < job->count; i++)
+    if (job->views[i].length > rows) rows = job->views[i].length;
+  for (int o = 0; o < job->output_count && status == ATTN2C_OK; o++) {
+    if (!is_wanted(job, o)) continue;
+    const int64_t elements = job->count * attn2c_reader_elements(job->reader, o, rows);
+    job->outputs[o] = attn2c_reserve((size_t)elements * sizeof(float));
+    if (!job->outputs[o]) status = ATTN2C_MEMORY;
+  }
+  if (status != ATTN2C_OK) {
+    attn2c_say(job->message, "run: no memory for the outputs");
+  } else {
+    status = attn2c_reader_run(job->reader, job->context, rows, job->outputs);
+    if (status != ATTN2C_OK && !attn2c_signal()) attn2c_say(job->message, "run: %s", job->reader->fault);
+  }
+  if (status == ATTN2C_OK && job->prints) status = write_answers(job, rows);
+  if (status == ATTN2C_OK)
+    status = attn2c_arrays_keep(job->arrays, job->reader, rows, job->outputs, job->message);
+  for (int o = 0; o < job->output_count; o++) {
+    attn2c_free(job->outputs[o]);
+    job->outputs[o] = NULL;
+  }
+  return status;
+}
+
+static int answer_all(job *job) {
+  int status = ATTN2C_OK;
+  attn2c_line_state state = ATTN2C_LINE_READ;
+  while (status == ATTN2C_OK && state != ATTN2C_LINE_END && state != ATTN2C_LINE_FAULT) {
+    int fault = ATTN2C_OK;
+    state = read_lines(job, &fault);
+    status = answer_lines(job); /* those before a line that is wrong, too */
+    if (status == ATTN2C_OK) status = fault;
+    if (attn2c_signal()) {
+      attn2c_say(job->message, "interrupted");
+      status = 128 + attn2c_signal();
+    }
+    forget_lines(job);
+  }
+  return status;
+}
+
+static int write_similar(job *job) {
+  int64_t texts;
+  const float *embeddings = attn2c_arrays_answer(job->arrays, job->reader, &texts);
+  if (texts > ATTN2C_MAX_SIMILAR) {
+    attn2c_say(job->message, "--similar: %lld texts, but at most %d are allowed", (long long)texts,
+               ATTN2C_MAX_SIMILAR);
+    return ATTN2C_USAGE;
+  }
+  if (!embeddings) {
+    attn2c_say(job->message, "--similar: no memory for %lld texts", (long long)texts);
+    return ATTN2C_MEMORY;
+  }
+  const attn2c_tensor *tensor = answer_of(job);
+  return attn2c_similar_write(embeddings, texts, tensor->shape[tensor->rank - 1], job->arguments->answers,
+                              job->out, job->message);
+}
+
+static int run_job(job *job, FILE *notes) {
+  const attn2c_arguments *arguments = job->arguments;
+  const int is_asked = arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar;
+  const int answers = is_asked || arguments->output_count == 0;
+  job->gathers = arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY;
+  job->prints = answers && !job->gathers;
+  int status = check_usage(job);
+  if (status == ATTN2C_OK) status = attn2c_text_source_open(arguments, notes, &job->source, job->message);
+  if (status == ATTN2C_OK) status = attn2c_reader_create(job->model, job->facts, &job->reader);
+  if (status == ATTN2C_OK)
+    status = attn2c_arrays_open(job->reader, arguments, job->gathers, &job->arrays, job->message);
+  if (status == ATTN2C_OK) status = open_model(job, notes);
+  if (status != ATTN2C_OK) return status;
+  attn2c_signals_note();
+  job->reader->stops = attn2c_signal;
+  status = answer_all(job);
+  if (status == ATTN2C_OK && arguments->similar) status = write_similar(job);
+  if (status == ATTN2C_OK) status = attn2c_arrays_write(job->arrays, job->reader, job->message);
+  if (job->cut > 0)
+    fprintf(notes, "%s: %lld of %lld texts were cut to %zu tokens\n", arguments->program, (long long)job->cut,
+            (long long)job->texts, job->reader->longest);
+  return status;
+}
+
+static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+               attn2c_message *message) {
+  job *job = calloc(1, sizeof *job);
+  int status = ATTN2C_MEMORY;
+  if (!job) return status;
+  job->model = model, job->arguments = arguments, job->facts = model->text;
+  job->out = out, job->message = message;
+  job->output_count = entry_of(model)->output_count;
+  job->outputs = calloc((size_t)job->output_count + 1, sizeof *job->outputs);
+  if (job->outputs) status = run_job(job, notes);
+  if (job->source && job->reader) forget_lines(job);
+  attn2c_context_destroy(job->context);
+  attn2c_model_close(job->opened);
+  attn2c_arrays_close(job->arrays);
+  attn2c_reader_destroy(job->reader);
+  attn2c_text_source_close(job->source);
+  free(job->outputs);
+  free(job);
+  return status;
+}
+
+static void help(FILE *out) {
+  fputs(
+      "\n"
+      "Text instead of inputs:\n"
+      "\n"
+      "  --text WORD           - reads the standard input, a text a line, and answers each as it comes; the "
+      "name\n"
+      "                        of a file: each of its lines; anything else is a text itself. May be "
+      "repeated\n"
+      "  --text-file F         a file, whatever its name\n"
+      "  --text-string TEXT    a text, whatever it says\n"
+      "  --text-pair WORD      (or --pair) the second text of each, given as those of --text; -: each line "
+      "has\n"
+      "                        text and pair with a tab between\n"
+      "  --top K               the K best labels or tokens\n"
+      "  --format text         a line a text with tabs between label (or token) and probability; labels of\n"
+      "                        tokens a line each, with first and last byte, and an empty line behind a "
+      "text\n"
+      "  --format jsonl        an object a text, a line each\n"
+      "  --format npy          the array that answers are made of, to the standard output\n"
+      "  --similar             the cosine of each two texts' embeddings, a line a text\n"
+      "  --output NAME=Y.npy   an output of all texts, a row a text, rows of tokens padded with zeros to "
+      "the\n"
+      "                        longest text; lengths=Y.npy: how many tokens each has; the ids by their "
+      "name.\n"
+      "                        Answers are then printed only with --format\n"
+      "\n"
+      "Texts that are longer than the model takes are cut, and their number is told at the end.\n",
+      out);
+}
+
+const attn2c_text_commands attn2c_text_program = {.run = run, .help = help};

@@ -1,0 +1,167 @@
+/* text_json.c - answers as JSON, an object a line. Texts in it are mended UTF-8; controls beyond JSON's own
+ * are escaped too, so that a terminal may show it. */
+#include "program/text_view.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/text_safe.h"
+
+static json_t *json_text(const char *text, size_t length) {
+  char *mended = malloc(3 * length + 1);
+  if (!mended) return NULL;
+  json_t *string = json_stringn(mended, attn2c_utf8_mend(text, length, mended));
+  free(mended);
+  return string;
+}
+
+static json_t *json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *json_numbers(const float *values, int64_t count) {
+  json_t *list = json_array();
+  for (int64_t i = 0; i < count; i++) {
+    if (json_array_append_new(list, json_number((double)values[i])) == 0) continue;
+    json_decref(list);
+    return NULL;
+  }
+  return list;
+}
+
+/* { "label": ..., "score": ... }, or null. */
+static json_t *json_label(const attn2c_view_of_text *view, const attn2c_pick *pick) {
+  char room[ATTN2C_LABEL_ROOM];
+  const char *label = attn2c_label(view->reader->facts, pick->number, room);
+  return json_pack("{s:o, s:o}", "label", json_text(label, strlen(label)), "score", json_number(pick->score));
+}
+
+/* Adds the best label; and, where more may be, all that are wanted. */
+static int add_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
+                      json_t *object) {
+  const int count = attn2c_view_labels(view, scores, picks);
+  const int any = view->reader->facts->function == ATTN2C_SIGMOID && view->width > 1;
+  int failed = 0;
+  if (!any && !view->has_top) {
+    json_t *only = count ? json_label(view, picks) : NULL;
+    failed |= !only || json_object_update(object, only) != 0;
+    json_decref(only);
+    return failed;
+  }
+  json_t *list = json_array();
+  for (int i = 0; i < count; i++) failed |= json_array_append_new(list, json_label(view, &picks[i])) != 0;
+  return failed | (json_object_set_new(object, "labels", list) != 0);
+}
+
+static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
+  const int count = attn2c_best(scores, view->width, ATTN2C_SOFTMAX, view->top, picks);
+  json_t *list = json_array();
+  for (int i = 0; i < count; i++) {
+    size_t length;
+    const char *token = attn2c_view_token(view, picks[i].number, &length);
+    json_t *each = json_pack("{s:o, s:I, s:o}", "token", json_text(token, length), "id",
+                             (json_int_t)picks[i].number, "score", json_number(picks[i].score));
+    if (json_array_append_new(list, each) == 0) continue;
+    json_decref(list);
+    return NULL;
+  }
+  return list;
+}
+
+/* Where a token stands. */
+static json_t *json_place(const attn2c_view_of_text *view, int64_t row) {
+  size_t length;
+  const char *text = attn2c_view_source(view, row, &length);
+  json_t *object = json_pack("{s:I, s:I, s:o}", "begin", (json_int_t)view->places[row].byte_begin, "end",
+                             (json_int_t)view->places[row].byte_end, "text", json_text(text, length));
+  const char *of = view->sources[row] == 2 ? "special" : view->sources[row] ? "pair" : "text";
+  if (object && (view->line.pair || view->sources[row] == 2) &&
+      json_object_set_new(object, "of", json_string(of)) != 0) {
+    json_decref(object);
+    return NULL;
+  }
+  return object;
+}
+
+/* A list of tokens, each with what is said of it. */
+static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
+  const attn2c_answer answer = view->reader->facts->answer;
+  json_t *list = json_array();
+  int failed = 0;
+  for (int64_t row = 0; row < view->length && !failed; row++) {
+    const float *values = view->values + row * view->width;
+    if (answer == ATTN2C_ANSWER_TOKENS && view->sources[row] == 2) continue;
+    if (answer == ATTN2C_ANSWER_MASKED && view->ids[row] != view->reader->facts->mask_token) continue;
+    json_t *object = json_place(view, row);
+    if (answer == ATTN2C_ANSWER_TOKENS) failed |= !object || add_labels(view, values, picks, object);
+    if (answer == ATTN2C_ANSWER_MASKED)
+      failed |= json_object_set_new(object, "tokens", json_tokens(view, values, picks)) != 0;
+    if (answer == ATTN2C_ANSWER_STATES)
+      failed |= json_object_set_new(object, "state", json_numbers(values, view->width)) != 0;
+    failed |= json_array_append_new(list, object) != 0;
+  }
+  if (!failed) return list;
+  json_decref(list);
+  return NULL;
+}
+
+static int add_span(const attn2c_view_of_text *view, json_t *object) {
+  const attn2c_span span = attn2c_view_span(view);
+  if (span.first < 0) return json_object_set_new(object, "answer", json_null());
+  const uint32_t begin = view->places[span.first].byte_begin, end = view->places[span.last].byte_end;
+  return json_object_set_new(object, "answer", json_text(view->line.pair + begin, end - begin)) |
+         json_object_set_new(object, "score", json_number(span.score)) |
+         json_object_set_new(object, "begin", json_integer(begin)) |
+         json_object_set_new(object, "end", json_integer(end));
+}
+
+static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_t *object) {
+  switch (view->reader->facts->answer) {
+  case ATTN2C_ANSWER_LABEL:
+    return add_labels(view, view->values, picks, object);
+  case ATTN2C_ANSWER_NUMBER: {
+    char room[ATTN2C_LABEL_ROOM];
+    const char *label = attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, room);
+    return json_object_set_new(object, "label", json_text(label, strlen(label)));
+  }
+  case ATTN2C_ANSWER_EMBEDDING:
+    return json_object_set_new(object, "embedding", json_numbers(view->values, view->width));
+  case ATTN2C_ANSWER_NEXT:
+    return json_object_set_new(object, "next", json_tokens(view, attn2c_view_next(view), picks));
+  case ATTN2C_ANSWER_SPAN:
+    return add_span(view, object);
+  case ATTN2C_ANSWER_MASKED:
+    return json_object_set_new(object, "masks", json_rows(view, picks));
+  default:
+    return json_object_set_new(object, "tokens", json_rows(view, picks));
+  }
+}
+
+/* Controls that JSON lets through, U+007F to U+009F, stand in strings alone. */
+static void print(const char *text, FILE *out) {
+  for (const char *at = text; *at; at++) {
+    const unsigned char byte = (unsigned char)*at, next = (unsigned char)at[1];
+    if (byte == 0x7f) {
+      fputs("\\u007f", out);
+    } else if (byte == 0xc2 && next < 0xa0) {
+      fprintf(out, "\\u%04x", next);
+      at++;
+    } else {
+      fputc(byte, out);
+    }
+  }
+  fputc('\n', out);
+}
+
+int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
+  json_t *object = json_object();
+  int failed = view->length ? add_answer(view, picks, object) != 0
+                            : json_object_set_new(object, "tokens", json_array()) != 0;
+  if (view->removed) failed |= json_object_set_new(object, "truncated", json_true()) != 0;
+  char *text = failed ? NULL : json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+  json_decref(object);
+  if (!text) return ATTN2C_MEMORY;
+  print(text, out);
+  free(text);
+  return ATTN2C_OK;
+}

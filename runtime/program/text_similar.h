@@ -1,0 +1,15 @@
+/* text_similar.h - `run --similar`: how alike texts are, the cosine of each two embeddings, as a matrix. */
+#ifndef ATTN2C_TEXT_SIMILAR_H
+#define ATTN2C_TEXT_SIMILAR_H
+
+#include <stdio.h>
+
+#include "program/arguments.h"
+
+#define ATTN2C_MAX_SIMILAR 2000
+
+/* Writes the matrix of `texts` embeddings of `width` numbers: a line a text, or an array. */
+int attn2c_similar_write(const float *embeddings, int64_t texts, int64_t width, attn2c_answer_format format,
+                         FILE *out, attn2c_message *message);
+
+#endif

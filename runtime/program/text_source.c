@@ -1,0 +1,297 @@
+/* text_source.c - lines of what the command line names. A stream's lines are looked for in its buffer alone
+ * while none has to be waited for, so that an answer goes out as soon as its line is in. */
+#define _GNU_SOURCE
+#include "program/text_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "program/text_signal.h"
+
+#define READ_BYTES   ((size_t)1 << 16)
+#define LONGEST_LINE ((size_t)1 << 30)
+
+/* One word after the other, each a text or a stream of lines. */
+typedef struct {
+  const attn2c_text_word *words;
+  int count, at;
+  const char *option;
+  /* The stream in use; descriptor -1: none. */
+  int descriptor;
+  const char *file;
+  int64_t number;
+  char *bytes;
+  size_t room, begin, scanned, end;
+  int is_ended;
+} stream;
+
+struct attn2c_text_source {
+  stream texts, pairs;
+  int has_tabs; /* a line has text and pair */
+  char **kept;  /* copies of lines, until they are forgotten */
+  size_t kept_count, kept_room;
+};
+
+static int is_stream(const attn2c_text_word *word) {
+  struct stat found;
+  if (word->kind != ATTN2C_TEXT_ANY) return word->kind == ATTN2C_TEXT_FILE;
+  if (strcmp(word->word, "-") == 0) return 1;
+  return stat(word->word, &found) == 0 && !S_ISDIR(found.st_mode);
+}
+
+/* A word that was perhaps meant as a file: has no blank, and a slash or an ending. */
+static int looks_like_file(const char *word) {
+  const char *dot = strrchr(word, '.');
+  if (strpbrk(word, " \t\n") || !*word) return 0;
+  return strchr(word, '/') != NULL ||
+         (dot && dot > word && dot[1] && strlen(dot) <= 6 && !strpbrk(dot + 1, ".,!?"));
+}
+
+static void note_words(const attn2c_arguments *arguments, const stream *s, FILE *notes) {
+  for (int i = 0; i < s->count; i++) {
+    if (s->words[i].kind != ATTN2C_TEXT_ANY || is_stream(&s->words[i]) || !looks_like_file(s->words[i].word))
+      continue;
+    char text[600];
+    attn2c_message line = attn2c_message_make(text, sizeof text);
+    attn2c_say(&line, "%s %.400s: no file of that name is there: it is taken as a text", s->option,
+               s->words[i].word);
+    fprintf(notes, "%s: %s\n", arguments->program, text);
+  }
+}
+
+int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn2c_text_source **source,
+                            attn2c_message *message) {
+  attn2c_text_source *made = calloc(1, sizeof *made);
+  *source = NULL;
+  if (!made) return ATTN2C_MEMORY;
+  made->texts = (stream){
+      .words = arguments->texts, .count = arguments->text_count, .option = "--text", .descriptor = -1};
+  made->pairs = (stream){
+      .words = arguments->pairs, .count = arguments->pair_count, .option = "--text-pair", .descriptor = -1};
+  int status = ATTN2C_OK, inputs = 0;
+  for (int i = 0; i < arguments->pair_count; i++)
+    made->has_tabs |= strcmp(arguments->pairs[i].word, "-") == 0;
+  if (made->has_tabs && arguments->pair_count > 1) {
+    attn2c_say(message,
+               "--text-pair -: each line has text and pair with a tab between, and no other pair is allowed");
+    status = ATTN2C_USAGE;
+  }
+  for (int i = 0; i < arguments->text_count; i++)
+    inputs += arguments->texts[i].kind != ATTN2C_TEXT_STRING && strcmp(arguments->texts[i].word, "-") == 0;
+  if (inputs > 1) {
+    attn2c_say(message, "--text -: the standard input can be read once");
+    status = ATTN2C_USAGE;
+  }
+  if (arguments->text_count == 0) {
+    attn2c_say(message, "run: --text TEXT, FILE or - is needed");
+    status = ATTN2C_USAGE;
+  }
+  if (status == ATTN2C_OK) {
+    note_words(arguments, &made->texts, notes);
+    if (!made->has_tabs) note_words(arguments, &made->pairs, notes);
+    *source = made;
+  } else {
+    attn2c_text_source_close(made);
+  }
+  return status;
+}
+
+static void stream_end(stream *s) {
+  if (s->descriptor > STDIN_FILENO) close(s->descriptor);
+  s->descriptor = -1;
+  s->begin = s->end = s->scanned = 0;
+}
+
+void attn2c_text_source_close(attn2c_text_source *source) {
+  if (!source) return;
+  attn2c_text_source_forget(source);
+  stream_end(&source->texts);
+  stream_end(&source->pairs);
+  free(source->texts.bytes);
+  free(source->pairs.bytes);
+  free(source->kept);
+  free(source);
+}
+
+void attn2c_text_source_forget(attn2c_text_source *source) {
+  for (size_t i = 0; i < source->kept_count; i++) free(source->kept[i]);
+  source->kept_count = 0;
+}
+
+/* A copy of bytes that stays until it is forgotten; NULL without memory. */
+static const char *keep(attn2c_text_source *source, const char *bytes, size_t length) {
+  if (source->kept_count == source->kept_room) {
+    const size_t room = source->kept_room ? 2 * source->kept_room : 64;
+    char **moved = realloc(source->kept, room * sizeof *moved);
+    if (!moved) return NULL;
+    source->kept = moved, source->kept_room = room;
+  }
+  char *copy = malloc(length + 1);
+  if (!copy) return NULL;
+  memcpy(copy, bytes, length);
+  copy[length] = '\0';
+  return source->kept[source->kept_count++] = copy;
+}
+
+static int stream_begin(stream *s, const char *word, attn2c_message *message) {
+  const int is_input = strcmp(word, "-") == 0 && s->words[s->at].kind != ATTN2C_TEXT_STRING;
+  s->descriptor = is_input ? STDIN_FILENO : open(word, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  s->file = is_input ? "standard input" : word;
+  s->number = 0;
+  s->is_ended = 0;
+  if (s->descriptor >= 0) return ATTN2C_OK;
+  attn2c_say(message, "%s %s: %s", s->option, word, strerror(errno));
+  return ATTN2C_IO;
+}
+
+/* Reads some more behind what is there. */
+static int stream_fill(stream *s, attn2c_message *message) {
+  if (s->begin > 0) {
+    memmove(s->bytes, s->bytes + s->begin, s->end - s->begin);
+    s->end -= s->begin, s->scanned -= s->begin, s->begin = 0;
+  }
+  if (s->room - s->end < READ_BYTES) {
+    const size_t room = 2 * s->room + READ_BYTES;
+    char *moved = s->end < LONGEST_LINE ? realloc(s->bytes, room) : NULL;
+    if (!moved) {
+      attn2c_say(message, "%s: line %" PRId64 ": is too long", s->file, s->number + 1);
+      return s->end < LONGEST_LINE ? ATTN2C_MEMORY : ATTN2C_FORMAT;
+    }
+    s->bytes = moved, s->room = room;
+  }
+  ssize_t count;
+  do count = read(s->descriptor, s->bytes + s->end, s->room - s->end);
+  while (count < 0 && errno == EINTR && !attn2c_signal());
+  if (count < 0) {
+    attn2c_say(message, "%s: %s", s->file, strerror(errno));
+    return ATTN2C_IO;
+  }
+  s->end += (size_t)count;
+  s->is_ended = count == 0;
+  return ATTN2C_OK;
+}
+
+/* The next line of the stream in use, in its buffer. */
+static attn2c_line_state stream_line(stream *s, int may_wait, const char **text, size_t *length, int *status,
+                                     attn2c_message *message) {
+  for (;;) {
+    const char *newline =
+        s->scanned < s->end ? memchr(s->bytes + s->scanned, '\n', s->end - s->scanned) : NULL;
+    if (newline || (s->is_ended && s->begin < s->end)) {
+      size_t end = newline ? (size_t)(newline - s->bytes) : s->end;
+      *text = s->bytes + s->begin;
+      s->scanned = newline ? end + 1 : end;
+      *length = end - s->begin;
+      if (*length && (*text)[*length - 1] == '\r') --*length;
+      s->begin = s->scanned;
+      s->number++;
+      return ATTN2C_LINE_READ;
+    }
+    s->scanned = s->end;
+    if (s->is_ended) return ATTN2C_LINE_END;
+    if (!attn2c_signals_wait(s->descriptor, may_wait))
+      return attn2c_signal() ? ATTN2C_LINE_END : ATTN2C_LINE_NONE;
+    *status = stream_fill(s, message);
+    if (*status != ATTN2C_OK) return ATTN2C_LINE_FAULT;
+  }
+}
+
+/* The next text of a list of words. */
+static attn2c_line_state stream_next(stream *s, int may_wait, attn2c_line *line, int *status,
+                                     attn2c_message *message) {
+  while (!attn2c_signal()) {
+    if (s->descriptor >= 0) {
+      const attn2c_line_state state = stream_line(s, may_wait, &line->text, &line->length, status, message);
+      line->file = s->file, line->number = s->number;
+      if (state != ATTN2C_LINE_END || attn2c_signal()) return state;
+      stream_end(s);
+      s->at++;
+    }
+    if (s->at == s->count) return ATTN2C_LINE_END;
+    const attn2c_text_word *word = &s->words[s->at];
+    if (!is_stream(word)) {
+      line->text = word->word, line->length = strlen(word->word);
+      line->file = NULL, line->number = ++s->at;
+      return ATTN2C_LINE_READ;
+    }
+    *status = stream_begin(s, word->word, message);
+    if (*status != ATTN2C_OK) return ATTN2C_LINE_FAULT;
+  }
+  return ATTN2C_LINE_END;
+}
+
+static attn2c_line_state fault(int *status, int value) {
+  *status = value;
+  return ATTN2C_LINE_FAULT;
+}
+
+/* Text and pair of a line with a tab between them. */
+static attn2c_line_state split(attn2c_line *line, int *status, attn2c_message *message) {
+  const char *tab = memchr(line->text, '\t', line->length);
+  if (!tab) {
+    char place[ATTN2C_LINE_PLACE];
+    attn2c_line_place(line, place, sizeof place);
+    attn2c_say(message, "%s: has no tab between text and pair", place);
+    return fault(status, ATTN2C_FORMAT);
+  }
+  const size_t length = (size_t)(tab - line->text);
+  line->pair = tab + 1, line->pair_length = line->length - length - 1;
+  line->length = length;
+  return ATTN2C_LINE_READ;
+}
+
+/* A pair that comes by itself: there must be one for each text. */
+static attn2c_line_state next_pair(attn2c_text_source *source, attn2c_line *line, int *status,
+                                   attn2c_message *message) {
+  attn2c_line pair = {.text = NULL};
+  const attn2c_line_state state = stream_next(&source->pairs, 1, &pair, status, message);
+  if (state == ATTN2C_LINE_FAULT || attn2c_signal()) return state;
+  if (state != ATTN2C_LINE_READ) {
+    char place[ATTN2C_LINE_PLACE];
+    attn2c_line_place(line, place, sizeof place);
+    attn2c_say(message, "%s: has no pair: there are fewer of --text-pair", place);
+    return fault(status, ATTN2C_USAGE);
+  }
+  line->pair = keep(source, pair.text, pair.length), line->pair_length = pair.length;
+  return line->pair ? ATTN2C_LINE_READ : fault(status, ATTN2C_MEMORY);
+}
+
+attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wait, attn2c_line *line,
+                                          int *status, attn2c_message *message) {
+  *line = (attn2c_line){.text = NULL};
+  attn2c_line_state state = stream_next(&source->texts, may_wait, line, status, message);
+  const int has_pairs = source->pairs.count > 0 && !source->has_tabs;
+  if (state == ATTN2C_LINE_END && has_pairs && !attn2c_signal()) {
+    attn2c_line rest;
+    state = stream_next(&source->pairs, 1, &rest, status, message);
+    if (state != ATTN2C_LINE_READ) return state;
+    attn2c_say(message, "--text-pair: there are more pairs than texts");
+    return fault(status, ATTN2C_USAGE);
+  }
+  if (state != ATTN2C_LINE_READ) return state;
+  if (source->has_tabs) {
+    state = split(line, status, message);
+    if (state != ATTN2C_LINE_READ) return state;
+  }
+  /* A stream's buffer moves when it is read on. */
+  if (line->file) {
+    const size_t whole = line->pair ? line->length + 1 + line->pair_length : line->length;
+    const char *kept = keep(source, line->text, whole);
+    if (!kept) return fault(status, ATTN2C_MEMORY);
+    if (line->pair) line->pair = kept + line->length + 1;
+    line->text = kept;
+  }
+  return has_pairs ? next_pair(source, line, status, message) : ATTN2C_LINE_READ;
+}
+
+void attn2c_line_place(const attn2c_line *line, char *text, size_t size) {
+  if (line->file)
+    snprintf(text, size, "%.300s: line %" PRId64, line->file, line->number);
+  else
+    snprintf(text, size, "--text: text %" PRId64, line->number);
+}

@@ -1,0 +1,49 @@
+/* text_view.c - one text with its tokens and what the model gave for it. */
+#include "program/text_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Tokens of an answer to a question, at most, as transformers' pipeline has it. */
+#define LONGEST_ANSWER 15
+
+const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char room[ATTN2C_LABEL_ROOM]) {
+  if (facts->labels && number >= 0 && number < facts->label_count) return facts->labels[number];
+  snprintf(room, ATTN2C_LABEL_ROOM, "LABEL_%" PRId64, number);
+  return room;
+}
+
+int attn2c_view_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
+  const attn2c_label_function function = view->reader->facts->function;
+  const int any = function == ATTN2C_SIGMOID && view->width > 1 && !view->has_top;
+  int count = attn2c_best(scores, view->width, function, any ? ATTN2C_MAX_TOP : view->top, picks);
+  while (any && count > 0 && !(picks[count - 1].score >= 0.5)) count--;
+  return count;
+}
+
+const char *attn2c_view_token(const attn2c_view_of_text *view, int64_t id, size_t *length) {
+  const int32_t number = (int32_t)id;
+  const char *text;
+  if (attn2c_reader_decode(view->reader, &number, 1, 0, &text, length) == ATTN2C_OK && *length) return text;
+  text = attn2c_text_token(view->reader->text, number, length);
+  return text ? text : "";
+}
+
+const char *attn2c_view_source(const attn2c_view_of_text *view, int64_t row, size_t *length) {
+  const attn2c_text_place *place = &view->places[row];
+  const char *text = view->sources[row] == 0 ? view->line.text : view->line.pair;
+  if (view->sources[row] == 2 || !text) {
+    text = attn2c_text_token(view->reader->text, view->ids[row], length);
+    return text ? text : "";
+  }
+  *length = place->byte_end - place->byte_begin;
+  return text + place->byte_begin;
+}
+
+const float *attn2c_view_next(const attn2c_view_of_text *view) {
+  return view->rank == 3 ? view->values + (view->length - 1) * view->width : view->values;
+}
+
+attn2c_span attn2c_view_span(const attn2c_view_of_text *view) {
+  return attn2c_best_span(view->values, view->second, view->length, view->sources, LONGEST_ANSWER);
+}

@@ -1,0 +1,120 @@
+/* text_write.c - answers as text: a line a text, with tabs between what belongs together; where an answer is
+ * of each token, a line a token and an empty line behind each text. */
+#include "program/text_view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "program/text_safe.h"
+
+static void write_pick(const char *text, size_t length, double score, const char *before, FILE *out) {
+  fputs(before, out);
+  attn2c_safe_write(text, length, out);
+  fprintf(out, "\t%.4f", score);
+}
+
+/* Of a model whose scores are no probabilities too few digits would say nothing. */
+static void write_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
+                         FILE *out) {
+  const attn2c_text_facts *facts = view->reader->facts;
+  const int count = attn2c_view_labels(view, scores, picks);
+  char room[ATTN2C_LABEL_ROOM];
+  for (int i = 0; i < count; i++) {
+    const char *label = attn2c_label(facts, picks[i].number, room);
+    write_pick(label, strlen(label), picks[i].score, i ? "\t" : "", out);
+  }
+  if (count == 0) fputc('-', out);
+  fputc('\n', out);
+}
+
+static void write_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
+                         FILE *out) {
+  const int count = attn2c_best(scores, view->width, ATTN2C_SOFTMAX, view->top, picks);
+  for (int i = 0; i < count; i++) {
+    size_t length;
+    const char *token = attn2c_view_token(view, picks[i].number, &length);
+    write_pick(token, length, picks[i].score, i ? "\t" : "", out);
+  }
+}
+
+/* Where a token stands, and its text; of pairs which of the two it is in. */
+static void write_place(const attn2c_view_of_text *view, int64_t row, FILE *out) {
+  size_t length;
+  const char *text = attn2c_view_source(view, row, &length);
+  if (view->line.pair)
+    fprintf(out, "%s\t", view->sources[row] == 2 ? "-" : view->sources[row] ? "pair" : "text");
+  fprintf(out, "%" PRIu32 "\t%" PRIu32 "\t", view->places[row].byte_begin, view->places[row].byte_end);
+  attn2c_safe_write(text, length, out);
+  fputc('\t', out);
+}
+
+static void write_numbers(const float *values, int64_t count, FILE *out) {
+  for (int64_t i = 0; i < count; i++) fprintf(out, "%s%.6g", i ? "\t" : "", (double)values[i]);
+  fputc('\n', out);
+}
+
+static void write_masked(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
+  int found = 0;
+  for (int64_t row = 0; row < view->length; row++) {
+    if (view->ids[row] != view->reader->facts->mask_token) continue;
+    if (found++) fputs("\t|\t", out);
+    write_tokens(view, view->values + row * view->width, picks, out);
+  }
+  fputs(found ? "\n" : "-\n", out);
+}
+
+static void write_span(const attn2c_view_of_text *view, FILE *out) {
+  const attn2c_span span = attn2c_view_span(view);
+  if (span.first < 0) {
+    fputs("-\n", out);
+    return;
+  }
+  const uint32_t begin = view->places[span.first].byte_begin, end = view->places[span.last].byte_end;
+  write_pick(view->line.pair + begin, end - begin, span.score, "", out);
+  fprintf(out, "\t%" PRIu32 "\t%" PRIu32 "\n", begin, end);
+}
+
+int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
+  const attn2c_answer answer = view->reader->facts->answer;
+  const int is_each = answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_STATES;
+  char room[ATTN2C_LABEL_ROOM];
+  if (view->length == 0) {
+    fputs(is_each ? "\n" : "-\n", out);
+    return ATTN2C_OK;
+  }
+  switch (answer) {
+  case ATTN2C_ANSWER_LABEL:
+    write_labels(view, view->values, picks, out);
+    break;
+  case ATTN2C_ANSWER_NUMBER: {
+    const char *label = attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, room);
+    attn2c_safe_write(label, strlen(label), out);
+    fputc('\n', out);
+    break;
+  }
+  case ATTN2C_ANSWER_EMBEDDING:
+    write_numbers(view->values, view->width, out);
+    break;
+  case ATTN2C_ANSWER_MASKED:
+    write_masked(view, picks, out);
+    break;
+  case ATTN2C_ANSWER_NEXT:
+    write_tokens(view, attn2c_view_next(view), picks, out);
+    fputc('\n', out);
+    break;
+  case ATTN2C_ANSWER_SPAN:
+    write_span(view, out);
+    break;
+  default:
+    for (int64_t row = 0; row < view->length; row++) {
+      if (answer == ATTN2C_ANSWER_TOKENS && view->sources[row] == 2) continue;
+      write_place(view, row, out);
+      if (answer == ATTN2C_ANSWER_TOKENS)
+        write_labels(view, view->values + row * view->width, picks, out);
+      else
+        write_numbers(view->values + row * view->width, view->width, out);
+    }
+    fputc('\n', out);
+  }
+  return ATTN2C_OK;
+}

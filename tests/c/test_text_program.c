@@ -1,0 +1,146 @@
+/* test_text_program.c - what the program does with texts: picks, spans, what is written for a terminal,
+ * lines. */
+#define _POSIX_C_SOURCE 200809L
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "faults.h"
+#include "program/text_answer.h"
+#include "program/text_safe.h"
+#include "program/text_source.h"
+#include "scratch.h"
+
+TestSuite(text_program, .init = scratch_open, .fini = scratch_close);
+
+Test(text_program, the_best_are_sorted_and_equal_ones_keep_their_order) {
+  const float scores[] = {1.0f, 3.0f, -2.0f, 3.0f, NAN};
+  attn2c_pick picks[5];
+  cr_assert_eq(attn2c_best(scores, 4, ATTN2C_SOFTMAX, 3, picks), 3);
+  cr_assert_eq(picks[0].number, 1);
+  cr_assert_eq(picks[1].number, 3);
+  cr_assert_eq(picks[2].number, 0);
+  const double sum = 2.0 + exp(-2.0) + exp(-5.0);
+  cr_assert_float_eq(picks[0].score, 1.0 / sum, 1e-12);
+  cr_assert_float_eq(picks[2].score, exp(-2.0) / sum, 1e-12);
+  cr_assert_eq(attn2c_best(scores, 5, ATTN2C_AS_IT_IS, 5, picks), 5);
+  cr_assert_eq(picks[4].number, 4);
+  cr_assert_eq(attn2c_best(scores, 1, ATTN2C_SIGMOID, 5, picks), 1);
+  cr_assert_float_eq(picks[0].score, 1.0 / (1.0 + exp(-1.0)), 1e-12);
+}
+
+Test(text_program, large_scores_do_not_overflow) {
+  const float scores[] = {1e30f, -1e30f};
+  attn2c_pick picks[2];
+  cr_assert_eq(attn2c_best(scores, 2, ATTN2C_SOFTMAX, 2, picks), 2);
+  cr_assert_eq(picks[0].score, 1.0);
+  cr_assert_eq(picks[1].score, 0.0);
+}
+
+Test(text_program, a_span_stays_where_it_may_and_is_no_longer_than_allowed) {
+  const float begins[] = {9, 0, 5, 1, 0}, ends[] = {9, 6, 0, 2, 4};
+  const unsigned char may[] = {0, 1, 1, 1, 1}, none[] = {0, 0, 0, 0, 0};
+  attn2c_span span = attn2c_best_span(begins, ends, 5, may, 15);
+  cr_assert_eq(span.first, 2);
+  cr_assert_eq(span.last, 4);
+  const double of_begins = 1 + exp(5) + exp(1) + 1, of_ends = exp(6) + 1 + exp(2) + exp(4);
+  cr_assert_float_eq(span.score, exp(5) * exp(4) / (of_begins * of_ends), 1e-12);
+  span = attn2c_best_span(begins, ends, 5, may, 2);
+  cr_assert_eq(span.first, 2);
+  cr_assert_eq(span.last, 3);
+  cr_assert_eq(attn2c_best_span(begins, ends, 5, none, 15).first, -1);
+}
+
+Test(text_program, the_cosine_is_that_of_the_angle) {
+  const float a[] = {3, 4}, b[] = {-8, 6}, zero[] = {0, 0};
+  cr_assert_float_eq(attn2c_cosine(a, a, 2), 1.0, 1e-12);
+  cr_assert_float_eq(attn2c_cosine(a, b, 2), 0.0, 1e-12);
+  cr_assert_eq(attn2c_cosine(a, zero, 2), 0.0);
+}
+
+static const char *written(const char *text, size_t length) {
+  static char room[200];
+  FILE *out = fmemopen(room, sizeof room, "w");
+  attn2c_safe_write(text, length, out);
+  fputc('\0', out);
+  fclose(out);
+  return room;
+}
+
+Test(text_program, nothing_reaches_a_terminal_raw) {
+  cr_assert_str_eq(written("a\tb\n\r\\", 6), "a\\tb\\n\\r\\\\");
+  cr_assert_str_eq(written("\033[31m\0\x7f", 7), "\\u{1B}[31m\\u{0}\\u{7F}");
+  cr_assert_str_eq(written("\xc2\x9b \xe2\x80\xae \xf3\xa0\x80\x81", 11), "\\u{9B} \\u{202E} \\u{E0001}");
+  cr_assert_str_eq(written("\xc3\xa9 \xff\xe2\x82", 6), "\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd");
+  char mended[30];
+  const size_t length = attn2c_utf8_mend("x\xff\xc3\xa9", 4, mended);
+  cr_assert_eq(length, 6);
+  cr_assert(memcmp(mended, "x\xef\xbf\xbd\xc3\xa9", 6) == 0);
+}
+
+/* The lines of a source as "text|pair;" and how it ends. */
+static int collected(attn2c_arguments *arguments, char *text, size_t size) {
+  char said[500];
+  attn2c_message message = attn2c_message_make(said, sizeof said);
+  attn2c_text_source *source;
+  FILE *notes = fopen("/dev/null", "w");
+  int status = attn2c_text_source_open(arguments, notes, &source, &message);
+  text[0] = '\0';
+  while (status == ATTN2C_OK) {
+    attn2c_line line;
+    const attn2c_line_state state = attn2c_text_source_next(source, 1, &line, &status, &message);
+    if (state != ATTN2C_LINE_READ) break;
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%.*s|%.*s;", (int)line.length, line.text, (int)line.pair_length,
+             line.pair ? line.pair : "");
+    attn2c_text_source_forget(source);
+  }
+  attn2c_text_source_close(source);
+  fclose(notes);
+  return status;
+}
+
+Test(text_program, lines_of_a_file_come_with_their_pairs) {
+  static const char lines[] = "one\r\n\ntwo\tthree\tfour\nlast";
+  char text[300];
+  const char *path = scratch_path("lines");
+  scratch_put(path, lines, sizeof lines - 1);
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_ANY, path}, {ATTN2C_TEXT_STRING, path}};
+  attn2c_text_word pairs[] = {{ATTN2C_TEXT_ANY, path}};
+  attn2c_arguments arguments = {.texts = texts, .text_count = 1};
+  cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_OK);
+  cr_assert_str_eq(text, "one|;|;two\tthree\tfour|;last|;");
+  arguments.pairs = pairs, arguments.pair_count = 1;
+  cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_OK);
+  cr_assert_str_eq(text, "one|one;|;two\tthree\tfour|two\tthree\tfour;last|last;");
+  arguments.text_count = 2; /* a text more than pairs */
+  cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_USAGE);
+  pairs[0].word = "-";
+  arguments.text_count = 1;
+  cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_FORMAT);
+  cr_assert_str_eq(text, "");
+}
+
+Test(text_program, without_memory_a_source_says_so) {
+  char text[300];
+  const char *path = scratch_path("lines");
+  scratch_put(path, "a\nb\n", 4);
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_FILE, path}};
+  attn2c_arguments arguments = {.texts = texts, .text_count = 1};
+  int failed = 0, done = 0;
+  for (int n = 1; n < 40 && !done; n++) {
+    faults_clear();
+    faults_allocation(n, 0);
+    const int status = collected(&arguments, text, sizeof text);
+    done = faults_met() == 0;
+    cr_assert_eq(faults_live_blocks(), 0);
+    faults_clear();
+    if (!done) {
+      cr_assert_eq(status, ATTN2C_MEMORY);
+      failed++;
+    }
+  }
+  cr_assert(done);
+  cr_assert_gt(failed, 3);
+}

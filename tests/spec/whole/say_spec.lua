@@ -1,0 +1,466 @@
+-- say_spec.lua: text into models: each folder of tests/hf/texts is built, given its texts, and compared with what
+-- transformers makes of them; then how answers come, and what hostile text does. SAY_CASES=pattern takes some only.
+local helper = require("tests.spec.helper")
+local dkjson = require("dkjson")
+local files = require("common.files")
+local lfs = require("lfs")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/say"
+local goldens = root .. "/tests/hf/texts"
+local shell = helper.shell
+
+local HIDDEN, LOGITS = 1e-5, 1e-4 -- of values of about one, relative to larger ones
+
+local function run(command)
+  files.make_folder(folder)
+  files.write_all(folder, { { name = "command.sh", text = command .. "\n" } })
+  local handle = assert(io.popen(("cd %s && bash command.sh 2>&1"):format(shell(folder))))
+  local said = handle:read("a")
+  local _, how, code = handle:close()
+  return how == "signal" and 128 + code or code, said
+end
+
+local function sh(command)
+  local code, said = run(command)
+  if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
+  return said
+end
+
+-- What a command prints on its standard output alone.
+local function output_of(command)
+  sh("{ " .. command .. "; } >said.txt 2>notes.txt")
+  return helper.read(folder .. "/said.txt")
+end
+
+local function lines_of(text)
+  local list = {}
+  for line in text:gmatch("([^\n]*)\n") do list[#list + 1] = line end
+  return list
+end
+
+-- The numbers of an .npy file, and its shape as text.
+local function npy(path)
+  local text = helper.read(path)
+  local at = 11 + string.unpack("<I2", text, 9)
+  local form = assert(text:sub(1, at):match("'<([fi]4)'"), path)
+  local list = {}
+  for i = at, #text - 3, 4 do list[#list + 1] = string.unpack(form == "f4" and "<f" or "<i4", text, i) end
+  return list, text:match("'shape': %(([^)]*)%)")
+end
+
+local function apart(want, got) return math.abs(want - got) / math.max(1, math.abs(want)) end
+
+-- Where two parsed values differ; numbers with a fraction may by `allowed`.
+local function difference(want, got, allowed, where)
+  if type(want) == "table" and type(got) == "table" then
+    for key, value in pairs(want) do
+      local found = difference(value, got[key], allowed, where .. "." .. tostring(key))
+      if found then return found end
+    end
+    for key in pairs(got) do
+      if want[key] == nil then return where .. "." .. tostring(key) .. " is more than expected" end
+    end
+    return nil
+  end
+  local same = want == got
+  if math.type(want) == "float" or math.type(got) == "float" then
+    same = type(got) == "number" and type(want) == "number" and apart(want, got) <= allowed
+  end
+  return not same and ("%s: %s, not %s"):format(where, tostring(got), tostring(want)) or nil
+end
+
+-- What each case is built with beside its folder, and how its texts are given.
+local cases = {
+  sequence = {}, pairs = { build = "seq='{8,16,40}' batch='{1,4}'", pairs = true }, many = { build = "seq='{16,40}'" },
+  token = { build = "seq='{8,40}'" }, masked = {}, question = { build = "seq='{40}'", pairs = true },
+  sentence = { build = "seq='{8,16,24,40}' batch='{1,8}'" }, states = { build = "mask=attention_mask" }, next = {},
+}
+
+local names = {}
+for name in lfs.dir(goldens) do
+  if name:sub(1, 1) ~= "." and name:find(os.getenv("SAY_CASES") or "") then names[#names + 1] = name end
+end
+table.sort(names)
+
+local function built(name) return ("%s/%s"):format(name, name) end
+
+local function run_line(name, more)
+  return ("%s run --weights %s %s %s"):format(built(name), shell(goldens .. "/" .. name),
+    cases[name].pairs and "--text-pair -" or "", more)
+end
+
+local function texts_of(name) return shell(goldens .. "/" .. name .. "/texts.txt") end
+
+setup(function()
+  local lines = {}
+  for i, name in ipairs(names) do
+    lines[i] = ("ATTN2C_CFLAGS=-O0 %s build %s %s -o %s >%s.log 2>&1 || rm -rf %s"):format(
+      shell(root .. "/gen/attn2c"), shell(goldens .. "/" .. name), cases[name].build or "", name, name, name)
+  end
+  sh(lines[1])
+  files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\n") .. "\n" } })
+  sh("tr '\\n' '\\0' <cases.txt | xargs -0 -P $(nproc) -I {} sh -c '{}'")
+end)
+
+describe("texts", function()
+  for _, name in ipairs(names) do
+    local golden = goldens .. "/" .. name
+
+    it("give transformers' arrays: " .. name, function()
+      assert.is_truthy(files.read(("%s/%s"):format(folder, built(name))), files.read(folder .. "/" .. name .. ".log"))
+      local outputs, words = {}, {}
+      for file in lfs.dir(golden) do
+        local output = file:match("^out_(.*)%.npy$")
+        if output then
+          outputs[#outputs + 1] = output
+          words[#words + 1] = ("--output %s=%s_%s.npy"):format(output, name, output)
+        end
+      end
+      assert.is_true(#outputs > 0)
+      sh(run_line(name, ("--text %s --output lengths=%s_lengths.npy %s"):format(texts_of(name), name,
+        table.concat(words, " "))))
+      assert.same({ npy(golden .. "/lengths.npy") }, { npy(("%s/%s_lengths.npy"):format(folder, name)) })
+      for _, output in ipairs(outputs) do
+        local want, want_shape = npy(("%s/out_%s.npy"):format(golden, output))
+        local got, got_shape = npy(("%s/%s_%s.npy"):format(folder, name, output))
+        assert.equal(want_shape, (got_shape:gsub(", 1$", ""))) -- transformers has no axis of 1
+        local largest = 0
+        for i, value in ipairs(want) do largest = math.max(largest, apart(value, got[i])) end
+        local allowed = output:find("logits") and LOGITS or HIDDEN
+        assert.is_true(largest <= allowed, ("%s: %g apart"):format(output, largest))
+      end
+    end)
+
+    if files.read(golden .. "/answers.jsonl") then
+      it("give a pipeline's answers: " .. name, function()
+        local want = lines_of(helper.read(golden .. "/answers.jsonl"))
+        local said = output_of(run_line(name, ("--text %s --format jsonl"):format(texts_of(name))))
+        local got = lines_of(said)
+        assert.equal(#want, #got, said)
+        for i, line in ipairs(want) do
+          local expected, answer = dkjson.decode(line), assert(dkjson.decode(got[i]), got[i])
+          assert.is_nil(difference(expected, answer, 1e-4, name .. " " .. i))
+        end
+        assert.is_nil(said:find("[%z\1-\9\11-\31\127]"))
+      end)
+    end
+  end
+end)
+
+local function chosen(name) return built(name):find(os.getenv("SAY_CASES") or "") ~= nil end
+
+if not chosen("sequence") or not chosen("sentence") then return end
+
+describe("answers as text", function()
+  it("are a label and its probability, with nothing of a stranger's raw", function()
+    local got = lines_of(output_of(run_line("sequence", "--text " .. texts_of("sequence"))))
+    assert.equal(10, #got)
+    assert.equal("per\\u{202E}haps\\u{1B}[31m\t0.6740", got[1])
+    assert.equal("no\t0.5124", got[6])
+    assert.matches("2 of 10 texts were cut to 40 tokens\n$", helper.read(folder .. "/notes.txt"))
+  end)
+
+  it("are the best k", function()
+    local got = output_of(run_line("sequence", "--text 'the dog' --top 2"))
+    assert.matches("^per%S+\t0.6063\t%l+\t0.%d%d%d%d\n$", got)
+    got = lines_of(output_of(run_line("masked", "--top 2 --text 'a <mask> and a <mask>' --text nothing")))
+    assert.equal(2, #got)
+    assert.matches("^[^\t]+\t0%.%d+\t[^\t]+\t0%.%d+\t|\t[^\t]+\t0%.%d+\t[^\t]+\t0%.%d+$", got[1])
+    assert.equal("-", got[2])
+  end)
+
+  it("are a label a token with its bytes, and an empty line behind a text", function()
+    local got = lines_of(output_of(run_line("token", "--text 'é\tx' --text-string ''")))
+    assert.same({ true, true, true, true }, { got[1]:match("^0\t2\té\t") ~= nil, got[2]:match("^3\t4\tx\t") ~= nil,
+      got[3] == "", got[4] == "" })
+    assert.equal(4, #got)
+  end)
+
+  it("are labels of at least a half where several may hold", function()
+    local got = lines_of(output_of(run_line("many", "--text x --text x --top 1")))
+    assert.matches("^b\t0.5306$", got[1])
+    assert.matches("^c\t0.5608\td\t0.5315\n$", output_of(run_line("many", "--text 'how do I reset my password'")))
+  end)
+
+  it("are a span of the pair", function()
+    local got = output_of(run_line("question", ""):gsub("%-%-text%-pair %-", "")
+      .. "--text 'where is the cat?' --pair 'The cat sat on the mat.'")
+    assert.equal("a\t0.2169\t20\t21\n", got)
+  end)
+
+  it("are tokens that may come next", function()
+    local got = output_of(run_line("next", "--text 'the dog'"))
+    local _, tabs = got:gsub("\t", "")
+    assert.equal(9, tabs)
+  end)
+
+  it("are an embedding, and with --similar how alike texts are", function()
+    local _, tabs = output_of(run_line("sentence", "--text 'the dog'")):gsub("\t", "")
+    assert.equal(23, tabs)
+    local got = lines_of(output_of(run_line("sentence", "--similar --text 'the dog' --text 'x' --text 'the dog'")))
+    assert.equal(3, #got)
+    local rows = {}
+    for i, line in ipairs(got) do rows[i] = { line:match("^ *(%S+)\t *(%S+)\t *(%S+)$") } end
+    assert.same({ "1.0000", "1.0000", "1.0000" }, { rows[1][1], rows[1][3], rows[2][2] })
+    assert.equal(rows[1][2], rows[2][1])
+    assert.is_true(math.abs(tonumber(rows[1][2])) < 1)
+    sh(run_line("sentence", "--similar --format npy --text a --text b >similar.npy"))
+    local values, shape = npy(folder .. "/similar.npy")
+    assert.equal("2, 2", shape)
+    assert.is_true(math.abs(values[1] - 1) < 1e-6)
+  end)
+
+  it("may be an array on the standard output", function()
+    sh(run_line("sentence", ("--format npy --text %s >all.npy"):format(texts_of("sentence"))))
+    local want, got = npy(goldens .. "/sentence/out_sentence_embedding.npy"), npy(folder .. "/all.npy")
+    for i, value in ipairs(want) do assert.is_true(apart(value, got[i]) <= HIDDEN) end
+  end)
+end)
+
+describe("words of the command line", function()
+  it("are a file where one is there, else a text; and either can be forced", function()
+    files.write_all(folder, { { name = "two", text = "the dog\r\nx" } })
+    local both = output_of(run_line("sequence", "--text 'the dog' --text x"))
+    assert.equal(both, output_of(run_line("sequence", "--text two")))
+    assert.equal(both, output_of(run_line("sequence", "--text-file two")))
+    assert.equal(both, output_of(run_line("sequence", "--text - <two")))
+    assert.equal(1, #lines_of(output_of(run_line("sequence", "--text-string two"))))
+    output_of(run_line("sequence", "--text missing.txt"))
+    assert.matches("missing%.txt: no file of that name is there: it is taken as a text", helper.read(folder
+      .. "/notes.txt"))
+  end)
+
+  it("that do not go together are refused in a line", function()
+    for _, case in ipairs {
+      { "sequence", "--text-file missing.txt", 4, "missing.txt: No such file" },
+      { "sequence", "--text .", 0, "" },
+      { "sequence", "--text a --similar", 2, "--similar: goes with models that give an embedding" },
+      { "sentence", "--text a --top 2", 2, "--top: goes with models that give labels or tokens" },
+      { "sequence", "--top 0 --text a", 2, "--top: '0', but 1 to 1000 is allowed" },
+      { "sequence", "--format xml --text a", 2, "--format: 'xml', but text, jsonl or npy is allowed" },
+      { "sequence", "--top 2", 2, "--text TEXT, FILE or - is needed" },
+      { "sequence", "--text a --input input_ids=x.npy", 2, "--input: goes without --text" },
+      { "sequence", "--text a --output nothing=x.npy", 2, "known: logits, lengths, input_ids, token_type_ids" },
+      { "sequence", "--text a --output logits=-", 2, "--format npy writes that of the answers" },
+      { "sequence", "--text two --output logits=./two", 2, "texts are read from there" },
+      { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read once" },
+      { "sequence", "--text a --text b --text-pair c", 2, "--text: text 2: has no pair" },
+      { "sequence", "--text a --text-pair b --text-pair c", 2, "there are more pairs than texts" },
+      { "pairs", "--text 'no tab'", 3, "--text: text 1: has no tab between text and pair" },
+      { "sequence", "--text - --output logits=none.npy </dev/null", 3, "no array is written" },
+    } do
+      local code, said = run(run_line(case[1], case[2]))
+      assert.equal(case[3], code, case[2] .. "\n" .. said)
+      assert.is_truthy(said:find(case[4], 1, true), case[2] .. "\n" .. said)
+    end
+    assert.is_nil(files.read(folder .. "/none.npy"))
+    local code, said = run("sequence/sequence run --text a")
+    assert.equal(2, code)
+    assert.matches("%-%-weights F.safetensors is needed", said)
+  end)
+
+  it("are what info tells of", function()
+    assert.matches("\nof text +label\n", sh("sequence/sequence info"))
+    local told = dkjson.decode(sh("sequence/sequence info --json"))
+    assert.same({ "label", { "no", "yes", "per\u{202E}haps\27[31m" } }, { told.of_text, told.labels })
+    assert.is_nil(sh("next/next info"):find("label"))
+  end)
+
+  it("are explained by the help of a model that takes text", function()
+    assert.matches("%-%-text WORD", sh("sequence/sequence run --help"))
+  end)
+end)
+
+describe("many texts", function()
+  it("keep their order, and are answered as each by itself", function()
+    local texts = {}
+    for i = 1, 300 do texts[i] = ("word "):rep(i * 7 % 50) .. i end
+    files.write_all(folder, { { name = "many.txt", text = table.concat(texts, "\n") .. "\n" } })
+    local alone = run_line("pairs", ""):gsub("%-%-text%-pair %-", "") .. "--format jsonl "
+    local got = lines_of(output_of(alone .. "--text many.txt"))
+    assert.equal(300, #got)
+    for _, i in ipairs { 1, 7, 8, 150, 299, 300 } do
+      local want = dkjson.decode(output_of(alone .. "--text-string " .. shell(texts[i])))
+      assert.is_nil(difference(want, dkjson.decode(got[i]), 1e-6, tostring(i)))
+    end
+  end)
+
+  it("are the same from a file, a pipe, and byte by byte", function()
+    local all = output_of(run_line("sequence", "--text many.txt"))
+    assert.equal(all, output_of("cat many.txt | " .. run_line("sequence", "--text -")))
+    assert.equal(all, output_of("dd if=many.txt bs=1000 status=none | " .. run_line("sequence", "--text -")))
+  end)
+end)
+
+-- A program that reads a pipe whose writing end is descriptor 3 of the script, and writes to out.txt.
+local function streaming(script)
+  return sh(([[
+rm -f in out.txt notes.txt; mkfifo in; set -m
+%s <in >out.txt 2>notes.txt &
+pid=$!
+exec 3>in
+lines() { for i in $(seq 300); do [ "$(wc -l <out.txt)" -ge "$1" ] && return 0; sleep 0.05; done; return 1; }
+%s]]):format(run_line("sequence", "--text -"), script))
+end
+
+describe("a stream", function()
+  it("is answered line by line, as lines come", function()
+    streaming([[
+echo "the dog" >&3; lines 1 || exit 11
+printf "how do I reset" >&3; sleep 0.3; [ "$(wc -l <out.txt)" = 1 ] || exit 12
+echo " my password" >&3; lines 2 || exit 13
+exec 3>&-; wait $pid]])
+    assert.equal(output_of(run_line("sequence", "--text 'the dog' --text 'how do I reset my password'")),
+      helper.read(folder .. "/out.txt"))
+  end)
+
+  it("ends at Ctrl-C with whole lines and the status that shells expect", function()
+    for signal, code in pairs { INT = 130, TERM = 143 } do
+      streaming(([[
+echo "the dog" >&3; lines 1 || exit 11
+printf "half a" >&3; sleep 0.1; kill -%s $pid; wait $pid; [ $? = %d ] || exit 12]]):format(signal, code))
+      assert.equal(1, #lines_of(helper.read(folder .. "/out.txt")))
+      assert.matches("interrupted\n$", helper.read(folder .. "/notes.txt"))
+    end
+  end)
+
+  it("ends when nobody reads the answers", function()
+    local said = sh("yes 'the dog' | " .. run_line("sequence", "--text -")
+      .. " 2>notes.txt | head -n 2; echo ${PIPESTATUS[1]} $(cat notes.txt)")
+    assert.matches("\n4 sequence: standard output: Broken pipe\n$", said)
+  end)
+
+  it("answers what stands before a line that is wrong", function()
+    local code, said = run("printf 'a\\tb\\nc\\td\\nno tab\\ne\\tf\\n' | " .. run_line("pairs", "--text -"))
+    assert.equal(3, code)
+    assert.matches("^%l+\t0%.%d+\n%l+\t0%.%d+\npairs: standard input: line 3: has no tab between text and pair\n$",
+      said)
+  end)
+end)
+
+describe("hostile text", function()
+  it("of 10 MB in a line takes a moment", function()
+    sh("head -c 10000000 /dev/zero | tr '\\0' a >long.txt; echo >>long.txt; echo 'the dog' >>long.txt")
+    local got = lines_of(output_of("timeout 60 " .. run_line("sequence", "--text - <long.txt")))
+    assert.equal(2, #got)
+    assert.equal("per\\u{202E}haps\\u{1B}[31m\t0.6063", got[2])
+    sh("yes 'the dog ' | head -c 10000000 | tr -d '\\n' >long.txt")
+    assert.equal(1, #lines_of(output_of("timeout 60 " .. run_line("sequence", "--text long.txt"))))
+  end)
+
+  it("reaches no terminal raw", function()
+    files.write_all(folder, { { name = "evil.txt",
+      text = "\27]0;x\7 \0nul \127 \194\155 \226\128\174 \xff\xfe \xc3 x\\ \\\n" } })
+    for _, format in ipairs { "text", "jsonl" } do
+      for _, name in ipairs { "token", "masked", "states", "next", "sequence" } do
+        local said = output_of(run_line(name, "--text evil.txt --format " .. format))
+        assert.is_nil(said:find("[%z\1-\8\11-\31\127]"), name)
+        assert.is_nil(said:find("\194[\128-\159]"), name)
+        assert.is_truthy(utf8.len(said), name)
+        if format == "jsonl" then assert.is_truthy(dkjson.decode(said), name) end
+      end
+    end
+    assert.matches("\\\\", output_of(run_line("token", "--text evil.txt")))
+  end)
+
+  it("that is no UTF-8 counts as U+FFFD", function()
+    local mended = output_of(run_line("sequence", "--text $'a \\xef\\xbf\\xbd b'"))
+    assert.equal(mended, output_of(run_line("sequence", "--text $'a \\xff b'")))
+  end)
+
+  it("of no tokens has no answer", function()
+    files.write_all(folder, { { name = "empty.txt", text = "the\n\ndog\n" } })
+    local got = lines_of(output_of(run_line("next", "--text empty.txt")))
+    assert.equal(3, #got)
+    assert.equal("-", got[2])
+    assert.equal('{"tokens":[]}', lines_of(output_of(run_line("next", "--text empty.txt --format jsonl")))[2])
+  end)
+end)
+
+describe("building", function()
+  local attn2c = shell(root .. "/gen/attn2c")
+
+  it("without text leaves no trace of it", function()
+    sh(("ATTN2C_CFLAGS=-O0 %s build %s tokenizer=false -o silent 2>&1"):format(attn2c, shell(goldens .. "/sequence")))
+    assert.is_nil(files.read(folder .. "/silent/sequence_text.c"))
+    assert.is_nil(sh("ldd silent/sequence silent/libsequence.so"):find("pcre2"))
+    assert.is_nil(sh("nm silent/libsequence.a silent/sequence"):find("attn2c_text_"))
+    assert.is_nil(helper.read(folder .. "/silent/sequence.pc"):find("pcre2"))
+    local code, said = run("silent/sequence run --text a")
+    assert.equal(2, code)
+    assert.matches("this model takes no text", said)
+    assert.is_truthy(sh("ldd sequence/sequence"):find("pcre2"))
+    assert.matches("%-lutf8proc %-lpcre2%-8", helper.read(folder .. "/sequence/sequence.pc"))
+  end)
+
+  it("finds the tokenizer of an imported description from where that lies", function()
+    sh(("mkdir -p deep/er && %s import %s -o deep/er/other.lua"):format(attn2c, shell(goldens .. "/sequence")))
+    local text = helper.read(folder .. "/deep/er/other.lua")
+    assert.matches('tokenizer = "[./]+/tests/hf/texts/sequence"', text)
+    sh(("ATTN2C_CFLAGS=-O0 %s build deep/er/other.lua -o other"):format(attn2c))
+    assert.equal(output_of(run_line("sequence", "--text 'the dog'")),
+      output_of(("other/sequence run --weights %s --text 'the dog'"):format(shell(goldens .. "/sequence"))))
+  end)
+
+  -- A copy of a folder with other text in one of its files.
+  local function changed(name, file, from, to)
+    sh(("rm -rf bad && cp -r %s bad && rm -rf made"):format(shell(goldens .. "/" .. name)))
+    local text, count = helper.read(folder .. "/bad/" .. file):gsub(from, to)
+    assert.is_true(count > 0)
+    helper.write(folder .. "/bad/" .. file, text)
+    return run(("%s gen bad -o made"):format(attn2c))
+  end
+
+  it("refuses by name what a tokenizer.json asks and is not done", function()
+    local code, said = changed("sequence", "tokenizer.json", '"BertPreTokenizer"', '"UnheardOf"')
+    assert.equal(3, code, said)
+    assert.matches("UnheardOf", said)
+    assert.is_nil(lfs.attributes(folder .. "/made", "mode"))
+  end)
+
+  it("refuses a tokenizer that is larger than the model", function()
+    local code, said = changed("sequence", "tokenizer.json", '"added_tokens":%[',
+      '"added_tokens":[{"id":700,"content":"more","single_word":false,"lstrip":false,"rstrip":false,'
+      .. '"normalized":false,"special":false},')
+    assert.equal(3, code, said)
+    assert.matches("the tokenizer has 701 tokens, but the model knows 700", said)
+    assert.equal(0, (run(("%s gen bad tokenizer=false -o made"):format(attn2c))))
+  end)
+
+  it("says where tokenizer_config.json says otherwise", function()
+    local code, said = changed("sequence", "tokenizer_config.json", ".*",
+      '{"tokenizer_class": "BertTokenizer", "do_lower_case": false}')
+    assert.equal(0, code, said)
+    assert.matches("warning: do_lower_case is false here and true in tokenizer%.json", said)
+  end)
+
+  it("says when there is no tokenizer, and takes a path alone", function()
+    local code, said = run(("%s gen %s 'tokenizer=\"nowhere\"' -o made"):format(attn2c, shell(goldens .. "/sequence")))
+    assert.equal(4, code)
+    assert.matches("nowhere: no tokenizer is there", said)
+    code, said = run(("%s gen %s tokenizer=5 -o made"):format(attn2c, shell(goldens .. "/sequence")))
+    assert.equal(2, code)
+    assert.matches("tokenizer: 5, but a path or false is allowed", said)
+    code, said = run(("%s gen %s 'labels={\"a\"}' -o made"):format(attn2c, shell(goldens .. "/sequence")))
+    assert.equal(2, code)
+    assert.matches("labels: 1, but the last output has 3 numbers", said)
+  end)
+end)
+
+describe("the library", function()
+  for _, language in ipairs { { "C", "cc -std=c99", "c" }, { "C++", "c++ -std=c++11", "cpp" } } do
+    it("takes text from " .. language[1], function()
+      sh(("cp %s guest.%s && PKG_CONFIG_PATH=sequence %s -Wall -Wextra -Werror guest.%s -o guest "
+        .. "$(PKG_CONFIG_PATH=sequence pkg-config --static --cflags --libs sequence) -Wl,-rpath,$PWD/sequence"):format(
+        shell(root .. "/tests/c/host_text.c"), language[3], language[2], language[3]))
+      local said = sh("./guest " .. shell(goldens .. "/sequence/model.safetensors"))
+      local logits = npy(goldens .. "/sequence/out_logits.npy")
+      local got = {}
+      for value in said:gmatch("logit (%S+)") do got[#got + 1] = tonumber(value) end
+      assert.equal(6, #got, said)
+      for i, value in ipairs(got) do assert.is_true(apart(logits[i], value) <= LOGITS, said) end
+      assert.matches("decoded how do i reset my password\n", said)
+    end)
+  end
+end)
