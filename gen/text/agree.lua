@@ -18,6 +18,9 @@ local function find(value, kind)
   return nil
 end
 
+-- Names of the class of transformers that follows tokenizer.json: of versions 4 and 5.
+local follows = { PreTrainedTokenizerFast = true, TokenizersBackend = true }
+
 -- Key of the config, stage and kind of component, its key, and the default of transformers' classes.
 local compared = {
   { "do_lower_case", "normalizer", "BertNormalizer", "lowercase", true },
@@ -30,7 +33,7 @@ local compared = {
 function agree.warnings(root, config, file)
   local lines = {}
   if json.kind(config) ~= "object" or json.kind(root) ~= "object" then return lines end
-  if config.tokenizer_class == "PreTrainedTokenizerFast" then return lines end
+  if follows[config.tokenizer_class] then return lines end
   for _, row in ipairs(compared) do
     local key, stage, kind, own, default = table.unpack(row, 1, 5)
     local component = find(root[stage], kind)

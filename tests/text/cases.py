@@ -126,4 +126,5 @@ def main():
         print(name, len(out), "cases,", refused, "refused")
 
 
-main()
+if __name__ == "__main__":
+    main()

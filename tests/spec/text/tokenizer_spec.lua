@@ -109,6 +109,12 @@ describe("a folder", function()
     files.write_all(path, { { name = "tokenizer_config.json", text = '{"do_lower_case":false}' } })
     _, _, warnings = tokenizer.from_folder(path)
     assert.same({}, warnings)
+    -- The class that reads any file as it stands, by its names in versions 4 and 5.
+    for _, class in ipairs { "PreTrainedTokenizerFast", "TokenizersBackend" } do
+      files.write_all(path, { { name = "tokenizer_config.json", text = ('{"tokenizer_class":"%s"}'):format(class) } })
+      _, _, warnings = tokenizer.from_folder(path)
+      assert.same({}, warnings)
+    end
   end)
 
   it("with vocab.txt alone is BERT's", function()
