@@ -36,8 +36,10 @@ packages:
 test-packages:
 	$(call install,$(test_packages))
 
-demo: packages ## build, check and time the trained speaker classifier
+demo: packages ## build, check and time the trained models: who speaks, which language
 	@bash models/speaker/demo.sh
+	@echo
+	@bash models/language/demo.sh
 
 test: test-packages ## everything: specs, runtime, goldens, fuzzer, bad input, sanitizers
 	@bash tests/run.sh
