@@ -118,8 +118,8 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
         libraries } } }
   end
   local is_static = options.is_static
-  local static_objects = is_static and { object("runtime", "program/licenses.c", { "-O2", "-DATTN2C_STATIC" },
-    "licenses_static.o") } or {}
+  local static_objects = is_static and { object("runtime", "program/licenses.c",
+    { "-O2", "-DATTN2C_STATIC", options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
   local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
   final.is_output = true
   local links = {

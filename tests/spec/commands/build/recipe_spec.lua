@@ -72,6 +72,9 @@ describe("the recipe", function()
   it("links a static program, and nothing else otherwise", function()
     local plain, static = jobs(), jobs(nil, { is_static = true })
     assert.truthy(line(static["licenses_static.o"]):find("-O2 -DATTN2C_STATIC -DX", 1, true))
+    local of_text = jobs(nil, { is_static = true, has_text = true })
+    assert.truthy(line(of_text["licenses_static.o"]):find("-DATTN2C_STATIC -DATTN2C_STATIC_TEXT -DX", 1, true))
+    assert.truthy(line(of_text.tiny):find("-l:libjansson.a -lutf8proc -lpcre2-8 -lpthread -lm", 1, true))
     for name, job in pairs(plain) do
       for i in ipairs(job.commands) do assert.equal(name ~= "tiny", line(job, i) == line(static[name], i), name) end
     end
