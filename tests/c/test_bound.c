@@ -120,7 +120,12 @@ Test(bound, adds_up_the_parts_of_a_model) {
   attn2c_code *code;
   attn2c_kernels_dispatch(shapes, 1, "x86_64", kernels, &code);
   if (kernels[0] == NULL) cr_skip("no kernels here");
-  attn2c_model model = {&descriptor, kernels, values(4096, 3), "libxsmm", code, 1};
+  attn2c_model model = {.descriptor = &descriptor,
+                        .kernels = kernels,
+                        .weights = values(4096, 3),
+                        .provider = "libxsmm",
+                        .code = code,
+                        .workers = 1};
   attn2c_program program = {.model = &descriptor, .parts = parts};
   attn2c_bound *bound;
   cr_assert_eq(attn2c_bound_open(&program, 0, &model, &bound), ATTN2C_OK);
