@@ -208,7 +208,7 @@ function Tuner:round(name)
   if most == 0 then return end
   self.pending = {}
   local by = name == "token_blocks" and "region" or "own"
-  if by == "region" then -- beside the regions as they are now
+  if by == "region" then -- compared with the regions of the choices so far
     self.region_best = {}
     if not self:has_time() then return end
     for _, product in ipairs(self.order) do self.region_best[product.key] = 0 end
@@ -276,7 +276,8 @@ function Tuner:compare(choices)
   return search.spread(whole), found
 end
 
--- Compares, drops what was not better, and compares what is left again, so that what is kept was timed as it is kept.
+-- Compares, drops the choices that were not better, and compares the others again, until all of them win: the set of
+-- choices that is kept has been timed as a whole.
 function Tuner:finish()
   local choices = self:taken(self.is_promising)
   local ratio

@@ -1,5 +1,5 @@
--- json: strict JSON of strangers. dkjson reads it, once it has been looked through: nothing
--- beyond RFC 8259, no key twice, no more depth or bytes than a checkpoint's files have.
+-- json: a strict reader of JSON from strangers. A scan comes first: nothing beyond RFC 8259, no key
+-- twice, no more depth or bytes than a checkpoint's files have. Then dkjson reads the text.
 local dkjson = require("dkjson")
 
 local json = {}

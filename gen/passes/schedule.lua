@@ -1,4 +1,4 @@
--- schedule: steps -> ordered steps a worker, and the barriers between workers. One worker
+-- schedule: steps -> each worker's steps, in order, and the barriers between workers. One worker
 -- takes every section in the order of the graph. Several divide each run of units that do
 -- not need each other, by counted cost, with a barrier behind it; or they divide the
 -- micro-batches, with a barrier at the end. Units are never changed, so the bits do not depend on it.
@@ -49,8 +49,8 @@ local function atom_key(step, threads)
   return region, -step.unit
 end
 
--- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that one block of rows after the
--- other fills anew; touches: those that it reads or writes, by whatever name.
+-- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: tiles that each row block in turn
+-- fills anew; touches: the buffers that it reads or writes, whatever name they go by.
 local function atoms_of(section, threads, is_private, buffers, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(section.steps) do

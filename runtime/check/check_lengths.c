@@ -1,6 +1,6 @@
 /* check_lengths.c - the check of calls that do not fill an entry. The reference computes the whole entry,
- * with the same masks, but with other values in the padding than the call has: what is the caller's must not
- * see them. */
+ * with the same masks, but with other values in the padding than the call has: the caller's results must not
+ * depend on them. */
 #include "check/check_job.h"
 #include "check/reference.h"
 #include "model/dispatch.h"

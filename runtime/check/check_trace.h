@@ -1,5 +1,5 @@
-/* check_trace.h - the memory of a trace variant's run: where each tensor of the graph lies in it, what stands
- * there before the run, and how a tensor is read out of it. Nothing in it is reused, so that after the run
+/* check_trace.h - the memory of a trace variant's run: where each tensor of the graph lies in it, what it
+ * holds before the run, and how a tensor is read out of it. Nothing in it is reused, so that after the run
  * every tensor is still there. */
 #ifndef ATTN2C_CHECK_TRACE_H
 #define ATTN2C_CHECK_TRACE_H

@@ -1,4 +1,4 @@
-/* buffer.c - growing arrays, and how a component's changes carry the places of characters along. */
+/* buffer.c - growing arrays, and how a component's changes update the positions of characters. */
 #include "text/buffer.h"
 #include "text/unicode.h"
 

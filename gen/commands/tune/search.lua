@@ -58,8 +58,8 @@ local function nearest(round, product, best)
   return list
 end
 
---- The choices that a round will try for a product, from the best so far: those that come to something new. `fixed`:
---- parameters that are decided; `seen`: signatures.
+--- The choices that a round will try for a product, from the best so far, without those that make the same calls
+--- as an earlier one. `fixed`: parameters that may not change; `seen`: signatures of earlier choices.
 function search.moves(round, product, best, fixed, seen)
   local list, found = {}, {}
   for _, choice in ipairs(nearest(round, product, best)) do
@@ -77,7 +77,7 @@ end
 
 --- How many candidates the rounds hold, each round once, as seen from these choices; later rounds try less again.
 function search.count(order, choices, seen)
-  local sum, counted = 1, {} -- one times the regions as they are
+  local sum, counted = 1, {} -- one times the regions of the choices so far
   for _, name in ipairs(search.rounds) do
     local most = 0
     for _, product in ipairs(counted[name] and {} or order) do

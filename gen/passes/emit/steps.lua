@@ -20,7 +20,7 @@ local function weights_in_order(state)
   return list
 end
 
--- What operands become with, and what tiles fetch: calls -> range.
+-- The tables that c.pointer turns operands into C with, and what tiles fetch: calls -> range.
 local function addresses_of(state, program)
   local members = {}
   for name, tensor in pairs(state.graph.tensors) do
