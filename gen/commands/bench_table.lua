@@ -30,7 +30,7 @@ local function names(result, keys)
   return list
 end
 
--- The first table of each goes into one; what stands below them comes behind it, under what varied.
+-- The first tables of all results become one table. The text below them follows, each under its variant's values.
 function join.md(results)
   local first = lines_of(results[1].text)
   local keys = missing(results, function(key) return first[1]:find("| " .. key .. " ", 1, true) end)

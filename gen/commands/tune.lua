@@ -182,7 +182,7 @@ function Tuner:has_time()
   return self:elapsed() + self:candidate_seconds() + self:final_seconds() + self.run_seconds < self.budget
 end
 
--- How many candidates there are, and the budget that all of them need: both by what is known when they begin.
+-- How many candidates there are, and the budget that all of them need, estimated before the first one.
 function Tuner:estimate()
   self.all = search.count(self.order, self.rule, self.seen)
   local seconds = self:elapsed() + self.all * self:candidate_seconds() + 2 * self:final_seconds()

@@ -93,7 +93,7 @@ local plain_members = {
   ["]"] = '^[ \t\n\r]*,[ \t\n\r]*"([^"\\%c]*)"()',
 }
 
--- Goes past such members; the others are member's and plain's.
+-- Skips such members; `member` and `plain` read the others.
 function Reader:skip_plain(level)
   local pattern, keys = plain_members[level.closing], level.closing == "}" and level.keys
   while level.members > 0 do

@@ -8,7 +8,7 @@ function footprint.matrix(rows, cols, ld)
   return function(c) return { first = 0, { c[rows], c[ld] }, { c[cols], 1 } } end
 end
 
---- As many elements, one behind the other, as the constant of a name says.
+--- Contiguous elements; `count` names the constant that holds their number.
 function footprint.vector(count)
   return function(c) return { first = 0, { c[count], 1 } } end
 end

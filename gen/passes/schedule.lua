@@ -36,7 +36,7 @@ function schedule.each(program, visit)
   end
 end
 
---- The buffer that another lies over, or that it is: what a norm writes in place has two names.
+--- The slot of a buffer: the buffer that it lies over, or itself. A norm's result in place of its input has two names.
 function schedule.slot(buffers, name)
   while buffers[name].over do name = buffers[name].over end
   return name
@@ -49,8 +49,8 @@ local function atom_key(step, threads)
   return region, -step.unit
 end
 
--- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: tiles that each row block in turn
--- fills anew; touches: the buffers that it reads or writes, whatever name they go by.
+-- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that each row block in turn
+-- fills anew; touches: the slots of all buffers that it reads or writes.
 local function atoms_of(section, threads, is_private, buffers, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(section.steps) do

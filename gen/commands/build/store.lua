@@ -18,7 +18,7 @@ local PRIVATE = 448           -- rwx for the owner alone
 local Store = {}
 Store.__index = Store
 
--- Whether a folder is one, ours, and no one else's; or why not.
+-- Whether a path is a folder that is ours and closed to others; if not, why.
 local function is_private(path)
   local found = uv.fs_lstat(path)
   if not found then return false, "is not there" end
@@ -88,8 +88,8 @@ function Store.drop(_, work)
   if lfs.attributes(work, "mode") then files.remove_folder(work) end
 end
 
---- Keeps the result `name` that lies in such a folder; returns what find does. Another one's that came first and is
---- whole is kept.
+--- Keeps the result `name` that lies in such a folder; returns what find does. If another process has stored a
+--- whole result first, that one is kept.
 function Store:keep(work, key, name)
   local text = files.read(work .. "/" .. name)
   if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
@@ -130,7 +130,8 @@ local function entries_of(path)
   return list
 end
 
---- Now and then: removes what was not used for longest where the store is too large, and what killed builds left.
+--- Every SWEEP_EVERY seconds: removes what killed builds left, and the longest unused entries of a store that is too
+--- large.
 --- limits (for tests): bytes, every, in_use.
 function Store:sweep(limits)
   limits = limits or { bytes = MOST_BYTES, every = SWEEP_EVERY, in_use = IN_USE }

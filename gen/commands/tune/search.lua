@@ -19,8 +19,8 @@ local function same(x, y, names)
   return true
 end
 
--- What each round varies, and what must then be alike in two candidates for one to be enough: the one whose other sizes
--- are the nearest to the best's. fits: of which candidates.
+-- What each round varies. Of candidates with the same values of these, a round tries one: the one whose other sizes are
+-- the nearest to the best's. fits: which candidates a round may try.
 local FORM = { "panel", "k_order", "call_rows", "k_panel", "fetch" }
 local moves = {
   -- A panel of one vector keeps half of the machine's units waiting.

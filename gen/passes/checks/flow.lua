@@ -56,7 +56,7 @@ end
 -- Elements of a buffer's may have ended: what was read last is looked for anew.
 local function forget(record) record.last = nil end
 
--- Adds a rectangle `count` times, each `stride` elements further: as one where together they are one.
+-- Adds a rectangle `count` times, each `stride` elements further; as one rectangle where they make one.
 local function spread(set, rectangle, stride, count, pitch)
   local rows, columns = stride // pitch, stride % pitch
   if columns == 0 and rectangle[2] - rectangle[1] == rows then

@@ -57,7 +57,7 @@ local function finds_concatenation(text)
   end
 end
 
---- A budget, which begins to run now.
+--- A budget; its time runs from this call on.
 function limits.budget()
   collectgarbage() -- garbage of before is no room for the description
   return { ends = os.clock() + limits.SECONDS, steps = 0, memory = collectgarbage("count") + limits.MEMORY }

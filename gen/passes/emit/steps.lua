@@ -229,8 +229,8 @@ function Writer:sections(segment, of_segment)
   of_segment.phase_total = 1
 end
 
--- How a loop over micro-batches counts: its variable, and the line that finds the first sequence of one where that is
--- not the variable itself. The last micro-batch is moved back to end with the batch.
+-- How a loop over micro-batches counts: its variable and, where that is not a micro-batch's first sequence itself, the
+-- line that computes that. The last micro-batch is moved back to end with the batch.
 local function count_micro_batches(of_segment, batch)
   local micro_batch, last = of_segment.micro_batch, batch - of_segment.micro_batch
   of_segment.variable = micro_batch == 1 and "s" or "i"
