@@ -1,4 +1,4 @@
--- json: a strict reader of JSON from strangers. A scan comes first: nothing beyond RFC 8259, no key
+-- json.lua: a strict reader of JSON from strangers. A scan comes first: nothing beyond RFC 8259, no key
 -- twice, no more depth or bytes than a checkpoint's files have. Then dkjson reads the text.
 local dkjson = require("dkjson")
 

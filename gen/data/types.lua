@@ -1,4 +1,4 @@
--- types: the number types of tensors and kernels, and the cache line that buffers and panels are made of.
+-- types.lua: the number types of tensors and kernels, and the cache line that buffers and panels are made of.
 -- Passes exchange sizes and offsets in bytes; this file alone converts elements to bytes and back.
 local words = require("common.words")
 

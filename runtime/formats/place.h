@@ -30,8 +30,8 @@ typedef struct {
 void attn2c_place_find(const char *path, attn2c_place *place);
 /* The place of a descriptor, as a path to it would find it. */
 void attn2c_place_descriptor(int descriptor, attn2c_place *place);
-/* 1 where both are one file, one stream, or one name at which nothing is yet. Two names of one device are
- * not: what is written to /dev/null takes nothing from anyone. */
+/* 1 where both are one file, one stream, or one name at which nothing is yet. Two names of one device do
+ * not count: writing to /dev/null twice overwrites nothing. */
 int attn2c_place_same(const attn2c_place *a, const attn2c_place *b);
 
 #endif
