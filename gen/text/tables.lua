@@ -1,4 +1,4 @@
--- tables.lua: writes what runtime/text/tables.h reads: one block, little-endian, aligned to 8, with a checksum.
+-- tables.lua: writes what runtime/text/tables.h reads: one piece, little-endian, aligned to 8, with a checksum.
 -- Hashes have at least four slots for three entries, and no chain of more than 200.
 local tables = {}
 

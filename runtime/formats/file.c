@@ -1,5 +1,5 @@
-/* file.c - whole reads by pread. After a signal or a short transfer it reads on; every
- * other failure gives a status and one line. */
+/* file.c - whole reads by pread. Signals and short transfers are met by going on;
+ * everything else is a status and one line. */
 #define _DEFAULT_SOURCE
 #include "formats/file.h"
 

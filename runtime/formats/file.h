@@ -16,7 +16,7 @@ typedef struct attn2c_file {
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message);
 /* The same for bytes in memory, which must stay. */
 attn2c_file attn2c_file_memory(const void *bytes, size_t size, const char *name);
-/* bytes [offset, offset + bytes) into `to`. After a signal or a short read it reads on. ATTN2C_OK, _IO, or
+/* bytes [offset, offset + bytes) into `to`. Signals and short reads are met by reading on. ATTN2C_OK, _IO, or
  * _FORMAT where the file ends before (it may have been cut since it was opened, which is why nothing maps
  * it). */
 int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t bytes,

@@ -88,8 +88,8 @@ function Store.drop(_, work)
   if lfs.attributes(work, "mode") then files.remove_folder(work) end
 end
 
---- Keeps the result `name` that lies in such a folder; returns what find does. If another process has stored a
---- whole result first, that one is kept.
+--- Keeps the result `name` that lies in such a folder; returns what find does. Another one's that came first and is
+--- whole is kept.
 function Store:keep(work, key, name)
   local text = files.read(work .. "/" .. name)
   if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
