@@ -125,7 +125,7 @@ function Tuner:rule_rate(product)
   return least and least > 0 and 1e-6 * product.flops / least or 0
 end
 
--- What is better than the rule, as choices for a file.
+-- The choices that are better than the rule, for a file.
 function Tuner:taken(is_better)
   local choices = {}
   for _, product in ipairs(self.order) do
@@ -191,7 +191,7 @@ function Tuner:estimate()
     self:candidate_seconds(), self.whole_budget))
 end
 
--- What the last line says of the search.
+-- How far the search came, for the last line.
 function Tuner:searched()
   if self.count >= self.all then return ("%d candidates in %.0f s"):format(self.count, self:elapsed()) end
   return ("%d of about %d candidates in %.0f s (--budget=%d is enough for all)"):format(self.count, self.all,

@@ -28,7 +28,7 @@ local function watch_signals()
   end
 end
 
--- A child that has its own group of processes is asked as a group: a compiler's driver leaves its parts alone.
+-- A child with a process group of its own gets the signal as a group: a compiler's driver does not end its children.
 local function ask_to_end(child, signal)
   uv.kill(child.is_group and -child.pid or child.pid, signal)
 end

@@ -41,7 +41,7 @@ local function distance(best, choice)
   return apart(best.k_block, choice.k_block) + apart(best.token_block, choice.token_block)
 end
 
--- The candidates of a round in their order: of those that are alike in what the round varies, the nearest to the best.
+-- The candidates of a round in order: of those with the same values of what the round varies, the nearest to the best.
 local function nearest(round, product, best)
   local move, order, of_key = moves[round], {}, {}
   for _, choice in ipairs(candidates.of(product)) do
@@ -75,7 +75,7 @@ function search.moves(round, product, best, fixed, seen)
   return list
 end
 
---- How many candidates the rounds hold, each round once, as seen from these choices; later rounds try less again.
+--- How many candidates the rounds have, each counted once from these choices; a repeated round tries fewer.
 function search.count(order, choices, seen)
   local sum, counted = 1, {} -- one times the regions of the choices so far
   for _, name in ipairs(search.rounds) do
