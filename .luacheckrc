@@ -1,5 +1,5 @@
 -- .luacheckrc: what luacheck holds the compiler and its specs to. Lua 5.4 throughout; the
--- specs may use busted's globals too, and descriptions the constructors of gen/stages.lua.
+-- specs may use busted's globals too, and descriptions the constructors of gen/data/stages.lua.
 std = "lua54"
 max_line_length = 120
 local constructors = {

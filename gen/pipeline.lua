@@ -1,7 +1,7 @@
 -- pipeline.lua: the compiler. Each pass is a file with run(state), which adds its result to the
 -- state, and dump(state), which returns it as stable text; any pass may be the last. After a pass,
 -- its checker (checks.lua) verifies the result. Some passes take the whole model, others one entry
--- at a time, the longest first, whose layout of the weights the others use.
+-- at a time. The longest comes first; the others use its layout of the weights.
 local checks = require("passes.checks")
 local faults = require("common.faults")
 local targets = require("data.targets")

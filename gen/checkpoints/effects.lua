@@ -1,10 +1,10 @@
--- effects: keys of config.json that all families have: those without effect on what a model
--- gives, and those that must say what every supported model does.
+-- effects: keys of config.json that belong to no single family: keys that do not change a
+-- model's results, and keys of which only one value is supported.
 local words = require("common.words")
 
 local effects = {}
 
---- Without effect: of training, of generating, of the tokenizer, of labels, of how it was made.
+--- Without effect: about training, generation, the tokenizer, labels, and how the folder was made.
 effects.none = words.set {
   "architectures", "model_type", "transformers_version", "torch_dtype", "dtype", "_name_or_path", "_commit_hash",
   "use_cache", "initializer_range", "initializer_factor", "initializer_std", "gradient_checkpointing", "output_past",

@@ -1,5 +1,5 @@
 -- facts: config.json read by the table of its family: every key is mapped, known to have no
--- effect, or refused by name; one that transformers does not know either is noted.
+-- effect, or refused by name. A key that transformers does not know either gets a note.
 local effects = require("checkpoints.effects")
 local families = require("checkpoints.families")
 local faults = require("common.faults")

@@ -1,5 +1,5 @@
--- fits: whether the tensors of a folder are those that its configuration, with what the user
--- changed, asks for: before C is emitted, not first when a model is opened.
+-- fits: whether a folder has the tensors that its configuration and the user's overrides ask
+-- for. This is checked before C is emitted, so that no build ends in a model that cannot be opened.
 local faults = require("common.faults")
 local words = require("common.words")
 

@@ -1,6 +1,6 @@
 -- folder: a checkpoint as Hugging Face publishes it: config.json, the tensors of
--- model.safetensors or of its index, and what sentence-transformers adds. Names that stand in
--- these files are a stranger's: none leads out of the folder.
+-- model.safetensors or of its index, and what sentence-transformers adds. File names in
+-- these files are not trusted: none may lead out of the folder.
 local faults = require("common.faults")
 local json = require("common.json")
 local lfs = require("lfs")

@@ -1,5 +1,5 @@
 -- heads: what several families share, as data: configuration keys, tensors' names, and the stages
--- that stand on a model.
+-- of task heads, which follow a model's layers.
 --
 -- A stage of a head is { constructor, fields .. }: `to` may be a fact's name; name: the output's; tensor: what its
 -- weight and bias are called, `within` behind the model's prefix; tensors: { weight =, bias = } of their own.

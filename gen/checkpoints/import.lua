@@ -10,8 +10,8 @@ local write = require("checkpoints.write")
 
 local import = {}
 
--- Of a folder whose texts come in as text, which have any length: entries for these, and for the longest allowed up to
--- the last of them, since each costs code and time to compile. Of other folders one length.
+-- The lengths of a model whose folder has a tokenizer: these, as far as the model allows them, and its longest if that
+-- is below the last. Each length costs code and time to compile. A folder without a tokenizer gets one length.
 local TEXT_LENGTHS = { 8, 16, 32, 64, 128, 256 }
 local USUAL_LENGTH = 128
 local MOST_LABELS = 1000 -- as many as a table of a description may have

@@ -1,5 +1,5 @@
 -- names: naming schemes: how checkpoints call the weights that the graph calls l3.attn.q.weight
--- and so on, and what of a checkpoint's tensor a weight takes. A scheme is a list of rules; the
+-- and so on, and which part of a checkpoint's tensor a weight is. A scheme is a list of rules; the
 -- first that fits is taken.
 --
 -- A rule has a pattern of the graph's path and a source. A source is { names } with fields that sources.lua explains:

@@ -1,4 +1,4 @@
--- sentence: the modules of a folder of sentence-transformers as stages behind the model: pooling,
+-- sentence: the modules of a sentence-transformers folder as stages behind the layers: pooling,
 -- dense layers, the unit vector.
 local faults = require("common.faults")
 local json = require("common.json")

@@ -1,14 +1,14 @@
--- sources: what of which tensors a weight takes, as boxes (attn2c_view in runtime/base/descriptor.h):
--- first what the graph takes of the whole weight (some heads, some positions), then what the
--- naming scheme says of where the whole weight lies.
+-- sources: from which parts of which tensors a weight is read, as boxes (attn2c_view in
+-- runtime/base/descriptor.h). A box follows from two things: the part of the whole weight that the graph
+-- uses (some heads, some positions), and where the naming scheme says that the whole weight is stored.
 --
 -- A source of a naming scheme:
 --   names            what a checkpoint may call the tensor, tried in order
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes }
 --   groups           each of so many groups of rows has these parts: "heads" or "kv_heads" (a number of them), or a
 --                    number; "rows": the parts alternate row by row
---   unpair           rows of a head that are rotated lie as pairs 2 d, 2 d + 1; the model has halves
---   transpose        the tensor lies [in][out]
+--   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
+--   transpose        the tensor is stored [in][out]
 --   factor           all values times this
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
 --   plus             another source that is added

@@ -30,7 +30,7 @@ local function names(result, keys)
   return list
 end
 
--- The first table of each goes into one; what stands below them comes behind it, under what varied.
+-- The first tables of all results become one table. The text below them follows, each under its variant's values.
 function join.md(results)
   local first = lines_of(results[1].text)
   local keys = missing(results, function(key) return first[1]:find("| " .. key .. " ", 1, true) end)
@@ -59,7 +59,7 @@ end
 -- A field of csv, in quotes where it needs them.
 local function field(value) return value:find('[,"\n]') and '"' .. value:gsub('"', '""') .. '"' or value end
 
--- The tables of a text, which empty lines part: lists of lines.
+-- The tables of a text, separated by empty lines: lists of lines.
 local function blocks_of(text)
   local blocks = { {} }
   for _, line in ipairs(lines_of(text)) do
@@ -69,7 +69,8 @@ local function blocks_of(text)
   return blocks
 end
 
--- Each table of each goes into one of its own: a line a call, and, of a profile, a line an operation.
+-- The n-th tables of all results become one table: the first has a line for each call, those of a profile a line for
+-- each operation.
 function join.csv(results)
   local first = blocks_of(results[1].text)
   local blocks = {}
@@ -96,7 +97,7 @@ local function json_value(value)
   return '"' .. value:gsub('[%c"\\]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
 end
 
--- What varies becomes members of each object; a program prints one a line.
+-- A program prints one object a line. The values of a variant become members of each.
 function join.json(results)
   local keys = missing(results, function(key) return results[1].text:find('"' .. key .. '": ', 1, true) end)
   local list = {}

@@ -75,8 +75,8 @@ function overrides.combinations(list)
   return all
 end
 
---- Where the variant of a model is built that a command needs beside what build made. The same overrides, in any
---- order, have the same folder.
+--- The folder in which a command other than `build` builds a variant of a model. The same overrides, in any order,
+--- have the same folder.
 function overrides.folder(name, list)
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted)

@@ -125,7 +125,7 @@ function Tuner:rule_rate(product)
   return least and least > 0 and 1e-6 * product.flops / least or 0
 end
 
--- What is better than the rule, as choices for a file.
+-- The choices that are better than the rule, for a file.
 function Tuner:taken(is_better)
   local choices = {}
   for _, product in ipairs(self.order) do
@@ -182,7 +182,7 @@ function Tuner:has_time()
   return self:elapsed() + self:candidate_seconds() + self:final_seconds() + self.run_seconds < self.budget
 end
 
--- How many candidates there are, and the budget that all of them need: both by what is known when they begin.
+-- How many candidates there are, and the budget that all of them need, estimated before the first one.
 function Tuner:estimate()
   self.all = search.count(self.order, self.rule, self.seen)
   local seconds = self:elapsed() + self.all * self:candidate_seconds() + 2 * self:final_seconds()
@@ -191,7 +191,7 @@ function Tuner:estimate()
     self:candidate_seconds(), self.whole_budget))
 end
 
--- What the last line says of the search.
+-- How far the search came, for the last line.
 function Tuner:searched()
   if self.count >= self.all then return ("%d candidates in %.0f s"):format(self.count, self:elapsed()) end
   return ("%d of about %d candidates in %.0f s (--budget=%d is enough for all)"):format(self.count, self.all,
@@ -208,7 +208,7 @@ function Tuner:round(name)
   if most == 0 then return end
   self.pending = {}
   local by = name == "token_blocks" and "region" or "own"
-  if by == "region" then -- beside the regions as they are now
+  if by == "region" then -- compared with the regions of the choices so far
     self.region_best = {}
     if not self:has_time() then return end
     for _, product in ipairs(self.order) do self.region_best[product.key] = 0 end
@@ -276,7 +276,8 @@ function Tuner:compare(choices)
   return search.spread(whole), found
 end
 
--- Compares, drops what was not better, and compares what is left again, so that what is kept was timed as it is kept.
+-- Compares, drops the choices that were not better, and compares the others again, until all of them win: the set of
+-- choices that is kept has been timed as a whole.
 function Tuner:finish()
   local choices = self:taken(self.is_promising)
   local ratio

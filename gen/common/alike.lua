@@ -1,5 +1,5 @@
--- alike.lua: one table for all that hold the same, so that they are equal where they are one, and what
--- is found out of one is known of all. Those who share a table do not change it.
+-- alike.lua: one table in place of all tables with the same contents, so that comparing them takes one
+-- comparison, and what is computed for one holds for all. Nobody changes a shared table.
 local alike = {}
 
 local LEAF, NONE = {}, {}

@@ -22,7 +22,7 @@ end
 --- Whether a caught value is a fault.
 function faults.is(value) return getmetatable(value) == Fault end
 
---- A string as it may stand in a message: quotes around it, its length tamed.
+--- A string for a message: in quotes, and cut if it is long.
 function faults.quote(value) return '"' .. terminal.short(value, 60) .. '"' end
 
 return faults

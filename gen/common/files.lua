@@ -118,7 +118,7 @@ function files.write_all(folder, list)
   end
 end
 
---- Removes what a writer that was killed left beside its files. Only who has the folder for itself may call it.
+--- Removes the temporary files of a killed writer. The caller must hold the folder's lock.
 function files.sweep(folder)
   for name in lfs.dir(folder) do
     if name:match("^%..*%.new$") then os.remove(folder .. "/" .. name) end

@@ -1,5 +1,5 @@
--- json: strict JSON of strangers. dkjson reads it, once it has been looked through: nothing
--- beyond RFC 8259, no key twice, no more depth or bytes than a checkpoint's files have.
+-- json.lua: a strict reader of JSON from strangers. A scan comes first: nothing beyond RFC 8259, no key
+-- twice, no more depth or bytes than a checkpoint's files have. Then dkjson reads the text.
 local dkjson = require("dkjson")
 
 local json = {}
@@ -93,7 +93,7 @@ local plain_members = {
   ["]"] = '^[ \t\n\r]*,[ \t\n\r]*"([^"\\%c]*)"()',
 }
 
--- Goes past such members; the others are member's and plain's.
+-- Skips such members; `member` and `plain` read the others.
 function Reader:skip_plain(level)
   local pattern, keys = plain_members[level.closing], level.closing == "}" and level.keys
   while level.members > 0 do

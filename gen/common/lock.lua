@@ -12,8 +12,8 @@ local function fail(path, message)
   faults.raise("io", ("cannot lock %s: %s"):format(path, (tostring(message):gsub("^.*: ", ""))))
 end
 
---- Calls work() while the folder, which must exist, is ours alone; waits for who has it, and says so once to
---- `say(line)`. Returns what work returns.
+--- Calls work() while the folder, which must exist, is locked; waits while another process has the lock, and says so
+--- once to `say(line)`. Returns what work returns.
 function lock.hold(folder, say, work)
   local path = folder .. "/.lock"
   local mode = lfs.symlinkattributes(path, "mode")

@@ -28,7 +28,7 @@ local function watch_signals()
   end
 end
 
--- A child that has its own group of processes is asked as a group: a compiler's driver leaves its parts alone.
+-- A child with a process group of its own gets the signal as a group: a compiler's driver does not end its children.
 local function ask_to_end(child, signal)
   uv.kill(child.is_group and -child.pid or child.pid, signal)
 end
@@ -82,10 +82,10 @@ local function gather(child, name)
   return pipe
 end
 
---- Starts a program: { words, folder: where it runs (default: here), gather: "output" gathers its output, "all" that
---- and its errors, and then it is in a group of its own; what is not gathered goes where ours does }. Returns a child,
---- or nil and a message. A child that has ended has `over`, `code` (its exit status), `signal` (that ended it, or 0),
---- and what was gathered as `output` and `errors`.
+--- Starts a program: { words, folder: where it runs (default: here), gather: "output" gathers its output; "all" also
+--- its errors, and runs it in a process group of its own; what is not gathered goes to our own streams }. Returns a
+--- child, or nil and a message. A child that has ended has `over`, `code` (its exit status), `signal` (that ended it,
+--- or 0), and what was gathered as `output` and `errors`.
 function process.start(job)
   watch_signals()
   local child = { open = 1, pipes = {}, is_group = job.gather == "all" }

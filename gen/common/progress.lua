@@ -52,7 +52,7 @@ function Bar:show(part, text)
   self.is_shown = true
 end
 
---- Begins another piece of work, whose estimate is its own; what of its seconds was shown goes on being shown.
+--- Begins another piece of work with an estimate of its own. A bar that is shown stays.
 function Bar:restart()
   self.begun = self.clock and self.clock() or nil
   return self

@@ -1,5 +1,5 @@
 -- terminal.lua: text of a user (a path, a name, a piece of a description) made safe for a line on
--- a terminal: it stays one line, moves no cursor, sets no colour and is read in the order it is in.
+-- a terminal: it stays one line, moves no cursor, sets no colour and keeps its reading order.
 local terminal = {}
 
 -- Characters that a line of text has no use for: controls, marks of direction, joiners and others of no width, tags.

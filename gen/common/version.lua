@@ -1,4 +1,4 @@
--- version.lua: the generator's version, and the runtime's that emitted code insists on
--- (ATTN2C_RUNTIME_VERSION in runtime/base/attn2c.h); abi: that of a model's C interface, which changes where a program
--- compiled against an older header would go wrong.
+-- version.lua: generator: the compiler's version; runtime: the version of the runtime that emitted code requires
+-- (ATTN2C_RUNTIME_VERSION in runtime/base/attn2c.h); abi: the version of a model's C interface, raised when a program
+-- compiled against an older header would fail.
 return { generator = "0.2.0", runtime = 200, abi = 1 }

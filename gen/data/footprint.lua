@@ -1,5 +1,5 @@
 -- footprint.lua: which elements or bytes of a buffer an operand of a step touches, as a list of dimensions: element
--- `first` + i * stride + j * stride + ... for each i, j, ... below the dimension's count. Those that
+-- `first` + i * stride + j * stride + ... for each i, j, ... below the dimension's count. Dimensions that
 -- several forms share have a constructor; bounds, counts and rectangles follow from the list alone.
 local footprint = {}
 
@@ -8,7 +8,7 @@ function footprint.matrix(rows, cols, ld)
   return function(c) return { first = 0, { c[rows], c[ld] }, { c[cols], 1 } } end
 end
 
---- As many elements, one behind the other, as the constant of a name says.
+--- Contiguous elements; `count` names the constant that holds their number.
 function footprint.vector(count)
   return function(c) return { first = 0, { c[count], 1 } } end
 end
@@ -23,7 +23,7 @@ function footprint.reach(dimensions)
   return low, high
 end
 
---- How many elements there are, each as often as it is named.
+--- How many elements there are; an element that two iterations touch counts twice.
 function footprint.elements(dimensions)
   local n = 1
   for _, dimension in ipairs(dimensions) do n = n * dimension[1] end

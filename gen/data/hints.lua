@@ -2,7 +2,7 @@
 -- descriptions, so that a message can suggest the right one. Other unknown words are compared by
 -- their letters (words.nearest), which would guess wrong here: gelu_new is not gelu.
 --
--- A hint is what to write; one that begins with ! says why there is nothing to write.
+-- A hint is the right word; one that begins with ! says why there is none.
 local hints = {}
 
 --- Keys of a description, and of an encoder.

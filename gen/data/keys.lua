@@ -157,8 +157,8 @@ keys.list = {
 keys.of_stack = {}
 for _, field in ipairs(keys.list) do if field.stack then keys.of_stack[#keys.of_stack + 1] = field end end
 
---- The keys that may differ from layer to layer: not the width of the states, nor what all layers share (heads, tables
---- of positions, inputs).
+--- The keys that may differ from layer to layer. The width of the states and whatever all layers share (heads, tables
+--- of positions, inputs) may not.
 keys.of_layer = {}
 for _, field in ipairs(keys.list) do if field.layer then keys.of_layer[#keys.of_layer + 1] = field end end
 

@@ -1,5 +1,5 @@
--- linkage.lua: what the emitted files and C symbols of an entry's programs are called. The entry of a model
--- with one length is `forward`, and its files bear the model's name alone; of several, NAME_forward_8.
+-- linkage.lua: what the emitted files and C symbols of an entry's programs are called. A model with one
+-- length has the entry `forward`, whose files are called NAME; one of several entries has NAME_forward_8.
 local linkage = {}
 
 --- What tells the symbols of an entry from those of another: "" or "_8".

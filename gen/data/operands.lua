@@ -1,5 +1,5 @@
 -- operands.lua: what a step reads and writes, whatever its form: one walk over its operands as
--- steps.lua declares them. Passes that schedule, lay out, check and emit steps ask here.
+-- steps.lua declares them. The passes that schedule, lay out, check and emit steps use it.
 local footprint = require("data.footprint")
 local steps = require("data.steps")
 local types = require("data.types")
@@ -102,7 +102,7 @@ local function below(node, key)
   return value
 end
 
--- Form -> where a tree of what is known of steps has a step.
+-- Form -> function(tree, step): the node of a step in a tree that keeps what has been computed for steps.
 local grounds = {}
 
 function grounds.product(node, step) return below(below(below(node, step.kernel), step.batch), step.outputs or 0) end
@@ -119,9 +119,9 @@ function grounds.row(node, step)
   return node
 end
 
---- Where a tree of what is known of steps has those that are like this one: they share their constants and, of a row
---- operation, have the same operands and bounds of integers. What a step costs, what it is called and what it touches
---- from its operands' first elements on is one for all of them. nil: of a step that is no call.
+--- The node of a tree that all steps like this one have in common. Such steps share their constants; row operations
+--- also have the same operands and bounds of integers. They have the same cost and the same name, and touch the same
+--- elements, counted from each operand's first. nil: the step is no call.
 function operands.alike(tree, step)
   local ground = grounds[step.form]
   return ground and ground(tree, step)

@@ -8,15 +8,15 @@
 --   region     "rows": works on rows alone, whatever sequence they are of; "attention": begins an attention, whose ops
 --              up to the context are planned together. Others take a sequence as a whole
 --   product    rows times a packed weight; packed: the name of an operand that is packed in panels, too
---   epilogue   may be part of an epilogue: done on another op's tile while it is hot; takes_epilogue: others may follow
---              it so
+--   epilogue   may be part of an epilogue: done on another op's tile while it is hot; takes_epilogue: may have an
+--              epilogue
 --   in_place   may write over what it reads
 --   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
 --              result (check_mask.c): one of ops.roles
 --   own_keys   touches only the queries' own keys, not those that all queries see
---   in_chunks  weights can be made some keys at a time
---   pools      what follows has a row a sequence
---   in_row_blocks  takes a sequence, a row block of its result at a time
+--   in_chunks  its weights can be computed one chunk of keys at a time
+--   pools      its result has one row for each sequence
+--   in_row_blocks  reads a whole sequence, and makes one row block of its result at a time
 local ops = {}
 
 --- Roles in an attention, in the order of attn2c_role in descriptor.h, which begins with none.

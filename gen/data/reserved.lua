@@ -2,7 +2,7 @@
 --
 -- An output keeps its name: in .npy files, on the command line and in `info`. Where that name cannot be a member of a
 -- C struct, the member has one underscore more (reserved.member). A model's name is a file's, a library's and the
--- beginning of functions' names, and is refused where one of those is another's (reserved.of_model).
+-- beginning of functions' names, and is refused where one of those is taken (reserved.of_model).
 local words = require("common.words")
 
 local reserved = {}

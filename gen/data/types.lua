@@ -1,5 +1,5 @@
--- types: the number types of tensors and kernels, and the cache line that buffers and panels are made of.
--- Passes hand sizes and offsets to each other in bytes; this is where elements become bytes and bytes elements.
+-- types.lua: the number types of tensors and kernels, and the cache line that buffers and panels are made of.
+-- Passes exchange sizes and offsets in bytes; this file alone converts elements to bytes and back.
 local words = require("common.words")
 
 local types = {}

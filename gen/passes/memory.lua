@@ -1,6 +1,6 @@
 -- memory: lifetimes -> offsets of all buffers in one arena a program, 64-byte aligned.
 -- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
--- each has its own offset. It also gives the weights theirs in the packed block.
+-- each has its own offset. It also gives weights their offsets in the packed block.
 --
 -- Before: scheduled programs.  After: each program has offsets = buffer -> bytes, own = buffers that each worker has
 -- for itself (offsets then count from its part of the arena: common_bytes, then own_bytes a worker), arena_bytes,
@@ -243,7 +243,7 @@ local function shared_offset(state, name)
   for _, other in ipairs(state.before) do
     if is_shared(state, name, other, name) then return other.weights.offsets[name] end
     for _, theirs in ipairs(state.graph.tensors[name].formula and other.graph.weights or {}) do
-      -- One that this entry has, too, is that one's own place.
+      -- Where this entry also has `theirs`, that offset is for that one.
       if not state.graph.tensors[theirs] and is_shared(state, name, other, theirs) then
         return other.weights.offsets[theirs]
       end
@@ -252,7 +252,7 @@ local function shared_offset(state, name)
   return nil
 end
 
--- Weights behind those of the entries before, but those that lie there already.
+-- Puts weights that no earlier entry has behind the weights of the earlier entries.
 local function lay_out_weights(state)
   local offsets, offset = {}, 0
   for _, other in ipairs(state.before) do offset = math.max(offset, other.weights.bytes) end

@@ -267,7 +267,7 @@ local function store(state, entry, segments, uses)
       external(name)
     else
       local written = writer[name]
-      local here, crossing = readers[name] ~= nil, false -- what nobody reads has no tile that is filled again and again
+      local here, crossing = readers[name] ~= nil, false -- a tensor without readers is stored, not made tile by tile
       for _, reader in ipairs(readers[name] or {}) do
         if reader.region ~= written.region then here = false end
         if reader.segment ~= written.segment then crossing = true end

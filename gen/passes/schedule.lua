@@ -1,4 +1,4 @@
--- schedule: steps -> ordered steps a worker, and the barriers between workers. One worker
+-- schedule: steps -> each worker's steps, in order, and the barriers between workers. One worker
 -- takes every section in the order of the graph. Several divide each run of units that do
 -- not need each other, by counted cost, with a barrier behind it; or they divide the
 -- micro-batches, with a barrier at the end. Units are never changed, so the bits do not depend on it.
@@ -36,7 +36,7 @@ function schedule.each(program, visit)
   end
 end
 
---- The buffer that another lies over, or that it is: what a norm writes in place has two names.
+--- The slot of a buffer: the buffer that it lies over, or itself. A norm's result in place of its input has two names.
 function schedule.slot(buffers, name)
   while buffers[name].over do name = buffers[name].over end
   return name
@@ -49,8 +49,8 @@ local function atom_key(step, threads)
   return region, -step.unit
 end
 
--- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that one block of rows after the
--- other fills anew; touches: those that it reads or writes, by whatever name.
+-- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that each row block in turn
+-- fills anew; touches: the slots of all buffers that it reads or writes.
 local function atoms_of(section, threads, is_private, buffers, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(section.steps) do

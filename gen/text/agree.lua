@@ -1,6 +1,6 @@
--- agree.lua: where tokenizer_config.json says other than tokenizer.json: AutoTokenizer of transformers rebuilds
--- normalizer and pre-tokenizer of the common families from it, and so gives other ids. The file is followed
--- here, and what differs is said.
+-- agree.lua: warnings where tokenizer_config.json disagrees with tokenizer.json. For the common families,
+-- AutoTokenizer of transformers rebuilds normalizer and pre-tokenizer from tokenizer_config.json, and then gives
+-- other ids. attn2c follows tokenizer.json.
 local json = require("common.json")
 
 local agree = {}

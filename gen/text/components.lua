@@ -1,5 +1,5 @@
 -- components.lua: normalizers, pre-tokenizers and decoders of tokenizer.json as records for the tables. Sequences
--- become lists. What is not known is refused by its name. Numbers are those of runtime/text/stages.h.
+-- become lists. An unknown component is refused by name. The numbers of components are those of runtime/text/stages.h.
 local json = require("common.json")
 local regex = require("text.regex")
 

@@ -1,5 +1,5 @@
--- model.lua: the model of tokenizer.json: vocabulary, merges, scores, checked; and the ids of added tokens, which
--- follow from their order and not from what the file says.
+-- model.lua: the model of tokenizer.json: checks vocabulary, merges and scores. The ids of added tokens follow from
+-- their order, not from the ids in the file.
 local faults = require("common.faults")
 local json = require("common.json")
 

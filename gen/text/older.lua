@@ -1,5 +1,5 @@
 -- older.lua: folders without a tokenizer.json: vocab.txt is BERT's WordPiece, vocab.json with merges.txt is GPT-2's
--- or RoBERTa's byte-level BPE. Made into what their tokenizer.json would say.
+-- or RoBERTa's byte-level BPE. Gives the tokenizer.json that they stand for.
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")

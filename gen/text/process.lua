@@ -1,5 +1,5 @@
 -- process.lua: post-processors as templates: which special tokens stand around one text and around a pair, and
--- the type of each token; and whether the places of tokens lose their spaces.
+-- the type of each token; and whether the positions of tokens leave out spaces.
 local components = require("text.components")
 local json = require("common.json")
 

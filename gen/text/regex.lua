@@ -1,6 +1,6 @@
 -- regex.lua: patterns of tokenizer.json, which are Oniguruma's (Ruby's syntax), as PCRE2 reads them: the same
--- meaning in UTF mode with Unicode's properties, or a refusal. Code points whose properties PCRE2's tables do
--- not have yet are added by number (differences.lua), which makes matching slow. So there are two patterns: an
+-- meaning in UTF mode with Unicode's properties, or a refusal. Code points whose properties PCRE2's tables
+-- lack are added by number (differences.lua), which makes matching slow. So there are two patterns: an
 -- exact one, and a plain one for texts without the bytes that such code points begin with.
 local differences = require("text.differences")
 

@@ -15,7 +15,7 @@ local function spread(hash) return ((hash * 0x9e3779b1) & 0xffffffff) ~ hash >> 
 
 local function pair_hash(left, right) return (left * 0x9e3779b97f4a7c15 + right * 0xc2b2ae3d27d4eb4f) >> 32 end
 
--- Open addressing: entries placed by their places in order. place(i) and entry(i) of 1..count.
+-- Open addressing: entry(i), for i of 1..count in order, goes into the first free slot from hash place(i) on.
 local function fill(count, place, entry, empty)
   if count == 0 then return "" end
   local slots = 4

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Emitted code carries an #error that compares this with its generator's (gen/version.lua). */
+/* Emitted code carries an #error that compares this with its generator's (gen/common/version.lua). */
 #define ATTN2C_RUNTIME_VERSION 200
 
 /* Bytes. Every packed panel, every tensor of the arena and every row of a padded tensor starts at a multiple.

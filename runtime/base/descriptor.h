@@ -1,6 +1,6 @@
 /* descriptor.h - the description that an emitted model carries of itself, as constant data: tensors, graph
  * ops in order, weights, kernels, entries, sizes. Generic code (the reference, the
- * checks, the bench, info, the packing) reads it and knows no model otherwise. */
+ * checks, the bench, info, the packing) reads it and knows nothing else of a model. */
 #ifndef ATTN2C_DESCRIPTOR_H
 #define ATTN2C_DESCRIPTOR_H
 

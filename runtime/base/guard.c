@@ -1,5 +1,5 @@
-/* guard.c - allocations between two pages without access. The page in front keeps how long
- * the mapping is and is opened only to be given back, so that neighbouring mappings merge:
+/* guard.c - allocations between two pages without access. The page in front holds the
+ * mapping's length and is made accessible only to free the mapping, so that neighbouring mappings merge:
  * a check of a thousand layers holds more tensors than a process may have lone mappings. */
 #define _DEFAULT_SOURCE
 #include "base/guard.h"

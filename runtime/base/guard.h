@@ -1,5 +1,5 @@
 /* guard.h - allocations between two pages without access, so that a read or write past
- * either end crashes at once, generated machine code included, which no sanitizer sees into.
+ * either end crashes at once, also in generated machine code, which sanitizers cannot check.
  * attn2c_allocate hands these out where it is compiled with -DATTN2C_GUARD_PAGES. */
 #ifndef ATTN2C_GUARD_H
 #define ATTN2C_GUARD_H

@@ -1,6 +1,6 @@
 /* modes.h - the floating-point environment of a caller, which a call leaves as it found it: rounding and the
  * treatment of denormals stay in force, traps are off, and the flags that the call raises are dropped. A NaN
- * or infinity on its way through a masked score is no fault of the caller's. */
+ * or infinity on its way through a masked score must not raise flags that the caller sees. */
 #ifndef ATTN2C_MODES_H
 #define ATTN2C_MODES_H
 

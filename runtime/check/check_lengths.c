@@ -1,6 +1,6 @@
 /* check_lengths.c - the check of calls that do not fill an entry. The reference computes the whole entry,
- * with the same masks, but with other values in the padding than the call has: what is the caller's must not
- * see them. */
+ * with the same masks, but with other values in the padding than the call has: the caller's results must not
+ * depend on them. */
 #include "check/check_job.h"
 #include "check/reference.h"
 #include "model/dispatch.h"
@@ -23,7 +23,7 @@ static const attn2c_lengths *lengths_of(const attn2c_check_job *job) {
   return job->descriptor->lengths ? job->descriptor->lengths : job->program->lengths;
 }
 
-/* A call that the entry is the shortest for, between it and the next shorter one, and that lacks a sequence.
+/* A call for this entry: its length lies halfway to the next shorter entry's, and it has one sequence less.
  */
 static attn2c_part part_of(const attn2c_check_job *job, const attn2c_lengths *lengths) {
   const attn2c_size *size = &lengths->sizes[job->entry - job->descriptor->entries];

@@ -1,5 +1,6 @@
-/* check_mask.h - what a static mask of scores means to the tensors that are made of them. A step may leave
- * out what such a mask removes: of scores it is -inf by definition, of weights 0, and nothing reads it. */
+/* check_mask.h - which elements of scores, and of tensors made of them, a static mask removes. Emitted steps
+ * need not compute these elements, since nothing reads them; the reference has -inf in scores and 0 in
+ * weights. */
 #ifndef ATTN2C_CHECK_MASK_H
 #define ATTN2C_CHECK_MASK_H
 

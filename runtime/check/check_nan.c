@@ -1,6 +1,6 @@
 /* check_nan.c - plants a NaN or an infinity in one place at a time and compares which outputs it reaches with
- * the reference, in the trace variant and in the shipped one: in rows of every input, as they come and where
- * each mask that is an input hides them, in rows of embedding tables, and in arrays that are added to scores.
+ * the reference, in the trace variant and in the shipped one: in rows of every input, visible and hidden by
+ * each mask that is an input, in rows of embedding tables, and in arrays that are added to scores.
  */
 #include "check/check_job.h"
 #include "check/check_mask.h"

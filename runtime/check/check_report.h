@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The results of one kind of operation: how many, and the one that came closest to what it may be off by. */
+/* The results of one kind of operation: how many, and the one that came closest to its allowed error. */
 typedef struct {
   const char *op, *tensor; /* the descriptor's names */
   int count;

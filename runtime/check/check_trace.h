@@ -1,5 +1,5 @@
-/* check_trace.h - the memory of a trace variant's run: where each tensor of the graph lies in it, what stands
- * there before the run, and how a tensor is read out of it. Nothing in it is reused, so that after the run
+/* check_trace.h - the memory of a trace variant's run: where each tensor of the graph lies in it, what it
+ * holds before the run, and how a tensor is read out of it. Nothing in it is reused, so that after the run
  * every tensor is still there. */
 #ifndef ATTN2C_CHECK_TRACE_H
 #define ATTN2C_CHECK_TRACE_H
@@ -20,9 +20,9 @@ typedef struct {
  * ATTN2C_OK, or ATTN2C_USAGE and a line that names the tensor. */
 int attn2c_check_trace_verify(const attn2c_check_trace *trace, attn2c_message *message);
 
-/* Fills arena and outputs with NaN, so that what is never written shows; and what a static mask removes of
- * scores, of what is added to them and of their weights, and no step writes, with what it is by definition:
- * -inf and 0. */
+/* Fills arena and outputs with NaN, so that elements that no step writes show. Elements that a static mask
+ * removes, which no step writes either, get their defined values: -inf in scores and in their sums, 0 in
+ * weights. */
 void attn2c_check_trace_fill(const attn2c_check_trace *trace);
 
 /* Writes NaN (as an int32: far outside of any range) into `floats` elements. */

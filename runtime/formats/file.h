@@ -1,6 +1,5 @@
-/* file.h - reading bytes that are there, whole or not at all, from a file or from memory;
- * and writing a file so that its name stands either for all of the new bytes or for what
- * it stood for before. */
+/* file.h - reads exactly the bytes that are asked for, from a file or from memory, or fails;
+ * and writes a file so that its name has either all of the new bytes or its old contents. */
 #ifndef ATTN2C_FILE_H
 #define ATTN2C_FILE_H
 

@@ -1,5 +1,6 @@
-/* file_write.c - atomic writes: write beside, fsync, rename. What is no regular file is a
- * stream and is written where it stands. Signals and short transfers are met by going on. */
+/* file_write.c - atomic writes: write beside, fsync, rename. Anything but a regular
+ * file is a stream, and is written from its current position. After a signal or a short
+ * transfer it writes on. */
 #define _GNU_SOURCE
 #include "formats/file.h"
 #include "formats/place.h"
@@ -56,7 +57,7 @@ static int say_unwritten(const char *path, int error, attn2c_message *message) {
 /* Some file systems report a full disk only when the file is closed. EINTR there has closed it on Linux. */
 static int close_checked(int descriptor) { return close(descriptor) == 0 || errno == EINTR ? 0 : -1; }
 
-/* A stream goes on where it stands: what is there stays, and nothing is made. */
+/* A stream is written from its current position: nothing before it changes, and no file is created. */
 static int write_straight(const char *path, int held, const attn2c_part *parts, int count,
                           attn2c_message *message) {
   int descriptor =

@@ -1,5 +1,5 @@
-/* json.c - the strict JSON reader (RFC 8259). A decoded string is never longer than it
- * stands in the text, and so it is decoded in place. */
+/* json.c - the strict JSON reader (RFC 8259). A decoded string is never longer than
+ * its text, and so it is decoded in place. */
 #include "formats/json.h"
 #include "base/utf8.h"
 

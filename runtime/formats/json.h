@@ -1,6 +1,6 @@
 /* json.h - a strict reader of JSON whose schema the caller knows, one value after the
  * other. It allocates nothing and never recurses, so that neither a hostile text nor a
- * lack of memory can make it read something else than what stands there. */
+ * lack of memory can make it read anything but what the text says. */
 #ifndef ATTN2C_JSON_H
 #define ATTN2C_JSON_H
 

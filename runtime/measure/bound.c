@@ -1,5 +1,5 @@
-/* bound.c - times the parts of a model, each by itself. Of a product's tiles the best are
- * found once; then, as of every part, a sample is taken whenever the bench asks. */
+/* bound.c - times the parts of a model, each by itself. The best tiles of a
+ * product are found once. Then every part is timed whenever the bench asks for a sample. */
 #include "measure/bound.h"
 
 #include <stdlib.h>

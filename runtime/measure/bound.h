@@ -25,7 +25,7 @@ int attn2c_bound_open(const attn2c_program *program, int entry, const attn2c_mod
                       attn2c_bound **bound);
 /* Times each part once more. */
 void attn2c_bound_sample(attn2c_bound *bound);
-/* The median of each part, and the sum in ms; the last call but close. parts has room for attn2c_bound_count.
+/* The median of each part, and their sum in ms. Only close may follow. parts has room for attn2c_bound_count.
  */
 int attn2c_bound_count(const attn2c_bound *bound);
 double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts);

@@ -1,5 +1,5 @@
-/* bound_product.h - a product by itself, in the tiles of one of the compiler's candidates: its weights are
- * walked through the model's own, so that they come from where they come from in a call. */
+/* bound_product.h - a product by itself, in the tiles of one of the compiler's candidates: it reads
+ * through all of the model's weights, so that they come from the same cache or memory as in a call. */
 #ifndef ATTN2C_BOUND_PRODUCT_H
 #define ATTN2C_BOUND_PRODUCT_H
 

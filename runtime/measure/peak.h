@@ -1,5 +1,5 @@
 /* peak.h - the rate that the multipliers of one core reach with all operands in registers:
- * what no matrix product on that core can pass, whatever its tile. */
+ * no matrix product on that core can be faster, whatever its tile. */
 #ifndef ATTN2C_PEAK_H
 #define ATTN2C_PEAK_H
 

@@ -1,9 +1,9 @@
-/* dispatch.c - calls of any size, made of a model's entries. What a call does not fill goes through buffers
- * of the context. */
+/* dispatch.c - calls of any size, made of a model's entries. Arrays that do not fill an entry go
+ * through buffers of the context. */
 #include "model/dispatch.h"
 #include "model/resize.h"
 
-/* Bringing a weight costs a call as much as so many operations. */
+/* What it costs a call to bring one weight from memory, in floating-point operations. */
 #define FLOPS_A_WEIGHT 16.0
 
 /* Buffers lie behind each other in one block, each at a multiple of this many bytes. */
@@ -152,7 +152,7 @@ static size_t buffer_bytes(const attn2c_descriptor *model, const attn2c_lengths 
   return (most + LINE - 1) / LINE * LINE;
 }
 
-/* What a call costs beside its operations: weights of products are brought. */
+/* What a call costs beside its operations: bringing the weights of products from memory. */
 static double cost_of_weights(const attn2c_descriptor *model) {
   double elements = 0;
   for (int i = 0; i < model->weight_count; i++)

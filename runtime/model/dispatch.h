@@ -1,6 +1,6 @@
 /* dispatch.h - calls of any size, made of a model's entries: the cheapest entry that a call fits in, with
- * padding that nothing sees. It knows no model: which axes grow with a call, and what stands in padding, says
- * attn2c_lengths (base/descriptor.h). */
+ * padding that no result depends on. attn2c_lengths (base/descriptor.h) says which axes of a model have a
+ * call's size, and what stands in padding. */
 #ifndef ATTN2C_DISPATCH_H
 #define ATTN2C_DISPATCH_H
 

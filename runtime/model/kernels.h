@@ -10,12 +10,12 @@
 typedef struct attn2c_code attn2c_code;
 
 /* Fills kernels[i] with the provider's kernel for shapes[i], or, where it makes none, with shapes[i].portable
- * (which may be NULL). Returns the name of what was taken: "libxsmm", "portable" or "libxsmm and portable".
- * target: a name of gen/targets.lua; no kernel uses instructions beyond it. *code is what the kernels are in;
- * NULL: nothing. */
+ * (which may be NULL). Returns who made them: "libxsmm", "portable" or "libxsmm and portable".
+ * target: a name of gen/data/targets.lua; no kernel uses instructions beyond it. *code holds the kernels'
+ * machine code; NULL: there is none. */
 const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,
                                     attn2c_kernel *kernels, attn2c_code **code);
-/* The kernels end with it. */
+/* The kernels cannot be called after this. */
 void attn2c_code_free(attn2c_code *code);
 
 /* 1 when this machine has the instructions of the target, else 0 and a line of message. */

@@ -1,6 +1,6 @@
 /* kernels_libxsmm.c - kernels generated at run time by libxsmm 1.17; the only file that names the library.
- * Column-major there: our C[n][m] += B[n][k] A[k][m] is its C(m x n) += A(m x k) B(k x n), as a batch-reduce
- * by offsets.
+ * libxsmm is column-major: our C[n][m] += B[n][k] A[k][m] is its C(m x n) += A(m x k) B(k x n), a
+ * batch-reduce by offsets.
  *
  * Only the generator is used (libxsmmgen), which writes machine code into memory of ours; a model's kernels
  * lie in one mapping of its own. libxsmm's dispatch, which would do that too, opens a file of predictable
@@ -88,7 +88,7 @@ static void generate_all(draft *d, const attn2c_kernel_shape *shapes, int count,
   pthread_mutex_unlock(&generator);
 }
 
-/* The draft where it can be run and no longer written; NULL where the system does not allow it, or there is
+/* The draft, executable and read-only; NULL where the system does not allow it, or there is
  * no memory. */
 static attn2c_code *make_executable(const draft *d) {
   attn2c_code *code = d->used > 0 ? malloc(sizeof *code) : NULL;

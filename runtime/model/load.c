@@ -1,6 +1,6 @@
 /* load.c - reads a model's weights and packs them in one pass, piece by piece. Whoever has the
- * lock reads the next piece into a buffer of its own, and packs it when it has given the lock
- * back. The helpers are threads that end here. */
+ * lock reads the next piece into a buffer of its own, and packs it after it has released the
+ * lock. The helper threads end before the load returns. */
 #define _DEFAULT_SOURCE
 #include "model/load.h"
 #include "weights/pack.h"

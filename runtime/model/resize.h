@@ -1,18 +1,18 @@
-/* resize.h - arrays between the shape that a caller has and that of an entry, which is larger: an array is
- * walked axis by axis, and each axis says which of its items are the caller's. */
+/* resize.h - copies arrays between the caller's shape and an entry's larger one. An array is walked axis by
+ * axis; each axis says which of its items are the caller's. */
 #ifndef ATTN2C_RESIZE_H
 #define ATTN2C_RESIZE_H
 
 #include "base/descriptor.h"
 
-/* A call of an entry: it does `count` of the caller's `batch` sequences, from `first` on, each of `seq`
- * tokens. */
+/* A call of an entry, for `count` of the caller's `batch` sequences, from `first` on, each of `seq` tokens.
+ */
 typedef struct {
   attn2c_size entry;
   int64_t batch, seq, first, count;
 } attn2c_part;
 
-/* Of the entry's items of an axis the first `head` are the caller's from `from` on, then come `gap` of
+/* An axis of the entry's array: first come `head` items, the caller's from `from` on, then `gap` items of
  * padding, then the caller's again. */
 typedef struct {
   int64_t entry, caller, from, head, gap;
@@ -31,13 +31,13 @@ typedef struct {
 attn2c_resize attn2c_resize_of(const attn2c_lengths *lengths, const attn2c_axes *axes,
                                const attn2c_tensor *tensor, const attn2c_part *part);
 
-/* Whether there is no padding, and the entry's array is one piece of the caller's; where that begins, in
- * elements. */
+/* is_same: whether the entry's array has no padding and is contiguous in the caller's. offset: where it then
+ * begins there, in elements. */
 int attn2c_resize_is_same(const attn2c_resize *resize);
 int64_t attn2c_resize_offset(const attn2c_resize *resize);
 
-/* The caller's array into the entry's, with padding; the same without touching what is not the caller's;
- * masking the keys of padding in the entry's, and nothing else; and what is the caller's of the entry's. */
+/* pad: copies the caller's array into the entry's and fills the padding. put: copies only. mask: only masks
+ * the padding's keys in the entry's array. take: copies the caller's elements out of the entry's array. */
 void attn2c_resize_pad(const attn2c_resize *resize, const void *caller, void *entry);
 void attn2c_resize_put(const attn2c_resize *resize, const void *caller, void *entry);
 void attn2c_resize_mask(const attn2c_resize *resize, void *entry);

@@ -1,12 +1,12 @@
 /* team.c - threads that share a call: see team.h. Three rules keep them from ever making a call slower than
  * its caller would be alone, whatever else the machine does:
  * - A part belongs to whoever takes it first. A thread begins with its own part, whose data are in its cache,
- *   and then takes those that nobody has begun: so a caller whose workers are not scheduled, cannot be made,
- * or were left behind by a fork does all parts itself.
+ *   and then takes parts that nobody has begun. So the caller does all parts itself if its workers are not
+ *   scheduled, could not be made, or were left behind by a fork.
  * - Waiting is a short spin, then sleep.
- * - What cannot be taken over is a part whose thread was put aside in the middle of it. The caller therefore
- *   keeps an account: what others did for it, less what it waited for them. When that is overdrawn it works
- *   alone, until the debt is a thirty-second of the time it has worked so; then it tries again. */
+ * - Nobody can finish a part whose thread was suspended in the middle of it. The caller therefore keeps a
+ *   balance: the time that others saved it, less the time that it waited for them. Once that is negative, it
+ *   works alone until the debt is a thirty-second of the time it has worked alone; then it tries again. */
 #define _GNU_SOURCE
 #include "base/modes.h"
 #include "model/team.h"

@@ -19,15 +19,16 @@ attn2c_team *attn2c_team_make(int workers, int threads);
 /* Ends the threads. In the child of a fork they are not there, and only the memory is given back. */
 void attn2c_team_end(attn2c_team *team);
 
-/* The parts of a phase; of no team 1. */
+/* The parts of a phase; 1 without a team. */
 int attn2c_team_workers(const attn2c_team *team);
 /* The caller and the threads that could be made. */
 int attn2c_team_threads(const attn2c_team *team);
-/* Runs all parts of all phases, a phase behind the other, and returns when the last is done. One caller at a
+/* Runs all parts of all phases, one phase after the other, and returns when the last is done. One caller at a
  * time. Without a team (NULL) the caller does the parts itself. */
 void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size_t phases, size_t parts);
 
-/* Starts a thread with a small stack that takes no signal. What pthread_create says: 0, or why not. */
+/* Starts a thread with a small stack that takes no signal. Returns what pthread_create does: 0, or an error
+ * number. */
 int attn2c_thread_start(pthread_t *thread, void *(*body)(void *), void *argument);
 
 /* Cores that this process may use, 1 or more. */

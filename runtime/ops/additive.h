@@ -1,5 +1,5 @@
-/* additive.h - attention scores by a sum of hyperbolic tangents: each score is as many of them as
- * the head is wide, so that nearly all the time goes into tanh, a whole vector of keys at once. */
+/* additive.h - attention scores by a sum of hyperbolic tangents: each score sums head_dim of
+ * them, so that nearly all the time goes into tanh, for a whole vector of keys at once. */
 #ifndef ATTN2C_ADDITIVE_H
 #define ATTN2C_ADDITIVE_H
 

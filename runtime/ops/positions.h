@@ -1,5 +1,5 @@
-/* positions.h - what positions do to a tile: rows of queries and keys rotated by their angles, and
- * the table of what each distance adds to a head's scores. */
+/* positions.h - row operations of positions: rows of queries and keys rotated by their angles, and
+ * the table of numbers that each distance adds to a head's scores. */
 #ifndef ATTN2C_POSITIONS_H
 #define ATTN2C_POSITIONS_H
 

@@ -1,5 +1,5 @@
-/* product.h - the body of a portable matrix kernel, with the call of descriptor.h's
- * attn2c_kernel: where libxsmm cannot make code at run time, or a sanitizer is to see the
+/* product.h - the body of a portable matrix kernel, with the signature of
+ * attn2c_kernel (descriptor.h): where libxsmm cannot make code at run time, or a sanitizer is to see the
  * accesses, an emitted function calls it with constant sizes. */
 #ifndef ATTN2C_PRODUCT_H
 #define ATTN2C_PRODUCT_H

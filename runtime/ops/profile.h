@@ -1,5 +1,6 @@
-/* profile.h - makes one emitted file of steps two objects: the model's, and, with ATTN2C_PROFILE, the
- * program's profile, which reads the clock behind each operation's last step. Included by that file alone. */
+/* profile.h - one emitted file of steps is compiled to two objects: the model's, and, with ATTN2C_PROFILE,
+ * the program's profile, which reads the clock behind each operation's last step. Included by that file
+ * alone. */
 #ifndef ATTN2C_PROFILE_H
 #define ATTN2C_PROFILE_H
 

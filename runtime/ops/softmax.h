@@ -1,5 +1,5 @@
-/* softmax.h - the softmax of rows, in place, as attention has it: with the scale folded
- * into the exponential, and a row without any key left giving zeros, or NaN. */
+/* softmax.h - attention's softmax of rows, in place: the scale is folded into the
+ * exponential, and a row without any visible key gives zeros, or NaN. */
 #ifndef ATTN2C_SOFTMAX_H
 #define ATTN2C_SOFTMAX_H
 

@@ -1,6 +1,6 @@
 /* transpose.h - a matrix transposed in blocks that fit into registers: 16 x 16, 8 x 8 and
- * 4 x 4 as the target has vectors, single elements at the edges. Loops alone come out
- * several times slower. */
+ * 4 x 4, by the target's vectors, single elements at the edges. Plain loops are several
+ * times slower. */
 #ifndef ATTN2C_TRANSPOSE_H
 #define ATTN2C_TRANSPOSE_H
 

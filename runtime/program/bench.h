@@ -9,9 +9,9 @@
  * timing; above, that would take longer than the bench. */
 #define ATTN2C_BENCH_FULL_CHECK 50e6
 
-/* Samples that last about a second, at least 7 and at most 2000, for calls of that many nanoseconds; and the
- * calls in a sample, so that one lasts 200 microseconds: the clock and its interruptions are then below a
- * thousandth. */
+/* For calls of that many nanoseconds: the calls in a sample, so that a sample lasts 200 microseconds and
+ * reading the clock takes less than a thousandth of it; and the samples that last about a second, from 7 to
+ * 2000. */
 int attn2c_bench_calls(double call_nanoseconds);
 int attn2c_bench_repetitions(double call_nanoseconds);
 

@@ -21,9 +21,9 @@ extern const attn2c_program attn2c_the_program;
 /* Room for a line for each weight of a large checkpoint. */
 static char text[1 << 20];
 
-/* A standard descriptor that came closed would be taken by the first file opened, and messages be written
- * into an array: it is given to /dev/null, opened so that what the program does with it fails as on a closed
- * one. */
+/* If a standard descriptor is closed at the start, the first file that is opened would get its number, and
+ * messages would be written into that file. So it is opened on /dev/null, in the direction in which the
+ * program's reads or writes fail as on a closed one. */
 static void hold_standard_descriptors(void) {
   for (int descriptor = 0; descriptor <= 2; descriptor++) {
     if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {

@@ -1,5 +1,5 @@
-/* sizes.h - inputs and outputs of the caller's size: what shape an array of an entry then has, and reading
- * one whose shape says how many sequences there are, and how long they are. */
+/* sizes.h - inputs and outputs of the caller's size: the shapes that arrays of an entry have for it, and
+ * reading inputs, whose shapes say how many sequences there are and how long they are. */
 #ifndef ATTN2C_SIZES_H
 #define ATTN2C_SIZES_H
 
@@ -23,20 +23,21 @@ int attn2c_sizes_open(const attn2c_program *program, int number, attn2c_sizes *s
                       attn2c_message *message);
 void attn2c_sizes_close(attn2c_sizes *sizes);
 
-/* The entry whose arrays are looked at: the one that is called, or the last, which has the same ones. */
+/* The entry whose inputs and outputs these are: the one that is called, or else the last; all have the same.
+ */
 const attn2c_entry *attn2c_sizes_entry(const attn2c_sizes *sizes);
 
-/* Input (is_input) or output number `index` of the entry as the caller has it: its shape, and the limit of
- * what counts rows; an unknown size is the entry's. */
+/* Input (is_input) or output number `index` of the entry with the caller's shape and, where it counts
+ * rows, the caller's limit. A size that is not known yet is the entry's. */
 attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index);
 
-/* Reads input number `index`. What the sizes do not say yet it says; where it does not agree, or is too long
- * or too short: ATTN2C_FORMAT, and a line that says what is allowed. *values is the caller's to attn2c_free.
- */
+/* Reads input number `index`. Its shape sets the sizes that are not known yet. If it contradicts the known
+ * ones, or is too long or too short: ATTN2C_FORMAT, and a line that says what is allowed. The caller has to
+ * attn2c_free *values. */
 int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **values,
                       attn2c_message *message);
 
-/* What the inputs left open: the entry's own size. */
+/* Sets the sizes that no input has set to the entry's. */
 void attn2c_sizes_settle(attn2c_sizes *sizes);
 
 #endif

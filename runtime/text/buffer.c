@@ -1,4 +1,4 @@
-/* buffer.c - growing arrays, and how a component's changes carry the places of characters along. */
+/* buffer.c - growing arrays, and how a component's changes update the positions of characters. */
 #include "text/buffer.h"
 #include "text/unicode.h"
 
@@ -78,8 +78,8 @@ int text_change_add(text_changes *changes, uint32_t point, int32_t change) {
   return ATTN2C_OK;
 }
 
-/* A character that comes beside the one before has its place, at the very start that of nothing; this is how
- * the library counts, also where marks change their order and places get mixed up. */
+/* An inserted character gets the place of the character before it; at the start of the text, an empty place.
+ * The library counts like this, even where marks change their order and places get mixed up. */
 int text_apply(const text_buffer *from, const text_changes *changes, text_buffer *to) {
   size_t at = 0, width;
   text_origin nowhere = {from->shift, from->shift};

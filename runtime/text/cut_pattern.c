@@ -2,7 +2,7 @@
  */
 #include "text/stages.h"
 
-/* A span that may be empty: an empty match is one, for what joins its neighbours. */
+/* A span may be empty: so is an empty match, which matters where matches are joined to their neighbours. */
 static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match) {
   if (spans->count == spans->room) {
     int status = text_grow((void **)&spans->list, &spans->room, spans->count + 1, sizeof *spans->list);

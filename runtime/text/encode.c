@@ -1,11 +1,11 @@
-/* encode.c - a text through the stages: read, split at added tokens, normalize, cut, tokenize; then the place
- * of each token in the caller's text. */
+/* encode.c - a text through the stages: read, split at added tokens, normalize, cut, tokenize; then the
+ * position of each token in the caller's text. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
 #include <string.h>
 
-/* Places are 32 bits, and components may make a text several times as long. */
+/* Positions are 32 bits, and components may make a text several times as long. */
 #define LONGEST_TEXT ((size_t)1 << 30)
 
 /* The text as well-formed UTF-8, each byte with its character's place. Also the character that each of the

@@ -1,6 +1,6 @@
 /* model_unigram.c - Unigram: of all ways to cut the piece into tokens the one whose scores sum to most
- * (Viterbi). A character that no token of its own stands for may be unknown, at the price of ten below the
- * least score; neighbours that are unknown become one. */
+ * (Viterbi). A character that is no token may be unknown, with a score of ten below the
+ * least; neighbours that are unknown become one. */
 #include "text/stages.h"
 #include "text/unicode.h"
 

@@ -1,4 +1,4 @@
-/* text.h - the tokenizer: text into token ids with their places, and ids back into text. It reads tables
+/* text.h - the tokenizer: text into token ids with their positions, and ids back into text. It reads tables
  * that gen/text/ made from a tokenizer.json; they may lie in a mapped file or in the program.
  * An opened tokenizer never changes, any number of threads may share it; a work belongs to one caller. */
 #ifndef ATTN2C_TEXT_TEXT_H

@@ -1,5 +1,5 @@
-/* tokenize.c - the third stage: the tokens of one piece. Words come again and again: a small table remembers
- * those of models that think longer than a look-up takes. It changes no result. */
+/* tokenize.c - the third stage: the tokens of one piece. Words recur: a small table keeps the tokens of
+ * earlier ones, for models that take longer than a look-up. It changes no result. */
 #include "text/stages.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* constants.c - the formulas of constants: the words of each are parsed, verified against the tensor's shape,
- * and its values computed in double, but for T5's buckets, whose borders are where float32 puts them. */
+/* constants.c - the formulas of constants: parses the words of each, verifies them against the tensor's
+ * shape, and computes its values in double. T5's buckets have the borders that float32 gives. */
 #define _POSIX_C_SOURCE 200809L
 #include "weights/constants.h"
 

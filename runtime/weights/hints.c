@@ -1,5 +1,5 @@
-/* hints.c - the looks of common checkpoints by the ends of their tensors' names, and names
- * that differ from a missing one only in what stands before it. */
+/* hints.c - recognises common checkpoints by the ends of their tensors' names, and finds
+ * names that differ from a missing one only by a prefix. */
 #include "weights/hints.h"
 #include "base/shape.h"
 

@@ -1,4 +1,4 @@
--- gpt2: GPT-2 (Radford et al. 2019). Its linear layers lie [in][out].
+-- gpt2: GPT-2 (Radford et al. 2019). Its linear layers are stored [in][out].
 local heads = require("checkpoints.heads")
 
 local function transposed(name, part) return { name, part = part, parts = part and 3, transpose = true } end

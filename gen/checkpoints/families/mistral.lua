@@ -1,4 +1,4 @@
--- mistral: Mistral (Jiang et al. 2023): Llama, each token of which sees a window of those before it.
+-- mistral: Mistral (Jiang et al. 2023): Llama in which a token sees a window of earlier ones.
 local heads = require("checkpoints.heads")
 
 return {

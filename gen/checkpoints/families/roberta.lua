@@ -1,5 +1,5 @@
 -- roberta: RoBERTa (Liu et al. 2019), XLM-RoBERTa and CamemBERT: BERT whose positions begin behind
--- the padding token's number, and whose token types are one, added to the positions.
+-- the padding token's id, and which has one token type, added to the positions.
 local heads = require("checkpoints.heads")
 
 return {

@@ -18,7 +18,7 @@ local PRIVATE = 448           -- rwx for the owner alone
 local Store = {}
 Store.__index = Store
 
--- Whether a folder is one, ours, and no one else's; or why not.
+-- Whether a path is a folder that is ours and closed to others; if not, why.
 local function is_private(path)
   local found = uv.fs_lstat(path)
   if not found then return false, "is not there" end
@@ -138,7 +138,8 @@ local function entries_of(path)
   return list
 end
 
---- Now and then: removes what was not used for longest where the store is too large, and what killed builds left.
+--- Every SWEEP_EVERY seconds: removes what killed builds left, and the longest unused entries of a store that is too
+--- large.
 --- limits (for tests): bytes, every, in_use.
 function Store:sweep(limits)
   limits = limits or { bytes = MOST_BYTES, every = SWEEP_EVERY, in_use = IN_USE }

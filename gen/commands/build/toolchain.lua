@@ -8,7 +8,7 @@ local process = require("common.process")
 
 local toolchain = {}
 
--- What compilers read beside their words.
+-- The environment variables that compilers read.
 local VARIABLES = { "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LANG", "LC_ALL" }
 
 local function split(text)

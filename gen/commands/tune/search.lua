@@ -19,8 +19,8 @@ local function same(x, y, names)
   return true
 end
 
--- What each round varies, and what must then be alike in two candidates for one to be enough: the one whose other sizes
--- are the nearest to the best's. fits: of which candidates.
+-- What each round varies. Of candidates with the same values of these, a round tries one: the one whose other sizes are
+-- the nearest to the best's. fits: which candidates a round may try.
 local FORM = { "panel", "k_order", "call_rows", "k_panel", "fetch" }
 local moves = {
   -- A panel of one vector keeps half of the machine's units waiting.
@@ -41,7 +41,7 @@ local function distance(best, choice)
   return apart(best.k_block, choice.k_block) + apart(best.token_block, choice.token_block)
 end
 
--- The candidates of a round in their order: of those that are alike in what the round varies, the nearest to the best.
+-- The candidates of a round in order: of those with the same values of what the round varies, the nearest to the best.
 local function nearest(round, product, best)
   local move, order, of_key = moves[round], {}, {}
   for _, choice in ipairs(candidates.of(product)) do
@@ -58,8 +58,8 @@ local function nearest(round, product, best)
   return list
 end
 
---- The choices that a round will try for a product, from the best so far: those that come to something new. `fixed`:
---- parameters that are decided; `seen`: signatures.
+--- The choices that a round will try for a product, from the best so far, without those that make the same calls
+--- as an earlier one. `fixed`: parameters that may not change; `seen`: signatures of earlier choices.
 function search.moves(round, product, best, fixed, seen)
   local list, found = {}, {}
   for _, choice in ipairs(nearest(round, product, best)) do
@@ -75,9 +75,9 @@ function search.moves(round, product, best, fixed, seen)
   return list
 end
 
---- How many candidates the rounds hold, each round once, as seen from these choices; later rounds try less again.
+--- How many candidates the rounds have, each counted once from these choices; a repeated round tries fewer.
 function search.count(order, choices, seen)
-  local sum, counted = 1, {} -- one times the regions as they are
+  local sum, counted = 1, {} -- one times the regions of the choices so far
   for _, name in ipairs(search.rounds) do
     local most = 0
     for _, product in ipairs(counted[name] and {} or order) do

@@ -2,9 +2,9 @@
 -- from what each step touches: what is written makes a value, and ends those of all buffers that lie
 -- at the same offset. Of a buffer that lies over another on purpose (`over`) only the same elements end.
 --
--- Loops: a step inside one stands for all its iterations. What moves with a loop's symbol is kept as in the first
--- iteration, and is every iteration's behind the end. What repeats is walked twice, so that an iteration finds what the
--- one before left; what ends while it is walked again is not there for all iterations.
+-- Loops: a step inside one stands for all its iterations. Bytes that move with a loop's symbol are kept for the first
+-- iteration, and count for all of them once the loop has ended. A loop is walked twice, so that an iteration sees what
+-- the one before left. A value that ends in the second walk does not exist for all iterations.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -19,9 +19,9 @@ local Flow = {}
 Flow.__index = Flow
 
 -- What is known of a buffer: { pitch, values (a set), inner (those that move with the open loop), loop, sequence: the
--- strides of its symbols, under: buffers that lie at the same offset on purpose, beside: those that do so because they
--- have no values at one time, alone: whether none of those has now; past: of an output, which the caller may keep for
--- himself, the values that have ended in the arena }.
+-- strides of its symbols, under: buffers that lie at the same offset on purpose, beside: buffers that lie there because
+-- they never have values at the same time, alone: whether none of these has a value at this step; past: of an output,
+-- which may lie in the caller's memory instead, the values that have ended in the arena }.
 local function records(program, beside)
   local all, root = {}, {}
   local function root_of(name)
@@ -56,7 +56,7 @@ end
 -- Elements of a buffer's may have ended: what was read last is looked for anew.
 local function forget(record) record.last = nil end
 
--- Adds a rectangle `count` times, each `stride` elements further: as one where together they are one.
+-- Adds a rectangle `count` times, each `stride` elements further; as one rectangle where they make one.
 local function spread(set, rectangle, stride, count, pitch)
   local rows, columns = stride // pitch, stride % pitch
   if columns == 0 and rectangle[2] - rectangle[1] == rows then

@@ -52,8 +52,8 @@ local function check_map(step, name)
   end
 end
 
--- The fetches of a tile, in the order of their lines, are one stretch as long as what it reads, and lie behind the
--- weights in use.
+-- The fetches of a tile, sorted by their lines, are contiguous, are as long as the weights that the tile reads, and lie
+-- behind the weights in use.
 local function check_fetches(step, name)
   local list, lines = {}, 0
   for _, call in ipairs(step.calls) do

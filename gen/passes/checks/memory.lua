@@ -1,5 +1,5 @@
--- What must hold of offsets: nothing leaves its buffer, no buffer the memory that it lies in, and no value
--- is lost to a buffer at the same offsets. What lives when is not asked of memory.lua: the steps tell (flow.lua).
+-- What must hold of offsets: operands stay within their buffers, buffers within their memory, and no value is
+-- overwritten by a buffer at the same offsets. Lifetimes are computed anew from the steps (flow.lua).
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
 local memory = require("passes.memory")

@@ -1,5 +1,5 @@
 -- rectangles.lua: sets of bytes (or elements) of one buffer, as lists of rectangles in rows of `pitch`
--- of them: { top, bottom, left, right }, the bottom row and the right column not in it.
+-- of them: { top, bottom, left, right }; bottom and right are exclusive.
 local rectangles = {}
 
 local least, most = math.min, math.max

@@ -48,7 +48,8 @@ local function any_meet(a, b)
   return false
 end
 
--- Whether a set keeps to one sequence: then what moves alike is apart where the first sequence's is.
+-- Whether a set stays within one sequence: then two sets that move by this stride overlap in no sequence if they do not
+-- in the first.
 local function keeps_to(set, stride, pitch)
   for _, r in ipairs(set) do
     if stride % pitch ~= 0 or r[1] < 0 or r[2] > stride // pitch then return false end

@@ -1,9 +1,10 @@
 -- limits.lua: runs a description's text within limits of time, instructions and memory. One
 -- budget is for a file and all overrides together.
 --
--- A hook counts the instructions, but nothing interrupts a single long one, nor the parser. So the parser gets its text
--- in small pieces and is asked between them, and what makes one instruction long is taken away: methods of strings
--- (("x"):rep(1e9)), their arithmetic (which reads a number as long as the file), and concatenation.
+-- A hook counts the instructions, but nothing interrupts the parser or one long instruction. So the parser gets its
+-- text in small pieces, with a check of the limits between them, and everything that makes one instruction long is
+-- forbidden: methods of strings (("x"):rep(1e9)), arithmetic on strings (which reads a number as long as the file), and
+-- concatenation.
 local limits = {}
 
 limits.SECONDS = 1.0 -- of CPU: a description takes some thousandths
@@ -56,7 +57,7 @@ local function finds_concatenation(text)
   end
 end
 
---- A budget, which begins to run now.
+--- A budget; its time runs from this call on.
 function limits.budget()
   collectgarbage() -- garbage of before is no room for the description
   return { ends = os.clock() + limits.SECONDS, steps = 0, memory = collectgarbage("count") + limits.MEMORY }

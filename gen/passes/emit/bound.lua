@@ -80,8 +80,8 @@ local function each_call(state, visit)
   end)
 end
 
--- A row operation as a call on scratch memory: each operand has a stretch of its own, as long as its footprint; an
--- integer that only a call knows is the largest that it may be.
+-- A row operation as a call on scratch memory: each operand has its own stretch of it, as long as its footprint; an
+-- integer that is known only at run time has its largest value.
 local function row_of(step)
   local at, list = 0, {}
   operands.each(step, function(operand, access, declared, _, operation)

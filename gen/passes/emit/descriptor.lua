@@ -13,8 +13,8 @@ local kinds = {
 }
 local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
 
--- An input without a batch in front is told apart, so that `run` hands it to every call as it is; where sequences come
--- as columns none has one.
+-- An input without a leading batch has a kind of its own, so that `run` passes it to every call whole. With the layout
+-- seq_first no input has a leading batch.
 local function kind_of(state, tensor)
   if tensor.optional then return "ATTN2C_ROWS_INPUT" end
   local unbatched = tensor.unbatched or state.spec.layout == "seq_first"

@@ -1,4 +1,4 @@
--- emit_lengths: which axes of inputs and outputs go with the size of a call, as rows of C
+-- emit_lengths: which axes of inputs and outputs have the size of a call, as rows of C
 -- initialisers (attn2c_lengths in runtime/base/descriptor.h), and the interface of calls of any size.
 local c = require("common.c")
 

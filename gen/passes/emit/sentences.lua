@@ -7,7 +7,7 @@ local sentences = {}
 
 local WIDTH = 112
 
--- An equation, and what there is to say beside it: on a line of its own where both are too long for one.
+-- An equation and its remarks; these get a line of their own where both do not fit one line.
 local function joined(equation, list)
   if #list == 0 then return equation end
   local rest = table.concat(list, ", ")

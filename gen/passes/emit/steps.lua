@@ -20,7 +20,7 @@ local function weights_in_order(state)
   return list
 end
 
--- What operands become with, and what tiles fetch: calls -> range.
+-- The tables that c.pointer turns operands into C with, and what tiles fetch: calls -> range.
 local function addresses_of(state, program)
   local members = {}
   for name, tensor in pairs(state.graph.tensors) do
@@ -229,8 +229,8 @@ function Writer:sections(segment, of_segment)
   of_segment.phase_total = 1
 end
 
--- How a loop over micro-batches counts: its variable, and the line that finds the first sequence of one where that is
--- not the variable itself. The last micro-batch is moved back to end with the batch.
+-- How a loop over micro-batches counts: its variable and, where that is not a micro-batch's first sequence itself, the
+-- line that computes that. The last micro-batch is moved back to end with the batch.
 local function count_micro_batches(of_segment, batch)
   local micro_batch, last = of_segment.micro_batch, batch - of_segment.micro_batch
   of_segment.variable = micro_batch == 1 and "s" or "i"

@@ -62,7 +62,7 @@ local function have_mask(spec, word)
   return false
 end
 
--- Of the arrays that are inputs, those that a layer's mask says.
+-- The mask inputs that this layer's mask asks for.
 local function arrays_of(self)
   local own = {}
   for word, input in pairs(self.masks) do if self.spec.mask[word] then own[word] = input end end
@@ -218,7 +218,7 @@ local function attend(self, a)
   return result
 end
 
--- Whether something beside the projections goes by the number of a head, or by the width of all.
+-- Whether anything but the projections depends on a head's number, or on the width of all heads.
 local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
     or spec.scoring == "additive"

@@ -62,7 +62,7 @@ function Builder:input(member, type, shape, minimum, limit, unbatched, axes)
   return tensor
 end
 
---- Says which axes of an input or output go with the size of a call, a letter each: b of the batch, s of the sequence,
+--- Says which axes of an input or output have the size of a call, a letter each: b of the batch, s of the sequence,
 --- k of keys (past, sequence, and what stands behind), "." of none. fill: what stands in padding (emit/lengths.lua).
 function Builder:grows(tensor, axes, fill)
   tensor.grows, tensor.fill = self.prefix == "" and axes or axes:gsub("[sk]", "."), fill -- an encoder's have one size
@@ -80,7 +80,7 @@ function Builder:rows_input(member, rows, width, fixed)
   return self:op("swap", self.prefix .. "input." .. member, { x = self:grows(x, axis .. "b.") })
 end
 
---- The path of a layer's weight: of the first of the layers that have the same weights, those are called by the group.
+--- The path of a layer's weight. Layers that have the same weights (layer_groups) use the paths of the group.
 function Builder:group_path(path)
   local groups = self.spec.layer_groups
   local layer, rest = path:sub(#self.prefix + 1):match("^l(%d+)(%..*)$")

@@ -175,9 +175,9 @@ local function add_elementwise(self, at, op, pending)
   pending[#pending + 1] = { operation = operation, operand = operand }
 end
 
---- The steps between a block's scores and its weights. mask() masks the tile; store(op, masked) keeps what it holds
---- where that is wanted elsewhere. What is added may bring NaN to masked places, so that masks come last; a trace,
---- which keeps all, masks each time.
+--- The steps between a block's scores and its weights. mask() masks the tile; store(op, masked) copies its
+--- contents out where another op or the trace needs them. Addends may put NaN into masked elements, so masks come
+--- last; a trace, which copies every op's result, masks each time.
 function scores.lower(self, at, mask, store)
   local region, trace = at.region, self.variant == "trace"
   local pending, masked = {}, -math.huge

@@ -1,4 +1,4 @@
--- sequence: ops that take a sequence as a whole, or are not of a sequence at all: pools,
+-- sequence: ops that read a whole sequence, or that belong to no sequence: pools,
 -- rows joined, axes swapped, patches of an image, the mean over heads, tables of positions.
 local types = require("data.types")
 

@@ -41,7 +41,8 @@ local function choices()
   return list
 end
 
---- What parameters come to for a product { outputs, inputs, rows }; two that come to the same are one.
+--- The calls that parameters lead to for a product { outputs, inputs, rows }, as text; two candidates with the same
+--- text are the same.
 function candidates.signature(product, choice)
   local panels = divide.panels(product.outputs, choice.panel)
   local k = divide.k_blocks(product.inputs, choice.k_block)

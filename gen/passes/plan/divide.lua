@@ -55,8 +55,8 @@ function divide.leading_dimension(width, p, type)
   return ld
 end
 
---- The outputs that the kernel of each panel makes, of panels side by side in rows `ld` apart: those of the last
---- rounded up to `pad` where the rows have room. What is made there is read by nobody.
+--- How many outputs the kernel of each panel makes, for panels side by side in rows `ld` apart. The last panel's are
+--- rounded up to `pad` where the rows have room; nobody reads the extra outputs.
 function divide.padded(widths, ld, pad)
   local list, column = {}, 0
   for i, width in ipairs(widths) do

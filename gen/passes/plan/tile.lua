@@ -3,8 +3,8 @@
 --
 -- The tile's loops, the outermost first: K panels (k_panel inputs), strips of rows (call_rows), K blocks. A K panel
 -- stays in the second-level cache while all strips pass over it; a strip and a K block of the panel stay in the
--- first-level cache. Weights that come from memory are late wherever a call needs them at once; so each call fetches
--- its share of the K panel behind: so few lines that the core's fill buffers (10 to 16) hold them while it works.
+-- first-level cache. A call that needs weights from memory at once has to wait for them. So each call fetches its share
+-- of a later K panel: few enough lines for the core's fill buffers (10 to 16) to hold them while it works.
 local divide = require("passes.plan.divide")
 local types = require("data.types")
 

@@ -37,8 +37,8 @@ local function moved(step)
   return n
 end
 
---- Bytes that a step reads and writes, each element once: what passes between the caches and the core if the step finds
---- nothing in registers. Weights of a product count as often as its calls read them.
+--- Bytes that a step reads and writes: each element counts once, but the weights of a product as often as its calls
+--- read them.
 function cost.bytes(step)
   local n = 0
   for _, call in ipairs(step.calls or { step }) do

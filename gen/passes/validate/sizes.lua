@@ -1,5 +1,5 @@
--- sizes.lua: batch = { 1, 8 } and seq = { 16, 64 }, and what a shorter sequence needs: which of its tokens would see
--- padding behind it, and why a model of one length may not pad at all.
+-- sizes.lua: the lists batch = { 1, 8 } and seq = { 16, 64 }, and what a sequence that is shorter than its entry needs:
+-- in which layers tokens would see the padding, and why some models may not pad at all.
 local layers = require("passes.validate.layers")
 local words = require("common.words")
 
