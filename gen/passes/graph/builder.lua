@@ -65,7 +65,11 @@ end
 --- Says which axes of an input or output have the size of a call, a letter each: b of the batch, s of the sequence,
 --- k of keys (past, sequence, and what stands behind), "." of none. fill: what stands in padding (emit/lengths.lua).
 function Builder:grows(tensor, axes, fill)
-  tensor.grows, tensor.fill = self.prefix == "" and axes or axes:gsub("[sk]", "."), fill -- an encoder's have one size
+  if self.prefix == "" then
+    tensor.grows, tensor.fill = axes, fill
+  else -- an encoder's sequences have one size
+    tensor.grows = axes:gsub("[sk]", ".")
+  end
   return tensor
 end
 
