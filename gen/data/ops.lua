@@ -135,6 +135,16 @@ ops.table = {
     operands = { "x" }, attributes = { "eps" }, shape = same,
     equation = "x / max(|x|, eps), over the last dimension",
   },
+  softmax_rows = {
+    class = { region = "rows", in_place = true },
+    operands = { "x" }, attributes = {}, shape = same,
+    equation = "exp(x - max) / sum, over the last dimension",
+  },
+  log_softmax = {
+    class = { region = "rows", in_place = true },
+    operands = { "x" }, attributes = {}, shape = same,
+    equation = "x - max - log(sum of exp(x - max)), over the last dimension",
+  },
   rotate = {
     class = { region = "rows", in_place = true },
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,

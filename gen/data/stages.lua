@@ -101,6 +101,16 @@ stages.constructors = {
     meaning = "x / max(|x|, 1e-12), a row",
     fields = { name = name_field },
   },
+  softmax = {
+    place = "output",
+    meaning = "exp(x) / sum of exp(x), a row",
+    fields = { name = name_field },
+  },
+  log_softmax = {
+    place = "output",
+    meaning = "x - log(sum of exp(x)), a row",
+    fields = { name = name_field },
+  },
   vocabulary = {
     place = "output",
     meaning = "a score for each token of the input's table",

@@ -143,6 +143,20 @@ steps.rows = {
     body = "attn2c_normalise(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
     equation = "y[i] = x[i] / max(|x[i]|, ${eps})",
   },
+  softmax_rows = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(51),
+    body = "attn2c_softmax_rows(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[i][j] = exp(x[i][j] - max) / sum over j",
+  },
+  log_softmax = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(51),
+    body = "attn2c_log_softmax(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))",
+  },
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "cols" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },

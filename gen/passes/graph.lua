@@ -127,6 +127,12 @@ function output_stages.normalise(self, x, _, path)
   return self:op("normalise", path .. ".normalise", { x = x }, { eps = 1e-12 })
 end
 
+function output_stages.softmax(self, x, _, path) return self:op("softmax_rows", path .. ".softmax", { x = x }) end
+
+function output_stages.log_softmax(self, x, _, path)
+  return self:op("log_softmax", path .. ".log_softmax", { x = x })
+end
+
 -- A tied head is a second weight that reads the token table's tensor: one is looked up by rows, the other multiplied.
 function output_stages.vocabulary(self, x, stage, path)
   path = path .. ".vocabulary"
@@ -155,7 +161,8 @@ end
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", argmax = "label" }
+  vocabulary = "logits", normalise = "embedding", argmax = "label",
+  softmax = "probabilities", log_softmax = "log_probabilities" }
 
 -- Rows [batch][seq][width] go out as [seq][batch][width] where the layout says so.
 local function laid_out(self, x, member)

@@ -382,6 +382,7 @@ local function norm(self, fusion, origin, block)
 end
 
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
+leading.softmax_rows, leading.log_softmax = norm, norm
 
 -- An elementwise op that no product carries: the first of its operations loads its rows.
 local function elementwise(self, fusion, origin, block)

@@ -27,6 +27,8 @@ static const struct {
     {"scale", "F", ATTN2C_F32, attn2c_reference_scale},
     {"rms_norm", "Ff", ATTN2C_F32, attn2c_reference_rms_norm},
     {"normalise", "F", ATTN2C_F32, attn2c_reference_normalise},
+    {"softmax_rows", "F", ATTN2C_F32, attn2c_reference_softmax_rows},
+    {"log_softmax", "F", ATTN2C_F32, attn2c_reference_log_softmax},
     {"patches", "F", ATTN2C_F32, attn2c_reference_patches},
     {"join", "Ff", ATTN2C_F32, attn2c_reference_join},
     {"swap", "F", ATTN2C_F32, attn2c_reference_swap},

@@ -32,6 +32,8 @@ int attn2c_reference_multiply(const attn2c_reference_call *call);
 int attn2c_reference_scale(const attn2c_reference_call *call);
 int attn2c_reference_rms_norm(const attn2c_reference_call *call);
 int attn2c_reference_normalise(const attn2c_reference_call *call);
+int attn2c_reference_softmax_rows(const attn2c_reference_call *call);
+int attn2c_reference_log_softmax(const attn2c_reference_call *call);
 int attn2c_reference_patches(const attn2c_reference_call *call);
 int attn2c_reference_join(const attn2c_reference_call *call);
 int attn2c_reference_swap(const attn2c_reference_call *call);

@@ -1,5 +1,5 @@
 /* reference_reduce.c - the reference of the ops that take something from a whole row or sequence: layer_norm,
- * rms_norm, normalise, pool and argmax. */
+ * rms_norm, normalise, softmax_rows, log_softmax, pool and argmax. */
 #include "check/reference_ops.h"
 
 #include <float.h>
@@ -76,6 +76,36 @@ int attn2c_reference_normalise(const attn2c_reference_call *call) {
   }
   return ATTN2C_OK;
 }
+
+/* The largest of a row and the sum of exp(x - largest). */
+static double power_sum(const float *x, int64_t width, double *largest) {
+  double sum = 0;
+  *largest = x[0];
+  for (int64_t i = 1; i < width; i++) *largest = x[i] > *largest ? x[i] : *largest;
+  for (int64_t i = 0; i < width; i++) sum += exp(x[i] - *largest);
+  return sum;
+}
+
+static int softmax_of_rows(const attn2c_reference_call *call, int logarithm) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *y = (float *)call->tensors[call->op->result] + r * width;
+    double largest, sum = power_sum(x, width, &largest);
+    for (int64_t i = 0; i < width; i++)
+      y[i] = (float)(logarithm ? x[i] - largest - log(sum) : exp(x[i] - largest) / sum);
+  }
+  return ATTN2C_OK;
+}
+
+/* y = exp(x - max) / sum of these, over the last dimension; NaN or +inf, or nothing but -inf, gives NaN */
+int attn2c_reference_softmax_rows(const attn2c_reference_call *call) { return softmax_of_rows(call, 0); }
+
+/* y = x - max - log(sum of exp(x - max)), over the last dimension; NaN as of softmax_rows */
+int attn2c_reference_log_softmax(const attn2c_reference_call *call) { return softmax_of_rows(call, 1); }
 
 /* The maximum of two, and NaN when either is. */
 static float larger(float a, float b) { return isnan(a) || a > b ? a : b; }

@@ -161,6 +161,16 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* y = t - log(sum of exp(t)) with t = x - max: two terms of one sign, each rounded once, and so is their sum:
+ * 2 u |y|. The sum is off by 10 eps of itself at most, as that of a softmax, and its logarithm by as much. */
+static int log_softmax(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++) {
+    double size = fabs((double)result->want[i]);
+    result->allowed[i] = isinf(size) ? 0 : (float)((10 + size) * ATTN2C_EPSILON);
+  }
+  return ATTN2C_OK;
+}
+
 /* y = cap tanh(s / cap): 4e-5 for the emitted tanh, u for its argument (x tanh'(x) is never more than
  * tanh(x)), u for the product. */
 static int softcap(const op_result *result) {
@@ -216,6 +226,8 @@ static const struct {
     {"scale", exact},
     {"rms_norm", norm_without_mean},
     {"normalise", norm_without_mean},
+    {"softmax_rows", softmax},
+    {"log_softmax", log_softmax},
     {"patches", exact},
     {"join", exact},
     {"swap", exact},

@@ -85,7 +85,8 @@ local NARROW_UNIT = 16
 
 -- d: the description; pooled: whether rows were pooled before; width: of what comes in.
 local function draw_stage(d, pooled, width)
-  local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", pick(activations), pick(activations) }
+  local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", "softmax", "log_softmax",
+    pick(activations), pick(activations) }
   if not pooled then kinds[#kinds + 1], kinds[#kinds + 2] = "pool", "pool" end
   if width >= NARROW_UNIT then kinds[#kinds + 1] = "normalise" end
   if d.input and d.input.stage == "tokens" and (width == d.d_model or chance(30)) then

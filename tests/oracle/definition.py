@@ -41,7 +41,8 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
             "rope_style", "rope_dim", "t5_buckets", "t5_distance"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
-                 "vocabulary": "logits", "normalise": "embedding", "argmax": "label"}
+                 "vocabulary": "logits", "normalise": "embedding", "argmax": "label",
+                 "softmax": "probabilities", "log_softmax": "log_probabilities"}
 
 
 def mask_words(d):
@@ -455,6 +456,9 @@ class Stack:
             return y + (self.given.weight(path + ".vocabulary.bias", vocab) if stage.get("bias") else 0.0)
         if kind == "normalise":
             return x / np.maximum(np.sqrt((x ** 2).sum(-1, keepdims=True)), 1e-12)
+        if kind in ("softmax", "log_softmax"):
+            logarithm = x - np.log(np.exp(x).sum(-1, keepdims=True))
+            return np.exp(logarithm) if kind == "softmax" else logarithm
         if kind == "argmax":
             return x.argmax(-1)
         return x if kind == "hidden" else ACTIVATIONS[kind](x)

@@ -129,6 +129,8 @@ describe("ops.make", function()
       { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
+      { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
+      { "log_softmax", { x = tensor(2, 5) }, {}, { 2, 5 } },
       { "rotate", { x = x, cosines = tensor(3, 1), sines = tensor(3, 1) }, { heads = 1, pairs = true }, { 2, 3, 5 } },
       { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive,
         { 2, 4, 3, 6 } },

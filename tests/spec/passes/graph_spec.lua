@@ -120,6 +120,16 @@ describe("the graph", function()
     assert.equal("sinusoidal 3", behind.graph.tensors["input.positions.sinusoidal"].formula)
   end)
 
+  it("ends in probabilities or their logarithms, which have names of their own", function()
+    for stage, name in pairs { softmax = "probabilities", log_softmax = "log_probabilities" } do
+      local g = graph({ output = { { stage = "pool", over = "first" }, { stage = "linear", to = 5 },
+        { stage = stage } } }).graph
+      local result = g.tensors[g.entry.outputs[1]]
+      assert.equal(name, result.member)
+      assert.equal(5, result.shape[2])
+    end
+  end)
+
   it("runs the output's stages in order and names their results", function()
     local state = graph({ batch = 3, output = { { stage = "hidden" }, { stage = "pool", over = "last" },
       { stage = "linear", to = 4, activation = "tanh", name = "score" }, { stage = "sigmoid" },
