@@ -126,7 +126,7 @@ keys.list = {
     meaning = "hidden(), linear { from = }, tokens { vocab = }, image { ... }, qkv(): what comes in" },
   { key = "output", type = "output", default_text = "{ hidden() }",
     meaning = "stages after the layers: hidden, norm, pool, linear, vocabulary, normalise, softmax, "
-      .. "log_softmax, activations, argmax" },
+      .. "log_softmax, activations, argmax, topk" },
   { key = "inputs", type = "inputs", default_text = "their own names",
     meaning = "what inputs are called: { ids = \"input_ids\", token_types = \"token_type_ids\" }" },
   { key = "names", type = "names", default = "attn2c",

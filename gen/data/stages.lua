@@ -125,6 +125,16 @@ stages.constructors = {
     meaning = "the index of the largest, the first of equals, as int32",
     fields = { name = name_field },
   },
+  topk = {
+    place = "output",
+    word = "k",
+    meaning = "the k largest of a row in falling order, the first of equals first; NAME_index, int32: "
+      .. "where they are",
+    fields = {
+      k = { type = "integer", min = 1, max = 1024, required = true, meaning = "how many, up to a row's width" },
+      name = { type = "name", meaning = "of the values' output, and of NAME_index; default: top" },
+    },
+  },
 }
 for name, equation in pairs(stages.activations) do
   stages.constructors[name] = { place = "output", meaning = equation, fields = { name = name_field },

@@ -319,6 +319,21 @@ steps.rows = {
     body = "attn2c_argmax(y, x, ${rows}, ${cols}, ${ldx})",
     equation = "y[i] = the index of the largest x[i][j]",
   },
+  topk_values = {
+    constants = { "rows", "cols", "k", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "k", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(64),
+    body = "attn2c_topk_values(y, x, ${rows}, ${cols}, ${k}, ${ldx}, ${ldy})",
+    equation = "y[i] = the ${k} largest x[i][j] in falling order",
+  },
+  topk_indices = {
+    constants = { "rows", "cols", "k", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "k", "ldy"), type = "i32" },
+      { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(64),
+    body = "attn2c_topk_indices(y, x, ${rows}, ${cols}, ${k}, ${ldx}, ${ldy})",
+    equation = "y[i] = the indices of the ${k} largest x[i][j]",
+  },
 }
 
 -- The tile that a map works on.

@@ -160,9 +160,15 @@ end
 
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
+-- Two results: the values, and where they are.
+function output_stages.topk(self, x, stage, path)
+  return self:op("topk_values", path .. ".topk", { x = x }, { k = stage.k }),
+    self:op("topk_indices", path .. ".topk_indices", { x = x }, { k = stage.k })
+end
+
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
   vocabulary = "logits", normalise = "embedding", argmax = "label",
-  softmax = "probabilities", log_softmax = "log_probabilities" }
+  softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
 -- Rows [batch][seq][width] go out as [seq][batch][width] where the layout says so.
 local function laid_out(self, x, member)
@@ -184,8 +190,9 @@ local function output(self, x)
   for i, stage in ipairs(stages) do
     local path = "output." .. i
     x = results[stage.of or i - 1]
+    local indices
     if stage.stage == "linear" or not stage.activation then
-      x = output_stages[stage.stage](self, x, stage, path)
+      x, indices = output_stages[stage.stage](self, x, stage, path)
     else
       x = self:op("activate", path .. "." .. stage.stage, { x = x }, { ["function"] = stage.activation })
     end
@@ -194,10 +201,16 @@ local function output(self, x)
     local member = stage.name
     if not member and (i == #stages or stage.stage == "hidden") then
       member = default_output_names[stage.stage] or "activations"
-      while taken[member] do member = member .. "_" .. i end
+      while taken[member] or (indices and taken[member .. "_index"]) do member = member .. "_" .. i end
       taken[member] = true
     end
-    if member then self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first)) end
+    if indices then
+      local axes = axes_of(x, has_rows[i])
+      self:expose(x, member, axes)
+      self:expose(indices, member .. "_index", axes)
+    elseif member then
+      self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first))
+    end
   end
 end
 

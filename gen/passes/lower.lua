@@ -432,6 +432,16 @@ function leading.argmax(self, fusion, origin, block)
     { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
+local function topk(self, fusion, origin, block)
+  local op = fusion.leading
+  local x = op.operands.x
+  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], k = op.attributes.k, ldx = self:ld(x),
+    ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+end
+
+leading.topk_values, leading.topk_indices = topk, topk
+
 --- A fusion's equation with the names of the graph, for the line above its calls.
 local function describe(fusion, block, rows)
   local op = fusion.leading

@@ -35,7 +35,7 @@ local function check_output(say, spec)
   local table_width = spec.input.width or spec.d_model
   for i, stage in ipairs(spec.output) do
     local key = "output." .. i
-    if ended then say(key, ("nothing can follow %s, which gives integers"):format(ended)) end
+    if ended then say(key, "nothing can follow " .. ended) end
     if stage.stage == "pool" then
       if pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
       local word = layers.have_mask(spec, "key_padding") and "key_padding"
@@ -46,7 +46,12 @@ local function check_output(say, spec)
       end
       pooled = pooled or stage.over ~= "all"
     elseif stage.stage == "argmax" then
-      ended = "argmax"
+      ended = "argmax, which gives integers"
+    elseif stage.stage == "topk" then
+      ended = "topk, which gives values and their indices"
+      if stage.k and width and stage.k > width then
+        say(key .. ".k", ("%d, but the rows are %d wide"):format(stage.k, width))
+      end
     elseif stage.stage == "vocabulary" and spec.input.stage ~= "tokens" then
       say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
     elseif stage.stage == "vocabulary" and stage.tied and table_width and width ~= table_width then
@@ -63,6 +68,9 @@ local function check_output(say, spec)
     if stage.stage == "pool" and type(stage.over) == "table" and width then width = width * #stage.over end
     width = stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
     widths[i], rows_pooled[i] = width, pooled
+    if stage.stage == "topk" and stage.name and names[stage.name .. "_index"] then
+      say(key .. ".name", quote(stage.name .. "_index") .. ", of the indices, is the name of another output, too")
+    end
     if stage.name then
       if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
       names[stage.name] = true

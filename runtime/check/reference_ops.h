@@ -24,6 +24,7 @@ int attn2c_reference_activate(const attn2c_reference_call *call);
 int attn2c_reference_layer_norm(const attn2c_reference_call *call);
 int attn2c_reference_pool(const attn2c_reference_call *call);
 int attn2c_reference_argmax(const attn2c_reference_call *call);
+int attn2c_reference_topk(const attn2c_reference_call *call);
 int attn2c_reference_scores(const attn2c_reference_call *call);
 int attn2c_reference_additive_scores(const attn2c_reference_call *call);
 int attn2c_reference_softmax(const attn2c_reference_call *call);

@@ -1,5 +1,5 @@
 /* reference_reduce.c - the reference of the ops that take something from a whole row or sequence: layer_norm,
- * rms_norm, normalise, softmax_rows, log_softmax, pool and argmax. */
+ * rms_norm, normalise, softmax_rows, log_softmax, pool, argmax and topk. */
 #include "check/reference_ops.h"
 
 #include <float.h>
@@ -214,6 +214,41 @@ int attn2c_reference_argmax(const attn2c_reference_call *call) {
     for (int64_t i = 1; i < width; i++)
       if (!isnan(x[best]) && (isnan(x[i]) || x[i] > x[best])) best = i;
     y[r] = (int32_t)best;
+  }
+  return ATTN2C_OK;
+}
+
+/* 1 when number i of a row stands before number j in falling order: NaN before all, the first of equals
+ * first. */
+static int stands_before(const float *x, int64_t i, int64_t j) {
+  if (isnan(x[i]) || isnan(x[j])) return isnan(x[i]) && (!isnan(x[j]) || i < j);
+  return x[i] > x[j] || (x[i] == x[j] && i < j);
+}
+
+/* The k first of each row in falling order, as values or as indices: each the first of those behind the one
+ * before */
+int attn2c_reference_topk(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const int64_t k = attn2c_reference_count(call, "k", -1);
+  if (x_shape->rank < 1 || y_shape->rank != x_shape->rank ||
+      !attn2c_reference_same(x_shape, y_shape, y_shape->rank - 1) || attn2c_reference_width(y_shape) != k)
+    return attn2c_reference_fault(call,
+                                  "the result's shape must be the operand's, but k in its last dimension");
+  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (k < 1 || k > width) return attn2c_reference_fault(call, "k must be from 1 to the width of a row");
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    int64_t last = -1;
+    for (int64_t j = 0; j < k; j++) {
+      int64_t next = -1;
+      for (int64_t i = 0; i < width; i++)
+        if ((last < 0 || stands_before(x, last, i)) && (next < 0 || stands_before(x, i, next))) next = i;
+      if (y_shape->type == ATTN2C_I32)
+        ((int32_t *)call->tensors[call->op->result])[r * k + j] = (int32_t)next;
+      else
+        ((float *)call->tensors[call->op->result])[r * k + j] = x[next];
+      last = next;
+    }
   }
   return ATTN2C_OK;
 }

@@ -206,7 +206,7 @@ static int pool(const op_result *result) {
  * - add, add_distance, add_array and add_length round one addition, and correctly;
  * - multiply, scale, head_scale and weigh round one product: that of two floats is exact in double, so that
  *   the reference rounds once, too; and relu takes the rounded one or 0;
- * - argmax sees the very numbers that it is judged by. */
+ * - argmax and topk see the very numbers that they are judged by. */
 static const struct {
   const char *name;
   int (*function)(const op_result *result);
@@ -222,6 +222,8 @@ static const struct {
     {"pool", pool},
     {"context", context},
     {"argmax", exact},
+    {"topk_values", exact},
+    {"topk_indices", exact},
     {"multiply", exact},
     {"scale", exact},
     {"rms_norm", norm_without_mean},

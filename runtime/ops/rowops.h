@@ -15,6 +15,7 @@
 #include "ops/softmax.h"
 #include "ops/softmax_rows.h"
 #include "ops/ranges.h"
+#include "ops/topk.h"
 #include "ops/transpose.h"
 #include "ops/vector.h"
 

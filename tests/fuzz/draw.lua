@@ -85,7 +85,7 @@ local NARROW_UNIT = 16
 
 -- d: the description; pooled: whether rows were pooled before; width: of what comes in.
 local function draw_stage(d, pooled, width)
-  local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", "softmax", "log_softmax",
+  local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", "softmax", "log_softmax", "topk",
     pick(activations), pick(activations) }
   if not pooled then kinds[#kinds + 1], kinds[#kinds + 2] = "pool", "pool" end
   if width >= NARROW_UNIT then kinds[#kinds + 1] = "normalise" end
@@ -97,6 +97,8 @@ local function draw_stage(d, pooled, width)
     stage.to = size(150)
     if chance(40) then stage.bias = chance(50) end
     if chance(40) then stage.activation = pick(activations) end
+  elseif stage.stage == "topk" then
+    stage.k = random(1, math.min(width, 1024))
   elseif stage.stage == "pool" then
     local unknown = attention.has_mask(d, "key_padding") and not attention.has_mask(d, "padding")
     stage.over = unknown and "first" or pick(pools) -- key_padding does not say how many rows there are
@@ -120,7 +122,7 @@ local function draw_output(d, width)
     local name = pick(output_names)
     if chance(35) and not names[name] then stage.name, names[name] = name, true end
     output[i] = stage
-    if stage.stage == "argmax" then break end
+    if stage.stage == "argmax" or stage.stage == "topk" then break end
   end
   d.output = output
 end

@@ -43,7 +43,7 @@ end
 local function draw_branches(d)
   local output = d.output
   local last = output and output[#output]
-  if not last or last.stage == "argmax" then return end
+  if not last or last.stage == "argmax" or last.stage == "topk" then return end
   if last.stage == "pool" and last.over ~= "first" and chance(40) then
     last.over = pick { { "mean", "max" }, { "first", "last", "root" }, { "weighted" } }
   end

@@ -42,7 +42,7 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "rope_style", "rope_dim", "t5_buckets", "t5_distance"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
                  "vocabulary": "logits", "normalise": "embedding", "argmax": "label",
-                 "softmax": "probabilities", "log_softmax": "log_probabilities"}
+                 "softmax": "probabilities", "log_softmax": "log_probabilities", "topk": "top"}
 
 
 def mask_words(d):
@@ -461,7 +461,7 @@ class Stack:
             return np.exp(logarithm) if kind == "softmax" else logarithm
         if kind == "argmax":
             return x.argmax(-1)
-        return x if kind == "hidden" else ACTIVATIONS[kind](x)
+        return x if kind in ("hidden", "topk") else ACTIVATIONS[kind](x)
 
     def finish(self, x):
         stages = self.d.get("output") or [{"stage": "hidden"}]
@@ -472,7 +472,10 @@ class Stack:
                 name = DEFAULT_NAMES.get(stage["stage"], "activations")
                 while name in self.outputs:
                     name = f"{name}_{number}"
-            if name:
+            if stage["stage"] == "topk":
+                order = np.argsort(-x, axis=-1, kind="stable")[..., :stage["k"]]
+                self.outputs[name], self.outputs[name + "_index"] = np.take_along_axis(x, order, -1), order
+            elif name:
                 self.outputs[name] = self.laid_out(x)
 
 

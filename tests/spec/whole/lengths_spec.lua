@@ -23,6 +23,8 @@ local forms = {
   { "lengths, labels of tokens and scores", { mask = "padding", batch = 2, input = tokens { types = 2, norm = true },
     attention_output = { kind = "mean", scores = true },
     output = { { stage = "linear", to = 5 }, { stage = "argmax" } } } },
+  { "the largest numbers of every token, rows in front", { mask = "padding", batch = 2, layout = "seq_first",
+    output = { { stage = "linear", to = 9 }, { stage = "log_softmax", name = "all" }, { stage = "topk", k = 3 } } } },
   { "a causal mask behind a past, the mean and last of the rows", { mask = "causal", past = 4, batch = 2,
     positions = "rope", output = { { stage = "hidden" }, pool { "last", "mean" } } } },
   { "a window to both sides, alibi, rows behind the keys", { mask = { window = { 3, 2 } }, positions = "alibi",

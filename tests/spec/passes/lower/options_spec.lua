@@ -59,6 +59,8 @@ local options = {
   { { layout = "seq_first", batch = 2 }, { ["output.hidden.swapped"] = 1 } },
   { { output = { { stage = "normalise" } } }, { ["normalise"] = 1 } },
   { { output = { { stage = "softmax" } } }, { ["softmax_rows"] = 1 } },
+  { { output = { { stage = "topk", k = 3 } } }, { ["topk_values cols=16 k=3"] = 1,
+    ["topk_indices cols=16 k=3"] = 1 } },
   { { output = { { stage = "log_softmax" } } }, { ["log_softmax"] = 1 } },
 }
 
