@@ -55,8 +55,9 @@ keys.list = {
     meaning = "accepted, without effect: it is of training only" },
   { key = "bias", type = "bias", stack = true, layer = true, default = true, default_text = "true",
     meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v one by one" },
-  { key = "projections", type = "boolean", stack = true, default = true,
-    meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv())" },
+  { key = "projections", type = "projections", stack = true, default = true,
+    meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv()); or "
+      .. "{ q =, k =, v =, out = }: one by one, false where they stay as they are" },
   { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
     meaning = "what scores are multiplied with before the softmax; false: nothing" },
   { key = "softcap", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",

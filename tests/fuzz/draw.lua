@@ -255,6 +255,9 @@ local function draw_model(d)
   if not qkv and chance(25) then attention.draw_memory(d, draw_input) end
   attention.draw_mask_value(d)
   if d.d_ff ~= 0 then width = d.d_model end
+  if d.projections == false and not qkv and chance(50) then
+    d.projections = { q = chance(50), k = chance(50), v = chance(50), out = chance(50) }
+  end
   return width
 end
 
@@ -272,7 +275,9 @@ local function draw_layer(d)
   if chance(15) then layer.softcap = pick { 0.5, 5 } end
   if chance(10) then layer.dropout, layer.drop_path = 0.1, 0.5 end
   if chance(15) and d.positions == "rope" then layer.rope_theta = pick { 2, 500, 1e6 } end
-  if chance(20) and d.projections ~= false then layer.kv_heads = pick(divisors(d.heads, d.heads)) end
+  if chance(20) and (d.projections == nil or d.projections == true) then
+    layer.kv_heads = pick(divisors(d.heads, d.heads))
+  end
   if chance(40) and not d.mask_value and d.positions ~= "t5" then
     layer.mask = pick { "none", "causal", { window = { random(0, 9), random(0, 9) } }, { prefix = random(9) },
       { "causal", window = { random(0, 40), 0 } } }

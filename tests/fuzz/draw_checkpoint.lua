@@ -54,9 +54,10 @@ end
 
 local function draw_names(d)
   if chance(90) then return end
+  local has_queries = d.layers > 0 and (d.projections == nil or d.projections == true)
   d.names = pick {
     { "torch", modules = { encoder = "trunk" } }, { "bert", prefix = { "model.", "" } },
-    d.layers > 0 and d.projections ~= false and { ["l*.attn.q"] = { "l*.qkv", part = 1, parts = 3, transpose = true } }
+    has_queries and { ["l*.attn.q"] = { "l*.qkv", part = 1, parts = 3, transpose = true } }
       or { "gpt2" },
   }
 end

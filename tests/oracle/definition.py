@@ -302,17 +302,23 @@ class Stack:
             return score + sum(left_out) * self.d["mask_value"]
         return -np.inf if any(left_out) else score
 
+    def projects(self, part):
+        given = self.d.get("projections", True)
+        return given.get(part, True) if isinstance(given, dict) else given
+
     def project(self, path, query, key, value):
         """q, k and v of a sequence, by heads."""
-        if self.d.get("projections", True):
-            wide, narrow, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, self.has_bias("qkv")
+        wide, narrow, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, self.has_bias("qkv")
+        if self.projects("q"):
             query = self.linear(path + ".q", query, wide, bias, 1.5)
+        if self.projects("k"):
             key = self.linear(path + ".k", key, narrow, bias, 1.5)
+        if self.projects("v"):
             value = self.linear(path + ".v", value, narrow, bias)
         return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
 
     def close(self, path, context):
-        if not self.d.get("projections", True):
+        if not self.projects("out"):
             return context
         return self.linear(path + ".out", context, self.d["d_model"], self.has_bias("out"))
 

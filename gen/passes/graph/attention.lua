@@ -269,14 +269,19 @@ local function with_extra(self, a, name, x)
   }, { batch = self.batch, zeros = spec.zero_attn and 1 or 0 })
 end
 
+-- Whether a spec has a part's projection: q, k, v or out.
+local function projects(spec, part)
+  local given = spec.projections
+  if type(given) == "table" then return given[part] end
+  return given
+end
+
+-- Queries, keys and values; what is not projected is taken as it is, a slice of it a head.
 local function projections(self, a, query, key, value)
   local spec = self.spec
-  if not spec.projections then
-    a.q, a.k, a.v = query, key, value
-    return
-  end
   local kept = a.kept
   local function project(name, x, heads)
+    if not projects(spec, name) then return x end
     return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
   end
@@ -287,7 +292,7 @@ end
 
 local function close(self, a, context)
   local spec = self.spec
-  if not spec.projections then return context end
+  if not projects(spec, "out") then return context end
   return self:linear(a.path .. ".out", context, spec.d_model, spec.bias.out, 1 / math.sqrt(2 * spec.layers),
     a.kept and { heads = a.kept, all = spec.heads, axis = 2 } or nil)
 end

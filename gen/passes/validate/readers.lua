@@ -119,6 +119,26 @@ function read.bias(say, field, value)
   return bias
 end
 
+--- true, false, or { q =, k =, v =, out = } where some are and some are not.
+function read.projections(say, field, value)
+  if type(value) == "boolean" then return value end
+  local parts = { "q", "k", "v", "out" }
+  if type(value) ~= "table" then
+    return say(field.key, show(value) .. ", but true, false or { q =, k =, v =, out = } is allowed")
+  end
+  local result, some, all = { q = true, k = true, v = true, out = true }, false, true
+  for _, part in ipairs(words.sorted_keys(value)) do
+    if result[part] == nil then
+      say(field.key, ("no part %s; the parts are %s%s"):format(show(part), one_of(parts), suggestion(say, part, parts)))
+    else
+      result[part] = read.boolean(say, { key = field.key .. "." .. part }, value[part]) ~= false
+    end
+  end
+  for _, part in ipairs(parts) do some, all = some or result[part], all and result[part] end
+  if all or not some then return all end
+  return result
+end
+
 function read.scale(say, field, value)
   if value == false then return 1.0 end
   if type(value) ~= "number" or not (value >= 1e-30 and value <= 1e6) then

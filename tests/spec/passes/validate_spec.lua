@@ -342,6 +342,8 @@ describe("stages", function()
       refusals({ output = { pool, linear, top, { stage = "softmax" } } }))
     assert.same({ "output.2.k: 4, but the rows are 3 wide" },
       refusals({ output = { linear, { stage = "topk", k = 4 } } }))
+    assert.same({ "output.1.k: 13, but the rows are 12 wide" }, refusals({ input = { stage = "qkv" }, vdim = 12,
+      projections = false, residual = false, norm = "none", d_ff = 0, output = { { stage = "topk", k = 13 } } }))
     assert.same({ "output.1.k: 1025, but an integer from 1 to 1024 is allowed" },
       refusals({ output = { { stage = "topk", k = 1025 } } }))
     assert.same({ 'output.2.name: "best_index", of the indices, is the name of another output, too' },

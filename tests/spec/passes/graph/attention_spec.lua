@@ -324,6 +324,23 @@ describe("query, key and value", function()
     assert.equal("output.1.pool = pool(l0.norm2)", equations(state, "pool$")[1])
   end)
 
+  it("are projected one by one", function()
+    local function parts_of(given)
+      local state = graph({ projections = given })
+      local list = {}
+      for _, name in ipairs(state.graph.weights) do
+        list[#list + 1] = name:match("^l0%.attn%.(%a+)%.weight$")
+      end
+      return table.concat(list, " "), equations(state, "context$")[1], equations(state, "attn.sum$")[1]
+    end
+    assert.equal("q k v out", (parts_of({ q = true })))
+    local list, context, sum = parts_of({ v = false, out = false })
+    assert.same({ "q k", "l0.attn.context = context(l0.attn.weights, in.hidden)",
+      "l0.attn.sum = add(l0.attn.context, in.hidden)" }, { list, context, sum })
+    assert.equal("v out", (parts_of({ q = false, k = false })))
+    assert.equal("", (parts_of({ q = false, k = false, v = false, out = false })))
+  end)
+
   it("without projections are all there is", function()
     local state = graph({ input = { stage = "qkv" }, key_seq = 5, kv_heads = 1, kdim = 8, vdim = 3, projections = false,
       residual = false, norm = "none", d_ff = 0 })
