@@ -323,20 +323,24 @@ class Stack:
         return self.linear(path + ".out", context, self.d["d_model"], self.has_bias("out"))
 
     def context_of(self, b, q, k, v, score_of, factors):
-        """Rows of one sequence: its context, [rows][heads * D], its weights and its scores, [heads][rows][keys]."""
+        """Rows of one sequence: its context, [rows][heads * D], its weights as they go out and its scores, [heads][rows][keys]."""
         rows, keys = q.shape[1], k.shape[1]
-        scores, weights = np.zeros((self.heads, rows, keys)), np.zeros((self.heads, rows, keys))
+        scores, weights, shown = (np.zeros((self.heads, rows, keys)) for _ in range(3))
+        wanted = self.d.get("attention_output")
+        before = isinstance(wanted, dict) and wanted.get("before_head_mask")
         context = np.zeros((rows, self.heads, v.shape[-1]))
         for h in range(self.heads):
             of = h // (self.heads // self.kv_heads)
             for row in range(rows):
                 line = np.array([score_of(b, h, row, j, q[h, row], k[of, j]) for j in range(keys)])
                 scores[h, row] = line
-                weights[h, row] = weigh(self.d, line) * factors[h]
+                weighed = weigh(self.d, line)
+                weights[h, row] = weighed * factors[h]
+                shown[h, row] = weighed if before else weights[h, row]
                 for j in range(keys):
                     if line[j] != -np.inf or np.isnan(weights[h, row, j]):
                         context[row, h] += weights[h, row, j] * v[of, j]
-        return context.reshape(rows, -1), weights, scores
+        return context.reshape(rows, -1), shown, scores
 
     def show(self, name, layer, weights, scores):
         """Weights and scores as outputs, where the description asks for this layer's."""
@@ -463,6 +467,7 @@ class Stack:
         if kind == "normalise":
             return x / np.maximum(np.sqrt((x ** 2).sum(-1, keepdims=True)), 1e-12)
         if kind in ("softmax", "log_softmax"):
+            x = x - x.max(-1, keepdims=True)
             logarithm = x - np.log(np.exp(x).sum(-1, keepdims=True))
             return np.exp(logarithm) if kind == "softmax" else logarithm
         if kind == "argmax":

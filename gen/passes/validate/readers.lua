@@ -233,12 +233,19 @@ function read.attention_output(say, field, value)
   if kind == nil then kind = "heads" end
   local result = { kind = read.word(say, { key = field.key .. ".kind", words = kinds }, kind) }
   for _, key in ipairs(words.sorted_keys(value)) do
-    if key ~= "kind" and key ~= "layers" and key ~= "scores" then
-      say(field.key, show(key) .. " is not part of { kind =, layers =, scores = }")
+    if key ~= "kind" and key ~= "layers" and key ~= "scores" and key ~= "before_head_mask" then
+      say(field.key, show(key) .. " is not part of { kind =, layers =, scores =, before_head_mask = }")
     end
   end
   if value.scores ~= nil then
     result.scores = read.boolean(say, { key = field.key .. ".scores" }, value.scores)
+  end
+  if value.before_head_mask ~= nil then
+    local at = field.key .. ".before_head_mask"
+    result.before_head_mask = read.boolean(say, { key = at }, value.before_head_mask)
+    if result.before_head_mask and result.kind and result.kind ~= "heads" then
+      say(at, "goes with kind = \"heads\"")
+    end
   end
   if value.layers == nil then return result end
   if type(value.layers) ~= "table" then

@@ -312,6 +312,19 @@ describe("weights and scores go out", function()
   end)
 end)
 
+describe("weights before a head mask", function()
+  it("go out where that is asked, and those behind it make the context", function()
+    local output = { before_head_mask = true }
+    for _, factors in ipairs { "input", { { 0, 0.5 } } } do
+      local state = graph({ attention_output = output, head_mask = factors })
+      assert.equal("attention_0", state.graph.tensors["l0.attn.weights"].member)
+      assert.is_nil(state.graph.tensors["l0.attn.masked"].member)
+      assert.equal("l0.attn.context = context(l0.attn.masked, l0.attn.v)", equations(state, "context$")[1])
+    end
+    assert.equal("attention_0", graph({ attention_output = output }).graph.tensors["l0.attn.weights"].member)
+  end)
+end)
+
 describe("query, key and value", function()
   it("come in one by one; lengths are of the keys, and a pool takes every query", function()
     local state = graph({ batch = 2, input = { stage = "qkv" }, key_seq = 5, kdim = 6, vdim = 7, mask = "padding",

@@ -91,7 +91,15 @@ describe("weights as outputs", function()
       refused({ layers = 1 }))
     assert.equal("attention_output.layers: the list of layers has holes", refused({ layers = { [2] = 1 } }))
     assert.equal('attention_output.layers: a list of layers has no key "first"', refused({ layers = { first = 0 } }))
-    assert.equal('attention_output: "layer" is not part of { kind =, layers =, scores = }', refused({ layer = { 0 } }))
+    assert.equal('attention_output: "layer" is not part of { kind =, layers =, scores =, before_head_mask = }',
+      refused({ layer = { 0 } }))
+    assert.equal("attention_output.before_head_mask: 0, but true or false is allowed", refused({ before_head_mask = 0 }))
+    for _, kind in ipairs { "mean", "none" } do
+      assert.equal('attention_output.before_head_mask: goes with kind = "heads"',
+        refused({ kind = kind, before_head_mask = true }))
+      assert.same({ kind = kind, before_head_mask = false }, output({ kind = kind, before_head_mask = false }))
+    end
+    assert.same({ kind = "heads", before_head_mask = true }, output({ before_head_mask = true }))
   end)
 
   it("have names that no output stage may take", function()
