@@ -65,7 +65,10 @@ end
 --- Says which axes of an input or output go with the size of a call, a letter each: b of the batch, s of the sequence,
 --- k of keys (past, sequence, and what stands behind), "." of none. fill: what stands in padding (emit/lengths.lua).
 function Builder:grows(tensor, axes, fill)
-  tensor.grows, tensor.fill = self.prefix == "" and axes or axes:gsub("[sk]", "."), fill -- an encoder's have one size
+  tensor.grows, tensor.fill = axes, fill
+  if self.prefix == "" then return tensor end
+  tensor.grows = axes:gsub("[sk]", ".") -- an encoder's have one size
+  if fill == "count" then tensor.fill = nil end
   return tensor
 end
 

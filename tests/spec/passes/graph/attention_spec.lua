@@ -312,6 +312,14 @@ describe("weights and scores go out", function()
   end)
 end)
 
+describe("lengths of an encoder", function()
+  it("are not judged by the length of a call", function()
+    local state = graph({ mask = "padding", memory = { stage = "encoder", seq = 20, mask = "padding" } })
+    assert.equal("count", state.graph.tensors["in.lengths"].fill)
+    assert.is_nil(state.graph.tensors["in.source_lengths"].fill)
+  end)
+end)
+
 describe("weights before a head mask", function()
   it("go out where that is asked, and those behind it make the context", function()
     local output = { before_head_mask = true }
