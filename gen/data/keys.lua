@@ -75,8 +75,8 @@ keys.list = {
     meaning = "a key and value of zeros behind those, seen by all" },
   { key = "attention_output", type = "attention_output", stack = true, default = "none",
     meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, "
-      .. "scores = true, before_head_mask = true }: of some layers, and the scores behind them, and the weights as they "
-      .. "are before head_mask" },
+      .. "scores = true, before_head_mask = true }: of some layers, and the scores behind them, and the weights as "
+      .. "they are before head_mask" },
   { key = "head_mask", type = "head_mask", stack = true, default = "none",
     meaning = "factors of each layer's self-attention heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; where "
       .. "nothing else goes by heads, those of factor 0 cost nothing" },

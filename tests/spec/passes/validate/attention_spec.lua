@@ -93,7 +93,8 @@ describe("weights as outputs", function()
     assert.equal('attention_output.layers: a list of layers has no key "first"', refused({ layers = { first = 0 } }))
     assert.equal('attention_output: "layer" is not part of { kind =, layers =, scores =, before_head_mask = }',
       refused({ layer = { 0 } }))
-    assert.equal("attention_output.before_head_mask: 0, but true or false is allowed", refused({ before_head_mask = 0 }))
+    assert.equal("attention_output.before_head_mask: 0, but true or false is allowed",
+      refused({ before_head_mask = 0 }))
     for _, kind in ipairs { "mean", "none" } do
       assert.equal('attention_output.before_head_mask: goes with kind = "heads"',
         refused({ kind = kind, before_head_mask = true }))
