@@ -45,6 +45,7 @@ stages.constructors = {
       vocab = { type = "integer", min = 1, max = 16777216, required = true, meaning = "rows of the table" },
       types = { type = "integer", min = 0, max = 65536, default = 0,
         meaning = "rows of a table of token types, which come in as token_types" },
+      optional_types = { type = "boolean", meaning = "token_types need not be given: where they are NULL, all are 0" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "of that norm; default: the model's eps" },
       scale = { type = "scale", default = 1.0, meaning = "rows of the table are multiplied with it" },

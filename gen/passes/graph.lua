@@ -108,6 +108,7 @@ local function positions(self, x)
   end
   if (stage.types or 0) > 0 then
     local types = self:grows(self:input("token_types", "i32", { self.batch, spec.seq }, 0, stage.types), "bs")
+    types.zeros = stage.optional_types or nil
     local typed = self:op("embed", path .. ".typed",
       { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
     x = self:op("add", path .. ".typed_states", { a = typed, b = x })

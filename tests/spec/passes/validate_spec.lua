@@ -336,6 +336,8 @@ describe("stages", function()
     local pool, argmax, linear = { stage = "pool", over = "max" }, { stage = "argmax" }, { stage = "linear", to = 3 }
     assert.same({}, refusals({ output = { pool, linear, argmax } }))
     assert.same({ "output.2: the rows were pooled before; one pool is allowed" }, refusals({ output = { pool, pool } }))
+    assert.same({ "input.optional_types: goes with types" },
+      refusals({ input = { stage = "tokens", vocab = 9, optional_types = true } }))
     local top = { stage = "topk", k = 3, name = "best" }
     assert.same({}, refusals({ output = { pool, linear, top } }))
     assert.same({ "output.4: nothing can follow topk, which gives values and their indices" },

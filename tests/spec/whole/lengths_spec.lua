@@ -25,6 +25,8 @@ local forms = {
     output = { { stage = "linear", to = 5 }, { stage = "argmax" } } } },
   { "the largest numbers of every token, rows in front", { mask = "padding", batch = 2, layout = "seq_first",
     output = { { stage = "linear", to = 9 }, { stage = "log_softmax", name = "all" }, { stage = "topk", k = 3 } } } },
+  { "token types that need not be given", { input = tokens { types = 3, optional_types = true, norm = true },
+    batch = { 1, 2 }, mask = "padding" } },
   { "a causal mask behind a past, the mean and last of the rows", { mask = "causal", past = 4, batch = 2,
     positions = "rope", output = { { stage = "hidden" }, pool { "last", "mean" } } } },
   { "a window to both sides, alibi, rows behind the keys", { mask = { window = { 3, 2 } }, positions = "alibi",
