@@ -89,8 +89,7 @@ hints.globals = {
   embedding = "tokens { vocab = }", Embedding = "tokens { vocab = }", pooler = 'pool "first"', mean = 'pool "mean"',
   normalize = "normalise()", l2_normalize = "normalise()", vocab = "vocabulary()", lm_head = "vocabulary()",
   classifier = "linear { to = }", inf = "huge", infinity = "huge", PI = "pi",
-  softmax = '!as a stage it is not supported; as a word, weighting = "softmax", it stands in quotes',
-  log_softmax = "!log_softmax is not supported", dropout = "!dropout is of training only",
+  dropout = "!dropout is of training only",
   decoder = "memory = encoder { }",
 }
 

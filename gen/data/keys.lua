@@ -55,8 +55,9 @@ keys.list = {
     meaning = "accepted, without effect: it is of training only" },
   { key = "bias", type = "bias", stack = true, layer = true, default = true, default_text = "true",
     meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v one by one" },
-  { key = "projections", type = "boolean", stack = true, default = true,
-    meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv())" },
+  { key = "projections", type = "projections", stack = true, default = true,
+    meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv()); or "
+      .. "{ q =, k =, v =, out = }: one by one, false where they stay as they are" },
   { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
     meaning = "what scores are multiplied with before the softmax; false: nothing" },
   { key = "softcap", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
@@ -74,7 +75,8 @@ keys.list = {
     meaning = "a key and value of zeros behind those, seen by all" },
   { key = "attention_output", type = "attention_output", stack = true, default = "none",
     meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, "
-      .. "scores = true }: of some layers, and the scores behind them" },
+      .. "scores = true, before_head_mask = true }: of some layers, and the scores behind them, and the weights as "
+      .. "they are before head_mask" },
   { key = "head_mask", type = "head_mask", stack = true, default = "none",
     meaning = "factors of each layer's self-attention heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; where "
       .. "nothing else goes by heads, those of factor 0 cost nothing" },
@@ -125,7 +127,8 @@ keys.list = {
   { key = "input", type = "input", stack = true, default_text = "hidden()",
     meaning = "hidden(), linear { from = }, tokens { vocab = }, image { ... }, qkv(): what comes in" },
   { key = "output", type = "output", default_text = "{ hidden() }",
-    meaning = "stages after the layers: hidden, norm, pool, linear, vocabulary, normalise, activations, argmax" },
+    meaning = "stages after the layers: hidden, norm, pool, linear, vocabulary, normalise, softmax, "
+      .. "log_softmax, activations, argmax, topk" },
   { key = "inputs", type = "inputs", default_text = "their own names",
     meaning = "what inputs are called: { ids = \"input_ids\", token_types = \"token_type_ids\" }" },
   { key = "names", type = "names", default = "attn2c",

@@ -4,6 +4,8 @@
 -- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows. Attributes beyond those that an op lists
 -- are options that only some models have; absent, they are 0 (kv_heads: heads).
 --
+-- wide: its result is integers whose last dimension is the width of a row; of others each integer is a row.
+--
 -- class: what passes, and through the descriptor the runtime, need to know of an op beside what it computes:
 --   region     "rows": works on rows alone, whatever sequence they are of; "attention": begins an attention, whose ops
 --              up to the context are planned together. Others take a sequence as a whole
@@ -135,6 +137,16 @@ ops.table = {
     operands = { "x" }, attributes = { "eps" }, shape = same,
     equation = "x / max(|x|, eps), over the last dimension",
   },
+  softmax_rows = {
+    class = { region = "rows", in_place = true },
+    operands = { "x" }, attributes = {}, shape = same,
+    equation = "exp(x - max) / sum, over the last dimension",
+  },
+  log_softmax = {
+    class = { region = "rows", in_place = true },
+    operands = { "x" }, attributes = {}, shape = same,
+    equation = "x - max - log(sum of exp(x - max)), over the last dimension",
+  },
   rotate = {
     class = { region = "rows", in_place = true },
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
@@ -250,6 +262,18 @@ ops.table = {
     end,
     equation = "the index of the largest, the first of equals",
   },
+  topk_values = {
+    class = { region = "rows" },
+    operands = { "x" }, attributes = { "k" },
+    shape = function(a, x) return with_last(x.shape, a.k) end,
+    equation = "the k largest of a row in falling order, the first of equals first",
+  },
+  topk_indices = {
+    class = { region = "rows" },
+    operands = { "x" }, attributes = { "k" }, type = "i32", wide = true,
+    shape = function(a, x) return with_last(x.shape, a.k) end,
+    equation = "the indices of the k largest of a row, the first of equals first",
+  },
 }
 
 local none = {}
@@ -277,7 +301,8 @@ function ops.make(name, section, operands, attributes)
   return {
     op = name, section = section, operands = operands, attributes = attributes,
     shape = declared.shape(attributes, table.unpack(list)), type = declared.type or "f32",
-    unbatched = declared.unbatched, flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
+    unbatched = declared.unbatched, wide = declared.wide,
+    flops = declared.flops and declared.flops(attributes, table.unpack(list)) or 0,
   }
 end
 

@@ -45,6 +45,7 @@ stages.constructors = {
       vocab = { type = "integer", min = 1, max = 16777216, required = true, meaning = "rows of the table" },
       types = { type = "integer", min = 0, max = 65536, default = 0,
         meaning = "rows of a table of token types, which come in as token_types" },
+      optional_types = { type = "boolean", meaning = "token_types need not be given: where they are NULL, all are 0" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "of that norm; default: the model's eps" },
       scale = { type = "scale", default = 1.0, meaning = "rows of the table are multiplied with it" },
@@ -101,6 +102,16 @@ stages.constructors = {
     meaning = "x / max(|x|, 1e-12), a row",
     fields = { name = name_field },
   },
+  softmax = {
+    place = "output",
+    meaning = "exp(x) / sum of exp(x), a row",
+    fields = { name = name_field },
+  },
+  log_softmax = {
+    place = "output",
+    meaning = "x - log(sum of exp(x)), a row",
+    fields = { name = name_field },
+  },
   vocabulary = {
     place = "output",
     meaning = "a score for each token of the input's table",
@@ -114,6 +125,16 @@ stages.constructors = {
     place = "output",
     meaning = "the index of the largest, the first of equals, as int32",
     fields = { name = name_field },
+  },
+  topk = {
+    place = "output",
+    word = "k",
+    meaning = "the k largest of a row in falling order, the first of equals first; NAME_index, int32: "
+      .. "where they are",
+    fields = {
+      k = { type = "integer", min = 1, max = 1024, required = true, meaning = "how many, up to a row's width" },
+      name = { type = "name", meaning = "of the values' output, and of NAME_index; default: top" },
+    },
   },
 }
 for name, equation in pairs(stages.activations) do

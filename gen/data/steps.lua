@@ -143,6 +143,20 @@ steps.rows = {
     body = "attn2c_normalise(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
     equation = "y[i] = x[i] / max(|x[i]|, ${eps})",
   },
+  softmax_rows = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(51),
+    body = "attn2c_softmax_rows(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[i][j] = exp(x[i][j] - max) / sum over j",
+  },
+  log_softmax = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(51),
+    body = "attn2c_log_softmax(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))",
+  },
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "cols" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
@@ -304,6 +318,21 @@ steps.rows = {
     cost = each(16),
     body = "attn2c_argmax(y, x, ${rows}, ${cols}, ${ldx})",
     equation = "y[i] = the index of the largest x[i][j]",
+  },
+  topk_values = {
+    constants = { "rows", "cols", "k", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "k", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(64),
+    body = "attn2c_topk_values(y, x, ${rows}, ${cols}, ${k}, ${ldx}, ${ldy})",
+    equation = "y[i] = the ${k} largest x[i][j] in falling order",
+  },
+  topk_indices = {
+    constants = { "rows", "cols", "k", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "k", "ldy"), type = "i32" },
+      { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(64),
+    body = "attn2c_topk_indices(y, x, ${rows}, ${cols}, ${k}, ${ldx}, ${ldy})",
+    equation = "y[i] = the indices of the ${k} largest x[i][j]",
   },
 }
 

@@ -47,7 +47,8 @@ local function members_of(state, names, program)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
     list[#list + 1] = { name = member, note = note, type = types.c(tensor.type), shape = c_shape(tensor), count = count,
       macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
-      any_shape = emit_lengths.shape(tensor, state.spec), optional = tensor.optional, counted = tensor.fill == "count",
+      any_shape = emit_lengths.shape(tensor, state.spec), optional = tensor.optional, zeros = tensor.zeros,
+      counted = tensor.fill == "count",
       all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
       shadow = shadow_of(program.offsets[name]) }
   end

@@ -108,6 +108,7 @@ local function positions(self, x)
   end
   if (stage.types or 0) > 0 then
     local types = self:grows(self:input("token_types", "i32", { self.batch, spec.seq }, 0, stage.types), "bs")
+    types.zeros = stage.optional_types or nil
     local typed = self:op("embed", path .. ".typed",
       { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
     x = self:op("add", path .. ".typed_states", { a = typed, b = x })
@@ -125,6 +126,12 @@ function output_stages.norm(self, x, stage, path) return self:norm(path .. ".nor
 
 function output_stages.normalise(self, x, _, path)
   return self:op("normalise", path .. ".normalise", { x = x }, { eps = 1e-12 })
+end
+
+function output_stages.softmax(self, x, _, path) return self:op("softmax_rows", path .. ".softmax", { x = x }) end
+
+function output_stages.log_softmax(self, x, _, path)
+  return self:op("log_softmax", path .. ".log_softmax", { x = x })
 end
 
 -- A tied head is a second weight that reads the token table's tensor: one is looked up by rows, the other multiplied.
@@ -154,8 +161,15 @@ end
 
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
+-- Two results: the values, and where they are.
+function output_stages.topk(self, x, stage, path)
+  return self:op("topk_values", path .. ".topk", { x = x }, { k = stage.k }),
+    self:op("topk_indices", path .. ".topk_indices", { x = x }, { k = stage.k })
+end
+
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", argmax = "label" }
+  vocabulary = "logits", normalise = "embedding", argmax = "label",
+  softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
 -- Rows [batch][seq][width] go out as [seq][batch][width] where the layout says so.
 local function laid_out(self, x, member)
@@ -177,8 +191,9 @@ local function output(self, x)
   for i, stage in ipairs(stages) do
     local path = "output." .. i
     x = results[stage.of or i - 1]
+    local indices
     if stage.stage == "linear" or not stage.activation then
-      x = output_stages[stage.stage](self, x, stage, path)
+      x, indices = output_stages[stage.stage](self, x, stage, path)
     else
       x = self:op("activate", path .. "." .. stage.stage, { x = x }, { ["function"] = stage.activation })
     end
@@ -187,10 +202,16 @@ local function output(self, x)
     local member = stage.name
     if not member and (i == #stages or stage.stage == "hidden") then
       member = default_output_names[stage.stage] or "activations"
-      while taken[member] do member = member .. "_" .. i end
+      while taken[member] or (indices and taken[member .. "_index"]) do member = member .. "_" .. i end
       taken[member] = true
     end
-    if member then self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first)) end
+    if indices then
+      local axes = axes_of(x, has_rows[i])
+      self:expose(x, member, axes)
+      self:expose(indices, member .. "_index", axes)
+    elseif member then
+      self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first))
+    end
   end
 end
 

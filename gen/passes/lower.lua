@@ -382,6 +382,7 @@ local function norm(self, fusion, origin, block)
 end
 
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
+leading.softmax_rows, leading.log_softmax = norm, norm
 
 -- An elementwise op that no product carries: the first of its operations loads its rows.
 local function elementwise(self, fusion, origin, block)
@@ -430,6 +431,16 @@ function leading.argmax(self, fusion, origin, block)
   self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
     { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
+
+local function topk(self, fusion, origin, block)
+  local op = fusion.leading
+  local x = op.operands.x
+  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], k = op.attributes.k, ldx = self:ld(x),
+    ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+end
+
+leading.topk_values, leading.topk_indices = topk, topk
 
 --- A fusion's equation with the names of the graph, for the line above its calls.
 local function describe(fusion, block, rows)

@@ -88,7 +88,7 @@ end
 -- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of an unbatched tensor,
 -- all of them). Integers (ids, lengths, labels) are one a row.
 local function row_shape(tensor)
-  local width = tensor.type == "f32" and tensor.shape[#tensor.shape] or 1
+  local width = (tensor.type == "f32" or tensor.wide) and tensor.shape[#tensor.shape] or 1
   local rows = 1
   for i = tensor.unbatched and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
   return width, (#tensor.shape > 1 or tensor.unbatched) and rows // width or 1

@@ -10,6 +10,7 @@ local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
+local projections = require("passes.validate.projections")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
 local words = require("common.words")
@@ -37,12 +38,12 @@ end
 -- Which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
   local pooled, ended = false, nil
-  local names, width = {}, spec.d_model
+  local names, width = {}, projections.result_width(spec)
   local widths, rows_pooled = { [0] = width }, {}
   local table_width = spec.input.width or spec.d_model
   for i, stage in ipairs(spec.output) do
     local key = "output." .. i
-    if ended then say(key, ("nothing can follow %s, which gives integers"):format(ended)) end
+    if ended then say(key, "nothing can follow " .. ended) end
     if stage.stage == "pool" then
       if pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
       local word = layers.have_mask(spec, "key_padding") and "key_padding"
@@ -53,7 +54,12 @@ local function check_output(say, spec)
       end
       pooled = pooled or stage.over ~= "all"
     elseif stage.stage == "argmax" then
-      ended = "argmax"
+      ended = "argmax, which gives integers"
+    elseif stage.stage == "topk" then
+      ended = "topk, which gives values and their indices"
+      if stage.k and width and stage.k > width then
+        say(key .. ".k", ("%d, but the rows are %d wide"):format(stage.k, width))
+      end
     elseif stage.stage == "vocabulary" and spec.input.stage ~= "tokens" then
       say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
     elseif stage.stage == "vocabulary" and stage.tied and table_width and width ~= table_width then
@@ -70,6 +76,9 @@ local function check_output(say, spec)
     if stage.stage == "pool" and type(stage.over) == "table" and width then width = width * #stage.over end
     width = stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
     widths[i], rows_pooled[i] = width, pooled
+    if stage.stage == "topk" and stage.name and names[stage.name .. "_index"] then
+      say(key .. ".name", quote(stage.name .. "_index") .. ", of the indices, is the name of another output, too")
+    end
     if stage.name then
       if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
       names[stage.name] = true
@@ -157,6 +166,7 @@ end
 
 local function resolve_input(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
+  if spec.input.optional_types and spec.input.types == 0 then say("input.optional_types", "goes with types") end
   local rows = spec.input.stage == "image" and image_rows(say, spec.input)
   if rows and spec.seq and spec.seq ~= rows then
     say("seq", ("%d, but the image has %d rows: its patches%s"):format(spec.seq, rows,
@@ -207,20 +217,7 @@ local function check_attention(say, spec)
   if spec.weighting ~= "softmax" and spec.fully_masked == "nan" then
     say("fully_masked", "nan goes with weighting = \"softmax\"; other weights of masked keys are 0")
   end
-  if spec.projections == false then
-    if spec.bias_kv then say("bias_kv", "goes with projections") end
-    if spec.past and spec.past > 0 then say("past", "goes with projections") end
-    if spec.head_dim and spec.heads and spec.d_model ~= spec.heads * spec.head_dim then
-      say("head_dim", ("without projections heads x head_dim must be d_model, but %d x %d is not %d"):format(spec.heads,
-        spec.head_dim, spec.d_model or 0))
-    end
-    if spec.kv_heads ~= spec.heads and spec.input.stage ~= "qkv" then
-      say("kv_heads", "without projections other heads than of the query need input = qkv()")
-    end
-    if spec.head_mask and spec.head_mask.kind == "constant" then
-      say("head_mask", "constant factors go with projections; \"input\" goes with either")
-    end
-  end
+  projections.check(say, spec)
   if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > 4096 then
     say("past", ("%d + seq %d, but at most 4096 keys are allowed"):format(spec.past, spec.seq))
   end
@@ -257,22 +254,6 @@ local function check_qkv(say, spec, given)
   if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): the norm would be of the query alone") end
   spec.key_seq, spec.keys_follow = spec.key_seq or spec.seq, given.key_seq == nil
   spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
-end
-
--- Keys and values that nothing projects: once the heads are known, their widths must be those of heads.
-local function check_widths(say, spec)
-  if spec.input.stage ~= "qkv" or spec.projections ~= false then return end
-  if not (spec.kv_heads and spec.head_dim and spec.kdim and spec.vdim) then return end
-  if spec.kdim ~= spec.kv_heads * spec.head_dim then
-    say("kdim", ("%d, but without projections it must be kv_heads x head_dim, %d"):format(spec.kdim,
-      spec.kv_heads * spec.head_dim))
-  end
-  if spec.vdim % spec.kv_heads ~= 0 then
-    say("vdim", ("%d is not divisible by kv_heads %d"):format(spec.vdim, spec.kv_heads))
-  elseif spec.residual and spec.vdim // spec.kv_heads * spec.heads ~= spec.d_model then
-    say("vdim", ("%d, but with a residual sum the result must be as wide as d_model %d"):format(spec.vdim,
-      spec.d_model or 0))
-  end
 end
 
 -- What a stack of layers has, whether it is the model's or an encoder's.
@@ -387,16 +368,14 @@ local function resolve_memory(say, spec, description)
   else
     memory.width = memory.width or spec.d_model
   end
-  if spec.projections == false and memory.width ~= spec.d_model then
-    say("memory.width", "without projections the memory must be as wide as d_model")
-  end
+  projections.check_memory(say, spec)
 end
 
 local function resolve(say, spec, given, host)
   spec.input = spec.input or { stage = "hidden" }
   check_qkv(say, spec, given)
   resolve_layers(say, spec, given)
-  check_widths(say, spec)
+  projections.check_widths(say, spec)
   if spec.input.stage == "qkv" then spec.key_seq = spec.key_seq or spec.seq end
   resolve_memory(say, spec, given)
   check_mask_value(say, spec)

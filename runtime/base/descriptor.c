@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+int attn2c_is_optional(const attn2c_tensor *tensor) {
+  return tensor->kind == ATTN2C_ROWS_INPUT || tensor->kind == ATTN2C_ZEROS_INPUT;
+}
+
 int64_t attn2c_elements(const attn2c_tensor *tensor) {
   int64_t elements = 1;
   for (int i = 0; i < tensor->rank; i++) elements *= tensor->shape[i];

@@ -19,8 +19,9 @@ typedef enum {
   ATTN2C_SCRATCH,
   ATTN2C_STATE,        /* lives from call to call */
   ATTN2C_SHARED_INPUT, /* an input that has no batch in front: one for all sequences of a call */
-  ATTN2C_ROWS_INPUT /* [batch], how many rows each sequence has: callers need not give it, and then it is all
-                     */
+  ATTN2C_ROWS_INPUT, /* [batch], how many rows each sequence has: callers need not give it, and then it is all
+                      */
+  ATTN2C_ZEROS_INPUT /* callers need not give it, and then it is all 0 */
 } attn2c_kind;
 
 typedef struct {
@@ -263,6 +264,9 @@ int attn2c_is_embedded(const attn2c_descriptor *model);
 /* Floats of the arena that an entry needs. */
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry);
 int64_t attn2c_elements(const attn2c_tensor *tensor);
+
+/* 1 for an input that callers need not give. */
+int attn2c_is_optional(const attn2c_tensor *tensor);
 /* The number of an attribute, or `otherwise` where the op does not have it. */
 double attn2c_number(const attn2c_op *op, const char *name, double otherwise);
 /* The text of an attribute, or NULL. */

@@ -129,7 +129,7 @@ static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allow
   attn2c_check_settle_hidden(job, op, got, leading_dimension, want);
   attn2c_tolerance tolerance = {.allowed = allowed, .relative_l2 = -1};
   attn2c_compare(shape, want, got, leading_dimension, &tolerance, comparison);
-  if (strcmp(op->op, "softmax") == 0 && shape->rank > 0)
+  if ((strcmp(op->op, "softmax") == 0 || strcmp(op->op, "softmax_rows") == 0) && shape->rank > 0)
     attn2c_compare_row_sums(shape, want, got, leading_dimension,
                             attn2c_tolerance_row_sum(shape->shape[shape->rank - 1]), comparison);
   return ATTN2C_OK;
@@ -138,7 +138,8 @@ static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allow
 static int judge_indices(attn2c_check_job *job, const attn2c_op *op, attn2c_comparison *comparison) {
   void *copy, *got = attn2c_check_trace_view(&job->trace, op->result, &copy);
   if (!got) return attn2c_check_no_memory(job, tensor_of(job, op->result)->name);
-  attn2c_compare_indices(tensor_of(job, op->result), job->tensors[op->result], got, NULL, 0, 0, comparison);
+  attn2c_compare_indices(tensor_of(job, op->result), job->tensors[op->result], got, NULL, 0, 1, 0,
+                         comparison);
   attn2c_free(copy);
   return ATTN2C_OK;
 }
@@ -184,10 +185,11 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
     } else {
       /* Two indices are as good as each other where the values behind them are closer than their own error.
        */
-      const attn2c_tensor *values = strcmp(op->op, "argmax") == 0 ? tensor_of(job, op->operands[0]) : NULL;
+      const int64_t picks = attn2c_reference_picks(op);
+      const attn2c_tensor *values = picks > 0 ? tensor_of(job, op->operands[0]) : NULL;
       attn2c_compare_indices(
           shape, job->tensors[tensor], job->traced[output], values ? job->tensors[op->operands[0]] : NULL,
-          values ? values->shape[values->rank - 1] : 0, 2 * tolerance.absolute, &comparison);
+          values ? values->shape[values->rank - 1] : 0, picks, 2 * tolerance.absolute, &comparison);
     }
     char name[NAME_SIZE];
     snprintf(name, sizeof name, "output %s, %s", shape->name, what);

@@ -102,7 +102,7 @@ void attn2c_compare(const attn2c_tensor *tensor, const float *want, const float 
 }
 
 void attn2c_compare_indices(const attn2c_tensor *tensor, const int32_t *want, const int32_t *got,
-                            const float *operand, int64_t width, double margin,
+                            const float *operand, int64_t width, int64_t picks, double margin,
                             attn2c_comparison *comparison) {
   progress state;
   start(tensor, &state, comparison);
@@ -110,7 +110,8 @@ void attn2c_compare_indices(const attn2c_tensor *tensor, const int32_t *want, co
   for (int64_t i = 0; i < elements; i++) {
     double error = fabs((double)want[i] - (double)got[i]), allowed = 0;
     if (operand && error > 0 && got[i] >= 0 && got[i] < width) {
-      double behind = (double)operand[i * width + want[i]] - (double)operand[i * width + got[i]];
+      const float *row = operand + i / picks * width;
+      double behind = (double)row[want[i]] - (double)row[got[i]];
       if (fabs(behind) < margin) allowed = error;
     }
     count(tensor, want[i], got[i], error, allowed, &state, comparison);

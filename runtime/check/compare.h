@@ -37,10 +37,11 @@ void attn2c_compare(const attn2c_tensor *tensor, const float *want, const float 
                     int64_t leading_dimension, const attn2c_tolerance *tolerance,
                     attn2c_comparison *comparison);
 
-/* The same for int32 results, which must be equal. With `operand`, the values [elements][width] that these
- * are the argmax of, another index passes too when its value is within `margin` of the expected one's. */
+/* The same for int32 results, which must be equal. With `operand`, the values [rows][width] of whose
+ * rows these are `picks` indices each, another index passes too when its value is within `margin` of the
+ * expected one's. */
 void attn2c_compare_indices(const attn2c_tensor *tensor, const int32_t *want, const int32_t *got,
-                            const float *operand, int64_t width, double margin,
+                            const float *operand, int64_t width, int64_t picks, double margin,
                             attn2c_comparison *comparison);
 
 /* Both contiguous and of either type: the same bits at each element. */

@@ -23,10 +23,14 @@ static const struct {
     {"context", "FFi", ATTN2C_F32, attn2c_reference_context},
     {"pool", "Fi", ATTN2C_F32, attn2c_reference_pool},
     {"argmax", "F", ATTN2C_I32, attn2c_reference_argmax},
+    {"topk_values", "F", ATTN2C_F32, attn2c_reference_topk},
+    {"topk_indices", "F", ATTN2C_I32, attn2c_reference_topk},
     {"multiply", "FF", ATTN2C_F32, attn2c_reference_multiply},
     {"scale", "F", ATTN2C_F32, attn2c_reference_scale},
     {"rms_norm", "Ff", ATTN2C_F32, attn2c_reference_rms_norm},
     {"normalise", "F", ATTN2C_F32, attn2c_reference_normalise},
+    {"softmax_rows", "F", ATTN2C_F32, attn2c_reference_softmax_rows},
+    {"log_softmax", "F", ATTN2C_F32, attn2c_reference_log_softmax},
     {"patches", "F", ATTN2C_F32, attn2c_reference_patches},
     {"join", "Ff", ATTN2C_F32, attn2c_reference_join},
     {"swap", "F", ATTN2C_F32, attn2c_reference_swap},
@@ -125,14 +129,19 @@ static int is_output(const attn2c_entry *entry, int tensor) {
   return 0;
 }
 
+int64_t attn2c_reference_picks(const attn2c_op *op) {
+  if (strcmp(op->op, "argmax") == 0) return 1;
+  return strcmp(op->op, "topk_indices") == 0 ? (int64_t)attn2c_number(op, "k", 0) : 0;
+}
+
 /* 1 when the tensor is needed behind op number `done`: by a later op, by the caller, or, as the operand of an
- * argmax whose index is an output, to see how close the two largest values are. */
+ * op whose indices are an output, to see how close the two largest values are. */
 static int is_needed(const attn2c_entry *entry, int tensor, int done) {
   if (is_output(entry, tensor)) return 1;
   for (int later = 0; later < entry->op_count; later++) {
     const attn2c_op *op = &entry->ops[later];
     if (!reads(op, tensor)) continue;
-    if (later > done || (strcmp(op->op, "argmax") == 0 && is_output(entry, op->result))) return 1;
+    if (later > done || (attn2c_reference_picks(op) > 0 && is_output(entry, op->result))) return 1;
   }
   return 0;
 }

@@ -22,9 +22,12 @@ int attn2c_reference_knows(const char *op);
 int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
                         float *magnitude, attn2c_message *message);
 
+/* How many indices of each row of its operand an op gives; 0 for one that gives none. */
+int64_t attn2c_reference_picks(const attn2c_op *op);
+
 /* Runs all ops of an entry in order. The caller sets tensors[] of inputs, weights and constants; results are
  * allocated here (they must be NULL before) and freed after the last op that reads them, but for the entry's
- * outputs and the operand of an argmax that makes an output. As attn2c_reference_op, or ATTN2C_MEMORY. In
+ * outputs and the operand of an op whose indices are an output. As attn2c_reference_op, or ATTN2C_MEMORY. In
  * every case the caller ends with attn2c_reference_release. */
 int attn2c_reference_run(const attn2c_descriptor *model, const attn2c_entry *entry, void **tensors,
                          attn2c_message *message);

@@ -1,5 +1,5 @@
 /* reference_reduce.c - the reference of the ops that take something from a whole row or sequence: layer_norm,
- * rms_norm, normalise, pool and argmax. */
+ * rms_norm, normalise, softmax_rows, log_softmax, pool, argmax and topk. */
 #include "check/reference_ops.h"
 
 #include <float.h>
@@ -76,6 +76,36 @@ int attn2c_reference_normalise(const attn2c_reference_call *call) {
   }
   return ATTN2C_OK;
 }
+
+/* The largest of a row and the sum of exp(x - largest). */
+static double power_sum(const float *x, int64_t width, double *largest) {
+  double sum = 0;
+  *largest = x[0];
+  for (int64_t i = 1; i < width; i++) *largest = x[i] > *largest ? x[i] : *largest;
+  for (int64_t i = 0; i < width; i++) sum += exp(x[i] - *largest);
+  return sum;
+}
+
+static int softmax_of_rows(const attn2c_reference_call *call, int logarithm) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    float *y = (float *)call->tensors[call->op->result] + r * width;
+    double largest, sum = power_sum(x, width, &largest);
+    for (int64_t i = 0; i < width; i++)
+      y[i] = (float)(logarithm ? x[i] - largest - log(sum) : exp(x[i] - largest) / sum);
+  }
+  return ATTN2C_OK;
+}
+
+/* y = exp(x - max) / sum of these, over the last dimension; NaN or +inf, or nothing but -inf, gives NaN */
+int attn2c_reference_softmax_rows(const attn2c_reference_call *call) { return softmax_of_rows(call, 0); }
+
+/* y = x - max - log(sum of exp(x - max)), over the last dimension; NaN as of softmax_rows */
+int attn2c_reference_log_softmax(const attn2c_reference_call *call) { return softmax_of_rows(call, 1); }
 
 /* The maximum of two, and NaN when either is. */
 static float larger(float a, float b) { return isnan(a) || a > b ? a : b; }
@@ -184,6 +214,41 @@ int attn2c_reference_argmax(const attn2c_reference_call *call) {
     for (int64_t i = 1; i < width; i++)
       if (!isnan(x[best]) && (isnan(x[i]) || x[i] > x[best])) best = i;
     y[r] = (int32_t)best;
+  }
+  return ATTN2C_OK;
+}
+
+/* 1 when number i of a row stands before number j in falling order: NaN before all, the first of equals
+ * first. */
+static int stands_before(const float *x, int64_t i, int64_t j) {
+  if (isnan(x[i]) || isnan(x[j])) return isnan(x[i]) && (!isnan(x[j]) || i < j);
+  return x[i] > x[j] || (x[i] == x[j] && i < j);
+}
+
+/* The k first of each row in falling order, as values or as indices: each the first of those behind the one
+ * before */
+int attn2c_reference_topk(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const int64_t k = attn2c_reference_count(call, "k", -1);
+  if (x_shape->rank < 1 || y_shape->rank != x_shape->rank ||
+      !attn2c_reference_same(x_shape, y_shape, y_shape->rank - 1) || attn2c_reference_width(y_shape) != k)
+    return attn2c_reference_fault(call,
+                                  "the result's shape must be the operand's, but k in its last dimension");
+  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (k < 1 || k > width) return attn2c_reference_fault(call, "k must be from 1 to the width of a row");
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
+    int64_t last = -1;
+    for (int64_t j = 0; j < k; j++) {
+      int64_t next = -1;
+      for (int64_t i = 0; i < width; i++)
+        if ((last < 0 || stands_before(x, last, i)) && (next < 0 || stands_before(x, i, next))) next = i;
+      if (y_shape->type == ATTN2C_I32)
+        ((int32_t *)call->tensors[call->op->result])[r * k + j] = (int32_t)next;
+      else
+        ((float *)call->tensors[call->op->result])[r * k + j] = x[next];
+      last = next;
+    }
   }
   return ATTN2C_OK;
 }

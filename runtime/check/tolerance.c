@@ -161,6 +161,16 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* y = t - log(sum of exp(t)) with t = x - max: two terms of one sign, each rounded once, and so is their sum:
+ * 2 u |y|. The sum is off by 10 eps of itself at most, as that of a softmax, and its logarithm by as much. */
+static int log_softmax(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++) {
+    double size = fabs((double)result->want[i]);
+    result->allowed[i] = isinf(size) ? 0 : (float)((10 + size) * ATTN2C_EPSILON);
+  }
+  return ATTN2C_OK;
+}
+
 /* y = cap tanh(s / cap): 4e-5 for the emitted tanh, u for its argument (x tanh'(x) is never more than
  * tanh(x)), u for the product. */
 static int softcap(const op_result *result) {
@@ -196,7 +206,7 @@ static int pool(const op_result *result) {
  * - add, add_distance, add_array and add_length round one addition, and correctly;
  * - multiply, scale, head_scale and weigh round one product: that of two floats is exact in double, so that
  *   the reference rounds once, too; and relu takes the rounded one or 0;
- * - argmax sees the very numbers that it is judged by. */
+ * - argmax and topk see the very numbers that they are judged by. */
 static const struct {
   const char *name;
   int (*function)(const op_result *result);
@@ -212,10 +222,14 @@ static const struct {
     {"pool", pool},
     {"context", context},
     {"argmax", exact},
+    {"topk_values", exact},
+    {"topk_indices", exact},
     {"multiply", exact},
     {"scale", exact},
     {"rms_norm", norm_without_mean},
     {"normalise", norm_without_mean},
+    {"softmax_rows", softmax},
+    {"log_softmax", log_softmax},
     {"patches", exact},
     {"join", exact},
     {"swap", exact},

@@ -3,6 +3,8 @@
 #include "model/dispatch.h"
 #include "model/resize.h"
 
+#include <string.h>
+
 /* What it costs a call to bring one weight from memory, in floating-point operations. */
 #define FLOPS_A_WEIGHT 16.0
 
@@ -49,6 +51,8 @@ static int give_inputs(const call *c, const void *const *inputs) {
     c->room->in_of_entry[i] = c->room->in[i];
     if (axes->filling == ATTN2C_FILL_COUNT) {
       status = count_rows(c, inputs[i], c->room->in[i]);
+    } else if (!from) {
+      memset(c->room->in[i], 0, (size_t)attn2c_elements(tensor) * sizeof *c->room->in[i]);
     } else if (attn2c_resize_is_same(&a)) {
       c->room->in_of_entry[i] = from + attn2c_resize_offset(&a);
     } else {
@@ -101,7 +105,7 @@ static int choose(const attn2c_descriptor *model, const room *r, int64_t rest, i
 
 static int has_inputs(const attn2c_descriptor *model, const void *const *inputs) {
   for (int i = 0; i < model->entries[0].input_count; i++)
-    if (!inputs[i] && model->tensors[model->entries[0].inputs[i]].kind != ATTN2C_ROWS_INPUT) return 0;
+    if (!inputs[i] && !attn2c_is_optional(&model->tensors[model->entries[0].inputs[i]])) return 0;
   return 1;
 }
 
@@ -145,7 +149,7 @@ static size_t buffer_bytes(const attn2c_descriptor *model, const attn2c_lengths 
     const attn2c_entry *entry = &model->entries[e];
     const attn2c_tensor *tensor = &model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]];
     const int part = axes->batch >= 0 && (lengths->sizes[e].batch > 1 || axes->batch > 0);
-    const int counts = is_input && axes->filling == ATTN2C_FILL_COUNT;
+    const int counts = is_input && (axes->filling == ATTN2C_FILL_COUNT || tensor->kind == ATTN2C_ZEROS_INPUT);
     const size_t bytes = (size_t)attn2c_elements(tensor) * sizeof(uint32_t);
     if ((grows || part || counts) && bytes > most) most = bytes;
   }

@@ -13,7 +13,9 @@
 #include "ops/online.h"
 #include "ops/positions.h"
 #include "ops/softmax.h"
+#include "ops/softmax_rows.h"
 #include "ops/ranges.h"
+#include "ops/topk.h"
 #include "ops/transpose.h"
 #include "ops/vector.h"
 

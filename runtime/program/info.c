@@ -41,7 +41,10 @@ static void print_tensors(const attn2c_descriptor *model, const char *label, con
     const attn2c_kind kind = model->tensors[tensors[i]].kind;
     const int shared = kind == ATTN2C_SHARED_INPUT && !model->seq_first;
     fprintf(out, "  %-11s%s: %s%s%s\n", label, model->tensors[tensors[i]].name, text,
-            shared ? ", one for all sequences" : "", kind == ATTN2C_ROWS_INPUT ? ", or not given: all" : "");
+            shared ? ", one for all sequences" : "",
+            kind == ATTN2C_ROWS_INPUT    ? ", or not given: all"
+            : kind == ATTN2C_ZEROS_INPUT ? ", or not given: all 0"
+                                         : "");
   }
 }
 
@@ -123,7 +126,7 @@ static json_t *json_tensor(const attn2c_tensor *tensor) {
     return NULL;
   }
   const char *what = tensor->kind == ATTN2C_SHARED_INPUT ? "shared"
-                     : tensor->kind == ATTN2C_ROWS_INPUT ? "optional"
+                     : attn2c_is_optional(tensor)        ? "optional"
                                                          : NULL;
   if (what && json_object_set_new(object, what, json_true()) != 0) {
     json_decref(object);

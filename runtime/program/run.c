@@ -133,7 +133,7 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   } else {
     for (int i = 0; i < entry->input_count; i++) {
       const attn2c_tensor *tensor = &job->model->tensors[entry->inputs[i]];
-      if (input_paths[i] != NULL || tensor->kind == ATTN2C_ROWS_INPUT) continue;
+      if (input_paths[i] != NULL || attn2c_is_optional(tensor)) continue;
       char text[ATTN2C_TENSOR_TEXT];
       attn2c_tensor_text(tensor, text, sizeof text);
       attn2c_say(message, "run: --input %s=X.npy is needed: %s", tensor->name, text);

@@ -114,17 +114,26 @@ Test(compare, indices) {
   int32_t want[] = {1, 0}, got[] = {1, 2};
   float values[] = {0, 5, 1, 3, 2, 2.999f};
   attn2c_comparison found;
-  attn2c_compare_indices(&shape, want, want, NULL, 0, 0, &found);
+  attn2c_compare_indices(&shape, want, want, NULL, 0, 1, 0, &found);
   cr_assert(found.passed);
-  attn2c_compare_indices(&shape, want, got, NULL, 0, 0, &found);
+  attn2c_compare_indices(&shape, want, got, NULL, 0, 1, 0, &found);
   cr_assert_not(found.passed);
   cr_assert_eq(found.where[0], 1);
-  attn2c_compare_indices(&shape, want, got, values, 3, 1e-2, &found);
+  attn2c_compare_indices(&shape, want, got, values, 3, 1, 1e-2, &found);
   cr_assert(found.passed);
-  attn2c_compare_indices(&shape, want, got, values, 3, 1e-4, &found);
+  attn2c_compare_indices(&shape, want, got, values, 3, 1, 1e-4, &found);
   cr_assert_not(found.passed);
+  float rows[] = {0, 5, 4.9999f, 3, 2, 2.999f}; /* two indices of each of two rows */
+  shape.rank = 2, shape.shape[0] = 2, shape.shape[1] = 2;
+  int32_t wants[] = {1, 2, 0, 2}, gots[] = {2, 1, 2, 0};
+  attn2c_compare_indices(&shape, wants, gots, rows, 3, 2, 1e-2, &found);
+  cr_assert(found.passed);
+  attn2c_compare_indices(&shape, wants, gots, rows, 3, 2, 5e-4, &found);
+  cr_assert_not(found.passed);
+  cr_assert_eq(found.where[0], 1);
+  shape.rank = 1;
   got[1] = 1000; /* outside of the row: never read, never right */
-  attn2c_compare_indices(&shape, want, got, values, 3, 1e9, &found);
+  attn2c_compare_indices(&shape, want, got, values, 3, 1, 1e9, &found);
   cr_assert_not(found.passed);
 }
 

@@ -333,6 +333,29 @@ Test(argmax, first_largest_and_nan) {
   cr_assert_eq(y[3], 2);
 }
 
+Test(topk, first_of_equals_and_nan_before_all) {
+  float x[] = {1, 3, 3, 2, NAN, 9, NAN, INFINITY, -INFINITY, -0.0f, 0, -INFINITY}, values[9];
+  const float want[] = {3, 3, 2, NAN, NAN, INFINITY, 0, 0, -INFINITY};
+  const int32_t places[] = {1, 2, 3, 0, 2, 3, 1, 2, 0};
+  int32_t y[9];
+  start("topk_indices");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
+  op.result = tensor("y", ATTN2C_I32, y, 3, 3, 0, 0);
+  attribute(0, "k", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 9; i++) cr_assert_eq(y[i], places[i], "%d: %d", i, y[i]);
+  cr_assert_eq(attn2c_reference_picks(&op), 3);
+  start("topk_values");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, values, 3, 3, 0, 0);
+  attribute(0, "k", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 9; i++) cr_assert(isnan(want[i]) ? isnan(values[i]) : values[i] == want[i], "%d", i);
+  cr_assert_eq(attn2c_reference_picks(&op), 0);
+  attribute(0, "k", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
 Test(reference, refuses_an_unknown_op) {
   float x[1] = {0}, y[1];
   start("convolve");

@@ -1,5 +1,5 @@
 /* test_reference_rows.c - the reference of products, norms and moves of rows, against numbers worked out by
- * hand: multiply, scale, rms_norm, normalise, patches, join and swap. */
+ * hand: multiply, scale, rms_norm, normalise, softmax_rows, log_softmax, patches, join and swap. */
 #include "one_op.h"
 
 Test(multiply, rounds_once) {
@@ -59,6 +59,29 @@ Test(normalise, length_one_but_for_next_to_nothing) {
   assert_near(y, (double[]){0.6, -0.8, 0, 0.5, 0, 0, 0, 0, 0, NAN, 0, 0, NAN, NAN, NAN}, 15, 1e-7);
   attribute(0, "eps", 0, NULL);
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "zeros would be divided by 0");
+}
+
+/* exp(x): 1, 3; 2, 2, 1 of five; a lead that leaves nothing of the others; NaN and infinities. */
+Test(softmax_rows, and_its_logarithm_by_hand) {
+  float x[] = {0, 0,   1.0986123f, 0.69314718f, 0.69314718f, 0,        90, -110,      90,
+               0, NAN, 1,          0,           1,           INFINITY, 2,  -INFINITY, 2};
+  float y[18];
+  start("softmax_rows");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 6, 3, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 6, 3, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(
+      y, (double[]){0.2, 0.2, 0.6, 0.4, 0.4, 0.2, 0.5, 0, 0.5, NAN, NAN, NAN, NAN, NAN, NAN, 0.5, 0, 0.5}, 18,
+      1e-7);
+  op.op = "log_softmax";
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y,
+              (double[]){-1.6094379, -1.6094379, -0.5108256, -0.9162907, -0.9162907, -1.6094379, -0.6931472,
+                         -200.6931472, -0.6931472, NAN, NAN, NAN, NAN, NAN, NAN, -0.6931472, -INFINITY,
+                         -0.6931472},
+              18, 1e-5);
+  tensors[1].shape[1] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
 Test(patches, row_major_over_the_image) {

@@ -137,6 +137,25 @@ Test(tolerance, norms_without_a_mean) {
   }
 }
 
+Test(tolerance, softmax_of_rows) {
+  fill(a, 4 * D, 0.7, 3);
+  for (int form = 0; form < 2; form++) {
+    start(form ? "log_softmax" : "softmax_rows");
+    op.operands[0] = tensor("x", ATTN2C_F32, a, 4, D, 0, 0);
+    op.result = tensor("y", ATTN2C_F32, want, 4, D, 0, 0);
+    for (int r = 0; r < 4; r++) {
+      float largest = -INFINITY, sum = 0;
+      for (int i = 0; i < D; i++) largest = fmaxf(largest, a[r * D + i]);
+      for (int i = 0; i < D; i++) sum += expf(a[r * D + i] - largest);
+      for (int i = 0; i < D; i++) {
+        float t = a[r * D + i] - largest;
+        got[r * D + i] = form ? t - logf(sum) : expf(t) / sum;
+      }
+    }
+    right_until_changed(D + 3, 1e-5);
+  }
+}
+
 /* 3 u of |x1 cos| + |x2 sin|, and what stays is exact. */
 Test(tolerance, rotate) {
   const int half = D / 4;

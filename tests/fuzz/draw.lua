@@ -85,7 +85,8 @@ local NARROW_UNIT = 16
 
 -- d: the description; pooled: whether rows were pooled before; width: of what comes in.
 local function draw_stage(d, pooled, width)
-  local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", pick(activations), pick(activations) }
+  local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", "softmax", "log_softmax", "topk",
+    pick(activations), pick(activations) }
   if not pooled then kinds[#kinds + 1], kinds[#kinds + 2] = "pool", "pool" end
   if width >= NARROW_UNIT then kinds[#kinds + 1] = "normalise" end
   if d.input and d.input.stage == "tokens" and (width == d.d_model or chance(30)) then
@@ -96,6 +97,8 @@ local function draw_stage(d, pooled, width)
     stage.to = size(150)
     if chance(40) then stage.bias = chance(50) end
     if chance(40) then stage.activation = pick(activations) end
+  elseif stage.stage == "topk" then
+    stage.k = random(1, math.min(width, 1024))
   elseif stage.stage == "pool" then
     local unknown = attention.has_mask(d, "key_padding") and not attention.has_mask(d, "padding")
     stage.over = unknown and "first" or pick(pools) -- key_padding does not say how many rows there are
@@ -119,7 +122,7 @@ local function draw_output(d, width)
     local name = pick(output_names)
     if chance(35) and not names[name] then stage.name, names[name] = name, true end
     output[i] = stage
-    if stage.stage == "argmax" then break end
+    if stage.stage == "argmax" or stage.stage == "topk" then break end
   end
   d.output = output
 end
@@ -252,6 +255,9 @@ local function draw_model(d)
   if not qkv and chance(25) then attention.draw_memory(d, draw_input) end
   attention.draw_mask_value(d)
   if d.d_ff ~= 0 then width = d.d_model end
+  if d.projections == false and not qkv and chance(50) then
+    d.projections = { q = chance(50), k = chance(50), v = chance(50), out = chance(50) }
+  end
   return width
 end
 
@@ -269,7 +275,9 @@ local function draw_layer(d)
   if chance(15) then layer.softcap = pick { 0.5, 5 } end
   if chance(10) then layer.dropout, layer.drop_path = 0.1, 0.5 end
   if chance(15) and d.positions == "rope" then layer.rope_theta = pick { 2, 500, 1e6 } end
-  if chance(20) and d.projections ~= false then layer.kv_heads = pick(divisors(d.heads, d.heads)) end
+  if chance(20) and (d.projections == nil or d.projections == true) then
+    layer.kv_heads = pick(divisors(d.heads, d.heads))
+  end
   if chance(40) and not d.mask_value and d.positions ~= "t5" then
     layer.mask = pick { "none", "causal", { window = { random(0, 9), random(0, 9) } }, { prefix = random(9) },
       { "causal", window = { random(0, 40), 0 } } }

@@ -124,7 +124,9 @@ local function draw_attention_output(d)
   if chance(70) then return end
   local layers = {}
   for layer = 0, d.layers - 1 do if chance(50) then layers[#layers + 1] = layer end end
-  d.attention_output = { kind = pick { "heads", "mean" }, layers = chance(80) and layers or nil }
+  local kind = pick { "heads", "mean" }
+  d.attention_output = { kind = kind, layers = chance(80) and layers or nil,
+    before_head_mask = kind == "heads" and chance(30) or nil }
 end
 
 --- Everything about the attentions of a stack whose sizes are final. keys: of qkv(), the rows of key and value.

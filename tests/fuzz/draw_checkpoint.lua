@@ -43,7 +43,7 @@ end
 local function draw_branches(d)
   local output = d.output
   local last = output and output[#output]
-  if not last or last.stage == "argmax" then return end
+  if not last or last.stage == "argmax" or last.stage == "topk" then return end
   if last.stage == "pool" and last.over ~= "first" and chance(40) then
     last.over = pick { { "mean", "max" }, { "first", "last", "root" }, { "weighted" } }
   end
@@ -54,9 +54,10 @@ end
 
 local function draw_names(d)
   if chance(90) then return end
+  local has_queries = d.layers > 0 and (d.projections == nil or d.projections == true)
   d.names = pick {
     { "torch", modules = { encoder = "trunk" } }, { "bert", prefix = { "model.", "" } },
-    d.layers > 0 and d.projections ~= false and { ["l*.attn.q"] = { "l*.qkv", part = 1, parts = 3, transpose = true } }
+    has_queries and { ["l*.attn.q"] = { "l*.qkv", part = 1, parts = 3, transpose = true } }
       or { "gpt2" },
   }
 end

@@ -41,7 +41,8 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
             "rope_style", "rope_dim", "t5_buckets", "t5_distance"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
-                 "vocabulary": "logits", "normalise": "embedding", "argmax": "label"}
+                 "vocabulary": "logits", "normalise": "embedding", "argmax": "label",
+                 "softmax": "probabilities", "log_softmax": "log_probabilities", "topk": "top"}
 
 
 def mask_words(d):
@@ -301,35 +302,45 @@ class Stack:
             return score + sum(left_out) * self.d["mask_value"]
         return -np.inf if any(left_out) else score
 
+    def projects(self, part):
+        given = self.d.get("projections", True)
+        return given.get(part, True) if isinstance(given, dict) else given
+
     def project(self, path, query, key, value):
         """q, k and v of a sequence, by heads."""
-        if self.d.get("projections", True):
-            wide, narrow, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, self.has_bias("qkv")
+        wide, narrow, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, self.has_bias("qkv")
+        if self.projects("q"):
             query = self.linear(path + ".q", query, wide, bias, 1.5)
+        if self.projects("k"):
             key = self.linear(path + ".k", key, narrow, bias, 1.5)
+        if self.projects("v"):
             value = self.linear(path + ".v", value, narrow, bias)
         return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
 
     def close(self, path, context):
-        if not self.d.get("projections", True):
+        if not self.projects("out"):
             return context
         return self.linear(path + ".out", context, self.d["d_model"], self.has_bias("out"))
 
     def context_of(self, b, q, k, v, score_of, factors):
-        """Rows of one sequence: its context, [rows][heads * D], its weights and its scores, [heads][rows][keys]."""
+        """Rows of one sequence: its context, [rows][heads * D], its weights as they go out and its scores, [heads][rows][keys]."""
         rows, keys = q.shape[1], k.shape[1]
-        scores, weights = np.zeros((self.heads, rows, keys)), np.zeros((self.heads, rows, keys))
+        scores, weights, shown = (np.zeros((self.heads, rows, keys)) for _ in range(3))
+        wanted = self.d.get("attention_output")
+        before = isinstance(wanted, dict) and wanted.get("before_head_mask")
         context = np.zeros((rows, self.heads, v.shape[-1]))
         for h in range(self.heads):
             of = h // (self.heads // self.kv_heads)
             for row in range(rows):
                 line = np.array([score_of(b, h, row, j, q[h, row], k[of, j]) for j in range(keys)])
                 scores[h, row] = line
-                weights[h, row] = weigh(self.d, line) * factors[h]
+                weighed = weigh(self.d, line)
+                weights[h, row] = weighed * factors[h]
+                shown[h, row] = weighed if before else weights[h, row]
                 for j in range(keys):
                     if line[j] != -np.inf or np.isnan(weights[h, row, j]):
                         context[row, h] += weights[h, row, j] * v[of, j]
-        return context.reshape(rows, -1), weights, scores
+        return context.reshape(rows, -1), shown, scores
 
     def show(self, name, layer, weights, scores):
         """Weights and scores as outputs, where the description asks for this layer's."""
@@ -455,9 +466,13 @@ class Stack:
             return y + (self.given.weight(path + ".vocabulary.bias", vocab) if stage.get("bias") else 0.0)
         if kind == "normalise":
             return x / np.maximum(np.sqrt((x ** 2).sum(-1, keepdims=True)), 1e-12)
+        if kind in ("softmax", "log_softmax"):
+            x = x - x.max(-1, keepdims=True)
+            logarithm = x - np.log(np.exp(x).sum(-1, keepdims=True))
+            return np.exp(logarithm) if kind == "softmax" else logarithm
         if kind == "argmax":
             return x.argmax(-1)
-        return x if kind == "hidden" else ACTIVATIONS[kind](x)
+        return x if kind in ("hidden", "topk") else ACTIVATIONS[kind](x)
 
     def finish(self, x):
         stages = self.d.get("output") or [{"stage": "hidden"}]
@@ -468,7 +483,10 @@ class Stack:
                 name = DEFAULT_NAMES.get(stage["stage"], "activations")
                 while name in self.outputs:
                     name = f"{name}_{number}"
-            if name:
+            if stage["stage"] == "topk":
+                order = np.argsort(-x, axis=-1, kind="stable")[..., :stage["k"]]
+                self.outputs[name], self.outputs[name + "_index"] = np.take_along_axis(x, order, -1), order
+            elif name:
                 self.outputs[name] = self.laid_out(x)
 
 

@@ -46,7 +46,9 @@ OPTIONS = {
     "residual": {"yes": {}, "no": {"residual": False}},
     "bias": {"all": {}, "none": {"bias": False}, "no_qkv": {"bias": {"qkv": False, "ff": False}},
              "no_out": {"bias": {"out": False, "norm": False}}},
-    "projections": {"yes": {}, "no": {"projections": False}},
+    "projections": {"yes": {}, "no": {"projections": False}, "no_out": {"projections": {"out": False}},
+                    "no_qk": {"projections": {"q": False, "k": False}},
+                    "no_v": {"projections": {"v": False, "out": True}}},
     "scale": {"default": {}, "false": {"scale": False}, "own": {"scale": 0.3}},
     "softcap": {"none": {}, "low": {"softcap": 1.5}},
     "scoring": {"dot": {}, "additive": {"scoring": "additive"}},
@@ -60,6 +62,7 @@ OPTIONS = {
         "none": {}, "heads": {"attention_output": "heads"}, "mean": {"attention_output": "mean"},
         "last_scores": {"attention_output": lambda d: {"kind": "heads", "layers": [d["layers"] - 1], "scores": True}},
         "scores": {"attention_output": {"kind": "none", "scores": True}},
+        "unmasked": {"attention_output": {"before_head_mask": True}},
     },
     "head_mask": {"none": {}, "input": {"head_mask": "input"},
                   "constant": {"head_mask": lambda d: [[0.0, 0.5, 1.0, -2.0][-d["heads"] - layer:][:d["heads"]]
@@ -106,6 +109,9 @@ OPTIONS = {
         "first": {"output": [stage("relu", name="states"), stage("pool", over="first"), stage("sigmoid")]},
         "vocabulary": {"output": [stage("hidden"), stage("gelu"), stage("vocabulary", bias=True)]},
         "own_vocabulary": {"output": [stage("hidden"), stage("linear", to=6), stage("vocabulary", tied=False)]},
+        "softmax": {"output": [stage("softmax", name="inner"), stage("pool", over="first"), stage("linear", to=4),
+                               stage("log_softmax")]},
+        "topk": {"output": [stage("linear", to=9), stage("softmax"), stage("topk", k=4)]},
         "argmax": {"output": [stage("linear", to=9, name="logits"), stage("argmax")]},
     },
     # How it is computed, which means nothing.
@@ -118,7 +124,7 @@ OPTIONS = {
     "reuse": {"yes": {}, "no": {"reuse": False}},
 }
 
-SHOWN = ("heads", "mean", "last_scores")
+SHOWN = ("heads", "mean", "last_scores", "unmasked")
 QKV, IMAGES, TOKENS = ("qkv", "qkv_widths"), ("image", "gray"), ("tokens", "types")
 
 # (options and levels that do not stand together, why). A tuple of levels stands for each of them.
@@ -134,6 +140,14 @@ FORBIDDEN = [
     ({"projections": "no", "kv_heads": ("one", "pairs")}, "keys are slices of the states"),
     ({"projections": "no", "head_mask": "constant"}, "constant factors go with projections"),
     ({"projections": "no", "memory": ("encoder_own", "padding")}, "the memory is as wide as d_model"),
+    ({"input": ("qkv_widths",), "projections": ("no_qk", "no_v")}, "nothing would turn widths into those of heads"),
+    ({"projections": ("no_qk", "no_v"), "bias_kv": "yes"}, "it goes with projections of k and v"),
+    ({"projections": ("no_qk", "no_v"), "past": "some"}, "it goes with projections of k and v"),
+    ({"projections": ("no_out", "no_qk", "no_v"), "head_dim": "own"}, "heads are slices of the states"),
+    ({"projections": ("no_qk", "no_v"), "kv_heads": ("one", "pairs")}, "keys or values are slices of the states"),
+    ({"projections": ("no_out", "no_qk", "no_v"), "head_mask": "constant"}, "constant factors go with projections"),
+    ({"projections": ("no_qk", "no_v"), "memory": ("encoder_own", "padding")}, "the memory is as wide as d_model"),
+    ({"projections": "no_out", "memory": "encoder_own"}, "its heads are of other widths"),
     ({"heads": ("one", "three"), "kv_heads": "pairs"}, "an odd number of heads has no pairs"),
     ({"heads": "one", "kv_heads": "one"}, "it is the same as all"),
     ({"weighting": ("relu", "none"), "fully_masked": "nan"}, "nan is of a softmax"),
@@ -145,8 +159,8 @@ FORBIDDEN = [
     ({"pads": "none", "mask_value": ("little", "large"), "memory": ("none", "rows", "encoder", "encoder_own")},
      "there is no padding to add it to"),
     ({"blocked": "none", "empty_rows": "yes"}, "only blocked rows are drawn empty"),
-    ({"fully_masked": "nan", "output": ("max", "argmax")}, "there is no largest of NaN"),
-    ({"poison": "yes", "output": ("max", "argmax")}, "there is no largest of NaN"),
+    ({"fully_masked": "nan", "output": ("max", "argmax", "topk")}, "there is no largest of NaN"),
+    ({"poison": "yes", "output": ("max", "argmax", "topk")}, "there is no largest of NaN"),
     ({"poison": "yes", "shape": ("all", "prefix")}, "all tokens would see it"),
     ({"poison": "yes", "input": TOKENS + IMAGES + QKV}, "the last token has no numbers, or is not its own key"),
     ({"poison": "yes", "attention_output": SHOWN}, "what keys weigh that a row of NaN does not see is not said"),

@@ -17,6 +17,7 @@ local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
 -- seq_first no input has a leading batch.
 local function kind_of(state, tensor)
   if tensor.optional then return "ATTN2C_ROWS_INPUT" end
+  if tensor.zeros then return "ATTN2C_ZEROS_INPUT" end
   local unbatched = tensor.unbatched or state.spec.layout == "seq_first"
   return tensor.kind == "input" and unbatched and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
 end

@@ -160,7 +160,7 @@ local function added(self, a, scores)
   return scores, scale
 end
 
--- Weights of scores, times the factors of heads.
+-- Weights of scores, times the factors of heads; and those before the factors.
 local function weighted(self, a, scores, scale)
   local spec = self.spec
   local weights
@@ -171,21 +171,19 @@ local function weighted(self, a, scores, scale)
     weights = self:op("weigh", a.path .. ".weights", { scores = scores },
       { relu = spec.weighting == "relu", scale = to_float(scale) })
   end
-  if a.factors then
-    weights = self:op("head_scale", a.path .. ".masked", { weights = weights, factors = a.factors },
-      { layer = a.factors.shape[1] > 1 and a.layer or 0 })
-  end
-  return weights
+  if not a.factors then return weights, weights end
+  return self:op("head_scale", a.path .. ".masked", { weights = weights, factors = a.factors },
+    { layer = a.factors.shape[1] > 1 and a.layer or 0 }), weights
 end
 
 -- The weights, and the scores that they are made of, as outputs, where the description asks for this layer's.
-local function show(self, a, scores, weights)
+local function show(self, a, scores, weights, unmasked)
   local wanted = self.spec.attention_output
   if wanted.layers and not wanted.layers[a.layer] then return end
   local function member(what) return ("%s%s%s_%d"):format(self.input_prefix, a.output, what, a.layer) end
   local axes = a.output == "cross_" and "b.s." or axes_of_keys(self.spec, "b.sk")
   if wanted.kind == "heads" then
-    self:expose_later(weights, member("attention"), axes)
+    self:expose_later(wanted.before_head_mask and unmasked or weights, member("attention"), axes)
   elseif wanted.kind == "mean" then
     self:expose_later(self:op("mean_heads", a.path .. ".mean", { weights = weights }), member("attention"),
       "b" .. axes:sub(3))
@@ -207,14 +205,14 @@ local function attend(self, a)
   end
   local scale
   scores, scale = added(self, a, relative(self, a, scores))
-  local weights = weighted(self, a, scores, scale)
+  local weights, unmasked = weighted(self, a, scores, scale)
   local of_context = { kv_heads = a.kv_heads ~= a.heads and a.kv_heads or nil }
   for key, value in pairs(mask) do of_context[key] = value end
   local plain = not (mask.prefix or mask.extra or mask.offset or spec.fully_masked == "nan" or next(a.masks) ~= nil)
   if not plain then of_context.nonzero = true end
   if spec.fully_masked == "nan" then of_context.fully_masked_nan = true end
   local result = self:op("context", a.path .. ".context", { weights = weights, v = a.v, lengths = lengths }, of_context)
-  show(self, a, scores, weights)
+  show(self, a, scores, weights, unmasked)
   return result
 end
 
@@ -269,14 +267,19 @@ local function with_extra(self, a, name, x)
   }, { batch = self.batch, zeros = spec.zero_attn and 1 or 0 })
 end
 
+-- Whether a spec has a part's projection: q, k, v or out.
+local function projects(spec, part)
+  local given = spec.projections
+  if type(given) == "table" then return given[part] end
+  return given
+end
+
+-- Queries, keys and values; what is not projected is taken as it is, a slice of it a head.
 local function projections(self, a, query, key, value)
   local spec = self.spec
-  if not spec.projections then
-    a.q, a.k, a.v = query, key, value
-    return
-  end
   local kept = a.kept
   local function project(name, x, heads)
+    if not projects(spec, name) then return x end
     return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
   end
@@ -287,7 +290,7 @@ end
 
 local function close(self, a, context)
   local spec = self.spec
-  if not spec.projections then return context end
+  if not projects(spec, "out") then return context end
   return self:linear(a.path .. ".out", context, spec.d_model, spec.bias.out, 1 / math.sqrt(2 * spec.layers),
     a.kept and { heads = a.kept, all = spec.heads, axis = 2 } or nil)
 end

@@ -123,7 +123,7 @@ end
 function Builder:op(op_name, path, operands, attributes)
   local op = ops.make(op_name, self.section, operands, attributes or {})
   op.result = self:tensor { name = path, kind = "scratch", type = op.type, shape = op.shape,
-    unbatched = op.unbatched }
+    unbatched = op.unbatched, wide = op.wide }
   self.entry.ops[#self.entry.ops + 1] = op
   self.entry.flops = self.entry.flops + op.flops
   return op.result

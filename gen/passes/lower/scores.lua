@@ -182,7 +182,8 @@ function scores.lower(self, at, mask, store)
   local region, trace = at.region, self.variant == "trace"
   local pending, masked = {}, -math.huge
   local function settle(op)
-    if not trace and op ~= region.last_scores and op ~= region.weights then return end
+    local is_wanted = op == region.last_scores or op == region.weights or op.result.kind == "output"
+    if not trace and not is_wanted then return end
     flush(self, at, pending)
     if trace then self.op_index = self.index_of[op] end
     if masked < 0 then mask() end

@@ -143,6 +143,26 @@ function read.labels(say, field, value)
   return result
 end
 
+--- true, false, or { q =, k =, v =, out = } where some are and some are not.
+function read.projections(say, field, value)
+  if type(value) == "boolean" then return value end
+  local parts = { "q", "k", "v", "out" }
+  if type(value) ~= "table" then
+    return say(field.key, show(value) .. ", but true, false or { q =, k =, v =, out = } is allowed")
+  end
+  local result, some, all = { q = true, k = true, v = true, out = true }, false, true
+  for _, part in ipairs(words.sorted_keys(value)) do
+    if result[part] == nil then
+      say(field.key, ("no part %s; the parts are %s%s"):format(show(part), one_of(parts), suggestion(say, part, parts)))
+    else
+      result[part] = read.boolean(say, { key = field.key .. "." .. part }, value[part]) ~= false
+    end
+  end
+  for _, part in ipairs(parts) do some, all = some or result[part], all and result[part] end
+  if all or not some then return all end
+  return result
+end
+
 function read.scale(say, field, value)
   if value == false then return 1.0 end
   if type(value) ~= "number" or not (value >= 1e-30 and value <= 1e6) then
@@ -237,12 +257,19 @@ function read.attention_output(say, field, value)
   if kind == nil then kind = "heads" end
   local result = { kind = read.word(say, { key = field.key .. ".kind", words = kinds }, kind) }
   for _, key in ipairs(words.sorted_keys(value)) do
-    if key ~= "kind" and key ~= "layers" and key ~= "scores" then
-      say(field.key, show(key) .. " is not part of { kind =, layers =, scores = }")
+    if key ~= "kind" and key ~= "layers" and key ~= "scores" and key ~= "before_head_mask" then
+      say(field.key, show(key) .. " is not part of { kind =, layers =, scores =, before_head_mask = }")
     end
   end
   if value.scores ~= nil then
     result.scores = read.boolean(say, { key = field.key .. ".scores" }, value.scores)
+  end
+  if value.before_head_mask ~= nil then
+    local at = field.key .. ".before_head_mask"
+    result.before_head_mask = read.boolean(say, { key = at }, value.before_head_mask)
+    if result.before_head_mask and result.kind and result.kind ~= "heads" then
+      say(at, "goes with kind = \"heads\"")
+    end
   end
   if value.layers == nil then return result end
   if type(value.layers) ~= "table" then

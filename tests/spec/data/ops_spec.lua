@@ -129,6 +129,8 @@ describe("ops.make", function()
       { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
+      { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
+      { "log_softmax", { x = tensor(2, 5) }, {}, { 2, 5 } },
       { "rotate", { x = x, cosines = tensor(3, 1), sines = tensor(3, 1) }, { heads = 1, pairs = true }, { 2, 3, 5 } },
       { "additive_scores", { q = tensor(2, 3, 8), k = tensor(2, 6, 8), score = tensor(4, 2) }, additive,
         { 2, 4, 3, 6 } },
@@ -149,6 +151,8 @@ describe("ops.make", function()
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
       { "argmax", { x = x }, {}, { 2, 3 } },
+      { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
+      { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
     }
     local counted, known = { linear = true, scores = true, context = true, add_relative = true, join = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
@@ -157,7 +161,8 @@ describe("ops.make", function()
       local op = ops.make(case[1], "input", case[2], case[3])
       assert.same(case[4], op.shape, case[1])
       assert.equal(0, op.flops)
-      assert.equal(case[1] == "argmax" and "i32" or "f32", op.type)
+      local gives_indices = case[1] == "argmax" or case[1] == "topk_indices"
+      assert.equal(gives_indices and "i32" or "f32", op.type)
     end
   end)
 

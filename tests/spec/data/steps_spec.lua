@@ -49,8 +49,8 @@ describe("steps", function()
 
   it("call bodies that the runtime has, with as many arguments", function()
     local text = ""
-    for _, name in ipairs { "softmax", "online", "norm", "mask", "ranges", "positions", "additive", "transpose",
-      "gather" } do
+    for _, name in ipairs { "softmax", "softmax_rows", "online", "norm", "mask", "ranges", "positions", "additive",
+      "transpose", "gather", "topk" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do

@@ -80,7 +80,7 @@ describe("a description", function()
   it("names the stages where one is asked that is none, and the nearest or the one of the same meaning", function()
     local list = "; stages: argmax, encoder, .*, vocabulary; functions and numbers: floor, huge, max, min, pi, sqrt$"
     for name, hint in pairs {
-      softmax = " %(as a stage it is not supported; .*%)", swish = " %(did you mean silu%?%)",
+      dropout = " %(dropout is of training only%)", swish = " %(did you mean silu%?%)",
       gelu_new = " %(did you mean gelu_tanh%?%)", linaer = " %(did you mean linear%?%)",
       layer_norm = " %(did you mean norm%(%)%?%)", hardtanh = " %(hardtanh is not supported%)", xyzzyplugh = "",
     } do
@@ -408,8 +408,8 @@ describe("overrides", function()
       refusal(base, "seq=(function() while true do end end)()"))
     assert.equal('"seq=math.sqrt(64)": the value is neither a Lua literal nor a bare word: '
       .. "math.sqrt is sqrt here; there are floor, huge, max, min, pi and sqrt", refusal(base, "seq=math.sqrt(64)"))
-    assert.matches('^"output=softmax%(%)": the value is neither .* word: no stage and no function is called "softmax"',
-      refusal(base, "output=softmax()"))
+    assert.matches('^"output=dropout%(%)": the value is neither .* word: no stage and no function is called "dropout"',
+      refusal(base, "output=dropout()"))
   end)
 
   it("are refused where a key has no keys", function()

@@ -120,6 +120,27 @@ describe("the graph", function()
     assert.equal("sinusoidal 3", behind.graph.tensors["input.positions.sinusoidal"].formula)
   end)
 
+  it("ends in probabilities or their logarithms, which have names of their own", function()
+    for stage, name in pairs { softmax = "probabilities", log_softmax = "log_probabilities" } do
+      local g = graph({ output = { { stage = "pool", over = "first" }, { stage = "linear", to = 5 },
+        { stage = stage } } }).graph
+      local result = g.tensors[g.entry.outputs[1]]
+      assert.equal(name, result.member)
+      assert.equal(5, result.shape[2])
+    end
+  end)
+
+  it("gives the largest numbers and where they are, with the batch in front", function()
+    local state = graph({ batch = 3, layout = "seq_first", output = { { stage = "linear", to = 5, name = "top" },
+      { stage = "topk", k = 2 } } })
+    local g, members = state.graph, {}
+    for i, name in ipairs(g.entry.outputs) do
+      local t = g.tensors[name]
+      members[i] = ("%s %s %s %s"):format(t.member, t.type, require("common.words").shape(t.shape), t.grows)
+    end
+    assert.same({ "top f32 [8, 3, 5] sb.", "top_2 f32 [3, 8, 2] bs.", "top_2_index i32 [3, 8, 2] bs." }, members)
+  end)
+
   it("runs the output's stages in order and names their results", function()
     local state = graph({ batch = 3, output = { { stage = "hidden" }, { stage = "pool", over = "last" },
       { stage = "linear", to = 4, activation = "tanh", name = "score" }, { stage = "sigmoid" },

@@ -350,6 +350,20 @@ describe("stages", function()
     local pool, argmax, linear = { stage = "pool", over = "max" }, { stage = "argmax" }, { stage = "linear", to = 3 }
     assert.same({}, refusals({ output = { pool, linear, argmax } }))
     assert.same({ "output.2: the rows were pooled before; one pool is allowed" }, refusals({ output = { pool, pool } }))
+    assert.same({ "input.optional_types: goes with types" },
+      refusals({ input = { stage = "tokens", vocab = 9, optional_types = true } }))
+    local top = { stage = "topk", k = 3, name = "best" }
+    assert.same({}, refusals({ output = { pool, linear, top } }))
+    assert.same({ "output.4: nothing can follow topk, which gives values and their indices" },
+      refusals({ output = { pool, linear, top, { stage = "softmax" } } }))
+    assert.same({ "output.2.k: 4, but the rows are 3 wide" },
+      refusals({ output = { linear, { stage = "topk", k = 4 } } }))
+    assert.same({ "output.1.k: 13, but the rows are 12 wide" }, refusals({ input = { stage = "qkv" }, vdim = 12,
+      projections = false, residual = false, norm = "none", d_ff = 0, output = { { stage = "topk", k = 13 } } }))
+    assert.same({ "output.1.k: 1025, but an integer from 1 to 1024 is allowed" },
+      refusals({ output = { { stage = "topk", k = 1025 } } }))
+    assert.same({ 'output.2.name: "best_index", of the indices, is the name of another output, too' },
+      refusals({ output = { { stage = "linear", to = 3, name = "best_index" }, top } }))
     assert.same({ "output.2: nothing can follow argmax, which gives integers" },
       refusals({ output = { argmax, linear } }))
     assert.same({ 'output.2.name: "a" is the name of another output, too' },

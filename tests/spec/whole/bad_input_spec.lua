@@ -99,7 +99,7 @@ describe("a description's keys:", function()
     positions = "none, learned, sinusoidal, rope, alibi, relative_key, relative_key_query or t5",
     kv_heads = "an integer from 1 to 128", gated = "true or false", norm_kind = "layer or rms",
     residual = "true or false", dropout = "a number from 0 to 1", drop_path = "a number from 0 to 1",
-    projections = "true or false", scoring = "dot or additive", weighting = "softmax, relu or none",
+    projections = "true, false or { q =", scoring = "dot or additive", weighting = "softmax, relu or none",
     fully_masked = "zero or nan", bias_kv = "true or false", zero_attn = "true or false",
     attention_output = "none, heads or mean", head_mask = "none, input or a list of a list of factors a layer",
     past = "an integer from 0 to 4096", prefix = "an integer from 1 to 4096", mask_value = "a number from -1e+30 to 0",

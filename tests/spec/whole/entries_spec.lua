@@ -258,6 +258,37 @@ int main(int argc, char **argv) {
   end)
 end)
 
+describe("token types that need not be given", function()
+  setup(function() scratch = helper.folder() end)
+  teardown(helper.clean)
+
+  it("are 0 then, of one length and of several", function()
+    for name, seq in pairs { one = "5", several = "{ 5, 16 }" } do
+      local text = description(name, seq):gsub("vocab = 50", "vocab = 50, types = 3, optional_types = true")
+      local program = build(name, text)
+      write_checkpoint(text, scratch .. "/weights.safetensors")
+      write_inputs(5, { 0, 1, 2 }, { 5, 3, 4 })
+      local function logits(type)
+        local list = { "run", "--weights", scratch .. "/weights.safetensors", "--input", "ids=" .. scratch
+          .. "/ids.npy", "--input", "lengths=" .. scratch .. "/lengths.npy", "--output", "logits=-" }
+        if type then
+          local types = {}
+          for i = 1, 15 do types[i] = type end
+          write_integers(scratch .. "/types.npy", { 3, 5 }, types)
+          table.move({ "--input", "token_types=" .. scratch .. "/types.npy" }, 1, 2, #list + 1, list)
+        end
+        local code, said = run(program, list)
+        assert.equal(0, code, said)
+        return said
+      end
+      assert.equal(logits(0), logits())
+      assert.are_not.equal(logits(1), logits())
+      local _, info = run(program, { "info" })
+      assert.matches("token_types: int32 %[[%d, ]+%], 0 to 2, or not given: all 0", info)
+    end
+  end)
+end)
+
 describe("lengths", function()
   setup(function() scratch = helper.folder() end)
   teardown(helper.clean)

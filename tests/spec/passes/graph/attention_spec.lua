@@ -312,6 +312,27 @@ describe("weights and scores go out", function()
   end)
 end)
 
+describe("lengths of an encoder", function()
+  it("are not judged by the length of a call", function()
+    local state = graph({ mask = "padding", memory = { stage = "encoder", seq = 20, mask = "padding" } })
+    assert.equal("count", state.graph.tensors["in.lengths"].fill)
+    assert.is_nil(state.graph.tensors["in.source_lengths"].fill)
+  end)
+end)
+
+describe("weights before a head mask", function()
+  it("go out where that is asked, and those behind it make the context", function()
+    local output = { before_head_mask = true }
+    for _, factors in ipairs { "input", { { 0, 0.5 } } } do
+      local state = graph({ attention_output = output, head_mask = factors })
+      assert.equal("attention_0", state.graph.tensors["l0.attn.weights"].member)
+      assert.is_nil(state.graph.tensors["l0.attn.masked"].member)
+      assert.equal("l0.attn.context = context(l0.attn.masked, l0.attn.v)", equations(state, "context$")[1])
+    end
+    assert.equal("attention_0", graph({ attention_output = output }).graph.tensors["l0.attn.weights"].member)
+  end)
+end)
+
 describe("query, key and value", function()
   it("come in one by one; lengths are of the keys, and a pool takes every query", function()
     local state = graph({ batch = 2, input = { stage = "qkv" }, key_seq = 5, kdim = 6, vdim = 7, mask = "padding",
@@ -322,6 +343,23 @@ describe("query, key and value", function()
       { shape(state, "l0.attn.k.weight"), shape(state, "l0.attn.v.weight"), shape(state, "l0.attn.scores") })
     assert.equal(6, state.graph.tensors["in.lengths"].limit) -- 1 to 5
     assert.equal("output.1.pool = pool(l0.norm2)", equations(state, "pool$")[1])
+  end)
+
+  it("are projected one by one", function()
+    local function parts_of(given)
+      local state = graph({ projections = given })
+      local list = {}
+      for _, name in ipairs(state.graph.weights) do
+        list[#list + 1] = name:match("^l0%.attn%.(%a+)%.weight$")
+      end
+      return table.concat(list, " "), equations(state, "context$")[1], equations(state, "attn.sum$")[1]
+    end
+    assert.equal("q k v out", (parts_of({ q = true })))
+    local list, context, sum = parts_of({ v = false, out = false })
+    assert.same({ "q k", "l0.attn.context = context(l0.attn.weights, in.hidden)",
+      "l0.attn.sum = add(l0.attn.context, in.hidden)" }, { list, context, sum })
+    assert.equal("v out", (parts_of({ q = false, k = false })))
+    assert.equal("", (parts_of({ q = false, k = false, v = false, out = false })))
   end)
 
   it("without projections are all there is", function()

@@ -58,6 +58,10 @@ local options = {
   { { input = { stage = "tokens", vocab = 9, types = 2 } }, { ["ids=in.token_types"] = 1 } },
   { { layout = "seq_first", batch = 2 }, { ["output.hidden.swapped"] = 1 } },
   { { output = { { stage = "normalise" } } }, { ["normalise"] = 1 } },
+  { { output = { { stage = "softmax" } } }, { ["softmax_rows"] = 1 } },
+  { { output = { { stage = "topk", k = 3 } } }, { ["topk_values cols=16 k=3"] = 1,
+    ["topk_indices cols=16 k=3"] = 1 } },
+  { { output = { { stage = "log_softmax" } } }, { ["log_softmax"] = 1 } },
 }
 
 describe("an option", function()

@@ -91,7 +91,16 @@ describe("weights as outputs", function()
       refused({ layers = 1 }))
     assert.equal("attention_output.layers: the list of layers has holes", refused({ layers = { [2] = 1 } }))
     assert.equal('attention_output.layers: a list of layers has no key "first"', refused({ layers = { first = 0 } }))
-    assert.equal('attention_output: "layer" is not part of { kind =, layers =, scores = }', refused({ layer = { 0 } }))
+    assert.equal('attention_output: "layer" is not part of { kind =, layers =, scores =, before_head_mask = }',
+      refused({ layer = { 0 } }))
+    assert.equal("attention_output.before_head_mask: 0, but true or false is allowed",
+      refused({ before_head_mask = 0 }))
+    for _, kind in ipairs { "mean", "none" } do
+      assert.equal('attention_output.before_head_mask: goes with kind = "heads"',
+        refused({ kind = kind, before_head_mask = true }))
+      assert.same({ kind = kind, before_head_mask = false }, output({ kind = kind, before_head_mask = false }))
+    end
+    assert.same({ kind = "heads", before_head_mask = true }, output({ before_head_mask = true }))
   end)
 
   it("have names that no output stage may take", function()
@@ -212,6 +221,34 @@ describe("an attention", function()
     assert.equal("past: 4089 + seq 8, but at most 4096 keys are allowed", refusal({ past = 4089 }))
   end)
 
+  it("may leave out projections one by one", function()
+    assert.is_true(spec({ projections = { q = true, out = true } }).projections)
+    assert.is_false(spec({ projections = { q = false, k = false, v = false, out = false } }).projections)
+    assert.same({ q = true, k = true, v = true, out = false }, spec({ projections = { out = false } }).projections)
+    local one = { bias_kv = true, past = 2, projections = { out = false, q = false } }
+    assert.same({}, refusals(one))
+    assert.equal("projections: \"none\", but true, false or { q =, k =, v =, out = } is allowed",
+      refusal({ projections = "none" }))
+    assert.equal("projections.k: 1, but true or false is allowed", refusal({ projections = { k = 1 } }))
+    assert.equal('projections: no part "o"; the parts are q, k, v or out', refusal({ projections = { o = false } }))
+    for _, part in ipairs { "k", "v" } do
+      local rest = { [part] = false }
+      assert.equal("bias_kv: goes with projections of k and v", refusal({ projections = rest, bias_kv = true }))
+      assert.equal("past: goes with projections of k and v", refusal({ projections = rest, past = 1 }))
+      assert.equal(("kv_heads: without a projection of %s kv_heads x head_dim must be d_model, but 1 x 8 is not 16")
+        :format(part), refusal({ projections = rest, kv_heads = 1 }))
+      assert.equal(("memory.width: without a projection of %s the memory must be as wide as d_model"):format(part),
+        refusal({ projections = rest, memory = { seq = 4, width = 15 } }))
+    end
+    for _, part in ipairs { "q", "out" } do
+      assert.equal(("head_dim: without a projection of %s heads x head_dim must be d_model, but 2 x 4 is not 16")
+        :format(part), refusal({ projections = { [part] = false }, head_dim = 4 }))
+      assert.same({}, refusals({ projections = { [part] = false }, kv_heads = 1, memory = { seq = 4, width = 15 } }))
+    end
+    assert.equal('head_mask: constant factors go with all projections; "input" goes with either',
+      refusal({ projections = { out = false }, head_mask = { { 1, 0 } } }))
+  end)
+
   it("without projections has heads that are parts of the states", function()
     assert.same({}, refusals({ projections = false }))
     assert.same({}, refusals({ projections = false, zero_attn = true, head_mask = "input" }))
@@ -248,6 +285,24 @@ describe("query, key and value", function()
     assert.equal("past: does not go with input = qkv(), which has keys of its own", refusal({ input = qkv, past = 1 }))
     assert.equal("norm: pre does not go with input = qkv(): the norm would be of the query alone",
       refusal({ input = qkv, norm = "pre" }))
+  end)
+
+  it("without some projections are as wide as those", function()
+    local function partly(parts, more)
+      local keys = { input = qkv, projections = parts }
+      for key, value in pairs(more) do keys[key] = value end
+      return refusals(keys)
+    end
+    assert.same({}, partly({ k = false }, { kdim = 8, kv_heads = 1, vdim = 5 }))
+    assert.same({ "kdim: 10, but without a projection of k it must be kv_heads x head_dim, 16" },
+      partly({ k = false }, { kdim = 10 }))
+    assert.same({}, partly({ v = false }, { vdim = 6, kdim = 5 })) -- the projection behind it makes d_model of 6
+    assert.same({ "vdim: 7 is not divisible by kv_heads 2" }, partly({ v = false }, { vdim = 7 }))
+    assert.same({ "vdim: 6, but with a residual sum the result must be as wide as d_model 16" },
+      partly({ v = false, out = false }, { vdim = 6 }))
+    assert.same({ "head_dim: without a projection of out heads x head_dim must be d_model, but 2 x 4 is not 16" },
+      partly({ out = false }, { head_dim = 4 }))
+    assert.same({}, partly({ out = false }, { head_dim = 4, residual = false, norm = "none", d_ff = 0 }))
   end)
 
   it("without projections are as wide as their heads", function()
