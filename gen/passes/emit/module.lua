@@ -65,6 +65,8 @@ function emit_module.values(state)
   local graph, made = last.graph, { inputs = {}, outputs = {} }
   for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], state, last.spec) end
   for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], state, last.spec) end
+  made.has_integers = false
+  for _, each in ipairs(made.inputs) do made.has_integers = made.has_integers or each.kind == "int32" end
   made.first_input = made.inputs[1].name
   return made
 end

@@ -1,4 +1,5 @@
 -- reserved_python_spec: names that Python has taken: none of this machine's is missing, and parameters stay apart.
+require("tests.spec.helper") -- finds the modules of gen
 local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
 
