@@ -39,6 +39,8 @@ describe("reserved words of Python", function()
         seen[parameter] = true
       end
     end
+    assert.equal("out_", reserved_python.parameter("out"))
+    assert.equal("self_", reserved_python.parameter("self"))
     assert.equal("ids", reserved_python.parameter("ids"))
     for word in pairs(reserved.keywords) do
       assert.equal(reserved.member(word), reserved_python.parameter(word))
