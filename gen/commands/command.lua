@@ -8,6 +8,7 @@ local linkage = require("data.linkage")
 local overrides = require("commands.overrides")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
+local reserved_python = require("data.reserved_python")
 local stage_table = require("data.stages")
 local terminal = require("common.terminal")
 local tuning = require("passes.plan.tuning")
@@ -193,7 +194,8 @@ function run.build(root, arguments)
   options.compile, options.is_static = true, arguments.static
   local state, folder = generate(root, arguments, options)
   local name = state.spec.name
-  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc\n"):format(terminal.safe(folder), name, name, name, name, name))
+  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc, %s.py, %s-config.cmake\n"):format(terminal.safe(folder), name,
+    name, name, name, name, reserved_python.module(name), name))
   return 0
 end
 

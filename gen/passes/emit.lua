@@ -8,12 +8,14 @@ local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
 local emit_descriptor = require("passes.emit.descriptor")
 local emit_lengths = require("passes.emit.lengths")
+local emit_module = require("passes.emit.module")
 local emit_steps = require("passes.emit.steps")
 local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
 local linkage = require("data.linkage")
 local operands = require("data.operands")
 local reserved = require("data.reserved")
+local reserved_python = require("data.reserved_python")
 local sentences = require("passes.emit.sentences")
 local steps = require("data.steps")
 local template = require("common.template")
@@ -124,6 +126,8 @@ local function values_of(state)
     saved_by_two = ("%.3f"):format(longest.saved_by_two),
     tuned = tuning_hash and " with tuning " .. tuning_hash or "",
     embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
+    series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
+    module = reserved_python.module(spec.name),
   }
 end
 
@@ -245,6 +249,7 @@ function emit.run(state)
   values.traces, values.profiles = one_an_entry("trace@"), one_an_entry("profile@")
   values.parts = one_an_entry("{ part_products@, part_kernels@, part_rows@ }")
   values.has_text = state.tokenizer ~= nil
+  values.cmake_libraries = values.has_text and "pthread;m;utf8proc;pcre2-8" or "pthread;m"
   values.text_libraries = values.has_text and " -lutf8proc -lpcre2-8" or ""
   add(name .. ".h", "model.h.in", values)
   add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
@@ -254,6 +259,9 @@ function emit.run(state)
   add(name .. "_program.c", "program.c.in", values)
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)
+  add(name .. "-config.cmake", "model-config.cmake.in", values)
+  add(name .. "-config-version.cmake", "model-config-version.cmake.in", values)
+  add(values.module .. ".py", "module.py.in", with(values, emit_module.values(state)))
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.entries[#values.entries], emit_text.values(state)))
     table.insert(state.files, { name = name .. ".tables", text = state.tokenizer.tables, is_data = true })

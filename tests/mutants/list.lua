@@ -482,6 +482,13 @@ of("runtime/check/check_mask.c", "c:check_mask") {
     new = "if (entry->ops[number].role == ATTN2C_MAKES_SCORES)", wrong = "a mean over heads has no mask" },
 }
 
+of("gen/data/reserved_python.lua", spec .. "data/reserved_python_spec.lua") {
+  { name = "python_own", old = 'set "self out"', new = 'set "self"', filter = "parameter of its own",
+    wrong = "an input called out is where outputs are given" },
+  { name = "python_underscores", old = 'name:match("^(.-)_*$")', new = "name", filter = "parameter of its own",
+    wrong = "two inputs have one parameter" },
+}
+
 of("runtime/program/arguments.c", "c:program") {
   { name = "arguments_twice", old = "if (*place != NULL) {", new = "if (*place == value) {",
     filter = "program/refuses_wrong*", wrong = "--weights is taken twice" },

@@ -63,7 +63,8 @@ describe("folders of any name", function()
       assert.equal("", errors)
       assert.is_nil(output:find("[\27\xFF]"), "a raw name on the terminal")
       runs({ "./" .. name .. "/tiny", "info" }, folder)
-      for _, file in ipairs { "libtiny.a", "libtiny.so", "tiny.h", "tiny.pc" } do
+      for _, file in ipairs { "libtiny.a", "libtiny.so", "tiny.h", "tiny.pc", "tiny.py", "tiny-config.cmake",
+          "tiny-config-version.cmake" } do
         assert.equal("file", lfs.attributes(("%s/%s/%s"):format(folder, name, file), "mode"))
       end
     end
@@ -234,7 +235,7 @@ describe("the cache", function()
     assert.truthy(said:find(line_said, 1, true), said)
     assert.same({}, snapshot(folder .. "/attn2c"))
     assert.matches("\r%[#+%.*%] %d+ s, %d+ s left  compiling: %d+ of %d+\27%[K", said)
-    assert.matches("\r\27%[K[^\r]*tiny.pc\r\n$", said)
+    assert.matches("\r\27%[K[^\r]*tiny%-config.cmake\r\n$", said)
   end)
 end)
 

@@ -60,6 +60,39 @@ describe("the README", function()
     assert.are.equal(2, count)
   end)
 
+  it("shows its use from Python, with what that prints", function()
+    os.execute("ln -sfn " .. top .. "/models " .. scratch .. "/models")
+    write("example.py", block("Python, CMake, C++, Rust", "python"))
+    assert.are.equal(block("Python, CMake, C++, Rust", ""),
+      succeeds("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 example.py"))
+  end)
+
+  it("shows commands that build and run examples, with their numbers", function()
+    os.execute("ln -sfn " .. top .. "/models " .. scratch .. "/models")
+    local got, expected, count = nil, {}, 0
+    local function compare()
+      for i, line in ipairs(expected) do
+        local speaker, logit = line:match("^(%d+) (%S+)$")
+        assert.are.equal(speaker, got[i]:match("^(%d+) "))
+        assert.is_true(math.abs(logit - got[i]:match(" (%S+)$")) < 1e-3, line)
+        count = count + 1
+      end
+      expected = {}
+    end
+    for line in block("Python, CMake, C++, Rust", "", 2):gmatch("[^\n]+") do
+      local command = line:match("^%$ (.*)$")
+      if command then
+        compare()
+        got = {}
+        for said in succeeds((command:gsub("^rustc ", "/usr/bin/rustc "))):gmatch("[^\n]+") do got[#got + 1] = said end
+      else
+        expected[#expected + 1] = line
+      end
+    end
+    compare()
+    assert.are.equal(4, count)
+  end)
+
   it("shows a first model that builds and passes its check", function()
     write("first.lua", block("Your first model", "lua"))
     local text = succeeds(top .. "/gen/attn2c check first.lua layers=1 d_model=64 seq=16 input.vocab=100")

@@ -1,0 +1,55 @@
+-- reserved_python.lua: names that are reserved by Python, for the module of a model. An input keeps its name; where
+-- that cannot be a parameter, the parameter has one underscore more, as a member of a C struct has (reserved.lua). So
+-- has the module of a model whose name is that of a module that it, or what it imports, needs.
+local reserved = require("data.reserved")
+local words = require("common.words")
+
+local reserved_python = {}
+
+local function set(text)
+  local list = {}
+  for word in text:gmatch("%S+") do list[#list + 1] = word end
+  return words.set(list)
+end
+
+--- Keywords up to Python 3.13, and what a method of a model has as parameters of its own.
+reserved_python.keywords = set [[
+  and as assert async await break class continue def del elif else except finally for from global if import in is
+  lambda nonlocal not or pass raise return try while with yield
+]]
+reserved_python.own = set "self out"
+
+--- The modules of Python's own library, and NumPy.
+reserved_python.modules = set [[
+  abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
+  builtins bz2 calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent
+  configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib
+  dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions
+  ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http idlelib
+  imaplib imghdr imp importlib inspect io ipaddress itertools json keyword lib2to3 linecache locale logging lzma
+  mailbox mailcap marshal math mimetypes mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath
+  nturl2path numbers numpy opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil
+  platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat
+  queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex
+  shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl
+  stat statistics string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib
+  tempfile termios textwrap this threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc
+  tty turtle turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser
+  winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
+]]
+
+--- The parameter for an input: the member that it has in C, with an underscore behind it where that, less its own
+--- underscores at the end, is taken. Two names never have the same parameter.
+function reserved_python.parameter(name)
+  local bare = name:match("^(.-)_*$")
+  if reserved_python.keywords[bare] or reserved_python.own[bare] then return name .. "_" end
+  return reserved.member(name)
+end
+
+--- The module of a model.
+function reserved_python.module(name)
+  local is_taken = reserved_python.keywords[name] or reserved_python.modules[name]
+  return is_taken and name .. "_" or name
+end
+
+return reserved_python

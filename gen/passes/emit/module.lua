@@ -1,0 +1,74 @@
+-- emit_module: what the Python module of a model has beside its C interface, as Python: parameters, types and shapes.
+-- A size of a shape is a number, or "batch", "seq" or "seq + N", which a call decides.
+local reserved = require("data.reserved")
+local reserved_python = require("data.reserved_python")
+
+local emit_module = {}
+
+local kinds = { f32 = "float32", i32 = "int32" }
+
+-- The sizes of a tensor's shape, as Lua values.
+local function sizes_of(tensor, spec, is_growing)
+  local sizes = {}
+  for i, n in ipairs(tensor.shape) do
+    local letter = is_growing and tensor.grows:sub(i, i) or ""
+    local behind = letter == "k" and n - spec.seq or 0
+    sizes[i] = letter == "b" and "batch" or letter == "s" and "seq"
+      or letter == "k" and (behind > 0 and ("seq + %d"):format(behind) or "seq") or n
+  end
+  return sizes
+end
+
+local function literal(value) return type(value) == "string" and '"' .. value .. '"' or tostring(value) end
+
+-- A Python tuple.
+local function tuple(sizes)
+  local parts = {}
+  for i, size in ipairs(sizes) do parts[i] = literal(size) end
+  return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
+end
+
+local function shown(sizes)
+  local parts = {}
+  for i, size in ipairs(sizes) do parts[i] = ("[%s]"):format(size) end
+  return table.concat(parts)
+end
+
+-- The least and the largest value of an integer input.
+local function bounds_of(tensor, is_listed)
+  if tensor.type ~= "i32" then return "None", "None" end
+  local is_count = is_listed and (tensor.optional or tensor.fill == "count")
+  return literal(tensor.minimum), is_count and literal("seq") or literal(tensor.limit - 1)
+end
+
+local function input_of(tensor, state, spec)
+  local sizes = sizes_of(tensor, spec, state.is_listed)
+  local least, most = bounds_of(tensor, state.is_listed)
+  local range = least == "None" and "" or (", from %s to %s"):format(least, (most:gsub('"', "")))
+  local name = reserved_python.parameter(tensor.member)
+  if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
+  return { name = name, member = reserved.member(tensor.member),
+    kind = kinds[tensor.type], sizes = tuple(sizes), shape = shown(sizes), range = range, least = least, most = most,
+    optional = tensor.optional and "True" or "False", is_optional = tensor.optional }
+end
+
+local function output_of(tensor, state, spec)
+  local sizes = sizes_of(tensor, spec, state.is_listed)
+  return { name = tensor.member, member = reserved.member(tensor.member), kind = kinds[tensor.type],
+    sizes = tuple(sizes), shape = shown(sizes), text_sizes = tuple(sizes_of(tensor, spec, true)),
+    text_shape = shown(sizes_of(tensor, spec, true)) }
+end
+
+--- The values of templates/module.py.in. state: the model's.
+function emit_module.values(state)
+  local last = state.entries[#state.entries]
+  local graph, made = last.graph, { inputs = {}, outputs = {} }
+  for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], state, last.spec) end
+  for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], state, last.spec) end
+  made.has_integers = false
+  for _, each in ipairs(made.inputs) do made.has_integers = made.has_integers or each.kind == "int32" end
+  made.first_input = made.inputs[1].name
+  return made
+end
+
+return emit_module

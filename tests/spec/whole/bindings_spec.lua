@@ -1,0 +1,199 @@
+-- bindings_spec.lua: the use of a model from other programs: the examples of models/examples in C, C++, Python and Rust
+-- against the program's own answers, the Python module (tests/bindings), the CMake package file.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local lfs = require("lfs")
+local process = require("common.process")
+
+local root = helper.absolute_root()
+local here = root .. "/out/spec/bindings"
+local examples = root .. "/models/examples/"
+local weights = root .. "/models/speaker/speaker.safetensors"
+local BATCH = 32
+local FEATURES = BATCH * 128 * 40 * 4 -- bytes
+local ODD = [[return { name = "numpy", input = qkv(), inputs = { query = "lambda", key = "double", value = "out" },
+  seq = { 2, 5 }, batch = { 1, 3 }, d_model = 3, heads = 1, layers = 1, projections = false, scale = false,
+  residual = false, norm = "none", d_ff = 0, output = { hidden { name = "class" } } }]]
+
+local function try(words)
+  local child = process.run { words = words, folder = here, gather = "all" }
+  return child.signal ~= 0 and -child.signal or child.code, child.output, child.errors
+end
+
+local function runs(words)
+  local code, output, errors = try(words)
+  assert.same({ 0, "" }, { code, errors }, table.concat(words, " "))
+  return output
+end
+
+local function build(...)
+  runs { "env", "ATTN2C_CFLAGS=-O0", "XDG_CACHE_HOME=" .. root .. "/out/spec/cache", "lua5.4", root .. "/gen/attn2c",
+    "build", ... }
+end
+
+-- A script with the modules of these folders; any warning fails.
+local function python(folders, ...)
+  return runs { "env", "PYTHONPATH=" .. root .. "/tests/bindings:" .. folders, "PYTHONDONTWRITEBYTECODE=1",
+    "/usr/bin/python3", "-W", "error", ... }
+end
+
+local function values(name, form)
+  local text, list = helper.read(here .. "/" .. name), {}
+  for i = 11 + string.unpack("<I2", text, 9), #text - 3, 4 do list[#list + 1] = string.unpack(form, text, i) end
+  return list
+end
+
+-- What each example prints, made of the program's answers.
+local function expected_lines()
+  local speakers, logits, lines = values("speaker.npy", "<i4"), values("logits.npy", "<f"), {}
+  local width = #logits // #speakers
+  for i = 1, BATCH do
+    lines[i] = ("%d %.6f\n"):format(speakers[i], math.max(table.unpack(logits, (i - 1) * width + 1, i * width)))
+  end
+  return table.concat(lines)
+end
+
+local expected
+
+setup(function()
+  if lfs.attributes(here, "mode") then files.remove_folder(here) end
+  files.make_folder(here)
+  build(root .. "/models/speaker.lua", "-o", "speaker")
+  runs { "speaker/speaker", "run", "--weights", weights, "--input",
+    "features=" .. root .. "/models/speaker/segments.npy", "--output", "speaker=speaker.npy", "--output",
+    "logits=logits.npy" }
+  local text = helper.read(root .. "/models/speaker/segments.npy")
+  local at = 11 + string.unpack("<I2", text, 9)
+  helper.write(here .. "/segments", text:sub(at, at + FEATURES - 1))
+  helper.write(here .. "/short", text:sub(at, at + FEATURES - 5))
+  expected = expected_lines()
+end)
+
+teardown(function() files.remove_folder(here) end)
+
+local function compile(...)
+  assert.equal("", runs { ... })
+end
+
+-- A built example answers as the program does, and refuses what is not there.
+local function answers(...)
+  local words = { ... }
+  local function with(first, second)
+    local list = { table.unpack(words) }
+    list[#list + 1], list[#list + 2] = first, second
+    return list
+  end
+  helper.same_text(expected, runs(with(weights, "segments")), words[#words])
+  for _, wrong in ipairs { with("nowhere", "segments"), with(weights, "nowhere"), with(weights, "short") } do
+    local code, output, errors = try(wrong)
+    assert.is_true(code > 0, code)
+    assert.equal("", output)
+    assert.is_true(#errors > 0)
+  end
+end
+
+local linked = { "-Ispeaker", "-Lspeaker", "-lspeaker", "-lm", "-Wl,-rpath," .. here .. "/speaker" }
+local warnings = { "-Wall", "-Wextra", "-Wpedantic", "-Werror" }
+
+describe("the example in", function()
+  it("C", function()
+    for _, compiler in ipairs { "gcc", "clang" } do
+      compile(compiler, "-std=c11", warnings[1], warnings[2], warnings[3], warnings[4], examples .. "speaker.c", "-o",
+        "from_c", table.unpack(linked))
+      answers("./from_c")
+    end
+  end)
+
+  it("C++", function()
+    for _, compiler in ipairs { "g++", "clang++" } do
+      compile(compiler, "-std=c++11", warnings[1], warnings[2], warnings[3], warnings[4], examples .. "speaker.cpp",
+        "-o", "from_cpp", table.unpack(linked))
+      answers("./from_cpp")
+    end
+  end)
+
+  it("Rust", function()
+    compile("/usr/bin/rustc", "--edition", "2021", "-D", "warnings", "-L", "speaker", "-C",
+      "link-arg=-Wl,-rpath," .. here .. "/speaker", examples .. "speaker.rs", "-o", "from_rust")
+    answers("./from_rust")
+  end)
+
+  it("Python", function()
+    answers("env", "PYTHONPATH=" .. here .. "/speaker", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3", "-W", "error",
+      examples .. "speaker_example.py")
+  end)
+end)
+
+describe("the package file of CMake", function()
+  it("gives the shared and the static library", function()
+    runs { "cmake", "-S", examples, "-B", "made", "-DCMAKE_PREFIX_PATH=" .. here .. "/speaker" }
+    runs { "cmake", "--build", "made" }
+    for _, name in ipairs { "speaker_c", "speaker_static", "speaker_cpp" } do answers("made/" .. name) end
+    assert.is_truthy(runs({ "ldd", "made/speaker_c" }):find("libspeaker.so", 1, true))
+    assert.is_nil(runs({ "ldd", "made/speaker_static" }):find("libspeaker.so", 1, true))
+  end)
+
+  it("knows its version", function()
+    local version = require("common.version").generator
+    local series = version:match("^%d+%.%d+")
+    for wanted, fits in pairs { [""] = true, [version] = true, [version .. " EXACT"] = true, [series] = true,
+      ["0.1"] = false, ["0.0.9"] = false, ["99.0"] = false, [series .. ".999"] = false } do
+      files.make_folder(here .. "/version")
+      helper.write(here .. "/version/CMakeLists.txt", ("cmake_minimum_required(VERSION 3.13)\nproject(version C)\n"
+        .. "find_package(speaker %s REQUIRED)\nfind_package(speaker)\n"):format(wanted))
+      local code, _, errors = try { "cmake", "-S", "version", "-B", "version/made", "-DCMAKE_PREFIX_PATH=" .. here
+        .. "/speaker" }
+      assert.equal(fits, code == 0, wanted .. "\n" .. errors)
+    end
+  end)
+
+  it("names what text needs", function()
+    build(root .. "/tests/hf/texts/sequence", "-o", "sequence")
+    files.make_folder(here .. "/text")
+    helper.write(here .. "/text/CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(text C)\n"
+      .. "find_package(sequence REQUIRED)\nadd_executable(a a.c)\ntarget_link_libraries(a sequence::sequence_static)\n")
+    helper.write(here .. "/text/a.c", '#include <sequence.h>\nint main(void) { sequence_text *text;\n'
+      .. "  int status = sequence_text_create(&text);\n  sequence_text_destroy(text);\n  return status; }\n")
+    runs { "cmake", "-S", "text", "-B", "text/made", "-DCMAKE_PREFIX_PATH=" .. here .. "/sequence" }
+    runs { "cmake", "--build", "text/made" }
+    runs { "text/made/a" }
+  end)
+end)
+
+describe("the Python module", function()
+  it("takes and gives arrays, and says what does not fit", function()
+    python(here .. "/speaker", root .. "/tests/bindings/arrays.py", weights,
+      root .. "/models/speaker/segments.npy", "logits.npy", "speaker.npy")
+  end)
+
+  it("takes calls of any size, and names that are Python's own", function()
+    helper.write(here .. "/odd.lua", ODD)
+    build("odd.lua", "-o", "odd")
+    python(here .. "/odd", root .. "/tests/bindings/sizes.py", here .. "/odd")
+  end)
+
+  it("takes text", function()
+    build(root .. "/tests/hf/texts/sequence", "-o", "sequence")
+    python(here .. "/sequence", root .. "/tests/bindings/text.py", here .. "/sequence",
+      root .. "/tests/hf/texts/sequence")
+  end)
+
+  it("opens weights that are linked in", function()
+    build(root .. "/models/speaker.lua", "-o", "whole", "--embed", weights)
+    local text = python(here .. "/whole", "-c", "import numpy, speaker\n"
+      .. "features = numpy.fromfile('segments', 'float32').reshape(32, 128, 40)\n"
+      .. "for model in speaker.Model(), speaker.Model(None), speaker.Model('" .. weights .. "'):\n"
+      .. "  with model: print(*model.forward(features=features)['speaker'])\n")
+    local line = table.concat(values("speaker.npy", "<i4"), " ", 1, BATCH) .. "\n"
+    assert.equal(line:rep(3), text)
+  end)
+
+  it("has a signature with types, and no trace of text where there is none", function()
+    local text = python(here .. "/speaker", "-c", "import inspect, speaker\n"
+      .. "print(inspect.signature(speaker.Model.forward).parameters.keys())\n"
+      .. "print(speaker.Model.forward.__annotations__['features'] is not None)\n")
+    assert.equal("odict_keys(['self', 'features', 'out'])\nTrue\n", text)
+    assert.is_nil(helper.read(here .. "/speaker/speaker.py"):lower():find("text_", 1, true))
+    assert.is_nil(helper.read(here .. "/speaker/speaker.py"):find("forward_text", 1, true))
+  end)
+end)
