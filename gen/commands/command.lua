@@ -225,10 +225,7 @@ function run.import(_, arguments)
   local text, notes = import.text(arguments.folder, arguments.output or "")
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   if not arguments.output then return print_out(text) or 0 end
-  local folder, name = arguments.output:match("^(.*)/([^/]*)$")
-  if not folder then folder, name = ".", arguments.output end
-  if name == "" then faults.raise("usage", "-o: the name of a file is needed") end
-  files.write_all(folder == "" and "/" or folder, { { name = name, text = text } })
+  files.write(arguments.output, text)
   return 0
 end
 

@@ -74,7 +74,7 @@ local PLAIN, PROGRAM = 438, 511 -- rw and rwx for all whom the umask leaves it
 -- Whether a file is there as it should be.
 local function stands(path, file)
   if file.link then return lfs.symlinkattributes(path, "target") == file.link end
-  if lfs.symlinkattributes(path, "mode") == "link" then return false end
+  if lfs.symlinkattributes(path, "mode") ~= "file" then return false end
   return files.read(path) == file.text
 end
 
@@ -116,6 +116,23 @@ function files.write_all(folder, list)
     local ok, message = os.rename(each.beside, each.path)
     if not ok then give_up(each.path, (message:gsub("^.*: ", ""))) end
   end
+end
+
+--- Writes one file that the user has named: a new one, or one over a regular file, also through a symbolic link.
+function files.write(path, text)
+  local mode = lfs.symlinkattributes(path, "mode")
+  if mode == "link" then
+    local target, message = require("common.libuv").fs_realpath(path)
+    if not target then faults.raise("io", ("cannot write %s: %s"):format(path, reason(message))) end
+    path, mode = target, lfs.attributes(target, "mode")
+  end
+  if mode and mode ~= "file" then
+    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode))
+  end
+  local folder, name = path:match("^(.*)/([^/]*)$")
+  if not folder then folder, name = ".", path end
+  if name == "" then faults.raise("usage", path .. ": the name of a file is needed") end
+  files.write_all(folder == "" and "/" or folder, { { name = name, text = text } })
 end
 
 --- Removes the temporary files of a killed writer. The caller must hold the folder's lock.

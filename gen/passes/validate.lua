@@ -50,7 +50,8 @@ local function check_output(say, spec)
         or layers.have_mask(spec, "attention_mask") and "attention_mask"
       if word and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
         and not plain_pools[stage.over] then
-        say(key, word .. " does not say how many rows a sequence has; mask = \"padding\", with lengths, does")
+        say(key, ("%s does not say how many rows a sequence has; mask = { \"%s\", \"padding\" }, with lengths, does")
+          :format(word, word))
       end
       pooled = pooled or stage.over ~= "all"
     elseif stage.stage == "argmax" then

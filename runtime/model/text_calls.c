@@ -42,14 +42,18 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
 
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens) {
+  if ((text == NULL && length > 0) || (pair == NULL && pair_length > 0))
+    return fail(reader, ATTN2C_USAGE, "a length without a text");
   attn2c_text_input input = {
       .text = text ? text : "", .length = text ? length : 0, .pair = pair, .pair_length = pair_length};
   input.limit.tokens = most ? most : reader->longest;
   input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
   const int status = attn2c_text_encode(reader->work, &input, tokens);
-  if (status == ATTN2C_OK && !most && tokens->length > reader->longest)
-    return fail(reader, ATTN2C_FORMAT, "the special tokens alone are more than a call takes");
+  if (status == ATTN2C_OK && tokens->length > input.limit.tokens)
+    return fail(reader, ATTN2C_FORMAT,
+                most ? "the special tokens alone are more than the tokens asked for"
+                     : "the special tokens alone are more than a call takes");
   if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }

@@ -9,6 +9,7 @@
 #include "model/load.h"
 #include "model/team.h"
 #include "program/inputs.h"
+#include "program/weights_place.h"
 
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
   attn2c_packed *packed;
@@ -81,11 +82,10 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
     status = ATTN2C_USAGE;
   }
   if (status != ATTN2C_OK || arguments->weights == NULL) return status;
-  attn2c_place from, to;
-  attn2c_place_find(arguments->weights, &from);
+  attn2c_place to;
   attn2c_place_find(arguments->packed, &to);
-  if (!attn2c_place_same(&from, &to)) return ATTN2C_OK;
-  attn2c_say(message, "-o %s: that is the file of the weights", arguments->packed);
+  if (!attn2c_place_has_weights(&to, arguments->weights)) return ATTN2C_OK;
+  attn2c_say(message, "-o %s: that is a file of the weights", arguments->packed);
   return ATTN2C_USAGE;
 }
 

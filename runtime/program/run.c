@@ -10,6 +10,7 @@
 
 #include "program/inputs.h"
 #include "program/sizes.h"
+#include "program/weights_place.h"
 #include "model/dispatch.h"
 #include "formats/npy.h"
 #include "formats/place.h"
@@ -100,7 +101,8 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
     attn2c_place place;
     if (path == NULL) continue;
     find_output(path, &place);
-    if (is_read_from(&place, arguments->weights)) what = "that is the file of the weights", how = "";
+    if (attn2c_place_has_weights(&place, arguments->weights))
+      what = "that is a file of the weights", how = "";
     for (int j = 0; j < job->entry->input_count && what == NULL; j++)
       if (is_read_from(&place, input_paths[j])) what = tensors[job->entry->inputs[j]].name;
     for (int j = 0; j < i && what == NULL; j++) {

@@ -1,6 +1,7 @@
 /* text_arrays.c - `--output NAME=F.npy` of a run of texts. What each call of the reader gave is kept as it
  * is, and put together once the longest text is known. */
 #include "program/text_arrays.h"
+#include "program/weights_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *ar
                          const char *path) {
   attn2c_place place;
   attn2c_place_find(path, &place);
-  if (is_at(&place, arguments->weights)) return "that is the file of the weights";
+  if (attn2c_place_has_weights(&place, arguments->weights)) return "that is a file of the weights";
   for (int i = 0; i < arguments->text_count; i++)
     if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && is_at(&place, arguments->texts[i].word))
       return "texts are read from there";

@@ -2,12 +2,14 @@
  * are escaped too, so that a terminal may show it. */
 #include "program/text_view.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "program/text_safe.h"
+#include "text/unicode.h"
 
 static json_t *json_text(const char *text, size_t length) {
   char *mended = malloc(3 * length + 1);
@@ -137,18 +139,17 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
   }
 }
 
-/* Controls that JSON lets through, U+007F to U+009F, stand in strings alone. */
+/* What JSON lets through and a terminal obeys or hides stands in strings alone. */
 static void print(const char *text, FILE *out) {
-  for (const char *at = text; *at; at++) {
-    const unsigned char byte = (unsigned char)*at, next = (unsigned char)at[1];
-    if (byte == 0x7f) {
-      fputs("\\u007f", out);
-    } else if (byte == 0xc2 && next < 0xa0) {
-      fprintf(out, "\\u%04x", next);
-      at++;
-    } else {
-      fputc(byte, out);
-    }
+  const uint8_t *bytes = (const uint8_t *)text;
+  for (size_t width; *bytes; bytes += width) {
+    const uint32_t point = text_read(bytes, &width);
+    if (attn2c_is_seen(point))
+      fwrite(bytes, 1, width, out);
+    else if (point < 0x10000)
+      fprintf(out, "\\u%04" PRIx32, point);
+    else
+      fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
   }
   fputc('\n', out);
 }

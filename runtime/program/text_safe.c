@@ -11,7 +11,7 @@ static const uint32_t unseen[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 
                                      {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
                                      {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
 
-static int is_seen(uint32_t point) {
+int attn2c_is_seen(uint32_t point) {
   for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++)
     if (point >= unseen[i][0] && point <= unseen[i][1]) return 0;
   return 1;
@@ -30,7 +30,7 @@ void attn2c_safe_write(const char *text, size_t length, FILE *out) {
       fputs("\xef\xbf\xbd", out);
     else if (known)
       fprintf(out, "\\%c", letters[known - plain]);
-    else if (!is_seen(point))
+    else if (!attn2c_is_seen(point))
       fprintf(out, "\\u{%" PRIX32 "}", point);
     else
       fwrite(text + at, 1, width, out);

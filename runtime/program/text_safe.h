@@ -3,11 +3,15 @@
 #ifndef ATTN2C_TEXT_SAFE_H
 #define ATTN2C_TEXT_SAFE_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 /* Writes the bytes as UTF-8: \n, \r, \t and \\ for themselves, \u{202E} for other controls and what is not
  * seen, U+FFFD for what is no UTF-8. */
 void attn2c_safe_write(const char *text, size_t length, FILE *out);
+
+/* 0 of a control, a mark of direction, a tag or what has no width. */
+int attn2c_is_seen(uint32_t point);
 
 /* Copies `length` bytes to `to`, which has room for three times as many, with U+FFFD for each maximal part of
  * what is no UTF-8; the bytes written. */

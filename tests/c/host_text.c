@@ -43,6 +43,11 @@ int main(int argc, char **argv) {
   printf("decoded %.*s\n", (int)length, decoded);
   if (sequence_encode(text, &texts[0], 3, &tokens) != 0 || tokens.length != 3 || tokens.removed == 0)
     return 4;
+  /* Fewer than the special tokens alone are refused, and so is a length without a text. */
+  sequence_text_in none = texts[0];
+  none.text = NULL;
+  if (sequence_encode(text, &texts[0], 1, &tokens) != 3 || sequence_encode(text, &none, 0, &tokens) != 2)
+    return 7;
 
   float logits[2 * 3];
   int32_t lengths[2];

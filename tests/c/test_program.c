@@ -186,7 +186,7 @@ Test(program, refuses_wrong_usage) {
       {"pack", 2, 2, "pack: -o FILE is needed"},
       {"pack -o x", 2, 1, "pack: --weights F.safetensors is needed"},
       {"pack -o x -o y --weights w", 2, 1, "-o: given twice"},
-      {"pack --weights w -o w", 2, 1, "-o w: that is the file of the weights"},
+      {"pack --weights w -o w", 2, 1, "-o w: that is a file of the weights"},
       {"pack --verify w --weights w", 2, 1, "--verify FILE stands by itself"},
       {"pack --entry x", 2, 2, "pack: no option '--entry'; allowed are --weights, -o, --verify, --help"},
       {"info -x", 2, 1, "info: no option '-x'"},

@@ -128,6 +128,24 @@ describe("files", function()
     assert.same({ "kept" }, entries(other))
   end)
 
+  it("that the user has named goes over a regular file alone, through links", function()
+    local folder = helper.folder()
+    assert(os.execute(("mkfifo %s"):format(helper.shell(folder .. "/pipe"))))
+    for name, what in pairs { pipe = "it is a named pipe, and a regular file is expected",
+      ["."] = "it is a directory" } do
+      local fault = helper.fault(files.write, folder .. "/" .. name, "x")
+      assert.equal(faults.code.io, fault.code)
+      assert.truthy(fault.lines[1]:find(what, 1, true), fault.lines[1])
+    end
+    assert.equal("named pipe", lfs.attributes(folder .. "/pipe", "mode"))
+    assert(lfs.link("target", folder .. "/link", true))
+    assert.equal(faults.code.io, helper.fault(files.write, folder .. "/link", "x").code) -- it leads nowhere
+    files.write(folder .. "/target", "old")
+    files.write(folder .. "/link", "new")
+    assert.equal("new", files.read(folder .. "/target"))
+    assert.equal("target", lfs.symlinkattributes(folder .. "/link", "target"))
+  end)
+
   it("reports a name under which a folder stands", function()
     local folder = helper.folder()
     files.make_folder(folder .. "/a")

@@ -198,9 +198,18 @@ describe("pack", function()
       { "allowed are --weights, -o, --verify, --help" })
     assert(lfs.link("tiny.st", here .. "/link.st", true))
     for _, path in ipairs { "tiny.st", "./tiny.st", "link.st" } do
-      fails({ "tiny/tiny", "pack", "--weights", "tiny.st", "-o", path }, 2, { "that is the file of the weights" })
+      fails({ "tiny/tiny", "pack", "--weights", "tiny.st", "-o", path }, 2, { "that is a file of the weights" })
     end
     assert.is_nil(lfs.attributes(here .. "/x", "mode"))
+    assert(lfs.mkdir(here .. "/checkpoint"))
+    files.write_all(here .. "/checkpoint", { { name = "model.safetensors", text = helper.read(here .. "/tiny.st") },
+      { name = "config.json", text = "{}" } })
+    for _, name in ipairs { "model.safetensors", "config.json" } do
+      fails({ "tiny/tiny", "pack", "--weights", "checkpoint/", "-o", "checkpoint/" .. name }, 2,
+        { "that is a file of the weights" })
+    end
+    assert.equal(helper.read(here .. "/tiny.st"), helper.read(here .. "/checkpoint/model.safetensors"))
+    runs { "tiny/tiny", "pack", "--weights", "checkpoint", "-o", "checkpoint/tiny.weights" }
   end)
 
   it("replaces what is there, through links, keeping its permissions", function()

@@ -359,6 +359,7 @@ describe("hostile text", function()
         assert.is_nil(said:find("\194[\128-\159]"), name)
         assert.is_truthy(utf8.len(said), name)
         if format == "jsonl" then assert.is_truthy(dkjson.decode(said), name) end
+        assert.is_nil(said:find("\226\128\174", 1, true), name) -- a mark of direction
       end
     end
     assert.matches("\\\\", output_of(run_line("token", "--text evil.txt")))

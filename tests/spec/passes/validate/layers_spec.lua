@@ -92,7 +92,7 @@ describe("layers", function()
   it("count for what pooling and padding need", function()
     local pool = { { stage = "pool", over = "mean" } }
     local wrong = "output.1: key_padding does not say how many rows a sequence has; "
-      .. 'mask = "padding", with lengths, does'
+      .. 'mask = { "key_padding", "padding" }, with lengths, does'
     assert.same({ wrong }, refusals({ {}, { mask = "key_padding" } }, { output = pool }))
     assert.same({}, refusals({ { mask = "padding" }, { mask = "key_padding" } }, { output = pool }))
     assert.same({}, refusals({ { mask = "padding" }, {} }, { mask_value = -100 }))
