@@ -69,7 +69,8 @@ of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
     suite = spec .. "passes/graph/attention_spec.lua", wrong = "the gate has no activation" },
   { name = "graph_sinusoidal", old = "spec.past > 0 and \"sinusoidal \" .. spec.past or \"sinusoidal\"",
     new = "\"sinusoidal\"", wrong = "positions behind a past begin at 0" },
-  { name = "graph_output_names", old = "while taken[member] do member = member .. \"_\" .. i end", new = "",
+  { name = "graph_output_names", old = "while taken[member] or (indices and taken[member .. \"_index\"]) do",
+    new = "while false do",
     wrong = "two outputs of one name" },
 }
 
