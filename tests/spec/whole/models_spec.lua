@@ -240,7 +240,7 @@ describe("under AddressSanitizer and UndefinedBehaviorSanitizer", function()
     it(name, function()
       local overrides = smaller(model(name))
       overrides[#overrides + 1] = "kernels=portable"
-      check("sanitized", ("ATTN2C_CFLAGS=%s ATTN2C_LDFLAGS=%s"):format(shell("-g " .. SANITIZE), shell(SANITIZE)),
+      check("sanitized", ("ATTN2C_CFLAGS=%s ATTN2C_LDFLAGS=%s"):format(shell("-g -O1 " .. SANITIZE), shell(SANITIZE)),
         model(name), overrides)
     end)
   end
