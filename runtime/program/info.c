@@ -84,7 +84,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
   if (model->saved_by_two > 0.0) {
     fprintf(out, "%-13spays: it takes %.0f%% of the work\n", "a second one", 100.0 * model->saved_by_two);
   } else {
-    fprintf(out, "%-13sdoes not pay: there is too little work between two meetings\n", "a second one");
+    fprintf(out, "%-13sdoes not pay: there is too little work between two barriers\n", "a second one");
   }
   fprintf(out, "%-13s%d\n", "layers", model->layers);
   if (answers(model)) fprintf(out, "%-13s%s\n", "of text", answers(model));
