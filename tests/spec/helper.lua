@@ -13,6 +13,7 @@ package.path = helper.root .. "/gen/?.lua;" .. package.path
 local faults = require("common.faults")
 local files = require("common.files")
 local pipeline = require("pipeline")
+local process = require("common.process")
 
 --- A small valid description with its target pinned; `more` replaces or adds keys.
 function helper.description(more)
@@ -74,6 +75,20 @@ function helper.succeeds(command, folder)
   local code, said = helper.run(command, folder)
   if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
   return said
+end
+
+--- Functions that run words without a shell in a folder: try(words) returns the exit code (or -signal), output and
+--- errors; runs(words) returns the output of what must succeed and say nothing else.
+function helper.runner(folder)
+  local function try(words)
+    local child = process.run { words = words, folder = folder, gather = "all" }
+    return child.signal ~= 0 and -child.signal or child.code, child.output, child.errors
+  end
+  return try, function(words)
+    local code, output, errors = try(words)
+    if code ~= 0 or errors ~= "" then error(("%s\nexit %d:\n%s"):format(table.concat(words, " "), code, errors), 2) end
+    return output
+  end
 end
 
 --- Runs lines of shell from a file in a folder, for at most so many seconds (default: many times what is needed).

@@ -3,7 +3,6 @@
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local lfs = require("lfs")
-local process = require("common.process")
 
 local root = helper.absolute_root()
 local here = root .. "/out/spec/bindings"
@@ -15,16 +14,7 @@ local ODD = [[return { name = "numpy", input = qkv(), inputs = { query = "lambda
   seq = { 2, 5 }, batch = { 1, 3 }, d_model = 3, heads = 1, layers = 1, projections = false, scale = false,
   residual = false, norm = "none", d_ff = 0, output = { hidden { name = "class" } } }]]
 
-local function try(words)
-  local child = process.run { words = words, folder = here, gather = "all" }
-  return child.signal ~= 0 and -child.signal or child.code, child.output, child.errors
-end
-
-local function runs(words)
-  local code, output, errors = try(words)
-  assert.same({ 0, "" }, { code, errors }, table.concat(words, " "))
-  return output
-end
+local try, runs = helper.runner(here)
 
 local function build(...)
   runs { "env", "ATTN2C_CFLAGS=-O0", "XDG_CACHE_HOME=" .. root .. "/out/spec/cache", "lua5.4", root .. "/gen/attn2c",

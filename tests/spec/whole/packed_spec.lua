@@ -14,17 +14,7 @@ local HOSTILE = { "a$(touch ran)", "a`touch ran`", "a b", "a:b", "a%b%s", "a;tou
   "-dash", "@file", "a=b,c", "\27[31mred", "ü\xFF", "*", "f32 ", ".incbin \"x\"" }
 local MAGIC = "attn2c weights\n\0"
 
--- Runs words in the scratch folder; returns exit code (or -signal), output, errors.
-local function try(words)
-  local child = process.run { words = words, folder = here, gather = "all" }
-  return child.signal ~= 0 and -child.signal or child.code, child.output, child.errors
-end
-
-local function runs(words)
-  local code, output, errors = try(words)
-  assert.same({ 0, "" }, { code, errors }, table.concat(words, " "))
-  return output
-end
+local try, runs = helper.runner(here)
 
 -- Fails with a code and one line on stderr for each fragment.
 local function fails(words, code, fragments)
