@@ -23,6 +23,7 @@ local tuning = require("passes.plan.tuning")
 local types = require("data.types")
 local words = require("common.words")
 local attention = require("passes.plan.attention")
+local all_regions = require("passes.plan.regions")
 
 local plan = {}
 
@@ -220,16 +221,12 @@ local function region_uses(segments)
     end
     writer[op.result.name] = { region = region, segment = segment }
   end
-  for _, segment in ipairs(segments) do
-    for _, section in ipairs(segment.sections) do
-      for _, region in ipairs(section.regions) do
-        for _, fusion in ipairs(region.fusions) do
-          visit(region, fusion.leading, segment)
-          for _, op in ipairs(fusion.epilogue) do visit(region, op, segment) end
-        end
-        for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
-      end
+  for region, segment in all_regions(segments) do
+    for _, fusion in ipairs(region.fusions) do
+      visit(region, fusion.leading, segment)
+      for _, op in ipairs(fusion.epilogue) do visit(region, op, segment) end
     end
+    for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
   end
   return writer, readers
 end
@@ -238,19 +235,15 @@ local function store(state, entry, segments, uses)
   local storage, tensors = state.plan.storage, state.graph.tensors
   local writer, readers = region_uses(segments)
   local fused = {}
-  for _, segment in ipairs(segments) do
-    for _, section in ipairs(segment.sections) do
-      for _, region in ipairs(section.regions) do
-        for _, fusion in ipairs(region.fusions) do
-          if #fusion.epilogue > 0 then fused[fusion.leading.result.name] = true end
-          for i = 1, #fusion.epilogue - 1 do fused[fusion.epilogue[i].result.name] = true end
-        end
-        if region.kind == "attention" then
-          for i = 1, #region.ops - 1 do
-            local name = region.ops[i].result.name
-            fused[name] = region.ops[i] ~= region.weights or uses[name] == 1
-          end
-        end
+  for region in all_regions(segments) do
+    for _, fusion in ipairs(region.fusions) do
+      if #fusion.epilogue > 0 then fused[fusion.leading.result.name] = true end
+      for i = 1, #fusion.epilogue - 1 do fused[fusion.epilogue[i].result.name] = true end
+    end
+    if region.kind == "attention" then
+      for i = 1, #region.ops - 1 do
+        local name = region.ops[i].result.name
+        fused[name] = region.ops[i] ~= region.weights or uses[name] == 1
       end
     end
   end
@@ -288,28 +281,24 @@ end
 local function transpose_keys(state, segments, uses)
   local storage, p = state.plan.storage, state.plan.parameters
   local made_by = {}
-  for _, segment in ipairs(segments) do
-    for _, section in ipairs(segment.sections) do
-      for _, region in ipairs(section.regions) do
-        for _, fusion in ipairs(region.fusions) do
-          if fusion.panels then made_by[fusion.result.name] = { fusion = fusion, region = region } end
-        end
-        local k = region.kind == "attention" and region.scores.operands.k
-        if k then
-          local made = uses[k.name] == 1 and k.kind == "scratch" and made_by[k.name]
-          local s = storage[k.name]
-          region.keys = { buffer = region.scores.result.name .. "@keys", separate = true, type = k.type,
-            key_block = p.key_block, width = s.width, rows_per_sequence = s.rows_per_sequence }
-          if made then
-            local widest, most = 0, 0
-            for _, width in ipairs(made.fusion.panels.widths) do widest = math.max(widest, width) end
-            for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
-            s = { form = "transposed", type = k.type, buffer = k.name .. "@transposed", width = s.width,
-              rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
-              leading_dimension = types.whole_lines(widest, k.type), tile_rows = most }
-            storage[k.name], region.keys = s, s
-          end
-        end
+  for region in all_regions(segments) do
+    for _, fusion in ipairs(region.fusions) do
+      if fusion.panels then made_by[fusion.result.name] = { fusion = fusion, region = region } end
+    end
+    local k = region.kind == "attention" and region.scores.operands.k
+    if k then
+      local made = uses[k.name] == 1 and k.kind == "scratch" and made_by[k.name]
+      local s = storage[k.name]
+      region.keys = { buffer = region.scores.result.name .. "@keys", separate = true, type = k.type,
+        key_block = p.key_block, width = s.width, rows_per_sequence = s.rows_per_sequence }
+      if made then
+        local widest, most = 0, 0
+        for _, width in ipairs(made.fusion.panels.widths) do widest = math.max(widest, width) end
+        for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
+        s = { form = "transposed", type = k.type, buffer = k.name .. "@transposed", width = s.width,
+          rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
+          leading_dimension = types.whole_lines(widest, k.type), tile_rows = most }
+        storage[k.name], region.keys = s, s
       end
     end
   end
@@ -317,20 +306,16 @@ end
 
 -- The outputs that each panel's kernel makes: the caller's rows have no room, and a tile of keys has a row a panel.
 local function pad_products(state, segments)
-  for _, segment in ipairs(segments) do
-    for _, section in ipairs(segment.sections) do
-      for _, region in ipairs(section.regions) do
-        for _, fusion in ipairs(region.fusions) do
-          local storage = state.plan.storage[fusion.result.name]
-          local pad, widths = storage.form == "external" and 1 or state.plan.parameters.pad, fusion.panels
-            and fusion.panels.widths
-          if widths and storage.form == "transposed" then
-            fusion.outputs = {}
-            for i, width in ipairs(widths) do fusion.outputs[i] = words.round_up(width, pad) end
-          elseif widths then
-            fusion.outputs = divide.padded(widths, storage.leading_dimension, pad)
-          end
-        end
+  for region in all_regions(segments) do
+    for _, fusion in ipairs(region.fusions) do
+      local storage = state.plan.storage[fusion.result.name]
+      local pad, widths = storage.form == "external" and 1 or state.plan.parameters.pad, fusion.panels
+        and fusion.panels.widths
+      if widths and storage.form == "transposed" then
+        fusion.outputs = {}
+        for i, width in ipairs(widths) do fusion.outputs[i] = words.round_up(width, pad) end
+      elseif widths then
+        fusion.outputs = divide.padded(widths, storage.leading_dimension, pad)
       end
     end
   end

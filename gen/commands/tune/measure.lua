@@ -7,18 +7,15 @@ local pipeline = require("pipeline")
 local plan = require("passes.plan")
 local process = require("common.process")
 local targets = require("data.targets")
+local all_regions = require("passes.plan.regions")
 
 local measure = {}
 
 -- Visits the regions of rows of all entries, the longest first: visit(region, segment, entry).
 local function each_region(state, visit)
   for i = #state.entries, 1, -1 do
-    for _, segment in ipairs(state.entries[i].plan.segments) do
-      for _, section in ipairs(segment.sections) do
-        for _, region in ipairs(section.regions) do
-          if region.kind == "rows" then visit(region, segment, state.entries[i]) end
-        end
-      end
+    for region, segment in all_regions(state.entries[i].plan.segments) do
+      if region.kind == "rows" then visit(region, segment, state.entries[i]) end
     end
   end
 end

@@ -8,6 +8,7 @@ local candidates = require("passes.plan.candidates")
 local divide = require("passes.plan.divide")
 local schedule = require("passes.schedule")
 local types = require("data.types")
+local all_regions = require("passes.plan.regions")
 
 local emit_bound = {}
 
@@ -46,24 +47,20 @@ local function products_of(state)
     return list_of[key], #lists[list_of[key]]
   end
   local parameters = state.plan.parameters
-  for _, segment in ipairs(state.plan.segments) do
-    for _, section in ipairs(segment.sections) do
-      for _, region in ipairs(section.regions) do
-        for _, fusion in ipairs(region.fusions) do
-          if fusion.key then
-            local shape = fusion.leading.operands.weight.shape
-            local product = by_name[fusion.key]
-            if not product then
-              product = { name = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
-                ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
-                ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
-              product.list, product.list_count = candidates_of(product)
-              by_name[fusion.key] = product
-              list[#list + 1] = product
-            end
-            product.calls = product.calls + segment.repeats
-          end
+  for region, segment in all_regions(state.plan.segments) do
+    for _, fusion in ipairs(region.fusions) do
+      if fusion.key then
+        local shape = fusion.leading.operands.weight.shape
+        local product = by_name[fusion.key]
+        if not product then
+          product = { name = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
+            ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
+            ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
+          product.list, product.list_count = candidates_of(product)
+          by_name[fusion.key] = product
+          list[#list + 1] = product
         end
+        product.calls = product.calls + segment.repeats
       end
     end
   end
