@@ -108,7 +108,7 @@ done
 exec cc "$@"
 ]]):format(ending, shell(folder .. "/" .. at)) } })
   sh(at, "chmod +x spoil.sh")
-  return "CC=" .. shell(folder .. "/" .. at .. "/spoil.sh")
+  return ("PATH=%s:$PATH CC=spoil.sh"):format(shell(folder .. "/" .. at)) -- CC is words: no path with a space
 end
 
 describe("a check", function()
@@ -187,7 +187,7 @@ describe("the C interface", function()
 int main(void) { return printf("%s %d %d\n", NAME_version(), NAME_abi(), UPPER_ABI) < 0; }
 ]]):gsub("NAME", name):gsub("UPPER", name:upper()) } })
     local said = sh("interface", ("cc -std=c99 -Wall -Wextra -Werror version.c -o version -L%s -l%s "
-      .. "-Wl,-rpath,$PWD/%s && ./version && %s/%s --version"):format(name, name, name, name, name))
+      .. "-Wl,-rpath,\"$PWD\"/%s && ./version && %s/%s --version"):format(name, name, name, name, name))
     assert.equal(("%s %d %d"):format(version.generator, version.abi, version.abi), said:match("^[^\n]*"))
     assert.is_truthy(said:find(("\n%s, compiled by attn2c %s from [^\n]*%%(%%x+%%) for %%w+\n$"):format(name,
       version.generator:gsub("%.", "%%."))), said)
@@ -224,7 +224,7 @@ return { name = "hosted", seq = 400, d_model = 240, heads = 4, d_ff = 800, layer
     local arena = tonumber(sh("memory", "hosted/hosted info --json"):match('"arena_bytes": *(%d+)'))
     -- Large enough to be seen, and below the size from which memory comes in huge pages.
     assert.is_true(arena > 1e6 and arena < 4e6, tostring(arena))
-    sh("memory", ("cc %s -O1 -Ihosted %s hosted/libhosted.so -Wl,-rpath,$PWD/hosted -o host"):format(STRICT,
+    sh("memory", ("cc %s -O1 -Ihosted %s hosted/libhosted.so -Wl,-rpath,\"$PWD\"/hosted -o host"):format(STRICT,
       shell(root .. "/tests/c/host_memory.c")))
     local said = sh("memory", "./host hosted.safetensors")
     local asked, grown, allocations = said:match("^asked (%d+) grown (%d+) allocations (%d+)")

@@ -22,7 +22,7 @@ local function build(name, keys, spoil)
 for word; do case $word in *_ops.c) sed -i -f %s/spoil.sed "$word" ;; esac; done
 exec cc "$@"
 ]]):format(shell(folder)) } })
-    environment = ("chmod +x spoil.sh && CC=%s ATTN2C_CFLAGS=-O0 "):format(shell(folder .. "/spoil.sh"))
+    environment = ("chmod +x spoil.sh && PATH=%s:$PATH CC=spoil.sh ATTN2C_CFLAGS=-O0 "):format(shell(folder))
   end
   files.write_all(folder, { { name = name .. ".lua", text = ("return { name = %q, seq = 20, d_model = 24, heads = 2, "
     .. "layers = 1, d_ff = 16, target = \"x86_64\", plan = { query_block = 7, key_block = 16 }, %s }\n"):format(name,
