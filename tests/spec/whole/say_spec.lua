@@ -453,7 +453,8 @@ describe("the library", function()
   for _, language in ipairs { { "C", "cc -std=c99", "c" }, { "C++", "c++ -std=c++11", "cpp" } } do
     it("takes text from " .. language[1], function()
       sh(("cp %s guest.%s && PKG_CONFIG_PATH=sequence %s -Wall -Wextra -Werror guest.%s -o guest "
-        .. "$(PKG_CONFIG_PATH=sequence pkg-config --static --cflags --libs sequence) -Wl,-rpath,\"$PWD\"/sequence"):format(
+        .. "$(PKG_CONFIG_PATH=sequence pkg-config --static --cflags --libs sequence) "
+        .. "-Wl,-rpath,\"$PWD\"/sequence"):format(
         shell(root .. "/tests/c/host_text.c"), language[3], language[2], language[3]))
       local said = sh("./guest " .. shell(goldens .. "/sequence/model.safetensors"))
       local logits = npy(goldens .. "/sequence/out_logits.npy")
