@@ -145,8 +145,9 @@ keys.list = {
     meaning = "how the program makes probabilities of the last output; sigmoid: of each label by itself" },
   { key = "target", type = "word", words = { "host", "avx512", "avx2", "x86_64" }, default = "host",
     meaning = "instructions to compile for; host: the best that this machine has (LIBXSMM_TARGET=hsw: avx2)" },
-  { key = "kernels", type = "word", words = { "libxsmm", "portable" }, default = "libxsmm",
-    meaning = "who makes the matrix kernels; portable: plain C, and libxsmm is not linked" },
+  { key = "kernels", type = "word", words = { "auto", "c", "libxsmm" }, default = "auto",
+    meaning = "who makes the matrix kernels: c: attn2c, as C, and libxsmm is not linked; libxsmm: that library, when a "
+      .. "model is opened; auto: for each product what the target's rule or the tuning file says" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory once others are dead" },

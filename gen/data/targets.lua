@@ -1,14 +1,17 @@
 -- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
 -- floats of a vector, and the rule that chooses tile parameters where nothing was measured.
 --
+-- kernels         who makes a product's kernel: "c": attn2c (kernels/); "libxsmm": that library, at run time
 -- panel           outputs of a product's tile (libxsmm's m)
 -- k_block         inputs that one kernel call or one block of a batch-reduce covers
 -- k_order         reduce: one call a panel, batch-reduce over the K blocks;
 --                 outer: one call a K block, each adding to the tile
 -- token_block     rows of a product's tile, at most
--- call_rows       rows of a kernel call (libxsmm's n), at most
+-- call_rows       rows of a kernel call (libxsmm's n), or of a strip of a kernel in C, at most
 -- k_panel         inputs that pass over all rows of a tile before the next ones do
--- fetch           K panels of weights ahead of those in use that calls fetch into the second-level cache; 0: none
+-- fetch           K panels of weights ahead of those in use that calls fetch into the second-level cache; a kernel in C
+--                 asks for the panel that is so many ahead, spread over its loops; 0: none
+-- stream          bytes ahead in the same weights that a kernel in C of one strip asks for; 0: none
 -- group_tokens    sequences are taken together until they have so many tokens
 -- query_block     query rows whose scores are held at a time
 -- tile_bytes      of scores that are held at a time: fewer query rows are taken where their rows are long
@@ -40,7 +43,7 @@ local targets = {}
 -- The rule of all targets; `more` is a target's own.
 local function rule(more)
   local all = {
-    panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_panel = 8192, fetch = 0,
+    kernels = "c", stream = 8192, panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_panel = 8192, fetch = 0,
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
@@ -51,10 +54,15 @@ end
 
 targets.list = {
   {
-    name = "avx512", vector = 16,
+    name = "avx512", vector = 16, registers = 32, has_fma = true,
     cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
-    rule = rule {},
+    rule = rule { pad = 16 },
+    deep_c = {
+      { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
+      { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
+      { rows = 1, use = { panel = 48, token_block = 128, fetch = 1 } },
+    },
     deep = {
       { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,
         k_panel = 768, fetch = 1 } },
@@ -69,10 +77,15 @@ targets.list = {
     },
   },
   {
-    name = "avx2", vector = 8,
+    name = "avx2", vector = 8, registers = 16, has_fma = true,
     cflags = "-mavx2 -mfma",
     needs = { "avx2", "fma" },
     rule = rule { pad = 8 },
+    deep_c = {
+      { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
+      { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
+      { rows = 1, use = { panel = 48, token_block = 128, fetch = 1 } },
+    },
     deep = {
       { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,
         call_rows = 12, k_panel = 192, fetch = 3 } },
@@ -86,7 +99,7 @@ targets.list = {
     },
   },
   {
-    name = "x86_64", vector = 4, cflags = "", needs = {},
+    name = "x86_64", vector = 4, registers = 16, has_fma = false, cflags = "", needs = {},
     rule = rule { panel = 32, pad = 4 },
   },
 }
@@ -105,6 +118,7 @@ end
 
 --- The tile parameters that `plan = { ... }` may override: name -> range or words.
 targets.parameters = {
+  kernels = { words = { "c", "libxsmm" } }, stream = { min = 0, max = 1 << 20, multiple = 64 },
   panel = { min = 16, max = 256, multiple = 16 }, k_block = { min = 8, max = 8192 },
   k_order = { words = { "reduce", "outer" } }, token_block = { min = 1, max = 4096 },
   call_rows = { min = 1, max = 4096 }, k_panel = { min = 8, max = 8192 }, fetch = { min = 0, max = 8 },

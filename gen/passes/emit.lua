@@ -14,10 +14,13 @@ local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
 local linkage = require("data.linkage")
 local operands = require("data.operands")
+local product = require("kernels.product")
 local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
 local sentences = require("passes.emit.sentences")
 local steps = require("data.steps")
+local strip = require("kernels.strip")
+local targets = require("data.targets")
 local template = require("common.template")
 local terminal = require("common.terminal")
 local types = require("data.types")
@@ -148,10 +151,15 @@ local function tile_of(fn)
     sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
 end
 
--- A row operation as a C function: comment, signature, body.
-local function function_of(fn)
+-- A row operation, a tile or a product as a C function: comment, signature, body.
+local function function_of(fn, lanes)
   local step = fn.step
-  if step.form == "product" then return tile_of(fn) end
+  if step.form == "product" and step.calls then return tile_of(fn) end
+  if step.form == "product" then
+    return { name = fn.name, formal = "const float *a, const float *b, float *c", is_product = true,
+      sentence = sentences.product(step),
+      code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
+  end
   local formal, absent = {}, {}
   local pointer = step.form == "map" and "%s%s *restrict %s" or "%s%s *%s" -- no operation reads another's tile
   operands.each(step, function(_, access, declared, name)
@@ -175,6 +183,21 @@ local function function_of(fn)
   end
   return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
     rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code }
+end
+
+-- The strips of all products, each once, as C.
+local function strips_of(state)
+  local list, seen = {}, {}
+  local function add(shape)
+    local name = strip.name(shape)
+    if not seen[name] then list[#list + 1] = strip.text(shape) end
+    seen[name] = true
+  end
+  for _, fn in ipairs(state.functions) do
+    if fn.step.form == "product" and not fn.step.calls then product.each_strip(fn.step.kernel, add) end
+  end
+  for _, kernel in ipairs(state.fallbacks) do product.each_strip(kernel, add) end
+  return list
 end
 
 local function source_values(values, state, program, more)
@@ -228,8 +251,16 @@ end
 function emit.run(state)
   local values, described = with(values_of(state), emit_lengths.values(state)), emit_descriptor.values(state)
   local name = state.spec.name
-  local functions = {}
-  for i, fn in ipairs(state.functions) do functions[i] = function_of(fn) end
+  local functions, products, rows = {}, {}, {}
+  local lanes = targets.by_name[state.spec.target].vector
+  for i, fn in ipairs(state.functions) do
+    functions[i] = function_of(fn, lanes)
+    table.insert(functions[i].is_product and products or rows, functions[i])
+  end
+  local fallbacks = {}
+  for i, kernel in ipairs(state.fallbacks) do
+    fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")
+  end
   state.files, values.entries = {}, {}
   local function add(file, skeleton, more)
     state.files[#state.files + 1] = { name = file, text = template.open(state.root, skeleton)(more) }
@@ -253,8 +284,9 @@ function emit.run(state)
   values.text_libraries = values.has_text and " -lutf8proc -lpcre2-8" or ""
   add(name .. ".h", "model.h.in", values)
   add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
-  add(name .. "_ops.c", "ops.c.in", with(values, { functions = functions }))
-  add(name .. "_kernels.c", "kernels.c.in", values)
+  add(name .. "_ops.c", "ops.c.in", with(values, { functions = rows }))
+  add(name .. "_kernels.c", "kernels.c.in", with(values, { products = products, fallbacks = fallbacks,
+    strips = strips_of(state) }))
   add(name .. "_model.c", "model.c.in", with(values, described))
   add(name .. "_program.c", "program.c.in", values)
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end

@@ -2,11 +2,13 @@
 -- named in order of first use, and the batches of blocks that products reduce over.
 --
 -- Before: programs with offsets.  After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
--- state.functions = list of { name, step }; each call of a product has kernel_index and batch_name, each tile, map and
+-- state.functions = list of { name, step }; state.fallbacks = a kernel in C for each shape; each call of a product has kernel_index and batch_name, each tile, map and
 -- row step has function_name.
 local operands = require("data.operands")
+local registers = require("passes.plan.registers")
 local schedule = require("passes.schedule")
 local steps = require("data.steps")
+local targets = require("data.targets")
 local words = require("common.words")
 
 local kernels = {}
@@ -46,8 +48,19 @@ local function tile_key(step)
   return table.concat(parts, ",")
 end
 
+-- What tells a product in C from another.
+local function product_key(k)
+  local strips = {}
+  for _, list in ipairs { k.strips.groups, k.strips.strips } do
+    for _, each in ipairs(list) do strips[#strips + 1] = each.count .. "x" .. each.size end
+  end
+  local fetch = k.fetch or { from = 0, each = 0, every = 0, lines = 0 }
+  return ("%s %s %s %s %d %d %d %d"):format(shape_key(k), table.concat(strips, " "), k.strips.rows_held, k.a_room,
+    fetch.from, fetch.each, fetch.every, fetch.lines)
+end
+
 local function function_key(step)
-  if step.form == "product" then return tile_key(step) end
+  if step.form == "product" then return step.calls and tile_key(step) or product_key(step.kernel) end
   local parts = { step.form }
   for _, name in ipairs(words.sorted_keys(step.constants)) do
     parts[#parts + 1] = name .. "=" .. steps.constant(step.constants[name])
@@ -113,6 +126,12 @@ local function visit_call(call, state, seen)
 end
 
 function visitors.product(step, state, seen)
+  if step.kernel.strips then
+    local names = seen.products
+    names[step.kernel] = names[step.kernel] or visit_function(step, state, seen)
+    step.function_name = names[step.kernel]
+    return
+  end
   if not step.calls then return visit_call(step, state, seen) end
   if not seen.tiles[step.calls] then
     for _, call in ipairs(step.calls) do visit_call(call, state, seen) end
@@ -129,9 +148,18 @@ end
 
 visitors.map, visitors.row = visit_named, visit_named
 
+-- The kernels of libxsmm as kernels in C, for where no code can be made at run time.
+local function fallbacks_of(state)
+  local list, target = {}, targets.by_name[state.spec.target]
+  for i, k in ipairs(state.kernels) do
+    list[i] = setmetatable({ strips = registers.strips(k.m, k.n, k.k, target, k.n), a_room = false }, { __index = k })
+  end
+  return list
+end
+
 function kernels.run(state)
   state.kernels, state.batches, state.functions = {}, {}, {}
-  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, steps = {}, batches = namer(), functions = namer() }
+  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, products = {}, steps = {}, batches = namer(), functions = namer() }
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
       schedule.each(program, function(step)
@@ -140,6 +168,7 @@ function kernels.run(state)
       end)
     end
   end
+  state.fallbacks = fallbacks_of(state)
 end
 
 --- Kernel shapes, batches and row operations.

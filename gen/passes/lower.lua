@@ -14,8 +14,10 @@ local alike = require("common.alike")
 local attention = require("passes.lower.attention")
 local budget = require("passes.plan.budget")
 local operands = require("data.operands")
+local registers = require("passes.plan.registers")
 local sequence = require("passes.lower.sequence")
 local steps = require("data.steps")
+local targets = require("data.targets")
 local tiles = require("passes.plan.tile")
 local types = require("data.types")
 local words = require("common.words")
@@ -50,7 +52,7 @@ local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 
 -- Gives steps that are alike one table of constants, one kernel, one batch, one list of elementwise operations.
 local function sharing()
-  local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types" }
+  local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch" }
   local batch = alike.first_of { "count", "a", "b" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
   for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of(entry.constants) end
@@ -162,14 +164,35 @@ function Lowering:row(fn, constants, arguments)
   self:emit { form = "row", fn = fn, constants = constants, arguments = arguments }
 end
 
---- C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, a_stride and b_stride elements apart. outputs: how many of
---- the m are wanted, where the kernel makes more.
-function Lowering:product(shape, count, a_stride, b_stride, a, b, c, outputs)
-  if count == 1 then a_stride, b_stride = 0, 0 end
+local ONE_BLOCK = { count = 1, a = 0, b = 0 }
+
+-- Emits a product whose kernel is a C function of its own (kernels/). p: its tile parameters; a_room: whether rows of A
+-- have room up to a whole vector; fetch: of tile.ahead, or nil.
+function Lowering:c_product(shape, p, a_room, fetch, operands_, outputs)
+  local target = targets.by_name[self.state.spec.target]
+  local function make() return registers.strips(shape.m, shape.n, shape.k, target, p.call_rows) end
+  local strips = self.state.plan.memoise("strips", make, shape.m, shape.n, shape.k, p.call_rows)
+  shape.strips, shape.a_room = strips, a_room or shape.m % target.vector == 0
+  if fetch then
+    local function ahead() return tiles.ahead(shape, strips, p, target.vector) end
+    shape.fetch = self.state.plan.memoise("ahead", ahead, shape.m, shape.n, shape.k, shape.lda, p.call_rows, p.fetch,
+      p.stream) or nil
+  end
+  self:emit { form = "product", kernel = shape, batch = ONE_BLOCK, arguments = operands_, outputs = outputs }
+end
+
+--- C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, which follow each other in A's rows and B's columns. outputs:
+--- how many of the m are wanted, where the kernel makes more; a_room: whether rows of A may be read up to a whole vector.
+function Lowering:product(shape, count, a, b, c, outputs, a_room)
   shape.types = types.f32_product
+  local p, operands_ = self.state.plan.parameters, { a = a, b = b, c = c }
+  if p.kernels == "c" then
+    shape.k = shape.k * count
+    return self:c_product(shape, p, a_room, false, operands_, outputs or shape.m)
+  end
+  local a_stride, b_stride = count > 1 and shape.k * shape.lda or 0, count > 1 and shape.k or 0
   local batch = { count = count, a = types.bytes(a_stride, shape.types.a), b = types.bytes(b_stride, shape.types.b) }
-  self:emit { form = "product", kernel = shape, batch = batch,
-    arguments = { a = a, b = b, c = c }, outputs = outputs or shape.m }
+  self:emit { form = "product", kernel = shape, batch = batch, arguments = operands_, outputs = outputs or shape.m }
 end
 
 -- The calls of tile.lua with their kernels and batches, and bytes from A, B and C. A distinct tile is emitted once,
@@ -197,12 +220,13 @@ end
 --- product with calls of its own. Tiles that are alike share one list of them. outputs: as of a product.
 function Lowering:tile(shape, fusion, a, b, c, outputs)
   local k, p = fusion.k_blocks, fusion.parameters
+  if p.kernels == "c" then return self:c_product(shape, p, true, true, { a = a, b = b, c = c }, outputs) end
   local function make() return tile_calls(self, shape, k, p) end
   local list = self.state.plan.memoise("tile", make, shape.m, shape.n, shape.k, shape.lda, shape.ldb,
     shape.ldc, k.size, p.k_order, p.call_rows, p.k_panel, p.fetch)
   local only = #list == 1 and not list[1].fetch and list[1]
   self:emit { form = "product", kernel = only and only.kernel or shape,
-    batch = only and only.batch or { count = 1, a = 0, b = 0 }, calls = not only and list or nil, outputs = outputs,
+    batch = only and only.batch or ONE_BLOCK, calls = not only and list or nil, outputs = outputs,
     arguments = { a = a, b = b, c = c } }
 end
 

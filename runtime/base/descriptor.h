@@ -106,7 +106,7 @@ typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const un
 typedef struct {
   int m, n, k, lda, ldb, ldc;
   int beta;               /* 0: C = ..., 1: C += ... */
-  attn2c_kernel portable; /* the same in plain C */
+  attn2c_kernel in_c; /* the same in plain C */
 } attn2c_kernel_shape;
 
 /* One call of the model. in and out are arrays of pointers in the order of inputs[] and outputs[]; an output

@@ -1,5 +1,5 @@
 /* kernels.h - who makes the matrix kernels, and whether this machine can run a target. Two
- * files implement attn2c_kernels_dispatch: kernels_libxsmm.c and kernels_portable.c; a
+ * files implement attn2c_kernels_dispatch: kernels_libxsmm.c and kernels_c.c; a
  * program links one of them. */
 #ifndef ATTN2C_KERNELS_H
 #define ATTN2C_KERNELS_H
@@ -9,8 +9,8 @@
 /* Machine code that was made at run time. */
 typedef struct attn2c_code attn2c_code;
 
-/* Fills kernels[i] with the provider's kernel for shapes[i], or, where it makes none, with shapes[i].portable
- * (which may be NULL). Returns who made them: "libxsmm", "portable" or "libxsmm and portable".
+/* Fills kernels[i] with the provider's kernel for shapes[i], or, where it makes none, with shapes[i].in_c
+ * (which may be NULL). Returns who made them: "libxsmm", "c" or "libxsmm and c".
  * target: a name of gen/data/targets.lua; no kernel uses instructions beyond it. *code holds the kernels'
  * machine code; NULL: there is none. */
 const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,

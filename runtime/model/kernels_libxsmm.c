@@ -121,13 +121,13 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count
   *code = d.offsets ? make_executable(&d) : NULL;
   for (int i = 0; i < count; i++) {
     const int is_made = *code && d.offsets[i] != NONE;
-    kernels[i] = is_made ? kernel_at(*code, d.offsets[i]) : shapes[i].portable;
+    kernels[i] = is_made ? kernel_at(*code, d.offsets[i]) : shapes[i].in_c;
     made += is_made;
   }
   free(d.bytes);
   free(d.offsets);
   if (made == count) return "libxsmm";
-  return made == 0 ? "portable" : "libxsmm and portable";
+  return made == 0 ? "c" : "libxsmm and c";
 }
 
 void attn2c_code_free(attn2c_code *code) {

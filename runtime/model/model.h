@@ -13,7 +13,7 @@ typedef struct attn2c_model { /* immutable once open; shared by any number of th
   const float *weights;   /* the packed block, descriptor->weight_floats */
   float *own;             /* the same, where it may be written; else NULL */
   attn2c_packed *packed;  /* what it is in; NULL: in `own` */
-  const char *provider;   /* "libxsmm", "portable" or "libxsmm and portable" */
+  const char *provider;   /* "libxsmm", "c" or "libxsmm and c" */
   attn2c_code *code;      /* what the kernels are in */
   int workers;            /* that calls are divided among */
 } attn2c_model;

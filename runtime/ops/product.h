@@ -1,71 +1,94 @@
-/* product.h - the body of a portable matrix kernel, with the signature of
- * attn2c_kernel (descriptor.h): where libxsmm cannot make code at run time, or a sanitizer is to see the
- * accesses, an emitted function calls it with constant sizes. */
+/* product.h - what the strips of emitted products (N_kernels.c) are made of: whole and cut
+ * vectors, fused multiply-adds, and asking for lines ahead. Each target has its own few lines;
+ * on others, GNU vectors do. */
 #ifndef ATTN2C_PRODUCT_H
 #define ATTN2C_PRODUCT_H
 
 #include "ops/vector.h"
 
-/* A few rows of C += B . A: a vector of columns of a row of A is used for each row of B, and one sum a row
- * stays in a register. k ascends, each step one ATTN2C_FMA, so that no result depends on
- * the blocking. */
-#define ATTN2C_PRODUCT_STEP(row) s##row = ATTN2C_FMA(b[(row)*ldb + i], v, s##row);
-#define ATTN2C_PRODUCT_LOAD(row) float s##row = c[(row)*ldc + j];
-#define ATTN2C_PRODUCT_KEEP(row) c[(row)*ldc + j] = s##row;
-#define ATTN2C_PRODUCT_1(each)   each(0)
-#define ATTN2C_PRODUCT_2(each)   each(0) each(1)
-#define ATTN2C_PRODUCT_4(each)   each(0) each(1) each(2) each(3)
-#define ATTN2C_PRODUCT_8(each)   ATTN2C_PRODUCT_4(each) each(4) each(5) each(6) each(7)
+#if defined(__AVX__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
-#define ATTN2C_PRODUCT_OF_ROWS(rows)                                                                         \
-  ATTN2C_INLINE void attn2c_product_##rows(const float *a, const float *b, float *c, int m, int k,           \
-                                           ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc) {                    \
-    ATTN2C_SIMD_OUTER for (int j = 0; j < m; j++) {                                                          \
-      ATTN2C_PRODUCT_##rows(ATTN2C_PRODUCT_LOAD) for (int i = 0; i < k; i++) {                               \
-        const float v = a[i * lda + j];                                                                      \
-        ATTN2C_PRODUCT_##rows(ATTN2C_PRODUCT_STEP)                                                           \
-      }                                                                                                      \
-      ATTN2C_PRODUCT_##rows(ATTN2C_PRODUCT_KEEP)                                                             \
-    }                                                                                                        \
-  }
+#define ATTN2C_STRIP ATTN2C_INLINE void
 
-ATTN2C_PRODUCT_OF_ROWS(1)
-ATTN2C_PRODUCT_OF_ROWS(2)
-ATTN2C_PRODUCT_OF_ROWS(4)
-ATTN2C_PRODUCT_OF_ROWS(8)
+/* Keeps a vector in a register of its own. Without it gcc 12 reads the weights again for each row, as an operand
+ * of the multiply-add: tiles of few rows are a fifth slower. */
+#if defined(__AVX512F__)
+#define ATTN2C_HOLD(v) __asm__("" : "+v"(v))
+#elif defined(__SSE__)
+#define ATTN2C_HOLD(v) __asm__("" : "+x"(v))
+#elif defined(__aarch64__)
+#define ATTN2C_HOLD(v) __asm__("" : "+w"(v))
+#else
+#define ATTN2C_HOLD(v) (void)(v)
+#endif
 
-/* One block, m columns of all n rows. */
-ATTN2C_INLINE void attn2c_product_columns(const float *a, const float *b, float *c, int m, int n, int k,
-                                          ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc) {
-  int r = 0;
-  for (; r + 8 <= n; r += 8) attn2c_product_8(a, b + r * ldb, c + r * ldc, m, k, lda, ldb, ldc);
-  if (n % 8 >= 4) {
-    attn2c_product_4(a, b + r * ldb, c + r * ldc, m, k, lda, ldb, ldc);
-    r += 4;
-  }
-  if (n % 4 >= 2) {
-    attn2c_product_2(a, b + r * ldb, c + r * ldc, m, k, lda, ldb, ldc);
-    r += 2;
-  }
-  if (n % 2) attn2c_product_1(a, b + r * ldb, c + r * ldc, m, k, lda, ldb, ldc);
+ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
+
+/* The first `count` floats of x, and zeros; and y[0 .. count-1] = v. 0 < count <= ATTN2C_LANES, known when
+ * compiled. No float behind them is read or written. */
+#if defined(__AVX512F__)
+ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
+  if (count == ATTN2C_LANES) return attn2c_load(x);
+  return (attn2c_vector)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), x);
+}
+ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
+  if (count == ATTN2C_LANES)
+    attn2c_store(y, v);
+  else
+    _mm512_mask_storeu_ps(y, (__mmask16)((1u << count) - 1), (__m512)v);
+}
+#elif defined(__AVX__)
+/* Ones in the first `count` lanes. */
+ATTN2C_INLINE __m256i attn2c_lanes_before(int count) {
+  typedef int lanes __attribute__((vector_size(32)));
+  const lanes number = {0, 1, 2, 3, 4, 5, 6, 7};
+  return (__m256i)(number < count);
+}
+ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
+  if (count == ATTN2C_LANES) return attn2c_load(x);
+  return (attn2c_vector)_mm256_maskload_ps(x, attn2c_lanes_before(count));
+}
+ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
+  if (count == ATTN2C_LANES)
+    attn2c_store(y, v);
+  else
+    _mm256_maskstore_ps(y, attn2c_lanes_before(count), (__m256)v);
+}
+#else
+ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
+  attn2c_vector v = {0.0f};
+  memcpy(&v, x, (size_t)count * sizeof *x);
+  return v;
+}
+ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
+  memcpy(y, &v, (size_t)count * sizeof *y);
+}
+#endif
+
+/* a*b + c in each lane: one rounding where the target has the instruction, else two. */
+ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
+#if defined(__AVX512F__)
+  return (attn2c_vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__AVX__) && defined(__FMA__)
+  return (attn2c_vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__aarch64__)
+  return (attn2c_vector)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+  return a * b + c;
+#endif
 }
 
-/* C[n][m] = sum over i < count of B_i[n][k] . A_i[k][m], plus C where beta is 1 (0 else); B_i lies
- * b_offsets[i] bytes behind b, A_i a_offsets[i] bytes behind a; rows are lda, ldb, ldc floats apart. With
- * beta 0 and no blocks C becomes 0. C overlaps neither A nor B; nothing outside of the boxes is read or
- * written. */
-ATTN2C_INLINE void attn2c_product(const float *a, const float *b, float *c, unsigned long long count,
-                                  const unsigned long long *a_offsets, const unsigned long long *b_offsets,
-                                  int m, int n, int k, int lda, int ldb, int ldc, int beta) {
-  const int whole = m - m % ATTN2C_LANES, rest = m - whole;
-  if (beta == 0)
-    for (int r = 0; r < n; r++) memset(c + (ptrdiff_t)r * ldc, 0, (size_t)m * sizeof *c);
-  for (unsigned long long i = 0; i < count; i++) {
-    const float *block_a = (const float *)((const char *)a + a_offsets[i]);
-    const float *block_b = (const float *)((const char *)b + b_offsets[i]);
-    if (whole) attn2c_product_columns(block_a, block_b, c, whole, n, k, lda, ldb, ldc);
-    if (rest) attn2c_product_columns(block_a + whole, block_b, c + whole, rest, n, k, lda, ldb, ldc);
-  }
+/* Asks for `lines` cache lines from x on; returns what lies behind them. Reads nothing: x may lie anywhere. */
+#ifndef ATTN2C_AHEAD_LEVEL
+#define ATTN2C_AHEAD_LEVEL 3
+#endif
+ATTN2C_INLINE const float *attn2c_ask(const float *x, int lines) {
+  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, ATTN2C_AHEAD_LEVEL);
+  return x + 16 * lines;
 }
 
 #endif

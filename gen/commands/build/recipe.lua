@@ -16,8 +16,9 @@ local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hi
 -- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
 
--- libxsmm's generator is linked into the library, so that its user needs nothing but libc and libm.
-local generator_of = { libxsmm = { "-lxsmmgen" }, portable = {} }
+-- Who makes kernels when a model is opened: libxsmm's generator, which is linked into the library, so that its user
+-- needs nothing but libc and libm; or nobody, where all are in C.
+local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 
@@ -28,21 +29,33 @@ local function object(from, source, flags, name)
 end
 
 -- Tokenizers, and what the program does with text (ROOM/text_*.c), are for models that take text.
-local function is_wanted(source, kernels, has_text)
+local function is_wanted(source, providers, has_text)
   if source:match("^text/") or source:match("^%w+/text_") then return has_text end
   local provider = source:match("^model/kernels_(.*)%.c$")
-  return provider == nil or provider == kernels
+  return provider == nil or provider == providers.library or provider == providers.program
 end
 
 -- The objects of the runtime; runtime_sources: ROOM/FILE.c, in order.
-local function runtime_objects(spec, runtime_sources, has_text)
+local function runtime_objects(providers, runtime_sources, has_text)
   local list = {}
   for _, source in ipairs(runtime_sources) do
-    if is_wanted(source, spec.kernels, has_text) then
+    if is_wanted(source, providers, has_text) then
       list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd" })
     end
   end
   return list
+end
+
+local function archive_of(provider) return "libattn2c_" .. provider .. ".a" end
+
+-- The runtime as an archive, with one of the providers of kernels.
+local function archive_job(provider, objects)
+  local inputs = {}
+  for _, job in ipairs(objects) do
+    local other = job.name:match("^kernels_(.*)%.o$")
+    if not other or other == provider then inputs[#inputs + 1] = job.name end
+  end
+  return { name = archive_of(provider), inputs = inputs, commands = { { "ar", "rcs", RESULT, INPUTS } } }
 end
 
 -- The objects of the model's library, and those that its program has beside them.
@@ -99,23 +112,24 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
 --- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
 --- made each time and not kept; `is_apart` that a source is compiled in a folder of the job's own. options:
---- { is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether
+--- { providers = { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the
+--- program; embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether
 --- the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in
 --- NAME_text.c.
 function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
-  local runtime = runtime_objects(spec, runtime_sources, options.has_text)
+  local providers = options.providers or { library = "c", program = "c" }
+  local runtime = runtime_objects(providers, runtime_sources, options.has_text)
   local shipped, program = model_objects(spec, target_flags, entry_names, options.has_text)
   local of_text = options.has_text and text_libraries or {}
-  local generator = generator_of[spec.kernels]
-  local archive, whole = "libattn2c_" .. spec.kernels .. ".a", "lib" .. name .. ".o"
+  local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
   local function program_job(job_name, weights, more, static)
     return { name = job_name, is_program = true,
-      inputs = names_of(shipped, program, weights, more, { { name = "main.o" }, { name = archive } }),
-      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator, "-l:libjansson.a", of_text,
-        libraries } } }
+      inputs = names_of(shipped, program, weights, more, { { name = "main.o" }, { name = archive_of(providers.program) } }),
+      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program],
+        "-l:libjansson.a", of_text, libraries } } }
   end
   local is_static = options.is_static
   local static_objects = is_static and { object("runtime", "program/licenses.c",
@@ -123,11 +137,11 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
   final.is_output = true
   local links = {
-    { name = archive, inputs = names_of(runtime), commands = { { "ar", "rcs", RESULT, INPUTS } } },
+    archive_job(providers.library, runtime),
     -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
     -- program.
-    { name = whole, inputs = names_of(shipped, { { name = archive } }), commands = {
-      { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator },
+    { name = whole, inputs = names_of(shipped, { { name = archive_of(providers.library) } }), commands = {
+      { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
       { "objcopy", "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
     { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
       commands = { { "ar", "rcs", RESULT, INPUTS } } },
@@ -137,6 +151,7 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
           "-Wl,-z,noexecstack", of_text, libraries } } },
     final,
   }
+  if providers.program ~= providers.library then table.insert(links, 2, archive_job(providers.program, runtime)) end
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
   local packing = embed and weight_jobs(name, embed, packer)
   local all = {}

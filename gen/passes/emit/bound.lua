@@ -109,7 +109,7 @@ function emit_bound.values(state)
   local kernels, rows, by_key = {}, {}, {}
   each_call(state, function(step, times)
     local key, list, make
-    if step.form ~= "product" then
+    if step.form ~= "product" or step.kernel.strips and step.region.kind == "attention" then
       key, list, make = step.function_name, rows, row_of
     elseif step.region.kind == "attention" then
       key, list, make = ("%d %s"):format(step.kernel_index, step.batch_name), kernels, kernel_of

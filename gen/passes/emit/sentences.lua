@@ -79,4 +79,17 @@ function sentences.tile(step)
     ("%d inputs of all rows at a time"):format(k_panel_of(calls)), fetched(step) })
 end
 
+--- A product in C: its equation, how its rows and outputs are divided, and what it asks for ahead.
+function sentences.product(step)
+  local k = step.kernel
+  local list, strips = {}, {}
+  for _, rows in ipairs(k.strips.strips) do strips[#strips + 1] = ("%d x %d rows"):format(rows.count, rows.size) end
+  list[1] = table.concat(strips, " and ")
+  if k.fetch then
+    list[2] = ("asks for %d lines every %d inputs, %d bytes ahead"):format(k.fetch.lines, k.fetch.every, k.fetch.from)
+  end
+  return joined(("C[%d][%d] %s= B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
+    k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)
+end
+
 return sentences

@@ -83,7 +83,12 @@ end
 local remarks = {}
 
 function remarks.product(step, addresses)
-  local a = step.arguments.a
+  local a, ahead = step.arguments.a, step.kernel.fetch
+  if ahead and ahead.from >= types.bytes(step.kernel.k * step.kernel.lda, step.kernel.types.a) then
+    local panel = addresses.weights[a.buffer] + a.offset + ahead.from
+    return (" /* fetches %s */"):format(names_between(addresses.in_order, panel,
+      panel + types.bytes(step.kernel.k * step.kernel.lda, step.kernel.types.a)))
+  end
   if not step.calls or not addresses.weights[a.buffer] then return "" end
   local range = addresses.fetches[step.calls]
   if range == nil then
@@ -96,6 +101,7 @@ function remarks.product(step, addresses)
 end
 
 function writers.product(step, addresses)
+  if step.kernel.strips then return ("%s(%s);"):format(step.function_name, list_of(step, addresses)) end
   if step.calls then return ("%s(k, %s);"):format(step.function_name, list_of(step, addresses)) end
   return ("k[%d](%s, %s);"):format(step.kernel_index, list_of(step, addresses), step.batch_name)
 end
@@ -123,7 +129,7 @@ end
 local function used_by(program, list)
   local used = {}
   for _, step in ipairs(list) do
-    if step.form == "product" then used.k = true end
+    if step.form == "product" and not step.kernel.strips then used.k = true end
     operands.each(step, function(operand)
       if operand.class == "weight" then used.w = true end
       if operand.class == "arena" then used[program.own[operand.buffer] and "p" or "a"] = true end

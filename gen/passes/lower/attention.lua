@@ -4,6 +4,7 @@
 -- attention weights B, scores and context C.
 local score_ops = require("passes.lower.scores")
 local step_forms = require("data.steps")
+local types = require("data.types")
 
 local attention = {}
 
@@ -67,7 +68,7 @@ local function context(self, at, c, ldc)
   local beta = 0
   local function step(size, count, key, column)
     self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = at.tile_ld, ldc = ldc,
-      beta = beta }, count, size * self:ld(v), size, self:at(v, key, v_column, origin), shifted(at.tile, column), c)
+      beta = beta }, count, self:at(v, key, v_column, origin), shifted(at.tile, column), c)
     beta = 1
   end
   for _, range in ipairs(block.ranges) do
@@ -89,10 +90,10 @@ local function dot_scores(self, at)
     for _, key_block in ipairs(range.key_blocks) do
       local column = range.column + key_block.first - range.first_key
       self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
-        ldb = self:ld(q), ldc = at.tile_ld, beta = 0 }, 1, 0, 0,
+        ldb = self:ld(q), ldc = at.tile_ld, beta = 0 }, 1,
         self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.origin),
         self:at(q, at.block.first, at.head * head_dim, at.origin),
-        shifted(at.tile, column), key_block.count)
+        shifted(at.tile, column), key_block.count, key_block.first % at.region.key_block % types.per_line("f32") == 0)
     end
   end
 end

@@ -106,7 +106,7 @@ local function relative_queries(self, at, op, key_block, column)
     local panel, operand, width = self:panel_at(table_, first + done)
     local m = math.min(width, count - done)
     self:product({ m = m, n = at.block.count, k = at.head_dim, lda = panel, ldb = self:ld(q), ldc = ld, beta = 0 },
-      1, 0, 0, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
+      1, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
       self:in_arena(tile, done, "f32"))
     done = done + m
   end
@@ -129,7 +129,7 @@ local function relative_keys(self, at, op, key_block, column)
     local panel, operand, width = self:panel_at(table_, first + done)
     local m = math.min(width, count - done)
     self:product({ m = m, n = key_block.count, k = at.head_dim, lda = panel, ldb = self:ld(k), ldc = ld, beta = 0 },
-      1, 0, 0, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
+      1, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
       self:in_arena(tile, done, "f32"))
     done = done + m
   end

@@ -31,15 +31,15 @@ local function key_blocks(first, last, key_block)
   return list
 end
 
--- The blocks of keys that the context's batch-reduce sums over: { size, count, tail }.
-local function context_blocks(keys, key_block)
-  if keys <= 2 * key_block then return { size = keys, count = 1, tail = 0 } end
+-- The blocks of keys that the context's batch-reduce sums over: { size, count, tail }. A kernel in C takes all at once.
+local function context_blocks(keys, key_block, kernels)
+  if kernels == "c" or keys <= 2 * key_block then return { size = keys, count = 1, tail = 0 } end
   return { size = key_block, count = keys // key_block, tail = keys % key_block }
 end
 
 local function range_of(first_key, keys, column, p)
   return { first_key = first_key, keys = keys, column = column,
-    key_blocks = key_blocks(first_key, first_key + keys, p.key_block), k_blocks = context_blocks(keys, p.key_block) }
+    key_blocks = key_blocks(first_key, first_key + keys, p.key_block), k_blocks = context_blocks(keys, p.key_block, p.kernels) }
 end
 
 -- How many scores a product makes for each key block: the last is padded where its row of the tile and its panel of

@@ -60,4 +60,21 @@ function tile.calls(rows, ld, k, parameters, type)
   return list
 end
 
+--- How a kernel in C asks for weights while it works: { from, each: bytes behind A where the first strip begins to ask,
+--- and from strip to strip; every, lines: so many cache lines every so many inputs }; false: not at all. Its strips
+--- together ask for a panel, the `fetch`-th behind this one. Where one strip has all rows, weights are read once, and it
+--- asks `stream` bytes ahead of itself. shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector.
+function tile.ahead(shape, strips, parameters, lanes)
+  local calls, groups, widest = 0, 0, 0
+  for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
+  for _, rows in ipairs(strips.strips) do calls = calls + rows.count * groups end
+  local row, panel = types.bytes(shape.lda, shape.types.a), types.bytes(shape.k * shape.lda, shape.types.a)
+  local ahead = calls > 1 and parameters.fetch * panel or parameters.stream
+  if ahead == 0 then return false end
+  local share = (panel // types.LINE + calls - 1) // calls
+  local lines = calls == 1 and row // types.LINE or math.max(1, types.bytes(widest * lanes, shape.types.a) // types.LINE)
+  local times = (share + lines - 1) // lines
+  return { from = ahead, each = share * types.LINE, every = math.max(1, shape.k // times), lines = lines }
+end
+
 return tile

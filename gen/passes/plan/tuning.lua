@@ -3,9 +3,9 @@
 --
 -- A product's key is "OUTxIN n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
 -- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:
---   attn2c tuning 3 avx512 AMD-EPYC-9654
---   3072x768 n 128 +bias_gelu: panel 64 k_block 128 k_order outer token_block 128 call_rows 6 k_panel 768 fetch 1;
---     231.0 GFLOP/s, rule 215.2      (on the same line)
+--   attn2c tuning 4 avx512 AMD-EPYC-9654
+--   3072x768 n 128 +bias_gelu: kernels libxsmm panel 64 k_block 128 k_order outer token_block 128 call_rows 6
+--     k_panel 768 fetch 1 stream 0; 231.0 GFLOP/s, rule 215.2      (on the same line)
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -15,12 +15,12 @@ local words = require("common.words")
 
 local tuning = {}
 
-tuning.FORMAT = 3
+tuning.FORMAT = 4
 
 local MOST_BYTES = 1 << 20
 
 --- The parameters that a product may have for itself.
-tuning.names = { "panel", "k_block", "k_order", "token_block", "call_rows", "k_panel", "fetch" }
+tuning.names = { "kernels", "panel", "k_block", "k_order", "token_block", "call_rows", "k_panel", "fetch", "stream" }
 
 --- The key of a product with the ops of its epilogue, in a region of so many rows.
 function tuning.key(leading, epilogue, rows)
@@ -176,10 +176,10 @@ local function set_for(state)
 end
 
 -- What replaces the rule for a product of this key and weight [out][in], where it is a deep one; else nil.
-local function deep_rule(target, key, weight)
+local function deep_rule(target, kernels, key, weight)
   local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
-  for _, deep in ipairs(target.deep or {}) do
+  for _, deep in ipairs(kernels == "c" and target.deep_c or target.deep or {}) do
     local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs)
     if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
   end
@@ -194,14 +194,18 @@ function tuning.prepare(state)
   local common = {}
   for name, value in pairs(target.rule) do common[name] = value end
   for name, value in pairs(state.spec.plan) do common[name] = value end
+  local asked = state.spec.kernels ~= "auto" and state.spec.kernels or state.spec.plan.kernels
+  common.kernels = asked or common.kernels
   state.plan.parameters = common
   local set = set_for(state)
   state.plan.parameters_of = function(key, weight)
     local choice = set and set.choices[key]
     if choice then state.plan.tuning_hash = set.hash end
-    choice = choice or deep_rule(target, key, weight) or common
+    local kernels = asked or choice and choice.kernels or common.kernels
+    choice = choice or deep_rule(target, kernels, key, weight) or common
     local own = {}
     for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end
+    own.kernels = kernels
     return own
   end
 end

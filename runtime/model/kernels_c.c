@@ -1,4 +1,4 @@
-/* kernels_portable.c - the emitted kernels in plain C, one for each shape. Used where libxsmm is
+/* kernels_c.c - the emitted kernels in plain C, one for each shape. Used where libxsmm is
  * not wanted, and by sanitizers, which can check them. */
 #include "model/kernels.h"
 
@@ -6,8 +6,8 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count
                                     attn2c_kernel *kernels, attn2c_code **code) {
   (void)target;
   *code = NULL;
-  for (int i = 0; i < count; i++) kernels[i] = shapes[i].portable;
-  return "portable";
+  for (int i = 0; i < count; i++) kernels[i] = shapes[i].in_c;
+  return "c";
 }
 
 void attn2c_code_free(attn2c_code *code) { (void)code; }

@@ -1,0 +1,88 @@
+-- product.lua: a product C[n][m] = B[n][k] A[k][m], or C += B A, as the body of a C function: loops
+-- over its strips, which ask for the weights of a later product where the plan says so.
+local c = require("common.c")
+local strip = require("kernels.strip")
+local types = require("data.types")
+
+local product = {}
+
+-- The groups of a kernel, in vectors: { first, size, count, lanes: floats of the last vector }. One whose last vector
+-- is not whole stands alone.
+local function groups_of(kernel, lanes)
+  local list, first = {}, 0
+  local rest = kernel.m % lanes
+  local groups = kernel.strips.groups
+  for i, group in ipairs(groups) do
+    local whole = group.count - (i == #groups and rest > 0 and 1 or 0)
+    if whole > 0 then list[#list + 1] = { first = first, size = group.size, count = whole, lanes = lanes } end
+    first = first + whole * group.size
+    if whole < group.count then list[#list + 1] = { first = first, size = group.size, count = 1, lanes = rest } end
+    first = first + (group.count - whole) * group.size
+  end
+  return list
+end
+
+local function shape_of(kernel, rows, group)
+  return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil }
+end
+
+--- Calls visit(shape) for each kind of strip (strip.lua) that a product needs; it may come more than once.
+function product.each_strip(kernel, visit)
+  for _, rows in ipairs(kernel.strips.strips) do
+    for _, group in ipairs(kernel.strips.groups) do visit(shape_of(kernel, rows, group)) end
+  end
+end
+
+-- `pointer + first`, and what the loops over i and j add: lists of { symbol, count, step }.
+local function behind(pointer, first, ...)
+  local text = c.behind(pointer, first)
+  for _, loop in ipairs { ... } do
+    if loop.count > 1 then
+      text = ("%s + %s"):format(text, loop.step == 1 and loop.symbol or loop.symbol .. " * " .. loop.step)
+    end
+  end
+  return text
+end
+
+-- Appends `lines`, in a loop where it is worth one.
+local function add_loop(list, symbol, count, lines)
+  if count == 1 then
+    for _, line in ipairs(lines) do list[#list + 1] = line end
+    return
+  end
+  list[#list + 1] = ("for (int %s = 0; %s < %d; %s++) {"):format(symbol, symbol, count, symbol)
+  for _, line in ipairs(lines) do list[#list + 1] = "  " .. line end
+  list[#list + 1] = "}"
+end
+
+--- The body as lines of C. kernel: { m, n, k, lda, ldb, ldc in elements; types; strips (plan/registers.lua); a_room:
+--- whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a vector; adds:
+--- a C expression: whether C is added to; a, b: what A and B are called.
+function product.body(kernel, lanes, adds, a, b)
+  local lines, row, calls, fetch = {}, 0, 0, kernel.fetch
+  for _, rows in ipairs(kernel.strips.strips) do
+    local of_rows, done, each_row = {}, 0, 0
+    for _, group in ipairs(kernel.strips.groups) do each_row = each_row + group.count end
+    for _, group in ipairs(groups_of(kernel, lanes)) do
+      local function i(step) return { symbol = "i", count = rows.count, step = step } end
+      local function j(step) return { symbol = "j", count = group.count, step = step } end
+      local wide, ahead = group.size * lanes, ""
+      if fetch then
+        local step = types.elements(fetch.each, kernel.types.a)
+        ahead = (",\n    %s, %d, %d"):format(behind(a, types.elements(fetch.from, kernel.types.a)
+          + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
+      end
+      add_loop(of_rows, "j", group.count, { ("%s(%s, %s,\n    %s, %d, %d, %d, %d, %s, %s, %s%s);"):format(
+        strip.name(shape_of(kernel, rows, group)), behind(a, group.first * lanes, j(wide)),
+        behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
+        behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide)), kernel.k, kernel.lda,
+        kernel.ldb, kernel.ldc, adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, ahead) })
+      done = done + group.count
+    end
+    add_loop(lines, "i", rows.count, of_rows)
+    row, calls = row + rows.count * rows.size, calls + rows.count * each_row
+  end
+  return lines
+end
+
+return product

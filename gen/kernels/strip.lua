@@ -1,0 +1,101 @@
+-- strip.lua: the C function of a strip: some rows of a product by some vectors of its outputs,
+-- whose sums are variables of their own, so that each stays in a register over the loop of k.
+local strip = {}
+
+--- What tells a strip from another: { rows, vectors, rows_held: whether the rows' floats stay in registers while the
+--- vectors come one after the other, fetches: whether it asks for weights ahead }.
+function strip.name(shape)
+  return ("strip_%dx%d%s"):format(shape.rows, shape.vectors, shape.fetches and "_ahead" or "")
+end
+
+-- `count` texts made by make(0), make(1), ..., between separators.
+local function each(count, separator, make)
+  local list = {}
+  for i = 0, count - 1 do list[#list + 1] = make(i) end
+  return table.concat(list, separator)
+end
+
+-- Vector v of a row at `pointer`; the last may be cut to its first lanes.
+local function load(shape, pointer, v, lanes)
+  if v < shape.vectors - 1 then return ("attn2c_load(%s + %d * ATTN2C_LANES)"):format(pointer, v) end
+  return ("attn2c_load_first(%s + %d * ATTN2C_LANES, %s)"):format(pointer, v, lanes)
+end
+
+local function store(shape, pointer, v, value)
+  if v < shape.vectors - 1 then return ("attn2c_store(%s + %d * ATTN2C_LANES, %s);"):format(pointer, v, value) end
+  return ("attn2c_store_first(%s + %d * ATTN2C_LANES, %s, c_lanes);"):format(pointer, v, value)
+end
+
+local function sum(row, vector) return ("c%d_%d"):format(row, vector) end
+
+-- One step: for each row and vector, its sum and a multiply-add more.
+local function step_lines(shape, add)
+  local function multiply_adds(row, vector)
+    return ("%s = attn2c_multiply_add(w%s, x%s, %s);"):format(sum(row, vector), shape.rows_held and "" or vector,
+      shape.rows_held and row or "", sum(row, vector))
+  end
+  if shape.rows_held then
+    for row = 0, shape.rows - 1 do
+      add("      attn2c_vector x%d = attn2c_splat(b[%d * ldb]);", row, row)
+      add("      ATTN2C_HOLD(x%d);", row)
+    end
+    for vector = 0, shape.vectors - 1 do
+      add("      w = %s;", load(shape, "a", vector, "a_lanes"))
+      add("      %s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
+    end
+    return
+  end
+  for vector = 0, shape.vectors - 1 do
+    add("      attn2c_vector w%d = %s;", vector, load(shape, "a", vector, "a_lanes"))
+    add("      ATTN2C_HOLD(w%d);", vector)
+  end
+  for row = 0, shape.rows - 1 do
+    add("      x = attn2c_splat(b[%d * ldb]);", row)
+    add("      %s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
+  end
+end
+
+--- A strip's function as C.
+function strip.text(shape)
+  local lines = {}
+  local function add(...) lines[#lines + 1] = string.format(...) end
+  add("/* %d rows by %d vectors of outputs%s. */", shape.rows, shape.vectors,
+    shape.fetches and (", asking for `lines` lines from `ahead` on every `every` inputs") or "")
+  add("ATTN2C_STRIP %s(const float *a, const float *b, float *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
+    strip.name(shape))
+  add("    int adds, int a_lanes, int c_lanes%s) {", shape.fetches and ", const float *ahead, int every, int lines" or "")
+  for row = 0, shape.rows - 1 do
+    add("  attn2c_vector %s;", each(shape.vectors, ", ", function(vector)
+      return ("%s = attn2c_zero()"):format(sum(row, vector))
+    end))
+  end
+  add("  if (adds) {")
+  for row = 0, shape.rows - 1 do
+    add("    %s", each(shape.vectors, " ", function(vector)
+      return ("%s = %s;"):format(sum(row, vector), load(shape, ("c + %d * ldc"):format(row), vector, "c_lanes"))
+    end))
+  end
+  add("  }")
+  if shape.fetches then
+    add("  for (int i = 0; i < k;) {")
+    add("    const int stop = i + every < k ? i + every : k;")
+    add("    ahead = attn2c_ask(ahead, lines);")
+    add("    for (; i < stop; i++, a += lda, b++) {")
+  else
+    add("  {")
+    add("    for (int i = 0; i < k; i++, a += lda, b++) {")
+  end
+  add("      attn2c_vector %s;", shape.rows_held and "w" or "x")
+  step_lines(shape, add)
+  add("    }")
+  add("  }")
+  for row = 0, shape.rows - 1 do
+    add("  %s", each(shape.vectors, " ", function(vector)
+      return store(shape, ("c + %d * ldc"):format(row), vector, sum(row, vector))
+    end))
+  end
+  add("}")
+  return table.concat(lines, "\n")
+end
+
+return strip

@@ -1,0 +1,71 @@
+-- registers.lua: how a product C[n][m] is cut into strips whose sums stay in registers: how many
+-- vectors of outputs and how many rows each has. A strip of V vectors and R rows holds V R sums.
+--
+-- A step over k reads V vectors of A and R floats of B for V R multiply-adds. Processors make two of each in a cycle,
+-- and a sum can take its next multiply-add four or five cycles later, so a step lasts as long as the largest of V R,
+-- V + R and LATENCY multiply-adds.
+local divide = require("passes.plan.divide")
+
+local registers = {}
+
+-- Multiply-adds that are under way at a time.
+local LATENCY = 9
+
+-- What a strip costs beside its steps, in multiply-adds: reading and writing a sum, and the loop's beginning.
+local PER_SUM, PER_STRIP = 2, 24
+
+-- What each kind of strip beside the first costs: nearly nothing, but code.
+local PER_KIND = 0.005
+
+-- The most rows of a strip of so many vectors, and whether the rows' floats stay in registers while the vectors come
+-- one after the other, instead of the vectors: that needs fewer registers where there are more vectors than rows.
+local function most_rows(vectors, target)
+  local free = target.registers - (target.has_fma and 0 or 1) -- without, a product lies in a register before it is added
+  local rows = (free - 1 - vectors) // vectors
+  local held = (free - 1) // (vectors + 1)
+  if held > rows and held < vectors then return held, true end
+  return rows, false
+end
+
+local function cost(vectors, rows, k)
+  return math.max(vectors * rows, vectors + rows, LATENCY) * k + PER_SUM * vectors * rows + PER_STRIP
+end
+
+-- Shares of n: as equal as can be, as { count, size }, the larger first.
+local function shares(n, most)
+  local list = {}
+  for _, block in ipairs(divide.blocks(n, most)) do
+    local last = list[#list]
+    if last and last.size == block.count then
+      last.count = last.count + 1
+    else
+      list[#list + 1] = { count = 1, size = block.count }
+    end
+  end
+  return list
+end
+
+--- The strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count, size } }
+--- in vectors, strips = { { count, size } } in rows, rows_held }. The cheapest by the count above.
+function registers.strips(m, n, k, target, most)
+  local best, least
+  local total = (m + target.vector - 1) // target.vector
+  for vectors = 1, math.min(total, target.registers // 2) do
+    local rows, rows_held = most_rows(vectors, target)
+    for r = 1, math.min(rows, n, most) do
+      local groups, strips, sum = shares(total, vectors), shares(n, r), 0
+      for _, group in ipairs(groups) do
+        for _, strip in ipairs(strips) do
+          sum = sum + group.count * strip.count * cost(group.size, strip.size, k)
+        end
+      end
+      sum = sum * (1 + PER_KIND * (#groups * #strips - 1))
+      if not least or sum < least then
+        best, least = { groups = groups, strips = strips, rows_held = rows_held }, sum
+      end
+    end
+  end
+  return best
+end
+
+return registers
