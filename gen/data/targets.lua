@@ -82,9 +82,9 @@ targets.list = {
     needs = { "avx2", "fma" },
     rule = rule { pad = 8 },
     deep_c = {
-      { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
-      { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
-      { rows = 1, use = { panel = 48, token_block = 128, fetch = 1 } },
+      { rows = 160, inputs = 512, use = { panel = 16, token_block = 256, fetch = 1 } },
+      { rows = 160, use = { panel = 16, token_block = 208, fetch = 1 } },
+      { rows = 1, use = { panel = 16, token_block = 128, fetch = 1 } },
     },
     deep = {
       { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,

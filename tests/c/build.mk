@@ -51,7 +51,7 @@ $(bin)/plain/%.o: %.c $(headers) | $(bin)/plain
 $(bin)/obj $(bin)/plain:
 	mkdir -p $@
 
-checked_objects := $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime))) $(bin)/obj/kernels_portable.o
+checked_objects := $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime))) $(bin)/obj/kernels_c.o
 helper_objects  := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(checked_objects) $(helper_objects)
@@ -74,6 +74,11 @@ $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)
 
 define element_rule
 $(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj
-	$(CC) $(loops) $(flags_$(2)) -o $$@ $$< -lcriterion -lm
+	$(CC) $(loops) $(flags_$(2)) -DPRODUCTS='"products_$(2).h"' -iquote $(bin)/obj -o $$@ $$< -lcriterion -lm
 endef
+
+# What test_product.c includes, for each instruction set.
+$(bin)/obj/products_%.h: tests/c/products.lua $(wildcard gen/kernels/*.lua gen/passes/plan/*.lua gen/data/*.lua) | $(bin)/obj
+	lua5.4 $< $* > $@
+$(foreach variant,$(variants),$(eval $(bin)/test_product_$(variant): $(bin)/obj/products_$(variant).h))
 $(foreach test,$(element_tests),$(foreach variant,$(variants),$(eval $(call element_rule,$(test),$(variant)))))

@@ -58,7 +58,7 @@ static const attn2c_weight weights[] = {
 };
 
 /* C[n][m] = sum over count of B[n][k] . A[k][m] with the one shape below. */
-static void portable(const float *a, const float *b, float *c, const unsigned long long *count,
+static void in_c(const float *a, const float *b, float *c, const unsigned long long *count,
                      const unsigned long long *a_offsets, const unsigned long long *b_offsets) {
   for (int n = 0; n < TOKENS; n++) {
     for (int m = 0; m < FAKE_OUT; m++) {
@@ -79,7 +79,7 @@ static const attn2c_kernel_shape kernels[] = {{.m = FAKE_OUT,
                                                .ldb = FAKE_IN,
                                                .ldc = PANEL,
                                                .beta = 0,
-                                               .portable = portable}};
+                                               .in_c = in_c}};
 
 static fake_form selected = FAKE_TWO_INPUTS;
 static int calls;

@@ -95,7 +95,7 @@ static char *report(double roof, attn2c_report_format format) {
   memcpy(least, op_least_ms, sizeof least);
   const attn2c_bench_result result = {.model = &model,
                                       .entry = &entry,
-                                      .provider = "portable",
+                                      .provider = "c",
                                       .ms = {20.0, 19.0, 0.5, 21.0, 22.0},
                                       .repetitions = 9,
                                       .calls = 1,

@@ -171,7 +171,7 @@ static int check(fault with, int json) {
   cr_assert_eq(attn2c_source_read(source, 0, packed, &message), ATTN2C_OK);
   cr_assert_eq(attn2c_source_read(source, 1, packed + N * N, &message), ATTN2C_OK);
   attn2c_model model = {
-      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "portable", .workers = 1};
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "c", .workers = 1};
   const void *in[] = {x, lengths};
   free(printed);
   printed = NULL;
@@ -344,7 +344,7 @@ Test(check, a_full_disk_is_no_success) {
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
   attn2c_model model = {
-      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "portable", .workers = 1};
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "c", .workers = 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *full = fopen("/dev/full", "w");
@@ -363,7 +363,7 @@ Test(check, every_allocation_may_fail) {
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
   attn2c_model model = {
-      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "portable", .workers = 1};
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "c", .workers = 1};
   const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *out = fopen("/dev/null", "w");

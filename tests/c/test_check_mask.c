@@ -113,7 +113,7 @@ static int check(fault with) {
   attn2c_source *source;
   size_t size;
   cr_assert_eq(attn2c_source_random(7, &descriptor, &source, &message), ATTN2C_OK, "%s", text);
-  attn2c_model model = {.descriptor = &descriptor, .provider = "portable", .workers = 1};
+  attn2c_model model = {.descriptor = &descriptor, .provider = "c", .workers = 1};
   const void *in[] = {x, bias, head_mask};
   free(printed);
   printed = NULL;

@@ -578,7 +578,7 @@ Test(program, profiles_by_op_and_section) {
   cr_expect_eq(lines_of(out), 12, "%s", out);
 }
 
-/* The portable provider makes no kernels at run time, so here the bound is not available. */
+/* Without libxsmm no kernels are made at run time, so here the bound is not available. */
 Test(program, says_where_there_is_no_bound) {
   cr_expect_eq(program("bench -r 3 --bound -o json"), 0, "%s", err);
   json_t *row = json_loads(out, JSON_REJECT_DUPLICATES, NULL);

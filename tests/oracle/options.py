@@ -119,7 +119,7 @@ OPTIONS = {
                                                "k_block": 8, "window_block": 3, "key_align": 1}},
              "pieces": {"plan": {"piece_rows": 3, "softmax_block": 16, "tile_bytes": 64, "key_block": 16}}},
     "target": {"host": {}, "avx2": {"target": "avx2"}, "x86_64": {"target": "x86_64"},
-               "portable": {"kernels": "portable"}},
+               "libxsmm": {"kernels": "libxsmm"}},
     "threads": {"one": {}, "two": {"threads": 2, "divide": True}, "three": {"threads": 3, "divide": True}},
     "reuse": {"yes": {}, "no": {"reuse": False}},
 }

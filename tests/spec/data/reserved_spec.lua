@@ -103,7 +103,7 @@ describe("reserved words", function()
 
   it("keep the output's own name in files and on the program's line", function()
     local path = helper.file('return { name = "odd", seq = 4, d_model = 16, heads = 2, layers = 1, '
-      .. 'kernels = "portable", output = { hidden { name = "errno" }, relu { name = "typeof" } } }', "odd.lua")
+      .. 'kernels = "c", output = { hidden { name = "errno" }, relu { name = "typeof" } } }', "odd.lua")
     local folder = helper.folder()
     local code, _, errors = helper.command({ "build", path, "-o", folder })
     assert.equal(0, code, errors)

@@ -249,7 +249,7 @@ describe("other keys' ranges", function()
     assert.equal('target: "avx51", but host, avx512, avx2 or x86_64 is allowed (did you mean avx512?)',
       refusal({ target = "avx51" }))
     assert.equal("norm: 5, but post, pre or none is allowed", refusal({ norm = 5 }))
-    assert.equal('kernels: "libxsm", but libxsmm or portable is allowed (did you mean libxsmm?)',
+    assert.equal('kernels: "libxsm", but auto, c or libxsmm is allowed (did you mean libxsmm?)',
       refusal({ kernels = "libxsm" }))
   end)
 

@@ -98,7 +98,7 @@ describe("folders of any name", function()
       end
       local child = process.run { folder = folder, gather = "all", words = { "env", "ATTN2C_CFLAGS=-O0",
         "XDG_CACHE_HOME=" .. (i == 1 and copy or here .. "/cache"), "lua5.4", copy .. "/gen/attn2c", "check",
-        "tiny.lua", "kernels=portable" } }
+        "tiny.lua", "kernels=c" } }
       assert.equal(0, child.code, child.errors)
       if i == 1 then assert.equal("directory", lfs.attributes(copy .. "/attn2c", "mode")) end
     end
@@ -127,7 +127,7 @@ describe("the compiler", function()
     helper.write(folder .. "/wrap.sh", script:format(os.time(), folder))
     runs({ "chmod", "+x", folder .. "/wrap.sh" })
     for _, words in ipairs { "gcc -m64", "clang", "./wrap.sh -DWRAPPED" } do
-      local _, errors = succeeds(folder, { "build", "tiny.lua", "kernels=portable" }, { "CC=" .. words })
+      local _, errors = succeeds(folder, { "build", "tiny.lua", "kernels=c" }, { "CC=" .. words })
       assert.equal("", errors)
       runs({ "out/tiny/tiny", "check" }, folder)
     end
@@ -204,11 +204,11 @@ describe("the cache", function()
   it("is checked by content: planted and cut objects are compiled anew", function()
     local folder = fresh("planted")
     local environment = { "XDG_CACHE_HOME=" .. folder }
-    succeeds(folder, { "check", "tiny.lua", "kernels=portable" })
+    succeeds(folder, { "check", "tiny.lua", "kernels=c" })
     runs({ "cp", "-a", here .. "/cache/attn2c", "." }, folder)
     local count = 0
     for key in lfs.dir(folder .. "/attn2c/results") do
-      for _, name in ipairs { "model.o", "load.o", "tiny.o", "libattn2c_portable.a", "tiny" } do
+      for _, name in ipairs { "model.o", "load.o", "tiny.o", "libattn2c_c.a", "tiny" } do
         local path = ("%s/attn2c/results/%s/%s"):format(folder, key, name)
         local text = files.read(path)
         if text then
@@ -218,7 +218,7 @@ describe("the cache", function()
       end
     end
     assert.is_true(count >= 5)
-    local output, errors = succeeds(folder, { "check", "tiny.lua", "kernels=portable" }, environment)
+    local output, errors = succeeds(folder, { "check", "tiny.lua", "kernels=c" }, environment)
     assert.truthy(output:find(" 0 failed\n", 1, true))
     assert.equal("", errors)
   end)
@@ -228,7 +228,7 @@ describe("the cache", function()
     files.make_folder(folder .. "/attn2c")
     runs({ "chmod", "0777", folder .. "/attn2c" })
     -- On a terminal, where so long a build shows a bar, and takes it away.
-    local line = ("XDG_CACHE_HOME=%s ATTN2C_CFLAGS=-O0 lua5.4 %s build tiny.lua kernels=portable"):format(
+    local line = ("XDG_CACHE_HOME=%s ATTN2C_CFLAGS=-O0 lua5.4 %s build tiny.lua kernels=c"):format(
       helper.shell(folder), helper.shell(root .. "/gen/attn2c"))
     local said = runs({ "script", "-qec", line, "/dev/null" }, folder)
     local line_said = ("attn2c: the cache %s/attn2c is open to other users: out/tiny/.cache is used"):format(folder)

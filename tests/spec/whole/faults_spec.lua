@@ -522,7 +522,7 @@ local function compile(output, sources, folder, compiler, flags)
 end
 
 describe("where memory may not become executable", function()
-  it("the portable kernels serve: nothing crashes, all passes, bench says so", function()
+  it("kernels in C serve: nothing crashes, all passes, bench says so", function()
     compile("no_jit", { "faults_no_jit.c" }, nil, "gcc")
     if shell("./no_jit /bin/true") == 77 then return pending("needs PR_SET_MDWE, Linux 6.3") end
     succeeds(good_run)
@@ -535,7 +535,7 @@ describe("where memory may not become executable", function()
       assert.is_true(math.abs(a - b) <= 1e-5 + 1e-4 * math.abs(a), ("%g and %g at byte %d"):format(a, b, at))
     end
     for name in pairs(models) do succeeds(("./no_jit out/%s/%s check"):format(name, name)) end
-    assert.is_truthy(succeeds("./no_jit " .. small .. "bench -r 1"):find("(portable)", 1, true))
+    assert.is_truthy(succeeds("./no_jit " .. small .. "bench -r 1"):find("(c)", 1, true))
     assert.is_truthy(succeeds(small .. "bench -r 1"):find("(libxsmm)", 1, true))
   end)
 end)
@@ -561,7 +561,7 @@ describe("the C interface", function()
 
   it("withstands wrong use, failing allocations and failing reads without an invalid access or a leak", function()
     local flags = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-    build("checked", "plain", interface .. " kernels=portable", "ATTN2C_CFLAGS=" .. quote("-g " .. flags))
+    build("checked", "plain", interface .. " kernels=c", "ATTN2C_CFLAGS=" .. quote("-g " .. flags))
     compile("interface_checked", { "bad_interface.c" }, "checked/plain", "gcc", flags)
     run_all("interface_checked")
     local wraps = {}
@@ -575,7 +575,7 @@ describe("the C interface", function()
 
   it("has no race", function()
     if os.execute("command -v clang >/dev/null 2>&1") ~= true then return pending("needs clang") end
-    build("raced", "plain", interface .. " kernels=portable", "CC=clang ATTN2C_CFLAGS='-g -fsanitize=thread'")
+    build("raced", "plain", interface .. " kernels=c", "CC=clang ATTN2C_CFLAGS='-g -fsanitize=thread'")
     compile("interface_raced", { "bad_interface.c" }, "raced/plain", "clang", "-fsanitize=thread")
     run_all("interface_raced")
   end)

@@ -46,7 +46,7 @@ describe("a library as a guest", function()
     for _, golden in ipairs { "torch_causal70", "torch_padding21", "bert_past_padding" } do
       succeeds(host("stack", build(golden, "threads=2"), golden))
     end
-    succeeds(host("stack", build("vit_class", "kernels=portable"), "vit_class"))
+    succeeds(host("stack", build("vit_class", "kernels=c"), "vit_class"))
   end)
 
   it("leaves the floating-point environment as it was, and meets no trap, for all masks and lengths", function()
@@ -54,7 +54,7 @@ describe("a library as a guest", function()
       "prefix_key_padding", "window_padding", "bert_past_padding" } do
       succeeds(host("flags", build(golden, "threads=2"), golden))
     end
-    succeeds(host("flags", build("vit_class", "kernels=portable"), "vit_class"))
+    succeeds(host("flags", build("vit_class", "kernels=c"), "vit_class"))
     -- What -ffast-math links in changes MXCSR when it is loaded, and the check above sees it.
     local folder = build("torch_padding21", "", "ATTN2C_LDFLAGS=-ffast-math")
     local code, text = sh(host("flags", folder, "torch_padding21"))
@@ -80,7 +80,7 @@ describe("a library as a guest", function()
       assert.is_true(#bits > 1000)
       assert.is_true(succeeds(("%s/denied threads %s/host %s"):format(scratch, scratch, words)) == bits, threads)
     end
-    local program = ("%s/denied threads %s/guest "):format(scratch, build("torch_causal70", "threads=2"))
+    local program = ("%s/denied threads %s/guest "):format(scratch, build("torch_causal70", "threads=2 kernels=libxsmm"))
     assert.is_truthy(succeeds(program .. "check"):find(" 0 failed", 1, true))
     assert.is_truthy(succeeds(program .. "bench -r 1"):find("| guest |", 1, true))
     succeeds(("%s run --weights %s --input %storch_causal70/hidden.npy --output %s/y.npy"):format(program,
@@ -105,7 +105,7 @@ describe("a library as a guest", function()
     end
   end)
 
-  it("computes in plain C where code may not be made executable", function()
+  it("computes with kernels in C where code may not be made executable", function()
     for _, folder in ipairs { build("torch_causal70", "threads=2") } do
       local line = "%s/guest run --weights %s --input %storch_causal70/hidden.npy --output %s/%s.npy"
       local function run(before, name)
@@ -120,7 +120,7 @@ describe("a library as a guest", function()
         assert.is_true(math.abs(a - b) <= 1e-5 + 1e-4 * math.abs(a), ("%g and %g at byte %d"):format(a, b, at))
       end
       assert.is_truthy(succeeds(denied .. folder .. "/guest check"):find(" 0 failed", 1, true))
-      assert.is_truthy(succeeds(denied .. folder .. "/guest bench -r 1"):find("(portable)", 1, true))
+      assert.is_truthy(succeeds(denied .. folder .. "/guest bench -r 1"):find("(c)", 1, true))
       assert.is_truthy(succeeds(folder .. "/guest bench -r 1"):find("(libxsmm)", 1, true))
     end
   end)

@@ -239,7 +239,7 @@ describe("under AddressSanitizer and UndefinedBehaviorSanitizer", function()
   for _, name in ipairs { "small", "speaker" } do
     it(name, function()
       local overrides = smaller(model(name))
-      overrides[#overrides + 1] = "kernels=portable"
+      overrides[#overrides + 1] = "kernels=c"
       check("sanitized", ("ATTN2C_CFLAGS=%s ATTN2C_LDFLAGS=%s"):format(shell("-g -O1 " .. SANITIZE), shell(SANITIZE)),
         model(name), overrides)
     end)

@@ -2,10 +2,12 @@
 require("tests.spec.helper")
 local recipe = require("commands.build.recipe")
 
-local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_portable.c", "program/main.c" }
+local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/main.c" }
 
 local function jobs(more, options)
-  local spec = { name = "tiny", kernels = "libxsmm", threads = 1, workers = { 1 } }
+  local spec = { name = "tiny", threads = 1, workers = { 1 } }
+  options = options or {}
+  options.providers = options.providers or { library = "libxsmm", program = "libxsmm" }
   for key, value in pairs(more or {}) do spec[key] = value end
   local list, by_name = recipe.jobs(spec, { "-mavx2" }, SOURCES, { "forward" }, options), {}
   for _, job in ipairs(list) do
@@ -36,9 +38,9 @@ describe("the recipe", function()
   end)
 
   it("has the provider's file, and an object a number of workers", function()
-    local by_name = jobs { kernels = "portable", threads = 0, workers = { 1, 2, 4 } }
+    local by_name = jobs({ threads = 0, workers = { 1, 2, 4 } }, { providers = { library = "c", program = "c" } })
     assert.is_nil(by_name["kernels_libxsmm.o"])
-    assert.truthy(by_name["kernels_portable.o"])
+    assert.truthy(by_name["kernels_c.o"])
     for _, name in ipairs { "tiny.o", "tiny_2.o", "tiny_4.o" } do
       assert.truthy(line(by_name[name]):find("-O1 -mavx2 -DX", 1, true), name)
     end
