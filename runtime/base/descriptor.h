@@ -105,7 +105,7 @@ typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const un
 
 typedef struct {
   int m, n, k, lda, ldb, ldc;
-  int beta;               /* 0: C = ..., 1: C += ... */
+  int beta;           /* 0: C = ..., 1: C += ... */
   attn2c_kernel in_c; /* the same in plain C */
 } attn2c_kernel_shape;
 
@@ -220,8 +220,12 @@ typedef struct {
   int outputs, inputs, tokens; /* C[tokens][outputs] = B[tokens][inputs] . A[inputs][outputs] */
   int ldb, ldc;                /* ldc is a multiple of 16 */
   double calls;
-  const attn2c_candidate *candidates;
+  const attn2c_candidate *candidates; /* tiles of libxsmm's kernels */
   int candidate_count;
+  /* the model's own kernels, where they are in C, on its weights one behind the other; or NULL */
+  void (*own)(const float *weights, const float *b, float *c);
+  int64_t own_floats; /* of weights */
+  const char *own_text;
 } attn2c_part_product;
 
 typedef struct {
@@ -236,6 +240,7 @@ typedef struct {
   int64_t floats;               /* of scratch */
   void (*call)(float *scratch); /* any values but signalling ones; zeros stay finite */
   double calls;
+  double flops; /* of a product of attention in C; 0: a row operation */
 } attn2c_part_row;
 
 typedef struct {
@@ -255,6 +260,8 @@ typedef struct {
                         const void *const *in, void *const *out, attn2c_team *team, double *nanoseconds);
   const attn2c_parts *parts;     /* one an entry; NULL: not known, and there is no bound */
   const attn2c_lengths *lengths; /* where the model has none; NULL there too: a call is an entry's */
+  const attn2c_kernel_shape
+      *roof; /* kernels in C that tell what the machine can do; the last has m 0. NULL: none */
 } attn2c_program;
 
 /* Helpers that read the above. */

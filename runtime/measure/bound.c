@@ -14,7 +14,7 @@ enum { FINALISTS = 3, SEARCH_ROUNDS = 2, SAMPLES = 1024, MOST_CALLS = 1 << 20 };
 #define NEAR_THE_BEST       1.15 /* tiles this near to the best are timed again */
 
 typedef struct {
-  const attn2c_candidate *candidates[FINALISTS];
+  const char *texts[FINALISTS];
   attn2c_tiled_product *tiled[FINALISTS];
   double best[FINALISTS]; /* least nanoseconds of a sample */
 } finalists;
@@ -87,16 +87,16 @@ static double time_of(attn2c_bound *bound, const part *p, const attn2c_tiled_pro
 }
 
 /* Keeps a candidate among the finalists, or closes it. */
-static void keep(finalists *f, const attn2c_candidate *candidate, attn2c_tiled_product *tiled, double time) {
+static void keep(finalists *f, const char *text, attn2c_tiled_product *tiled, double time) {
   for (int i = 0; i < FINALISTS; i++) {
     if (f->tiled[i] != NULL && f->best[i] <= time) continue;
     attn2c_tiled_product_close(f->tiled[FINALISTS - 1]);
     for (int j = FINALISTS - 1; j > i; j--) {
-      f->candidates[j] = f->candidates[j - 1];
+      f->texts[j] = f->texts[j - 1];
       f->tiled[j] = f->tiled[j - 1];
       f->best[j] = f->best[j - 1];
     }
-    f->candidates[i] = candidate;
+    f->texts[i] = text;
     f->tiled[i] = tiled;
     f->best[i] = time;
     return;
@@ -104,16 +104,21 @@ static void keep(finalists *f, const attn2c_candidate *candidate, attn2c_tiled_p
   attn2c_tiled_product_close(tiled);
 }
 
+/* A product's own kernels come before its candidates. */
+static const attn2c_candidate *candidate_of(const attn2c_part_product *product, int i) {
+  return product->own == NULL ? &product->candidates[i] : i == 0 ? NULL : &product->candidates[i - 1];
+}
+
 /* Times all candidates, then those near the best again, since another process may have had the core for a
  * while. tiled and times have room for one each. */
 static int search_among(attn2c_bound *bound, part *p, attn2c_tiled_product **tiled, double *times) {
-  const attn2c_candidate *candidates = p->product->candidates;
-  const int count = p->product->candidate_count;
+  const int count = p->product->candidate_count + (p->product->own != NULL);
   double least = 0.0;
   int status = ATTN2C_OK;
   for (int i = 0; i < count && status != ATTN2C_MEMORY; i++) {
-    status = attn2c_tiled_product_open(p->product, &candidates[i], bound->model->descriptor->target,
-                                       bound->setting.weight_floats, &tiled[i]);
+    status =
+        attn2c_tiled_product_open(p->product, candidate_of(p->product, i), bound->model->descriptor->target,
+                                  bound->setting.weight_floats, &tiled[i]);
   }
   for (int round = 0; round <= SEARCH_ROUNDS && status != ATTN2C_MEMORY; round++) {
     for (int i = 0; i < count; i++) {
@@ -125,7 +130,8 @@ static int search_among(attn2c_bound *bound, part *p, attn2c_tiled_product **til
   }
   for (int i = 0; i < count; i++) {
     if (tiled[i] != NULL && status != ATTN2C_MEMORY) {
-      keep(&p->of_product, &candidates[i], tiled[i], times[i]);
+      const attn2c_candidate *candidate = candidate_of(p->product, i);
+      keep(&p->of_product, candidate == NULL ? p->product->own_text : candidate->text, tiled[i], times[i]);
     } else {
       attn2c_tiled_product_close(tiled[i]);
     }
@@ -134,7 +140,7 @@ static int search_among(attn2c_bound *bound, part *p, attn2c_tiled_product **til
 }
 
 static int search(attn2c_bound *bound, part *p) {
-  const size_t count = (size_t)p->product->candidate_count + 1;
+  const size_t count = (size_t)p->product->candidate_count + 2;
   attn2c_tiled_product **tiled = calloc(count, sizeof *tiled);
   double *times = calloc(count, sizeof *times);
   const int status = tiled == NULL || times == NULL ? ATTN2C_MEMORY : search_among(bound, p, tiled, times);
@@ -264,7 +270,7 @@ int attn2c_bound_count(const attn2c_bound *bound) { return bound->count; }
 
 static double flops_of(const attn2c_bound *bound, const part *p) {
   if (p->product != NULL) return 2.0 * p->product->outputs * p->product->inputs * p->product->tokens;
-  if (p->kernel == NULL) return 0.0;
+  if (p->row != NULL) return p->row->flops;
   const attn2c_kernel_shape *shape = &bound->model->descriptor->kernels[p->kernel->kernel];
   return 2.0 * shape->m * shape->n * shape->k * (double)p->kernel->count;
 }
@@ -274,9 +280,9 @@ double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
   for (int i = 0; i < bound->count; i++) {
     part *p = &bound->parts[i];
     attn2c_bound_part *to = &parts[i];
-    *to = (attn2c_bound_part){.kind = p->product  ? "product"
-                                      : p->kernel ? "attention"
-                                                  : "row operation",
+    *to = (attn2c_bound_part){.kind = p->product                         ? "product"
+                                      : p->kernel || p->row->flops > 0.0 ? "attention"
+                                                                         : "row operation",
                               .name = p->product  ? p->product->name
                                       : p->kernel ? p->kernel->name
                                                   : p->row->name,
@@ -293,7 +299,7 @@ double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
     for (int j = 1; j < FINALISTS; j++) {
       if (p->of_product.tiled[j] != NULL && p->of_product.best[j] < p->of_product.best[best]) best = j;
     }
-    to->tile = p->of_product.candidates[best]->text;
+    to->tile = p->of_product.texts[best];
   }
   return sum / (bound->model->workers < 1 ? 1 : bound->model->workers);
 }

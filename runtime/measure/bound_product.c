@@ -87,14 +87,15 @@ static int prepare_offsets(attn2c_tiled_product *x) {
 int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_candidate *candidate,
                               const char *target, int64_t weight_floats, attn2c_tiled_product **tiled) {
   *tiled = NULL;
-  for (int panel = 0; panel < PANELS && candidate->panels[panel].count > 0; panel++)
+  if (candidate == NULL && product->own_floats > weight_floats) return ATTN2C_MACHINE;
+  for (int panel = 0; candidate != NULL && panel < PANELS && candidate->panels[panel].count > 0; panel++)
     if ((int64_t)candidate->panels[panel].ld * product->inputs > weight_floats) return ATTN2C_MACHINE;
   attn2c_tiled_product *x = calloc(1, sizeof *x);
   if (x == NULL) return ATTN2C_MEMORY;
   x->product = *product;
   x->candidate = candidate;
-  int status = prepare_offsets(x);
-  if (status == ATTN2C_OK) status = dispatch_all(x, target);
+  int status = candidate == NULL ? ATTN2C_OK : prepare_offsets(x);
+  if (candidate != NULL && status == ATTN2C_OK) status = dispatch_all(x, target);
   if (status != ATTN2C_OK) {
     attn2c_tiled_product_close(x);
     return status;
@@ -175,7 +176,17 @@ static int64_t run_block(const attn2c_tiled_product *x, int block, int64_t row, 
   return at;
 }
 
+static void run_own(const attn2c_part_product *product, attn2c_product_setting *setting) {
+  if (setting->position + product->own_floats > setting->weight_floats) setting->position = 0;
+  product->own(setting->weights + setting->position, setting->b, setting->c);
+  setting->position += product->own_floats;
+}
+
 void attn2c_tiled_product_run(const attn2c_tiled_product *x, attn2c_product_setting *setting) {
+  if (x->candidate == NULL) {
+    run_own(&x->product, setting);
+    return;
+  }
   int64_t end = setting->position, row = 0;
   for (int block = 0; block < BLOCKS; block++) {
     for (int i = 0; i < x->candidate->blocks[block].count; i++) {

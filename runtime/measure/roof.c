@@ -58,10 +58,10 @@ struct attn2c_roof {
 static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const operands *x,
                              double nanoseconds) {
   unsigned long long a_offsets[BLOCKS], b_offsets[BLOCKS];
-  const unsigned long long count = BLOCKS;
-  for (int i = 0; i < BLOCKS; i++) {
-    a_offsets[i] = (unsigned long long)i * ATTN2C_ROOF_BLOCK * (unsigned long long)shape->lda * sizeof(float);
-    b_offsets[i] = (unsigned long long)i * ATTN2C_ROOF_BLOCK * sizeof(float);
+  const unsigned long long block = (unsigned long long)shape->k, count = ATTN2C_ROOF_K / block;
+  for (unsigned long long i = 0; i < count; i++) {
+    a_offsets[i] = i * block * (unsigned long long)shape->lda * sizeof(float);
+    b_offsets[i] = i * block * sizeof(float);
   }
   for (int i = 0; i < 2; i++) kernel(x->a, x->b, x->c, &count, a_offsets, b_offsets); /* into the cache */
   double calls = 0.0, elapsed;
@@ -120,12 +120,13 @@ static int operands_allocate(operands *x) {
   return ATTN2C_OK;
 }
 
-/* Finds the best two of the shapes that could be dispatched. Each is timed in several rounds and judged by
+/* Finds the best two of `count` shapes with a kernel. Each is timed in several rounds and judged by
  * its best: when another process takes the core for a while, that hits one round of a shape. */
-static void warm_up(attn2c_roof *roof, const attn2c_kernel_shape *shapes, const attn2c_kernel *kernels) {
-  double reached[ATTN2C_ROOF_SHAPES] = {0.0};
+static void warm_up(attn2c_roof *roof, const attn2c_kernel_shape *shapes, const attn2c_kernel *kernels,
+                    int count) {
+  double reached[2 * ATTN2C_ROOF_SHAPES] = {0.0};
   for (int round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (int i = 0; i < ATTN2C_ROOF_SHAPES; i++) {
+    for (int i = 0; i < count; i++) {
       if (kernels[i] == NULL) continue;
       const double now = rate(&shapes[i], kernels[i], roof, WARM_UP_NANOSECONDS / WARM_UP_ROUNDS);
       if (now > reached[i]) reached[i] = now;
@@ -133,7 +134,7 @@ static void warm_up(attn2c_roof *roof, const attn2c_kernel_shape *shapes, const 
   }
   while (roof->count < ATTN2C_ROOF_BEST) {
     int best = 0;
-    for (int i = 1; i < ATTN2C_ROOF_SHAPES; i++) {
+    for (int i = 1; i < count; i++) {
       if (reached[i] > reached[best]) best = i;
     }
     if (reached[best] <= 0.0) return;
@@ -143,10 +144,10 @@ static void warm_up(attn2c_roof *roof, const attn2c_kernel_shape *shapes, const 
   }
 }
 
-int attn2c_roof_open(const char *target, int threads, attn2c_roof **roof) {
+int attn2c_roof_open(const char *target, const attn2c_kernel_shape *in_c, int threads, attn2c_roof **roof) {
   static const int widths[] = {32, 48, 64}, heights[] = {24, 32, 64};
-  attn2c_kernel_shape shapes[ATTN2C_ROOF_SHAPES];
-  attn2c_kernel kernels[ATTN2C_ROOF_SHAPES] = {NULL};
+  attn2c_kernel_shape shapes[2 * ATTN2C_ROOF_SHAPES];
+  attn2c_kernel kernels[2 * ATTN2C_ROOF_SHAPES] = {NULL};
   for (int i = 0; i < ATTN2C_ROOF_SHAPES; i++) {
     const int m = widths[i / 3], n = heights[i % 3];
     shapes[i] = (attn2c_kernel_shape){
@@ -168,7 +169,12 @@ int attn2c_roof_open(const char *target, int threads, attn2c_roof **roof) {
     return status;
   }
   attn2c_kernels_dispatch(shapes, ATTN2C_ROOF_SHAPES, target, kernels, &made->code);
-  warm_up(made, shapes, kernels);
+  int count = ATTN2C_ROOF_SHAPES;
+  for (int i = 0; in_c != NULL && in_c[i].m > 0 && i < ATTN2C_ROOF_SHAPES; i++) {
+    shapes[count] = in_c[i];
+    kernels[count++] = in_c[i].in_c;
+  }
+  warm_up(made, shapes, kernels, count);
   return ATTN2C_OK;
 }
 

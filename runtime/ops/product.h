@@ -14,8 +14,8 @@
 
 #define ATTN2C_STRIP ATTN2C_INLINE void
 
-/* Keeps a vector in a register of its own. Without it gcc 12 reads the weights again for each row, as an operand
- * of the multiply-add: tiles of few rows are a fifth slower. */
+/* Keeps a vector in a register of its own. Without it gcc 12 reads the weights again for each row, as an
+ * operand of the multiply-add: tiles of few rows are a fifth slower. */
 #if defined(__AVX512F__)
 #define ATTN2C_HOLD(v) __asm__("" : "+v"(v))
 #elif defined(__SSE__)
@@ -82,7 +82,8 @@ ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b
 #endif
 }
 
-/* Asks for `lines` cache lines from x on; returns what lies behind them. Reads nothing: x may lie anywhere. */
+/* Asks for `lines` cache lines from x on; returns what lies behind them. Reads nothing: x may lie anywhere.
+ */
 #ifndef ATTN2C_AHEAD_LEVEL
 #define ATTN2C_AHEAD_LEVEL 3
 #endif

@@ -272,7 +272,8 @@ static int keep_bound(attn2c_bound *bound, attn2c_bench_result *result) {
 static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                       attn2c_message *message) {
   attn2c_roof *roof;
-  int status = attn2c_roof_open(s->program->model->target, s->program->model->threads, &roof);
+  int status =
+      attn2c_roof_open(s->program->model->target, s->program->roof, s->program->model->threads, &roof);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "bench: no memory for the roof");
     return status;

@@ -139,7 +139,7 @@ Test(bench, report_without_a_roof) {
 
 Test(bench, roof_is_positive_where_there_are_kernels) {
   attn2c_roof *roof;
-  cr_assert_eq(attn2c_roof_open("x86_64", 1, &roof), ATTN2C_OK);
+  cr_assert_eq(attn2c_roof_open("x86_64", NULL, 1, &roof), ATTN2C_OK);
   cr_expect_eq(attn2c_roof_rate(roof), 0.0, "no sample yet");
   for (int i = 0; i < 5; i++) attn2c_roof_sample(roof);
   const double rate = attn2c_roof_rate(roof);
@@ -151,7 +151,7 @@ Test(bench, roof_is_positive_where_there_are_kernels) {
 /* The sum of both. */
 Test(bench, roof_of_two_threads) {
   attn2c_roof *roof;
-  cr_assert_eq(attn2c_roof_open("x86_64", 2, &roof), ATTN2C_OK);
+  cr_assert_eq(attn2c_roof_open("x86_64", NULL, 2, &roof), ATTN2C_OK);
   for (int i = 0; i < 3; i++) attn2c_roof_sample(roof);
   const double rate = attn2c_roof_rate(roof);
   cr_expect(rate == 0.0 || (rate > 0.5 && rate < 2000.0), "%g GFLOP/s", rate);

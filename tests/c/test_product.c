@@ -8,8 +8,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-/* C[n][m] = B[n][k] A[k][m], added to C where adds is 1. has_room: rows of A are whole lines, of which all may be
- * read. */
+/* C[n][m] = B[n][k] A[k][m], added to C where adds is 1. has_room: rows of A are whole lines, of which all
+ * may be read. */
 typedef struct {
   int m, n, k, lda, ldb, ldc, adds, has_room;
   void (*run)(const float *a, const float *b, float *c);
@@ -75,8 +75,8 @@ static void expect_products(int integers) {
         double size;
         const double expected = element(&o, r, j, &size), got = o.c[r * p->ldc + j];
         const double limit = integers ? 0 : 4 * sqrt(p->k + 1) * 0x1p-23 * size;
-        cr_assert(fabs(got - expected) <= limit, "[%d][%d] of m %d n %d k %d, lda %d, adds %d: %g for %g", r, j,
-                  p->m, p->n, p->k, p->lda, p->adds, got, expected);
+        cr_assert(fabs(got - expected) <= limit, "[%d][%d] of m %d n %d k %d, lda %d, adds %d: %g for %g", r,
+                  j, p->m, p->n, p->k, p->lda, p->adds, got, expected);
       }
     cr_assert(guarded_padding_kept(o.c, p->n, p->m, p->ldc));
     release(&o);
@@ -87,8 +87,8 @@ Test(product, exact_on_integers) { expect_products(1); }
 
 Test(product, random_numbers) { expect_products(0); }
 
-/* Where C is not added to, what it held does not matter; NaN and infinity of A and B reach the elements that use
- * them, only. */
+/* Where C is not added to, what it held does not matter; NaN and infinity of A and B reach the elements that
+ * use them, only. */
 Test(product, special_values) {
   for (size_t s = 0; s < COUNT_OF(products); s++) {
     const product *p = &products[s];

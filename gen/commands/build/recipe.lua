@@ -76,6 +76,7 @@ local function model_objects(spec, target_flags, entry_names, has_text)
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
   if has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   program[#program + 1] = object("model", name .. "_program.c", { "-O1" })
+  program[#program + 1] = object("model", name .. "_roof.c", { loops, target_flags })
   return shipped, program
 end
 

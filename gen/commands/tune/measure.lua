@@ -26,6 +26,7 @@ local function fixed_of(entry, weight)
   local fixed = {}
   for name, value in pairs(entry.spec.plan) do fixed[name] = value end
   fixed.panel = entry.plan.chosen[weight.name] or fixed.panel
+  if entry.spec.kernels ~= "auto" then fixed.kernels = entry.spec.kernels end
   return fixed
 end
 

@@ -1,13 +1,13 @@
 -- search.lua: which tile parameters to try next, for all products at once: each candidate moves
 -- every product one step along its own list, which is also the list of `bench --bound`
--- (candidates.lua). Rounds change tiles, strips, K blocks, then token blocks, each from the best so
--- far. It times nothing itself.
+-- (candidates.lua). Rounds change kernels in C, then those of libxsmm (tiles, strips, K blocks), then
+-- token blocks, each from the best so far. It times nothing itself.
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.plan.divide")
 
 local search = {}
 
-search.rounds = { "tiles", "strips", "k_blocks", "token_blocks", "tiles", "strips", "k_blocks" }
+search.rounds = { "in_c", "tiles", "strips", "k_blocks", "token_blocks", "tiles", "strips", "k_blocks" }
 
 search.signature = candidates.signature
 
@@ -21,16 +21,19 @@ end
 
 -- What each round varies. Of candidates with the same values of these, a round tries one: the one whose other sizes are
 -- the nearest to the best's. fits: which candidates a round may try.
-local FORM = { "panel", "k_order", "call_rows", "k_panel", "fetch" }
+local FORM = { "kernels", "stream", "panel", "k_order", "call_rows", "k_panel", "fetch" }
 local moves = {
+  in_c = { alike = FORM, fits = function(_, _, choice) return choice.kernels == "c" end },
   -- A panel of one vector keeps half of the machine's units waiting.
   tiles = { alike = FORM, fits = function(product, _, choice)
-    return choice.call_rows >= choice.token_block and choice.panel >= product.least_panel
+    return choice.kernels == "libxsmm" and choice.call_rows >= choice.token_block and choice.panel >= product.least_panel
   end },
   strips = { alike = FORM, fits = function(product, _, choice)
     return choice.call_rows < choice.token_block and choice.fetch > 0 and choice.panel >= product.least_panel
   end },
-  k_blocks = { alike = { "k_block" }, fits = function(_, best, choice) return same(best, choice, FORM) end },
+  k_blocks = { alike = { "k_block" }, fits = function(_, best, choice)
+    return choice.kernels == "libxsmm" and same(best, choice, FORM)
+  end },
   -- The token block is chosen by its region's main product.
   token_blocks = { alike = { "token_block" }, fits = function(product, best, choice)
     return product.main == product.key and same(best, choice, FORM)
@@ -41,10 +44,17 @@ local function distance(best, choice)
   return apart(best.k_block, choice.k_block) + apart(best.token_block, choice.token_block)
 end
 
+-- All candidates of a product, but for a provider that may not be chosen.
+local function all_of(product, kernels)
+  local list = kernels ~= "libxsmm" and candidates.in_c(product) or {}
+  local of_libxsmm = kernels ~= "c" and candidates.of(product) or {}
+  return table.move(of_libxsmm, 1, #of_libxsmm, #list + 1, list)
+end
+
 -- The candidates of a round in order: of those with the same values of what the round varies, the nearest to the best.
-local function nearest(round, product, best)
+local function nearest(round, product, best, kernels)
   local move, order, of_key = moves[round], {}, {}
-  for _, choice in ipairs(candidates.of(product)) do
+  for _, choice in ipairs(all_of(product, kernels)) do
     if move.fits(product, best, choice) then
       local parts = {}
       for i, name in ipairs(move.alike) do parts[i] = tostring(choice[name]) end
@@ -62,7 +72,7 @@ end
 --- as an earlier one. `fixed`: parameters that may not change; `seen`: signatures of earlier choices.
 function search.moves(round, product, best, fixed, seen)
   local list, found = {}, {}
-  for _, choice in ipairs(nearest(round, product, best)) do
+  for _, choice in ipairs(nearest(round, product, best, fixed.kernels)) do
     local each = {}
     for name, value in pairs(choice) do each[name] = fixed[name] or value end
     if round ~= "token_blocks" then each.token_block = best.token_block end -- that is its region's
@@ -92,6 +102,10 @@ end
 
 --- A choice as its product's line of a table says it.
 function search.text(product, choice)
+  if choice.kernels == "c" then
+    return ("C: %d, %d%s"):format(choice.panel, divide.blocks(product.rows, choice.token_block)[1].count,
+      choice.fetch > 0 and ", ahead" or "")
+  end
   local k = divide.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
   local rows = divide.blocks(product.rows, choice.token_block)[1].count

@@ -30,6 +30,34 @@ function emit_bound.candidate(tiles)
   return braces { c.string(tiles.text), panels, blocks, k_panels, tiles.ahead }
 end
 
+-- Products whose kernels are in C as calls on memory of their own: `own`, { calls = lines of C on w, x and y; floats =
+-- of its weights; text }, b and c as the calls have them.
+local function own_of(state, fusion, region)
+  local op, calls, text = nil, {}, nil
+  for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
+  local columns = state.plan.storage[fusion.result.name].form ~= "transposed"
+  local first, panel, column, block = nil, 0, 0, nil
+  schedule.each(state.programs[1], function(step)
+    if step.form ~= "product" or step.op ~= op or step.region ~= region then return end
+    local k, a = step.kernel, step.arguments.a
+    if step.block ~= block then panel, column, block = 0, 0, step.block end
+    panel = panel + 1
+    first = first or a.offset
+    local row = region.blocks[step.block].first
+    calls[#calls + 1] = ("%s(%s, %s, %s);"):format(step.function_name,
+      c.behind("w", types.elements(a.offset - first, k.types.a)), c.behind("x", row * k.ldb),
+      c.behind("y", row * k.ldc + (columns and column or 0)))
+    column = column + fusion.panels.widths[panel]
+    text = text or { ldb = k.ldb, ldc = k.ldc }
+  end)
+  local floats = 0
+  for _, width in ipairs(fusion.panels.widths) do
+    floats = floats + types.whole_lines(width, "f32") * fusion.leading.operands.weight.shape[2]
+  end
+  return { calls = calls, floats = floats, ldb = text.ldb, ldc = text.ldc,
+    text = ("panel %d, %d tokens, in C"):format(fusion.panels.widths[1], region.blocks[1].count) }
+end
+
 -- Distinct products, in order of their first appearance, and the distinct lists of their candidates: products that
 -- differ in their epilogue alone share one.
 local function products_of(state)
@@ -56,7 +84,13 @@ local function products_of(state)
           product = { name = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
             ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
             ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
-          product.list, product.list_count = candidates_of(product)
+          product.list, product.list_count = 0, 0
+          if state.spec.kernels ~= "c" then product.list, product.list_count = candidates_of(product) end
+          if fusion.parameters.kernels == "c" then
+            product.own = own_of(state, fusion, region)
+            product.ldb = math.max(product.ldb, product.own.ldb)
+            product.ldc = math.max(product.ldc, product.own.ldc)
+          end
           by_name[fusion.key] = product
           list[#list + 1] = product
         end
@@ -93,7 +127,9 @@ local function row_of(step)
     list[#list + 1] = type ~= "f32" and ("(%s *)(%s)"):format(types.c(type), pointer) or pointer
     at = at + types.line_bytes(high - low + 1) + types.LINE -- not all at the same offset in a page
   end)
-  return { name = step.function_name, call = ("%s(%s);"):format(step.function_name, table.concat(list, ", ")),
+  local k = step.form == "product" and step.kernel
+  return { name = k and ("attention %d x %d x %d"):format(k.m, k.n, k.k) or step.function_name,
+    flops = c.double(k and 2.0 * k.m * k.n * k.k or 0.0), call = ("%s(%s);"):format(step.function_name, table.concat(list, ", ")),
     floats = types.elements(at, "f32"), calls = 0 }
 end
 

@@ -1,5 +1,6 @@
--- candidates.lua: the tiles worth trying for a product, for `bench --bound` (as data that
--- bound_product.c reads) and for `tune`. Two that give the same calls are one.
+-- candidates.lua: the tiles worth trying for a product: those of libxsmm's kernels for `bench --bound`
+-- (as data that bound_product.c reads) and `tune`, those of kernels in C for `tune`. Two that give the
+-- same calls are one.
 local divide = require("passes.plan.divide")
 local tile = require("passes.plan.tile")
 local types = require("data.types")
@@ -14,10 +15,16 @@ local STRIPS = { { 48, 9 }, { 32, 14 }, { 64, 6 }, { 32, 12 } }
 local K_PANELS = { { 768, 1 }, { 192, 3 }, { 96, 4 }, { 768, 0 } }
 local STRIP_K_BLOCKS, STRIP_TOKEN_BLOCKS = { 64, 48, 96, 24 }, { 128, 256 }
 
+-- Of kernels in C: panels; panels ahead that are asked for, and bytes ahead in a stream.
+local C_PANELS, C_FETCHES, C_STREAMS = { 48, 64, 32, 16, 80 }, { 1, 0 }, { 8192, 0, 4096, 16384 }
+
+-- Rows that one strip may have; only it asks ahead in its own stream.
+local ONE_STRIP = 14
+
 local function choices()
   local list = {}
   local function add(panel, k_block, k_order, token_block, call_rows, k_panel, fetch)
-    list[#list + 1] = { panel = panel, k_block = k_block, k_order = k_order, token_block = token_block,
+    list[#list + 1] = { kernels = "libxsmm", stream = 0, panel = panel, k_block = k_block, k_order = k_order, token_block = token_block,
       call_rows = call_rows, k_panel = k_panel, fetch = fetch }
   end
   for _, panel in ipairs(PANELS) do
@@ -41,10 +48,31 @@ local function choices()
   return list
 end
 
+local function choices_in_c()
+  local list = {}
+  for _, panel in ipairs(C_PANELS) do
+    for _, fetch in ipairs(C_FETCHES) do
+      for _, stream in ipairs(C_STREAMS) do
+        for _, token_block in ipairs(TOKEN_BLOCKS) do
+          list[#list + 1] = { kernels = "c", panel = panel, fetch = fetch, stream = stream, token_block = token_block,
+            k_block = 64, k_order = "reduce", call_rows = WHOLE.call_rows, k_panel = WHOLE.k_panel }
+        end
+      end
+    end
+  end
+  return list
+end
+
 --- The calls that parameters lead to for a product { outputs, inputs, rows }, as text; two candidates with the same
 --- text are the same.
 function candidates.signature(product, choice)
   local panels = divide.panels(product.outputs, choice.panel)
+  if choice.kernels == "c" then
+    local rows = divide.blocks(product.rows, choice.token_block)[1].count
+    local streams = math.min(rows, choice.call_rows) <= ONE_STRIP
+    return ("c %s; %d; %s; %d"):format(table.concat(panels.widths, " "), rows, choice.fetch,
+      streams and choice.stream or 0)
+  end
   local k = divide.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "whole" or choice.k_order
   local blocks = divide.blocks(product.rows, choice.token_block)
@@ -54,10 +82,9 @@ function candidates.signature(product, choice)
     blocks[1].count, strip, k_panel, choice.fetch)
 end
 
---- The distinct candidates of a product, as choices of parameters.
-function candidates.of(product)
+local function distinct(product, all)
   local list, seen = {}, {}
-  for _, choice in ipairs(choices()) do
+  for _, choice in ipairs(all) do
     local signature = candidates.signature(product, choice)
     if not seen[signature] then
       seen[signature] = true
@@ -66,6 +93,12 @@ function candidates.of(product)
   end
   return list
 end
+
+--- The distinct candidates of a product with libxsmm's kernels, as choices of parameters.
+function candidates.of(product) return distinct(product, choices()) end
+
+--- Those with kernels in C.
+function candidates.in_c(product) return distinct(product, choices_in_c()) end
 
 -- Neighbours that are alike as one with a count: item -> key, item -> { count, ... }.
 local function counted(list, key_of, make)
