@@ -102,6 +102,16 @@ targets.list = {
     name = "x86_64", vector = 4, registers = 16, has_fma = false, cflags = "", needs = {},
     rule = rule { panel = 32, pad = 4 },
   },
+  {
+    name = "aarch64", machine = "aarch64", vector = 4, registers = 32, has_fma = true,
+    -- gcc 12 orders loads before it gives out registers: a strip of 24 sums then has some in memory.
+    cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
+    rule = rule { panel = 16, pad = 4 },
+  },
+  {
+    name = "generic", machine = false, vector = 4, registers = 32, has_fma = false, cflags = "", needs = {},
+    rule = rule { panel = 16, pad = 4 },
+  },
 }
 
 targets.deep = 192

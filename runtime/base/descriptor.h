@@ -249,6 +249,12 @@ typedef struct {
   const attn2c_part_row *rows;
 } attn2c_parts;
 
+/* What tells what the machine can do, compiled for the model's target. */
+typedef struct {
+  const attn2c_kernel_shape *kernels; /* products in C, as roof.h says; the last has m 0 */
+  double (*peak)(void); /* one round of multiply-adds on registers (peak.h); how many operations that were */
+} attn2c_roofs;
+
 /* The program's own parts, which the library does not carry: the same steps without reuse of memory and with
  * fused tensors written out, and the same steps with a mark before each op. */
 typedef struct {
@@ -260,8 +266,7 @@ typedef struct {
                         const void *const *in, void *const *out, attn2c_team *team, double *nanoseconds);
   const attn2c_parts *parts;     /* one an entry; NULL: not known, and there is no bound */
   const attn2c_lengths *lengths; /* where the model has none; NULL there too: a call is an entry's */
-  const attn2c_kernel_shape
-      *roof; /* kernels in C that tell what the machine can do; the last has m 0. NULL: none */
+  const attn2c_roofs *roofs;     /* NULL: none */
 } attn2c_program;
 
 /* Helpers that read the above. */

@@ -1,10 +1,35 @@
-/* peak.h - the rate that the multipliers of one core reach with all operands in registers:
- * no matrix product on that core can be faster, whatever its tile. */
+/* peak.h - the rate that the multipliers of one core reach with all operands in registers: no matrix product
+ * on that core can be faster, whatever its strips. The loop is compiled for the model's target (N_roof.c). */
 #ifndef ATTN2C_PEAK_H
 #define ATTN2C_PEAK_H
 
-/* GFLOP/s of one thread with the instructions of a target ("avx512", "avx2", else the processor's plain
- * vectors, which have no fused multiply-add), for about that long. The machine must have them. */
-double attn2c_peak_rate(const char *target, double nanoseconds);
+#include "ops/product.h"
+
+enum { ATTN2C_PEAK_ROUNDS = 2000 };
+
+/* One round on twelve accumulators: enough for two units with a latency of four or five cycles, and few
+ * enough for sixteen registers. x = x a + b keeps any x near b / (1 - a): no infinity, no subnormal. */
+#define ATTN2C_PEAK_EACH(each)                                                                               \
+  each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10) each(11)
+#define ATTN2C_PEAK_DECLARE(i) attn2c_vector x##i = attn2c_splat(0.1f * (i));
+#define ATTN2C_PEAK_STEP(i)    x##i = attn2c_multiply_add(x##i, a, b);
+#define ATTN2C_PEAK_HOLD(i)    ATTN2C_HOLD(x##i);
+#define ATTN2C_PEAK_SEE(i)     seen[i] = x##i;
+
+/* Runs the loop once; returns how many floating-point operations that were. */
+ATTN2C_INLINE double attn2c_peak_round(void) {
+  attn2c_vector a = attn2c_splat(0.5f), b = attn2c_splat(0.25f);
+  ATTN2C_HOLD(a);
+  ATTN2C_HOLD(b);
+  ATTN2C_PEAK_EACH(ATTN2C_PEAK_DECLARE)
+  for (int round = 0; round < ATTN2C_PEAK_ROUNDS; round++) {
+    ATTN2C_PEAK_EACH(ATTN2C_PEAK_STEP)
+    ATTN2C_PEAK_EACH(ATTN2C_PEAK_HOLD)
+  }
+  attn2c_vector seen[12]; /* what nothing reads would not be computed */
+  ATTN2C_PEAK_EACH(ATTN2C_PEAK_SEE)
+  __asm__ volatile("" : : "r"(seen) : "memory");
+  return 2.0 * 12 * ATTN2C_PEAK_ROUNDS * ATTN2C_LANES;
+}
 
 #endif

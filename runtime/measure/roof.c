@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/peak.h"
 #include "measure/timing.h"
 #include "model/model.h"
 #include "model/team.h"
@@ -27,7 +26,7 @@ typedef struct {
 typedef struct {
   const attn2c_kernel_shape *shape;
   attn2c_kernel kernel;
-  const char *target;
+  double (*peak)(void);
   double nanoseconds;
   atomic_int ready, go;
 } race;
@@ -50,7 +49,7 @@ struct attn2c_roof {
   double samples[SAMPLES]; /* GFLOP/s */
   double sorted[SAMPLES];  /* room for the median */
   long taken;
-  char target[16];
+  double (*peak_round)(void);
   double peak; /* the best so far */
 };
 
@@ -74,8 +73,19 @@ static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel ker
   return calls * 2.0 * shape->m * shape->n * ATTN2C_ROOF_K / elapsed;
 }
 
+/* GFLOP/s of the multipliers of one thread, for about that long. */
+static double peak_of_thread(double (*peak)(void), double nanoseconds) {
+  double flops = 0.0, elapsed;
+  const double start = attn2c_now();
+  do {
+    flops += peak();
+    elapsed = attn2c_now() - start;
+  } while (elapsed < nanoseconds);
+  return flops / elapsed;
+}
+
 static double timed(const race *race, const operands *x) {
-  if (!race->shape) return attn2c_peak_rate(race->target, race->nanoseconds);
+  if (!race->shape) return peak_of_thread(race->peak, race->nanoseconds);
   return rate_of_thread(race->shape, race->kernel, x, race->nanoseconds);
 }
 
@@ -90,7 +100,7 @@ static void *run_one(void *of_runner) {
 /* GFLOP/s of all threads together. */
 static double rate(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const attn2c_roof *roof,
                    double nanoseconds) {
-  race race = {.shape = shape, .kernel = kernel, .target = roof->target, .nanoseconds = nanoseconds};
+  race race = {.shape = shape, .kernel = kernel, .peak = roof->peak_round, .nanoseconds = nanoseconds};
   /* Fewer threads than asked may come to be; so it is with the model's, and the sum is of those that ran. */
   int made = 1;
   while (made < roof->threads) {
@@ -144,7 +154,7 @@ static void warm_up(attn2c_roof *roof, const attn2c_kernel_shape *shapes, const 
   }
 }
 
-int attn2c_roof_open(const char *target, const attn2c_kernel_shape *in_c, int threads, attn2c_roof **roof) {
+int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads, attn2c_roof **roof) {
   static const int widths[] = {32, 48, 64}, heights[] = {24, 32, 64};
   attn2c_kernel_shape shapes[2 * ATTN2C_ROOF_SHAPES];
   attn2c_kernel kernels[2 * ATTN2C_ROOF_SHAPES] = {NULL};
@@ -157,7 +167,7 @@ int attn2c_roof_open(const char *target, const attn2c_kernel_shape *in_c, int th
   *roof = made;
   if (made == NULL) return ATTN2C_MEMORY;
   made->threads = threads < 1 ? 1 : threads;
-  snprintf(made->target, sizeof made->target, "%s", target);
+  made->peak_round = roofs != NULL ? roofs->peak : NULL;
   made->of_thread = calloc((size_t)made->threads, sizeof *made->of_thread);
   made->runners = calloc((size_t)made->threads, sizeof *made->runners);
   int status = made->of_thread == NULL || made->runners == NULL ? ATTN2C_MEMORY : ATTN2C_OK;
@@ -170,16 +180,16 @@ int attn2c_roof_open(const char *target, const attn2c_kernel_shape *in_c, int th
   }
   attn2c_kernels_dispatch(shapes, ATTN2C_ROOF_SHAPES, target, kernels, &made->code);
   int count = ATTN2C_ROOF_SHAPES;
-  for (int i = 0; in_c != NULL && in_c[i].m > 0 && i < ATTN2C_ROOF_SHAPES; i++) {
-    shapes[count] = in_c[i];
-    kernels[count++] = in_c[i].in_c;
+  for (int i = 0; roofs != NULL && roofs->kernels[i].m > 0 && i < ATTN2C_ROOF_SHAPES; i++) {
+    shapes[count] = roofs->kernels[i];
+    kernels[count++] = roofs->kernels[i].in_c;
   }
   warm_up(made, shapes, kernels, count);
   return ATTN2C_OK;
 }
 
 void attn2c_roof_sample(attn2c_roof *roof) {
-  const double peak = rate(NULL, NULL, roof, PEAK_NANOSECONDS);
+  const double peak = roof->peak_round != NULL ? rate(NULL, NULL, roof, PEAK_NANOSECONDS) : 0.0;
   if (peak > roof->peak) roof->peak = peak;
   if (roof->count == 0) return;
   double best = 0.0;

@@ -17,10 +17,10 @@
 
 typedef struct attn2c_roof attn2c_roof;
 
-/* Dispatches libxsmm's kernels, takes those in C (in_c ends with m 0; NULL: none), and times each for about 2
+/* Dispatches libxsmm's kernels, takes those in C (roofs may be NULL), and times each for about 2
  * ms; keeps the best two. Where no kernel can be dispatched *roof is valid and its rate 0. ATTN2C_OK or
  * _MEMORY. */
-int attn2c_roof_open(const char *target, const attn2c_kernel_shape *in_c, int threads, attn2c_roof **roof);
+int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads, attn2c_roof **roof);
 /* Times the best shapes for about 1 ms in all: one more sample. Beyond a fixed number the oldest is
  * overwritten. */
 void attn2c_roof_sample(attn2c_roof *roof);

@@ -126,7 +126,7 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count
   }
   free(d.bytes);
   free(d.offsets);
-  if (made == count) return "libxsmm";
+  if (made == count && count > 0) return "libxsmm";
   return made == 0 ? "c" : "libxsmm and c";
 }
 

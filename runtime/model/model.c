@@ -1,5 +1,5 @@
 /* model.c - an opened model and a caller's context, for any descriptor. */
-#include "base/modes.h"
+#include "base/processor.h"
 #include "model/model.h"
 #include "model/load.h"
 #include "model/team.h"

@@ -8,7 +8,7 @@
  *   balance: the time that others saved it, less the time that it waited for them. Once that is negative, it
  *   works alone until the debt is a thirty-second of the time it has worked alone; then it tries again. */
 #define _GNU_SOURCE
-#include "base/modes.h"
+#include "base/processor.h"
 #include "model/team.h"
 
 #include <errno.h>
@@ -80,20 +80,12 @@ static int64_t clock_of(clockid_t which) {
 
 static int64_t now(void) { return clock_of(CLOCK_MONOTONIC); }
 
-static void pause_briefly(void) {
-#if defined __x86_64__ || defined __i386__
-  __builtin_ia32_pause();
-#elif defined __aarch64__
-  __asm__ volatile("yield");
-#endif
-}
-
 /* Returns when the bell has rung since it was `seen`, or sooner. */
 static void await(bell *b, unsigned seen, int patience) {
   int64_t until = 0;
   for (int pauses = 0;; pauses++) {
     if (atomic_load_explicit(&b->count, memory_order_acquire) != seen) return;
-    pause_briefly();
+    attn2c_pause();
     if (pauses % PAUSES != 0) continue;
     const int64_t time = now();
     if (until == 0) until = time + patience;

@@ -10,7 +10,7 @@
 #define ATTN2C_INLINE static inline __attribute__((always_inline))
 
 /* a*b + c: one rounding where the target has the instruction, else two. */
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define ATTN2C_FMA(a, b, c) __builtin_fmaf((a), (b), (c))
 #else
 #define ATTN2C_FMA(a, b, c) ((a) * (b) + (c))
@@ -18,7 +18,7 @@
 
 /* a*b + c for arguments where the product nearly cancels c, which needs all bits of the product on every
  * target. */
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define ATTN2C_FMA_EXACT(a, b, c) __builtin_fmaf((a), (b), (c))
 #else
 #define ATTN2C_FMA_EXACT(a, b, c) ((float)((double)(a) * (double)(b) + (double)(c)))
@@ -79,7 +79,7 @@ ATTN2C_INLINE float attn2c_exp2_slope(float r) {
 /* 2^r for |r| <= 1/2, exact at 0. Of the two ulp that it may take, the shorter polynomial takes one; without
  * fused multiply-adds roundings need that, too. */
 ATTN2C_INLINE float attn2c_exp2_reduced(float r) {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   float p = 0.00131916488f;
   p = ATTN2C_FMA(p, r, 0.00967152882f);
   p = ATTN2C_FMA(p, r, 0.0555099435f);

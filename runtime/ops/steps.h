@@ -1,10 +1,10 @@
 /* steps.h - what the emitted list of steps needs beside its own row operations: the check
- * of integer inputs, the laps of a profile, and the way out of wide vector code. */
+ * of integer inputs, and the laps of a profile. */
 #ifndef ATTN2C_STEPS_H
 #define ATTN2C_STEPS_H
 
 #include "base/descriptor.h"
-#include "base/modes.h"
+#include "base/processor.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,14 +14,6 @@ static inline int attn2c_within(const int32_t *values, size_t count, int64_t min
   int outside = 0;
   for (size_t i = 0; i < count; i++) outside |= values[i] < minimum || values[i] >= limit;
   return !outside;
-}
-
-/* Generated kernels leave the upper halves of the vector registers in use, which slows SSE code that follows.
- * <immintrin.h> has a name for it, but takes a compiler longer to read than all of a small model. */
-static inline void attn2c_leave(void) {
-#ifdef __AVX__
-  __builtin_ia32_vzeroupper();
-#endif
 }
 
 /* A clock that charges the time since its last lap to an op of the graph. */

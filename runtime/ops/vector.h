@@ -47,7 +47,7 @@ ATTN2C_INLINE attn2c_vector attn2c_splat(float x) { return x - (attn2c_vector){0
 
 /* a*b + c, each lane as ATTN2C_FMA. */
 ATTN2C_INLINE attn2c_vector attn2c_vector_fma(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   attn2c_vector v;
   for (int i = 0; i < ATTN2C_LANES; i++) v[i] = __builtin_fmaf(a[i], b[i], c[i]);
   return v;

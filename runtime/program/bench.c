@@ -273,7 +273,7 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
                       attn2c_message *message) {
   attn2c_roof *roof;
   int status =
-      attn2c_roof_open(s->program->model->target, s->program->roof, s->program->model->threads, &roof);
+      attn2c_roof_open(s->program->model->target, s->program->roofs, s->program->model->threads, &roof);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "bench: no memory for the roof");
     return status;

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/modes.h"
+#include "base/processor.h"
 #include "formats/place.h"
 #include "model/load.h"
 #include "model/team.h"

@@ -63,7 +63,7 @@ $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(text_objects)
 plain_objects := $(patsubst %.c,$(bin)/plain/%.o,$(notdir $(runtime))) $(bin)/plain/kernels_libxsmm.o
 
 $(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: tests/c/test_%.c $(plain_objects) $(headers) | $(bin)/obj
-	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -iquote $(bin)/obj -o $@ $< $(plain_objects) -lcriterion -lxsmmgen -ljansson $(text_libraries) -lpthread -lm
+	$(CC) $(warnings) -O1 -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj -o $@ $< $(plain_objects) -lcriterion -lxsmmgen -ljansson $(text_libraries) -lpthread -lm
 
 $(bin)/obj/bound_candidates.h: tests/c/bound_candidates.lua gen/passes/emit/bound.lua $(wildcard gen/passes/plan/*.lua) | $(bin)/obj
 	lua5.4 $< > $@
