@@ -5,7 +5,8 @@ local strip = {}
 --- What tells a strip from another: { rows, vectors, rows_held: whether the rows' floats stay in registers while the
 --- vectors come one after the other, fetches: whether it asks for weights ahead }.
 function strip.name(shape)
-  return ("strip_%dx%d%s"):format(shape.rows, shape.vectors, shape.fetches and "_ahead" or "")
+  return ("strip_%dx%d%s%s"):format(shape.rows, shape.vectors, shape.rows_held and "_held" or "",
+    shape.fetches and "_ahead" or "")
 end
 
 -- `count` texts made by make(0), make(1), ..., between separators.
@@ -59,7 +60,8 @@ end
 function strip.text(shape)
   local lines = {}
   local function add(...) lines[#lines + 1] = string.format(...) end
-  add("/* %d rows by %d vectors of outputs%s. */", shape.rows, shape.vectors,
+  add("/* %d rows by %d vectors of outputs%s%s. */", shape.rows, shape.vectors,
+    shape.rows_held and ", the rows in registers" or "",
     shape.fetches and (", asking for `lines` lines from `ahead` on every `every` inputs") or "")
   add("ATTN2C_STRIP %s(const float *a, const float *b, float *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape))

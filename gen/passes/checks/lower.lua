@@ -1,11 +1,12 @@
--- What must hold of steps: each is as steps.lua declares it, a tile's calls make the whole tile from
--- what it may touch, and what it fetches are the weights behind those in use, each line once.
+-- What must hold of steps: each is as steps.lua declares it, a tile's calls or a product's strips make
+-- all of it from what they may touch, and what they fetch are the weights behind those in use.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
 local rectangles = require("passes.checks.rectangles")
 local schedule = require("passes.schedule")
 local steps = require("data.steps")
+local targets = require("data.targets")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -115,14 +116,60 @@ local function check_tile(step, name)
   check_fetches(step, name)
 end
 
---- Steps are as declared, and so are the calls of tiles.
+-- Shares { count, size } sum to a whole.
+local function sum_of(shares)
+  local sum = 0
+  for _, share in ipairs(shares) do sum = sum + share.count * share.size end
+  return sum
+end
+
+-- The weights that strips ask for lie behind those that they use: each once around all of a later panel, or, where
+-- one strip reads the whole panel, as far ahead of it as it likes.
+local function check_ahead(k, name)
+  local fetch, strips = k.fetch, 0
+  for _, rows in ipairs(k.strips.strips) do
+    for _, group in ipairs(k.strips.groups) do strips = strips + rows.count * group.count end
+  end
+  local panel = types.bytes(k.k * k.lda, k.types.a)
+  expect(fetch.from > 0 and fetch.from % LINE == 0 and (strips == 1 or fetch.from % panel == 0), "lower",
+    "%s: a product asks for weights %d bytes ahead", name, fetch.from)
+  local times = (k.k + fetch.every - 1) // fetch.every
+  expect(fetch.every >= 1 and fetch.lines >= 1 and fetch.each % LINE == 0 and fetch.each * strips >= panel
+    and times * fetch.lines * LINE >= fetch.each, "lower",
+    "%s: a product of %d strips asks for %d lines every %d inputs, %d bytes apart: not all of a panel", name, strips,
+    fetch.lines, fetch.every, fetch.each)
+end
+
+-- A product in C is one block; its strips make all rows and outputs and fit the registers. rows_held: strip.lua.
+local function check_c_product(step, target, name)
+  local k, groups, rows = step.kernel, step.kernel.strips.groups, step.kernel.strips.strips
+  expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
+  expect(sum_of(rows) == k.n and sum_of(groups) == (k.m + target.vector - 1) // target.vector, "lower",
+    "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))
+  local free = target.registers - (target.has_fma and 0 or 1)
+  for _, high in ipairs(rows) do
+    for _, wide in ipairs(groups) do
+      local used = high.size * wide.size + 1 + (k.strips.rows_held and high.size or wide.size)
+      expect(high.size >= 1 and wide.size >= 1 and used <= free, "lower",
+        "%s: a strip of %d x %d needs %d of %d registers", name, high.size, wide.size, used, free)
+    end
+  end
+  expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
+  if k.fetch then check_ahead(k, name) end
+end
+
+--- Steps are as declared, and so are the calls of tiles and the strips of products in C.
 return function(state)
-  local seen = {}
+  local seen, target = {}, targets.by_name[state.spec.target]
   local check = { row = check_row, map = check_map, product = function(step, name)
     expect(step.outputs >= 1 and step.outputs <= step.kernel.m, "lower", "%s: the outputs of a product", name)
     if step.calls and not seen[step.calls] then
       seen[step.calls] = true
       check_tile(step, name)
+    end
+    if step.kernel.strips and not seen[step.kernel] then
+      seen[step.kernel] = true
+      check_c_product(step, target, name)
     end
   end }
   for _, program in ipairs(state.programs) do

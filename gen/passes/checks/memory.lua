@@ -2,9 +2,12 @@
 -- overwritten by a buffer at the same offsets. Lifetimes are computed anew from the steps (flow.lua).
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
+local footprint = require("data.footprint")
 local memory = require("passes.memory")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
+local steps = require("data.steps")
+local targets = require("data.targets")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -22,9 +25,17 @@ local function room(state, program, operand)
   return tensor_bytes(tensor)
 end
 
+-- What a product in C reads of A where the rows of A have room: whole vectors.
+local function vectors_of_a(step, target)
+  local k = step.kernel
+  local whole = setmetatable({ m = words.round_up(k.m, target.vector) }, { __index = k })
+  local dimensions = steps.product.operands[1][3](operands.known { form = "product", kernel = whole, batch = step.batch })
+  return footprint.in_bytes(dimensions, types.bytes(1, k.types.a))
+end
+
 -- No operand leaves its buffer, in no iteration of the loops over sequences.
 local function check_bounds(state, program)
-  local rooms, walk = {}, operands.walk()
+  local rooms, vectors, walk, target = {}, {}, operands.walk(), targets.by_name[state.spec.target]
   local step, section, segment
   local function visit(operand, _, dimensions)
     local size = rooms[operand.buffer] or room(state, program, operand)
@@ -39,6 +50,10 @@ local function check_bounds(state, program)
   schedule.each(program, function(...)
     step, section, segment = ...
     walk(step, visit)
+    if step.form == "product" and step.kernel.a_room then
+      vectors[step.kernel] = vectors[step.kernel] or vectors_of_a(step, target)
+      visit(step.arguments.a, "r", vectors[step.kernel])
+    end
   end)
 end
 

@@ -79,14 +79,23 @@ function sentences.tile(step)
     ("%d inputs of all rows at a time"):format(k_panel_of(calls)), fetched(step) })
 end
 
---- A product in C: its equation, how its rows and outputs are divided, and what it asks for ahead.
+-- "2 x 9 and 1 x 8 rows" of shares { count, size }.
+local function divided(shares, what)
+  local list = {}
+  for i, share in ipairs(shares) do list[i] = ("%d x %d"):format(share.count, share.size) end
+  return table.concat(list, " and ") .. " " .. what
+end
+
+--- A product in C: its equation, how its rows and outputs are divided, what is odd about its strips, and what it asks
+--- for ahead.
 function sentences.product(step)
   local k = step.kernel
-  local list, strips = {}, {}
-  for _, rows in ipairs(k.strips.strips) do strips[#strips + 1] = ("%d x %d rows"):format(rows.count, rows.size) end
-  list[1] = table.concat(strips, " and ")
+  local list = { divided(k.strips.strips, "rows") .. " by " .. divided(k.strips.groups, "vectors") }
+  if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
+  if not k.a_room then list[#list + 1] = ("only %d floats of a row of A are read"):format(k.m) end
   if k.fetch then
-    list[2] = ("asks for %d lines every %d inputs, %d bytes ahead"):format(k.fetch.lines, k.fetch.every, k.fetch.from)
+    list[#list + 1] = ("each asks for %d lines every %d inputs, from %d bytes ahead + %d a strip"):format(k.fetch.lines,
+      k.fetch.every, k.fetch.from, k.fetch.each)
   end
   return joined(("C[%d][%d] %s= B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
     k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)

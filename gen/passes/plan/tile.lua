@@ -73,8 +73,9 @@ function tile.ahead(shape, strips, parameters, lanes)
   if ahead == 0 then return false end
   local share = (panel // types.LINE + calls - 1) // calls
   local lines = calls == 1 and row // types.LINE or math.max(1, types.bytes(widest * lanes, shape.types.a) // types.LINE)
-  local times = (share + lines - 1) // lines
-  return { from = ahead, each = share * types.LINE, every = math.max(1, shape.k // times), lines = lines }
+  local every = math.max(1, shape.k * lines // share)
+  local times = (shape.k + every - 1) // every
+  return { from = ahead, each = share * types.LINE, every = every, lines = (share + times - 1) // times }
 end
 
 return tile

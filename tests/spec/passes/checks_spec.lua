@@ -107,7 +107,7 @@ describe("the checker after lower", function()
   end)
 
   -- 19 inputs in K panels of 16 and 3, 8 rows in strips of 4: six calls, all of which fetch.
-  local tile = { layers = 0, input = { stage = "linear", from = 19, bias = false },
+  local tile = { kernels = "libxsmm", layers = 0, input = { stage = "linear", from = 19, bias = false },
     plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }
 
   local function tiled(breaks) return lowered("product", function(s) breaks(s.calls, s) end, tile) end
@@ -322,7 +322,7 @@ describe("no operand leaves its buffer:", function()
   end)
 
   it("of a product's batch", function()
-    local more = { d_ff = 256, plan = { k_block = 64 } }
+    local more = { kernels = "libxsmm", d_ff = 256, plan = { k_block = 64 } }
     local function batched(breaks)
       return broken("memory", more, function(state)
         for _, each in ipairs(steps_of(state)) do
@@ -409,13 +409,13 @@ end)
 describe("the checker after kernels", function()
   for field, value in pairs { m = 0, n = 0, k = 0, lda = 15, ldb = 15, ldc = 15, beta = 2 } do
     it("finds a wrong " .. field, function()
-      assert.matches("the shape of kernel 0", broken("kernels", {},
+      assert.matches("the shape of kernel 0", broken("kernels", { kernels = "libxsmm" },
         function(state) state.kernels[1][field] = value end))
     end)
   end
 
   it("finds a leading dimension beyond 31 bits", function()
-    assert.matches("the leading dimensions of kernel 0", broken("kernels", {}, function(state)
+    assert.matches("the leading dimensions of kernel 0", broken("kernels", { kernels = "libxsmm" }, function(state)
       state.kernels[1].ldc = 1 << 31
     end))
   end)

@@ -101,10 +101,11 @@ describe("emitted C", function()
   end)
 
   it("has true numbers in its banner", function()
-    local text = helper.emitted(helper.tiny(), "tiny.c")
+    local function text_of(kernels) return helper.emitted(helper.tiny({ kernels = kernels }), "tiny.c") end
     -- 4 x (16 x 16 + 16) + 2 x 2 x 16 + 64 x 16 + 64 + 16 x 64 + 16 parameters; 8 x 2 x (4 x 256 + 2048) + 4 x 64 x 16
     -- flops
-    assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text, 1, true)
+    assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text_of("libxsmm"), 1, true)
+    assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 0 kernels,", text_of("c"), 1, true)
   end)
 
   it("is one function a layer, each operation under a comment with its tensors' names", function()
@@ -155,20 +156,59 @@ describe("emitted C", function()
     return text:sub(1, at - 1):match(".*/%* (.*)$")
   end
 
+  -- `more` with the kernels of one maker.
+  local function made_by(kernels, more)
+    local all = { kernels = kernels }
+    for key, value in pairs(more) do all[key] = value end
+    return all
+  end
+
   it("has no two functions with the same sentence", function()
-    for name, more in pairs(models) do
-      local state, seen = helper.tiny(more), {}
-      for _, fn in ipairs(state.functions) do
-        local sentence = sentence_of(helper.emitted(state, "tiny_ops.c"), fn.name)
-        assert.is_nil(seen[sentence], ("%s: %s and %s"):format(name, fn.name, seen[sentence] or ""))
-        seen[sentence] = fn.name
+    for _, kernels in ipairs { "c", "libxsmm" } do
+      for name, more in pairs(models) do
+        local state, seen = helper.tiny(made_by(kernels, more)), {}
+        for _, fn in ipairs(state.functions) do
+          local in_c = fn.step.form == "product" and not fn.step.calls
+          assert.is_true(kernels == "c" or not in_c)
+          local sentence = sentence_of(helper.emitted(state, in_c and "tiny_kernels.c" or "tiny_ops.c"), fn.name)
+          assert.is_nil(seen[sentence], ("%s: %s and %s"):format(name, fn.name, seen[sentence] or ""))
+          seen[sentence] = fn.name
+        end
       end
     end
   end)
 
+  it("says of a product in C how it is divided, and where it is called whose weights it fetches", function()
+    local state, behind = helper.tiny(made_by("c", models.deep)), {}
+    local text = helper.emitted(state, "tiny_kernels.c")
+    for _, fn in ipairs(state.functions) do
+      if fn.step.form == "product" then
+        local k, comment = fn.step.kernel, sentence_of(text, fn.name)
+        assert.matches(("lda %d, ldb %d, ldc %d"):format(k.lda, k.ldb, k.ldc), comment, 1, true)
+        for _, rows in ipairs(k.strips.strips) do
+          assert.matches(("%d x %d "):format(rows.count, rows.size), comment, 1, true)
+        end
+        assert.equal(k.fetch ~= nil, comment:find("asks for ", 1, true) ~= nil)
+        behind[fn.name] = k.fetch and k.fetch.from >= 4 * k.k * k.lda
+      end
+    end
+    local remarks = 0
+    for line in helper.emitted(state, "tiny.c"):gmatch("[^\n]+") do
+      local name = line:match("^%s*(product_[%w_]+)%(")
+      if name then
+        assert.equal(behind[name] or false, line:find("/* fetches ", 1, true) ~= nil, line)
+        for what in (line:match("/%* fetches (l0.-) %*/") or ""):gmatch("[^, ]+") do
+          assert.truthy(state.weights.offsets[what], what)
+          remarks = remarks + 1
+        end
+      end
+    end
+    assert.is_true(remarks > 0)
+  end)
+
   it("says of a tile its leading dimensions and what it fetches, and where it is called whose weights those are",
     function()
-      local state = helper.tiny(models.deep)
+      local state = helper.tiny(made_by("libxsmm", models.deep))
       local ops, fetching = helper.emitted(state, "tiny_ops.c"), {}
       for _, fn in ipairs(state.functions) do
         if fn.step.calls then

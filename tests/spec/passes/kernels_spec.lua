@@ -5,9 +5,15 @@ local schedule = require("passes.schedule")
 
 local function kernels(more) return helper.tiny(more, "kernels") end
 
-describe("kernels", function()
+local function of_libxsmm(more)
+  local all = { kernels = "libxsmm" }
+  for key, value in pairs(more or {}) do all[key] = value end
+  return kernels(all)
+end
+
+describe("kernels of libxsmm", function()
   it("are listed once each, and every product has its own", function()
-    local state = kernels({ layers = 3, mask = "causal", seq = 70 })
+    local state = of_libxsmm({ layers = 3, mask = "causal", seq = 70 })
     local seen = {}
     for _, k in ipairs(state.kernels) do
       local key = table.concat({ k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta }, " ")
@@ -22,29 +28,29 @@ describe("kernels", function()
   end)
 
   it("do not grow in number with layers or heads", function()
-    assert.equal(#kernels({ layers = 2 }).kernels, #kernels({ layers = 7 }).kernels)
-    assert.equal(#kernels({ d_model = 32, heads = 2 }).kernels, #kernels({ d_model = 32, heads = 4 }).kernels)
+    assert.equal(#of_libxsmm({ layers = 2 }).kernels, #of_libxsmm({ layers = 7 }).kernels)
+    assert.equal(#of_libxsmm({ d_model = 32, heads = 2 }).kernels, #of_libxsmm({ d_model = 32, heads = 4 }).kernels)
   end)
 
   it("of a tiny model are five", function()
     -- 16 x 8 x 16 of q, k, v and out; scores; context; up 64 x 8 x 16; down 16 x 8 x 64.
-    local state = kernels()
+    local state = of_libxsmm()
     assert.equal(5, #state.kernels)
     local k = state.kernels[1]
     assert.same({ 16, 8, 16, 16, 16, 16, 0 }, { k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta })
   end)
 
   it("differ where only the leading dimension or beta does", function()
-    local state = kernels({ plan = { k_block = 8, k_order = "outer" } })
+    local state = of_libxsmm({ plan = { k_block = 8, k_order = "outer" } })
     local betas = { [0] = 0, [1] = 0 }
     for _, k in ipairs(state.kernels) do betas[k.beta] = betas[k.beta] + 1 end
     assert.is_true(betas[1] > 0)
   end)
 end)
 
-describe("batches", function()
+describe("batches of libxsmm", function()
   it("are one a count and pair of strides", function()
-    local state = kernels({ d_ff = 256 })
+    local state = of_libxsmm({ d_ff = 256 })
     assert.equal("BATCH_1", state.batches[1].name)
     local names = {}
     for _, batch in ipairs(state.batches) do
@@ -57,7 +63,7 @@ describe("batches", function()
 
   it("are those of each product, where several are as long, too", function()
     -- Four K blocks of 64 of the feed-forward, four blocks of 16 keys of the context.
-    local state, as_long = kernels({ seq = 64, d_ff = 256, plan = { key_block = 16, query_block = 64 } }), 0
+    local state, as_long = of_libxsmm({ seq = 64, d_ff = 256, plan = { key_block = 16, query_block = 64 } }), 0
     local names = {}
     for _, batch in ipairs(state.batches) do
       names[batch.name] = batch

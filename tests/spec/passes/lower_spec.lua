@@ -33,9 +33,10 @@ describe("a linear", function()
     }, texts(with { d_model = 80 }))
   end)
 
-  -- The calls of the first tile of `more`, as "rows of K blocks beta, offsets in A, B, C, lines fetched from".
+  -- The calls of the first tile of `more` by libxsmm, as "rows of K blocks beta, offsets in A, B, C, lines fetched from".
   local function calls(more)
     local list, found = {}, nil
+    more.kernels = "libxsmm"
     for _, section in ipairs(helper.tiny(more, "lower").programs[1].segments[1].sections) do
       for _, step in ipairs(section.steps) do found = found or step.form == "product" and step end
     end
@@ -48,7 +49,7 @@ describe("a linear", function()
     return list, lower.step_text(found)
   end
 
-  it("reduces over K blocks in one call, with the strides in bytes, and adds a tail", function()
+  it("of libxsmm reduces over K blocks in one call, with the strides in bytes, and adds a tail", function()
     local list, text = calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
       plan = { k_block = 8 } }
     assert.equal("product m16 n8 k19 lda16 ldb19 ldc16 beta0 x 2 calls  "
@@ -56,13 +57,13 @@ describe("a linear", function()
     assert.same({ "n8 k8 x 2 (512, 32) beta0  0 0 0", "n8 k3 x 1 (0, 0) beta1  1024 64 0" }, list)
   end)
 
-  it("adds K blocks one by one where K is outermost", function()
+  it("of libxsmm adds K blocks one by one where K is outermost", function()
     assert.same({ "n8 k8 x 1 (0, 0) beta0  0 0 0", "n8 k8 x 1 (0, 0) beta1  512 32 0",
       "n8 k3 x 1 (0, 0) beta1  1024 64 0" }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
       plan = { k_block = 8, k_order = "outer" } }))
   end)
 
-  it("goes in strips of rows, and each call fetches its share of the next K panel of weights", function()
+  it("of libxsmm goes in strips of rows, and each call fetches its share of the next K panel of weights", function()
     -- 19 inputs of 16 floats, one line each, in K panels of 16 and 3: the first K panel's four calls fetch the 16 lines
     -- that lie one K panel behind them, the last K panel's two what follows.
     assert.same({

@@ -146,10 +146,12 @@ describe("what lowering reads", function()
     assert.equal("attention", region.kind)
     assert.equal(160, region.tile_ld)
     local range = region.blocks[1].ranges[1]
-    assert.same({ size = 64, count = 2, tail = 22 }, range.k_blocks)
+    assert.same({ size = 150, count = 1, tail = 0 }, range.k_blocks) -- a kernel in C takes all keys at once
     local key_blocks = range.key_blocks
     assert.same({ 64, 64, 24 }, { key_blocks[1].outputs, key_blocks[2].outputs, key_blocks[3].outputs })
     assert.equal(32, region.chunk_ld)
+    region = regions({ kernels = "libxsmm", target = "avx2", seq = 150, d_model = 64 })[2]
+    assert.same({ size = 64, count = 2, tail = 22 }, region.blocks[1].ranges[1].k_blocks)
   end)
 
   it("is the rows that an operation takes at a time", function()

@@ -29,7 +29,7 @@ describe("a spec", function()
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, layout = "batch_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
-      kernels = "libxsmm", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
+      kernels = "auto", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
       sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
     }, s)
   end)
@@ -217,8 +217,8 @@ describe("other keys' ranges", function()
     for name, parameter in pairs(targets.parameters) do
       if parameter.words then
         for _, word in ipairs(parameter.words) do assert.equal(word, spec({ plan = { [name] = word } }).plan[name]) end
-        assert.matches("^plan." .. name .. ': "inner", but reduce or outer is allowed',
-          refusal({ plan = { [name] = "inner" } }))
+        assert.matches("^plan." .. name .. ': "inner", but ' .. table.concat(parameter.words, " or ")
+          .. " is allowed", refusal({ plan = { [name] = "inner" } }))
       else
         for _, inside in ipairs { parameter.min, parameter.max } do
           assert.equal(inside, spec({ plan = { [name] = inside } }).plan[name])

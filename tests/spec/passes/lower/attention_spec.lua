@@ -18,10 +18,10 @@ describe("attention", function()
     local first
     for i, text in ipairs(list) do if not first and text:find("scores@tile", 1, true) then first = i end end
     assert.same({ -- head 1's keys and values begin at column 8; its transposed keys behind 8 columns of 64
-      "product m8 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+0  l0.attn.q+0  l0.attn.scores@tile+0",
+      "product m16 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+0  l0.attn.q+0  l0.attn.scores@tile+0",
       "softmax cols=8 ld=16 rows=8 scale=0.353553391  s=l0.attn.scores@tile+0",
       "product m8 n8 k8 lda16 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.v+0  l0.attn.scores@tile+0  l0.attn.context+0",
-      "product m8 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+2048  " ..
+      "product m16 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+2048  " ..
         "l0.attn.q+32  l0.attn.scores@tile+0",
       "softmax cols=8 ld=16 rows=8 scale=0.353553391  s=l0.attn.scores@tile+0",
       "product m8 n8 k8 lda16 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.v+32  l0.attn.scores@tile+0  l0.attn.context+32",
@@ -76,17 +76,26 @@ describe("attention", function()
   end)
 
   it("reduces the context over blocks of keys, with a tail", function()
-    -- 40 keys in blocks of 16: two in one call, then 8.
-    local list = {}
-    for _, text in ipairs(texts({ seq = 40, plan = { key_block = 16, query_block = 64 } })) do
-      if text:find("l0.attn.context+0", 1, true) and text:match("^product.* l0.attn.v") then list[#list + 1] = text end
+    local function context_of(kernels)
+      local list = {}
+      for _, text in ipairs(texts({ kernels = kernels, seq = 40, plan = { key_block = 16, query_block = 64 } })) do
+        if text:find("l0.attn.context+0", 1, true) and text:match("^product.* l0.attn.v") then
+          list[#list + 1] = text
+        end
+      end
+      return list
     end
+    -- 40 keys in blocks of 16: two in one call, then 8.
     assert.same({
       "product m8 n40 k16 lda16 ldb48 ldc16 beta0 x 2 (1024, 64)  " ..
         "l0.attn.v+0  l0.attn.scores@tile+0  l0.attn.context+0",
       "product m8 n40 k8 lda16 ldb48 ldc16 beta1 x 1 (0, 0)  " ..
         "l0.attn.v+2048  l0.attn.scores@tile+128  l0.attn.context+0",
-    }, list)
+    }, context_of("libxsmm"))
+    -- A kernel in C takes all keys at once.
+    assert.same({
+      "product m8 n40 k40 lda16 ldb48 ldc16 beta0 x 1 (0, 0)  l0.attn.v+0  l0.attn.scores@tile+0  l0.attn.context+0",
+    }, context_of("c"))
   end)
 
   it("never leaves the rows of a tile, whatever the padding and alignment", function()

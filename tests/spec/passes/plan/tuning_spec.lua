@@ -8,14 +8,14 @@ local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local tuning = require("passes.plan.tuning")
 
-local FIRST = "attn2c tuning 3 avx512 Some-CPU\n"
-local STRIPS = " call_rows 3 k_panel 16 fetch 1"
-local LINE = "48x16 n 8 +bias: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+local FIRST = "attn2c tuning 4 avx512 Some-CPU\n"
+local STRIPS = " call_rows 3 k_panel 16 fetch 1 stream 128"
+local LINE = "48x16 n 8 +bias: kernels libxsmm panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
   .. "; 20.5 GFLOP/s, rule 10.0\n"
 
 local function choice(more)
-  local result = { panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3, k_panel = 16, fetch = 1,
-    gflops = 20.5, rule_gflops = 10 }
+  local result = { kernels = "libxsmm", panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3,
+    k_panel = 16, fetch = 1, stream = 128, gflops = 20.5, rule_gflops = 10 }
   for key, value in pairs(more or {}) do result[key] = value end
   return result
 end
@@ -76,8 +76,8 @@ describe("a tuning file", function()
     local set = { target = "avx512", machine = "Some-CPU",
       choices = { [QKV] = choice(), [UP] = choice { panel = 64 } } }
     local text = tuning.text(set)
-    assert.equal(FIRST .. QKV .. ": panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
-      .. "; 20.5 GFLOP/s, rule 10.0\n" .. UP .. ": panel 64 k_block 8 k_order outer token_block 4" .. STRIPS
+    assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+      .. "; 20.5 GFLOP/s, rule 10.0\n" .. UP .. ": kernels libxsmm panel 64 k_block 8 k_order outer token_block 4" .. STRIPS
       .. "; 20.5 GFLOP/s, rule 10.0\n", text)
     assert.same(set, tuning.parse(text, "x.tune"))
   end)
@@ -96,8 +96,8 @@ describe("a tuning file", function()
   it("is refused with the line and what is allowed", function()
     local form = "\"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected"
     refused("", "x.tune: line 1: \"\", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected")
-    refused("attn2c tuning 2 avx512 X\n", "x.tune: line 1: format 2, but 3 is allowed: delete the file, and tune again")
-    refused("attn2c tuning 3 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
+    refused("attn2c tuning 3 avx512 X\n", "x.tune: line 1: format 3, but 4 is allowed: delete the file, and tune again")
+    refused("attn2c tuning 4 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
     refused(FIRST .. "\n", "x.tune: line 2: \"\", but " .. form)
     refused(FIRST .. "48x16 n 8: panel 32\n", "x.tune: line 2: \"48x16 n 8: panel 32\", but " .. form)
     refused(FIRST .. LINE .. LINE, "x.tune: line 3: a second line for \"48x16 n 8 +bias\"")
@@ -116,7 +116,7 @@ describe("a tuning file", function()
       "x.tune: line 2: no parameter \"pad\"; there are " .. table.concat(tuning.names, ", "))
     refused(with(" token_block 4", ""), "x.tune: line 2: token_block is missing")
     refused(with("panel 32 k_block 8", "k_block 8 panel 32"), "x.tune: line 2: " .. require("common.faults").quote(
-      "k_block 8 panel 32 k_order outer token_block 4" .. STRIPS) .. ", but each parameter once, in order, is expected")
+      "kernels libxsmm k_block 8 panel 32 k_order outer token_block 4" .. STRIPS) .. ", but each parameter once, in order, is expected")
   end)
 
   it("that is too large is refused, and one that is a folder cannot be read", function()
@@ -168,8 +168,8 @@ describe("the parameters of a product", function()
   end)
 
   it("are those of a deep product where its weights are many, by its rows", function()
-    local function rule(seq, d_model)
-      local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512" }, "plan")
+    local function rule(kernels, seq, d_model)
+      local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512", kernels = kernels }, "plan")
       for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
         for _, each in ipairs(region.fusions) do
           local p = each.parameters
@@ -177,13 +177,33 @@ describe("the parameters of a product", function()
         end
       end
     end
-    assert.same({ 64, 64, "reduce", 4096, 0, 2 }, rule(128, 176)) -- not deep: two tiles of 64 rows
-    assert.same({ 48, 64, "outer", 9, 1, 1 }, rule(128, 192))
-    assert.same({ 48, 48, "outer", 9, 4, 1 }, rule(64, 192))
-    assert.same({ 48, 24, "outer", 9, 4, 1 }, rule(32, 192))
-    assert.same({ 48, 64, "reduce", 4096, 0, 1 }, rule(8, 192)) -- a single strip: nothing is fetched
-    assert.same({ 48, 96, "outer", 9, 1, 2 }, rule(512, 192))
-    assert.same({ 48, 96, "outer", 9, 1, 3 }, rule(512, 528))
+    assert.same({ 64, 64, "reduce", 4096, 0, 2 }, rule("libxsmm", 128, 176)) -- not deep: two tiles of 64 rows
+    assert.same({ 48, 64, "outer", 9, 1, 1 }, rule("libxsmm", 128, 192))
+    assert.same({ 48, 48, "outer", 9, 4, 1 }, rule("libxsmm", 64, 192))
+    assert.same({ 48, 24, "outer", 9, 4, 1 }, rule("libxsmm", 32, 192))
+    assert.same({ 48, 64, "reduce", 4096, 0, 1 }, rule("libxsmm", 8, 192)) -- a single strip: nothing is fetched
+    assert.same({ 48, 96, "outer", 9, 1, 2 }, rule("libxsmm", 512, 192))
+    assert.same({ 48, 96, "outer", 9, 1, 3 }, rule("libxsmm", 512, 528))
+    assert.same({ 64, 64, "reduce", 4096, 0, 2 }, rule("auto", 128, 176))
+    assert.same({ 48, 64, "reduce", 4096, 1, 1 }, rule("auto", 8, 192))
+    assert.same({ 48, 64, "reduce", 4096, 1, 1 }, rule("auto", 128, 192))
+    assert.same({ 48, 64, "reduce", 4096, 1, 2 }, rule("c", 512, 192))
+    assert.same({ 48, 64, "reduce", 4096, 1, 3 }, rule("c", 512, 528))
+  end)
+
+  it("are made by whom the description says, else the file, else the rule", function()
+    local function maker(of_file, more)
+      local choices = of_file and { [UP] = choice { kernels = of_file } } or {}
+      return fusion(tuned(choices, more, "plan"), UP).parameters.kernels
+    end
+    assert.equal("c", maker(nil, {}))
+    assert.equal("libxsmm", maker("libxsmm", {}))
+    assert.equal("c", maker("c", {}))
+    assert.equal("c", maker("libxsmm", { kernels = "c" }))
+    assert.equal("c", maker("libxsmm", { plan = { kernels = "c" } }))
+    assert.equal("libxsmm", maker("c", { kernels = "libxsmm" }))
+    assert.equal("libxsmm", maker(nil, { plan = { kernels = "libxsmm" } }))
+    assert.equal("c", maker(nil, { kernels = "c", plan = { kernels = "libxsmm" } }))
   end)
 
   it("of a region's largest product decide its token block", function()
@@ -297,8 +317,8 @@ describe("the command with a tuning file", function()
     if tune then files.write_all(path:match("^(.*)/"), { { name = name or "tiny.tune", text = tune } }) end
     return path
   end
-  local GOOD = "attn2c tuning 3 avx512 %s\n"
-  GOOD = (GOOD .. "%s: panel 32 k_block 8 k_order outer token_block 4" .. STRIPS .. "; 2.0 GFLOP/s, rule 1.0\n")
+  local GOOD = "attn2c tuning 4 avx512 %s\n"
+  GOOD = (GOOD .. "%s: kernels c panel 32 k_block 8 k_order outer token_block 4" .. STRIPS .. "; 2.0 GFLOP/s, rule 1.0\n")
     :format(tuning.machine(), UP)
 
   after_each(helper.clean)
@@ -342,7 +362,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("refuses one that is malformed or missing", function()
-    local path = described("attn2c tuning 3 avx512 X\nnonsense\n")
+    local path = described("attn2c tuning 4 avx512 X\nnonsense\n")
     local code, output, errors = helper.command { "gen", path, "-o", path:match("^(.*)/") .. "/out" }
     assert.equal(3, code)
     assert.equal("", output)
@@ -354,7 +374,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("tunes: writes a file that is read back, and keeps lines of other products", function()
-    local path = described("attn2c tuning 3 x86_64 Old\n" .. LINE)
+    local path = described("attn2c tuning 4 x86_64 Old\n" .. LINE)
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "4" }, helper.folder())
     assert.equal(0, code, errors)
     local text = files.read(tuning.beside(path))

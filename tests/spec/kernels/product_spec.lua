@@ -1,0 +1,158 @@
+-- product_spec: the body of a product, run as Lua with strips that only say how they were called: together
+-- they make each output of each row once, cut what is odd, and ask for each line of the weights ahead.
+local helper = require("tests.spec.helper")
+local product = require("kernels.product")
+local registers = require("passes.plan.registers")
+local strip = require("kernels.strip")
+local targets = require("data.targets")
+local tile = require("passes.plan.tile")
+local types = require("data.types")
+local words = require("common.words")
+
+-- A product of a target; fetch: parameters of tile.ahead, or nil.
+local function kernel_of(target, m, n, k, more)
+  more = more or {}
+  local kernel = { m = m, n = n, k = k, lda = more.lda or types.whole_lines(m, "f32"), ldb = more.ldb or k + 3,
+    ldc = more.ldc or m + 5, beta = 0, types = types.f32_product, a_room = more.a_room or m % target.vector == 0,
+    strips = more.strips or registers.strips(m, n, k, target, more.most or n) }
+  kernel.fetch = more.fetch and tile.ahead(kernel, kernel.strips, more.fetch, target.vector) or nil
+  return kernel
+end
+
+-- The calls of strips in a body: { rows, vectors, suffix, a, b, c, k, lda, ldb, ldc, adds, a_lanes, c_lanes, ahead,
+-- every, lines }; offsets in floats.
+local function calls_of(kernel, lanes)
+  local text = table.concat(product.body(kernel, lanes, 1, "a", "b"), "\n"):gsub(
+    "for %(int (%a) = 0; %a < (%d+); %a%+%+%) {", "for %1 = 0, %2 - 1 do"):gsub("}", "end"):gsub(";", "")
+  local list = {}
+  local env = setmetatable({ a = 0, b = 0, c = 0, ATTN2C_LANES = lanes }, { __index = function(_, name)
+    local rows, vectors, suffix = name:match("^strip_(%d+)x(%d+)(.*)$")
+    assert(rows, name)
+    return function(a, b, c, k, lda, ldb, ldc, adds, a_lanes, c_lanes, ahead, every, lines)
+      list[#list + 1] = { rows = tonumber(rows), vectors = tonumber(vectors), suffix = suffix, a = a, b = b, c = c, k = k,
+        lda = lda, ldb = ldb, ldc = ldc, adds = adds, a_lanes = a_lanes, c_lanes = c_lanes, ahead = ahead,
+        every = every, lines = lines }
+    end
+  end })
+  assert(load(text, "=body", "t", env))()
+  return list
+end
+
+-- Calls visit(kernel, target) for products of all kinds.
+local function each_product(more, visit)
+  for _, target in ipairs(targets.list) do
+    for _, size in ipairs { { 1, 1, 1 }, { 16, 1, 64 }, { 17, 2, 3 }, { 40, 9, 17 }, { 63, 7, 16 }, { 48, 20, 64 },
+      { 65, 3, 127 }, { 127, 17, 5 }, { 128, 1, 96 }, { 36, 64, 33 }, { 48, 4, 100 }, { 80, 40, 64 } } do
+      visit(kernel_of(target, size[1], size[2], size[3], more), target)
+    end
+  end
+end
+
+describe("the body of a product", function()
+  it("makes each output of each row once, from its own columns of A and rows of B", function()
+    for _, most in ipairs { 4, 4096 } do
+      each_product({ most = most }, function(kernel, target)
+        local made, seen = 0, {}
+        for _, call in ipairs(calls_of(kernel, target.vector)) do
+          local row, column = call.c // kernel.ldc, call.c % kernel.ldc
+          assert.same({ column, row * kernel.ldb, kernel.k, kernel.lda, kernel.ldb, kernel.ldc, 1 },
+            { call.a, call.b, call.k, call.lda, call.ldb, call.ldc, call.adds })
+          local width = (call.vectors - 1) * target.vector + call.c_lanes
+          assert.is_true(row + call.rows <= kernel.n and column + width <= kernel.m)
+          for r = row, row + call.rows - 1 do
+            for c = column, column + width - 1 do
+              assert.is_nil(seen[r * kernel.m + c])
+              seen[r * kernel.m + c], made = true, made + 1
+            end
+          end
+        end
+        assert.equal(kernel.m * kernel.n, made)
+      end)
+    end
+  end)
+
+  it("reads no more of a row of A than it may, and cuts the last vector of a row alone", function()
+    for _, a_room in ipairs { false, true } do
+      each_product({ a_room = a_room }, function(kernel, target)
+        for _, call in ipairs(calls_of(kernel, target.vector)) do
+          local reach = call.a + (call.vectors - 1) * target.vector + call.a_lanes
+          assert.is_true(reach <= (kernel.a_room and words.round_up(kernel.m, target.vector) or kernel.m))
+          local is_last = call.a + call.vectors * target.vector > kernel.m
+          assert.equal(is_last and kernel.m % target.vector or target.vector, call.c_lanes)
+          assert.equal(kernel.a_room and target.vector or call.c_lanes, call.a_lanes)
+        end
+      end)
+    end
+  end)
+
+  it("uses strips that are declared", function()
+    for _, fetch in ipairs { false, { fetch = 1, stream = 4096 } } do
+      each_product({ fetch = fetch }, function(kernel, target)
+        local declared = {}
+        product.each_strip(kernel, function(shape) declared[strip.name(shape)] = true end)
+        for _, call in ipairs(calls_of(kernel, target.vector)) do
+          assert.is_true(declared[("strip_%dx%d%s"):format(call.rows, call.vectors, call.suffix)])
+          assert.equal(kernel.fetch ~= nil, call.suffix:find("_ahead", 1, true) ~= nil)
+        end
+      end)
+    end
+  end)
+
+  it("asks for every line of the panel ahead, by each strip for its share", function()
+    for fetch = 1, 3 do
+      each_product({ fetch = { fetch = fetch, stream = 4096 } }, function(kernel, target)
+        local calls, asked, panel = calls_of(kernel, target.vector), {}, kernel.k * kernel.lda // 16
+        local first = #calls > 1 and fetch * panel or 4096 // 64
+        for number, call in ipairs(calls) do
+          assert.equal(0, call.ahead % 16)
+          assert.equal(16 * first + (number - 1) * kernel.fetch.each // 4, call.ahead)
+          local line = call.ahead // 16
+          for _ = 1, kernel.k, call.every do
+            for _ = 1, call.lines do asked[line], line = true, line + 1 end
+          end
+        end
+        for line = first, first + panel - 1 do assert.is_true(asked[line], ("line %d"):format(line - first)) end
+      end)
+    end
+  end)
+
+  it("says only what it needs", function()
+    local target = targets.by_name.avx512
+    local strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } }, rows_held = false }
+    assert.same({ "strip_8x3(a, b,\n    c, 64, 48, 64, 96, 0, ATTN2C_LANES, 16);" }, product.body(
+      kernel_of(target, 48, 8, 64, { ldb = 64, ldc = 96, strips = strips }), 16, 0, "a", "b"))
+    strips = { groups = { { count = 2, size = 2 } }, strips = { { count = 2, size = 5 }, { count = 1, size = 4 } },
+      rows_held = false }
+    assert.same({
+      "for (int i = 0; i < 2; i++) {",
+      "  strip_5x2(x, y + i * 320,\n    c + i * 480, 64, 64, 64, 96, adds, 16, 16);",
+      "  strip_5x2(x + 32, y + i * 320,\n    c + 32 + i * 480, 64, 64, 64, 96, adds, 3, 3);",
+      "}",
+      "strip_4x2(x, y + 640,\n    c + 960, 64, 64, 64, 96, adds, 16, 16);",
+      "strip_4x2(x + 32, y + 640,\n    c + 992, 64, 64, 64, 96, adds, 3, 3);",
+    }, product.body(kernel_of(target, 51, 14, 64, { ldb = 64, ldc = 96, strips = strips }), 16, "adds", "x", "y"))
+  end)
+
+  it("is C that both compilers take without a word", function()
+    local text = { '#include "ops/product.h"' }
+    local seen = {}
+    for _, fetch in ipairs { false, { fetch = 1, stream = 4096 } } do
+      each_product({ fetch = fetch }, function(kernel, target)
+        if target.name ~= "avx2" then return end
+        product.each_strip(kernel, function(shape)
+          if not seen[strip.name(shape)] then text[#text + 1] = strip.text(shape) end
+          seen[strip.name(shape)] = true
+        end)
+        text[#text + 1] = ("void product_%d(const float *a, const float *b, float *c);\n"):format(#text)
+          .. ("void product_%d(const float *a, const float *b, float *c) {\n  %s\n}"):format(#text,
+            table.concat(product.body(kernel, 8, 0, "a", "b"), "\n  "))
+      end)
+    end
+    local path = helper.file(table.concat(text, "\n") .. "\n", "products.c")
+    for _, compiler in ipairs { "gcc", "clang" } do
+      assert.equal("", helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -Wmissing-prototypes -fopenmp-simd -mavx2 -mfma "
+        .. "-iquote %s/runtime -fsyntax-only %s"):format(compiler, helper.shell(helper.absolute_root()), helper.shell(path))))
+    end
+    helper.clean()
+  end)
+end)

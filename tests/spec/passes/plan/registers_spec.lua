@@ -1,0 +1,111 @@
+-- registers_spec: how products are cut into strips: they cover every row and output once, in shares as equal as can
+-- be, and never hold more than the target has registers; the tiles that are known to be best are found.
+require("tests.spec.helper")
+local registers = require("passes.plan.registers")
+local targets = require("data.targets")
+
+local function sum_of(shares)
+  local sum = 0
+  for _, share in ipairs(shares) do sum = sum + share.count * share.size end
+  return sum
+end
+
+-- "2 x 9, 1 x 8" of shares.
+local function text_of(shares)
+  local list = {}
+  for i, share in ipairs(shares) do list[i] = ("%d x %d"):format(share.count, share.size) end
+  return table.concat(list, ", ")
+end
+
+local function strips(target, m, n, k, most)
+  return registers.strips(m, n, k or 768, targets.by_name[target], most or 4096)
+end
+
+local products = {}
+for _, target in ipairs(targets.list) do
+  for _, n in ipairs { 1, 2, 3, 5, 8, 9, 10, 13, 31, 97 } do
+    for _, m in ipairs { 1, 3, 4, 8, 15, 16, 17, 24, 33, 48, 63, 64, 80, 128, 200, 256 } do
+      for _, k in ipairs { 1, 17, 768 } do
+        for _, most in ipairs { 1, 5, 4096 } do
+          products[#products + 1] = { target, m, n, registers.strips(m, n, k, target, most), most }
+        end
+      end
+    end
+  end
+end
+
+-- Calls visit(target, m, n, strips, most) for products of all kinds.
+local function each_product(visit)
+  for _, product in ipairs(products) do visit(table.unpack(product)) end
+end
+
+describe("the strips of a product", function()
+  it("cover all rows and outputs once", function()
+    each_product(function(target, m, n, found)
+      assert.equal(n, sum_of(found.strips))
+      assert.equal((m + target.vector - 1) // target.vector, sum_of(found.groups))
+    end)
+  end)
+
+  it("are as equal as can be, the larger first", function()
+    each_product(function(_, _, _, found)
+      for _, shares in ipairs { found.strips, found.groups } do
+        assert.is_true(#shares == 1 or #shares == 2 and shares[1].size == shares[2].size + 1, text_of(shares))
+        for _, share in ipairs(shares) do assert.is_true(share.count >= 1 and share.size >= 1) end
+      end
+    end)
+  end)
+
+  it("have no more rows than are allowed", function()
+    each_product(function(_, _, n, found, most)
+      assert.is_true(found.strips[1].size <= math.min(most, n))
+    end)
+    assert.equal("2 x 3", text_of(strips("avx512", 48, 6, 768, 4).strips))
+  end)
+
+  it("never need more registers than there are", function()
+    local held = {}
+    each_product(function(target, m, n, found)
+      -- The sums; what stays in registers beside them: vectors of A, or floats of B; one of the other; without fused
+      -- multiply-adds, the product before it is added.
+      for _, rows in ipairs(found.strips) do
+        for _, group in ipairs(found.groups) do
+          local beside = found.rows_held and rows.size or group.size
+          local used = rows.size * group.size + beside + 1 + (target.has_fma and 0 or 1)
+          if used > target.registers then
+            error(("%s: m %d n %d: %d x %d need %d"):format(target.name, m, n, rows.size, group.size, used))
+          end
+        end
+      end
+      if found.rows_held then held[target.name] = true end
+    end)
+    assert.is_true(held.avx512 and held.avx2 and held.x86_64)
+  end)
+
+  it("keep rows in registers only where there are more vectors than rows", function()
+    each_product(function(_, _, _, found)
+      assert.is_true(not found.rows_held or found.groups[1].size > found.strips[1].size)
+    end)
+  end)
+
+  it("are the best that are known", function()
+    local function all(target, m, n)
+      local found = strips(target, m, n)
+      return text_of(found.strips) .. " rows by " .. text_of(found.groups)
+    end
+    assert.equal("16 x 8 rows by 1 x 3", all("avx512", 48, 128))
+    assert.equal("10 x 9 rows by 1 x 3", all("avx512", 48, 90))
+    assert.equal("1 x 8 rows by 1 x 3", all("avx512", 48, 8))
+    assert.equal("1 x 6 rows by 1 x 2", all("avx2", 16, 6))
+    assert.equal("16 x 6 rows by 1 x 2", all("avx2", 16, 96))
+    assert.equal("14 x 6, 4 x 5 rows by 1 x 2", all("avx2", 16, 104))
+  end)
+
+  it("of one row keep enough sums under way", function()
+    -- One row of 256 outputs: a strip of one vector would wait for each multiply-add.
+    for _, target in ipairs(targets.list) do
+      local found = registers.strips(256, 1, 768, target, 4096)
+      assert.is_true(found.groups[1].size >= math.min(6, target.registers // 2 - 2), target.name)
+    end
+  end)
+end)
