@@ -24,7 +24,7 @@ $LUA gen/deploy/control.lua changelog | gzip -9nc >"$stage$docdir/changelog.gz"
 size=$(find "$stage/usr" -printf '%y %s\n' | awk '{ n += $1 == "f" ? int(($2 + 1023) / 1024) : 1 } END { print n }')
 $LUA gen/deploy/control.lua control "$size" >"$stage/DEBIAN/control"
 find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-dpkg-deb --root-owner-group -Zxz --threads-max=1 --build "$stage" "$file" >"$stage.said" || {
+dpkg-deb --root-owner-group -Zgzip --build "$stage" "$file" >"$stage.said" || {
   cat "$stage.said" >&2
   exit 4
 }
