@@ -41,6 +41,7 @@ end
 -- What the runner reads, of a finished pipeline.
 local function context_of(state, folder, root, bar)
   local uv = require("common.libuv")
+  uv.os_unsetenv("PWD") -- compilers would take a folder's name from there, with links in it
   local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
   local headers, header_texts = runtime_files(folders.runtime, ".h")
   local sources, source_texts = runtime_files(folders.runtime, ".c")

@@ -6,12 +6,13 @@ local version = require("common.version")
 local recipe = {}
 
 -- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, a job's
--- sources or inputs, its source from anywhere, its result, and the user's weights.
+-- sources or inputs, its source from anywhere, its result, the user's weights, and what keeps the names of folders out
+-- of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
-local SOURCE, WEIGHTS = { of = "source" }, { of = "weights" }
+local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
 
-local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-iquote", RUNTIME }
+local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", MAPS, "-iquote", RUNTIME }
 
 -- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
@@ -123,14 +124,14 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
   final.is_output = true
   local links = {
-    { name = archive, inputs = names_of(runtime), commands = { { "ar", "rcs", RESULT, INPUTS } } },
+    { name = archive, inputs = names_of(runtime), commands = { { "ar", "rcsD", RESULT, INPUTS } } },
     -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
     -- program.
     { name = whole, inputs = names_of(shipped, { { name = archive } }), commands = {
       { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator },
       { "objcopy", "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
     { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
-      commands = { { "ar", "rcs", RESULT, INPUTS } } },
+      commands = { { "ar", "rcsD", RESULT, INPUTS } } },
     { name = recipe.soname(name), is_output = true, is_program = true,
       inputs = names_of({ { name = whole } }, linked_in), commands = {
         { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
