@@ -191,11 +191,11 @@ end
 function run.build(root, arguments)
   local own = import.is_folder(arguments.description) and arguments.description or nil
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
-  options.compile, options.is_static = true, arguments.static
+  options.compile, options.is_static, options.arguments = true, arguments.static, arguments
   local state, folder = generate(root, arguments, options)
   local name = state.spec.name
-  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc, %s.py, %s-config.cmake\n"):format(terminal.safe(folder), name,
-    name, name, name, name, reserved_python.module(name), name))
+  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc, %s.py, %s-config.cmake, %s.spdx.json\n"):format(
+    terminal.safe(folder), name, name, name, name, name, reserved_python.module(name), name, name))
   return 0
 end
 

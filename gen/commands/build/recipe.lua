@@ -86,6 +86,13 @@ local function weight_jobs(name, form, packer)
   }
 end
 
+-- The versions of what is linked in: the macros that its headers define.
+local function versions_job(spec, has_text)
+  return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
+    is_read = true, commands = { { CC, plain, CFLAGS, spec.kernels == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
+      has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
+end
+
 local function names_of(...)
   local names = {}
   for _, jobs in ipairs { ... } do
@@ -99,10 +106,10 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 
 --- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
 --- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
---- made each time and not kept; `is_apart` that a source is compiled in a folder of the job's own. options:
---- { is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether
---- the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in
---- NAME_text.c.
+--- made each time and not kept; `is_read` that the builder reads its text; `is_apart` that a source is compiled in a
+--- folder of the job's own. options: { is_static: the program; embed: "packed" or "stored", how weights are linked in
+--- (nil: none are); has_text: whether the model takes text }. The object of a tokenizer's tables reads NAME.tables in
+--- the model's folder, whose hash is in NAME_text.c.
 function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
@@ -141,7 +148,8 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
   local packing = embed and weight_jobs(name, embed, packer)
   local all = {}
-  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links } do
+  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links,
+    { versions_job(spec, options.has_text) } } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end
   return all
@@ -161,6 +169,22 @@ function recipe.needed(jobs, name)
   end
   want(name)
   for _, job in ipairs(jobs) do if wanted[job.name] then list[#list + 1] = job end end
+  return list
+end
+
+--- The flags of the compiler that sources are compiled with: each list of them that occurs as a text, in order.
+function recipe.flags(jobs, cflags)
+  local list, is_there = {}, {}
+  local of = { compiler = {}, cflags = cflags, runtime = "runtime", inputs = {}, result = {}, source = {}, maps = {} }
+  for _, job in ipairs(jobs) do
+    for _, command in ipairs(job.source and job.source:match("%.c$") and job.commands or {}) do
+      if command[1] == CC then
+        local text = table.concat(recipe.words(command, of), " "):gsub(" %-c %-o$", "")
+        if not is_there[text] then list[#list + 1] = text end
+        is_there[text] = true
+      end
+    end
+  end
   return list
 end
 

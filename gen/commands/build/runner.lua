@@ -58,7 +58,7 @@ local function key_of(self, job)
 end
 
 local function finish(self, job, result, weight)
-  if not job.is_output then result.text = nil end -- which may be as large as all weights
+  if not job.is_output and not job.is_read then result.text = nil end -- which may be as large as all weights
   self.results[job.name] = result
   self.count = self.count + 1
   self.done = self.done + weight
@@ -100,7 +100,7 @@ end
 local function go_on(self, active)
   local job, child = active.job, active.child
   self.bar:hide()
-  if job.is_fresh and child.code ~= 0 then refuse(child) end
+  if job.is_fresh and not job.source and child.code ~= 0 then refuse(child) end
   say(child)
   if child.code ~= 0 or child.signal ~= 0 then
     faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(job.source or job.name))
@@ -186,8 +186,8 @@ end
 
 --- Runs jobs (recipe.lua). context: { store, toolchain, bar, folders = { model, runtime }, sources = of each folder,
 --- name -> text, headers = of each folder, all that its sources include, weights = the path of those that are linked
---- in }. Returns the results by name, { path, sum, text of an output }, and whether any was made anew. Faults: io, with
---- the compiler's own words before it, or what a job says of the weights.
+--- in }. Returns the results by name, { path, sum, text of an output or of what is read }, and whether any was made
+--- anew. Faults: io, with the compiler's own words before it, or what a job says of the weights.
 function runner.run(context, jobs)
   local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, passing = {}, count = 0, done = 0,
     total = 0, all = #jobs, is_changed = false }, { __index = context })
