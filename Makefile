@@ -1,11 +1,12 @@
 # attn2c: `make demo` shows it at work, `make test` proves it, `make help` lists the rest.
 
-# All Debian packages, here and nowhere else: to compile models, and to test the project beside that.
-build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua-filesystem lua-dkjson lua-luv \
-  lua-luaossl libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev
+# All Debian packages, here and nowhere else: what attn2c needs once it is installed; to build from this folder; to test.
+needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua-dkjson lua-luv lua-luaossl \
+  libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev
+build_packages := $(needed_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
-  libcriterion-dev cmake python3 python3-numpy rustc
+  libcriterion-dev cmake python3 python3-numpy rustc groff-base mandoc zsh fish
 
 LUA := lua5.4
 SHELL := /bin/bash
@@ -90,3 +91,5 @@ check-models: packages ## check every model of models/ in full size
 
 clean: ## remove everything generated
 	rm -rf out
+
+include gen/deploy/install.mk

@@ -3,14 +3,17 @@
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
+local again = require("commands.build.again")
 local lock = require("common.lock")
 local progress = require("common.progress")
 local recipe = require("commands.build.recipe")
 local runner = require("commands.build.runner")
+local sbom = require("commands.build.sbom")
 local store = require("commands.build.store")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 local toolchain = require("commands.build.toolchain")
+local version = require("common.version")
 
 local build = {}
 
@@ -41,6 +44,7 @@ end
 -- What the runner reads, of a finished pipeline.
 local function context_of(state, folder, root, bar)
   local uv = require("common.libuv")
+  uv.os_unsetenv("PWD") -- compilers would take a folder's name from there, with links in it
   local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
   local headers, header_texts = runtime_files(folders.runtime, ".h")
   local sources, source_texts = runtime_files(folders.runtime, ".c")
@@ -53,6 +57,52 @@ local function context_of(state, folder, root, bar)
   return { store = store.open(folder, say), toolchain = toolchain.new(), bar = bar, folders = folders,
     sources = { model = own, runtime = source_texts },
     headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
+end
+
+-- What the model was made from: { id, name, sum, is_inside }, as sbom.text has it.
+local function inputs_of(state, results, options)
+  local name, list = state.spec.name, {}
+  local function add(id, path, sum, is_inside)
+    list[#list + 1] = { id = id, name = path:match("[^/]*$"), sum = sum, is_inside = is_inside }
+  end
+  if state.checkpoint then
+    add("description", "config.json", hash.content(files.read(state.folder .. "/config.json") or ""))
+  else
+    add("description", state.file, hash.content(state.text))
+  end
+  local tuning = again.tuning_of(state)
+  if tuning then add("tuning", tuning, hash.content(files.read(tuning) or "")) end
+  local weights = results[name .. ".weights"]
+  if weights then
+    add("weights", name .. ".weights", weights.sum, true)
+    local path = options.weights
+    local text = files.read(path) or files.read(path .. "/model.safetensors")
+    if text then add("checkpoint", path, hash.content(text)) end
+  end
+  for _, file in ipairs(state.files) do
+    if file.is_data then add("tokenizer", file.name, hash.content(file.text), true) end
+  end
+  return list
+end
+
+-- The time that SPDX asks for, which is none of the build's own.
+local function time_of(epoch)
+  local seconds = epoch and epoch:match("^%d+$") and #epoch <= 11 and math.tointeger(tonumber(epoch))
+  return seconds and os.date("!%Y-%m-%dT%H:%M:%SZ", seconds) or version.date .. "T00:00:00Z"
+end
+
+-- NAME.spdx.json of finished jobs.
+local function sbom_of(state, jobs, results, cflags, made, options)
+  local spec, outputs = state.spec, {}
+  for _, each in ipairs { { "program", spec.name }, { "archive", "lib" .. spec.name .. ".a" },
+    { "shared", recipe.soname(spec.name) } } do
+    outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], text = results[each[2]].text }
+  end
+  return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, kernels = spec.kernels,
+    has_text = made.has_text, is_static = made.is_static, flags = recipe.flags(jobs, cflags), outputs = outputs,
+    line = again.line(options.arguments, again.tuning_of(state), spec.target),
+    versions = sbom.versions(results[spec.name .. ".versions"].text), inputs = inputs_of(state, results, options),
+    created = time_of(os.getenv("SOURCE_DATE_EPOCH")) } }
 end
 
 -- Compiles in a folder that holds the C of a finished pipeline. options: as make's.
@@ -73,13 +123,15 @@ local function compile(state, folder, root, options, bar)
       outputs[#outputs + 1] = { name = job.name, text = results[job.name].text, is_program = job.is_program }
     end
   end
+  if not only then outputs[#outputs + 1] = sbom_of(state, jobs, results, context.toolchain.cflags, made, options) end
   files.write_all(folder, outputs)
   if is_changed then context.store:sweep() end
 end
 
 --- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, or the one
 --- result options.only, made by CC with ATTN2C_CFLAGS and ATTN2C_LDFLAGS; options.embed, weights and is_static say what
---- is linked in (embed.lua, recipe.lua). The folder is ours alone meanwhile.
+--- is linked in (embed.lua, recipe.lua), options.arguments, a parsed command line, what repeats it (again.lua). The
+--- folder is ours alone meanwhile.
 function build.make(state, folder, root, options)
   local bar <close> = progress.start()
   files.make_folder(folder)

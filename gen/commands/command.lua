@@ -3,13 +3,12 @@ local argparse = require("argparse")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
-local keys = require("data.keys")
 local linkage = require("data.linkage")
 local overrides = require("commands.overrides")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
+local reference = require("commands.reference")
 local reserved_python = require("data.reserved_python")
-local stage_table = require("data.stages")
 local terminal = require("common.terminal")
 local tuning = require("passes.plan.tuning")
 local version = require("common.version")
@@ -45,7 +44,8 @@ local function with_help(parser)
   return parser:add_help { action = function() print_and_leave(parser:get_help()) end }
 end
 
-local function grammar()
+--- The command line as argparse knows it: also for the manual and the completions.
+function command.grammar()
   local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
   with_help(parser):command_target("command")
   parser:flag("--version", "Print the version."):action(function() print_and_leave("attn2c " .. version.generator) end)
@@ -191,11 +191,11 @@ end
 function run.build(root, arguments)
   local own = import.is_folder(arguments.description) and arguments.description or nil
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
-  options.compile, options.is_static = true, arguments.static
+  options.compile, options.is_static, options.arguments = true, arguments.static, arguments
   local state, folder = generate(root, arguments, options)
   local name = state.spec.name
-  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc, %s.py, %s-config.cmake\n"):format(terminal.safe(folder), name,
-    name, name, name, name, reserved_python.module(name), name))
+  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc, %s.py, %s-config.cmake, %s.spdx.json\n"):format(
+    terminal.safe(folder), name, name, name, name, name, reserved_python.module(name), name, name))
   return 0
 end
 
@@ -235,29 +235,17 @@ function run.show(root, arguments)
   return 0
 end
 
-local function range_text(field)
-  if field.words then return table.concat(field.words, ", ") end
-  if field.min then return ("%s to %s"):format(field.min, field.max) end
-  return ""
-end
-
 function run.keys()
-  for _, field in ipairs(keys.list) do
-    local default = field.default_text or (field.default ~= nil and tostring(field.default))
-      or (field.required and "required" or "none")
-    print_out(("%-11s %-10s default %-32s %s\n"):format(field.key, field.type, default, range_text(field)))
-    print_out(("%-11s %s\n"):format("", field.meaning))
+  for _, row in ipairs(reference.keys()) do
+    print_out(("%-11s %-10s default %-32s %s\n"):format(row.name, row.type, row.default, row.range))
+    print_out(("%-11s %s\n"):format("", row.meaning))
   end
   print_out("\nConstructors of input, output and memory, with their fields:\n")
-  for _, name in ipairs(words.sorted_keys(stage_table.constructors)) do
-    local stage = stage_table.constructors[name]
-    print_out(("  %-11s %s\n"):format(name, stage.meaning))
-    for _, key in ipairs(words.sorted_keys(stage.fields)) do
-      local field = stage.fields[key]
-      local default = field.default ~= nil and "default " .. tostring(field.default)
-        or (field.required and "required" or "")
-      print_out(("  %-11s   %-12s %-14s %-18s %s\n"):format("", key .. (field.place == "input" and " (input)" or ""),
-        default, range_text(field), field.meaning))
+  for _, row in ipairs(reference.constructors()) do
+    print_out(("  %-11s %s\n"):format(row.name, row.meaning))
+    for _, field in ipairs(row.fields) do
+      print_out(("  %-11s   %-12s %-14s %-18s %s\n"):format("", field.name .. (field.is_input and " (input)" or ""),
+        field.default, field.range, field.meaning))
     end
   end
   return 0
@@ -265,7 +253,7 @@ end
 
 --- Runs a command line; returns the exit code.
 function command.main(root, argv)
-  local parser = grammar()
+  local parser = command.grammar()
   local ok, arguments = parser:pparse(argv)
   if not ok then
     io.stderr:write("attn2c: ", terminal.safe((tostring(arguments):gsub("\n.*", ""))), " (attn2c -h tells more)\n")

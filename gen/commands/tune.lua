@@ -3,6 +3,7 @@
 -- machine that changes meanwhile changes both. The file holds the best choice found so far.
 local faults = require("common.faults")
 local files = require("common.files")
+local lfs = require("lfs")
 local measure = require("commands.tune.measure")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
@@ -28,6 +29,14 @@ end
 local Tuner = {}
 Tuner.__index = Tuner
 
+-- Refuses, before anything is measured, a file in a folder that cannot be written, such as one of installed models.
+local function verify_writable(path)
+  local folder = (path:match("^(.*/)[^/]*$") or "."):gsub("(.)/$", "%1")
+  if lfs.attributes(folder, "mode") and not uv.fs_access(folder, "W") then
+    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another place"):format(path))
+  end
+end
+
 local function new(root, arguments)
   local list = {}
   for _, word in ipairs(arguments.overrides) do if not word:match("^threads=") then list[#list + 1] = word end end
@@ -39,6 +48,7 @@ local function new(root, arguments)
     bar = progress.start() }, Tuner)
   self.budget = arguments.budget
   self.path = arguments.output or tuning.beside(arguments.description)
+  verify_writable(self.path)
   self.folder = ("out/%s.variants/tune"):format(planned.spec.name)
   self.is_terminal = uv.guess_handle(2) == "tty"
   for key, product in pairs(products) do

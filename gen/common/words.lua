@@ -64,6 +64,13 @@ function words.thousands(n)
   return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
 end
 
+--- A word of a shell's line, quoted where it has to be; in ASCII alone.
+function words.shell(text)
+  if text:match("^[%w_./:=,+@%-]+$") then return text end
+  if not text:find("[^ -~]") then return "'" .. text:gsub("'", "'\\''") .. "'" end
+  return "$'" .. text:gsub("[\\']", "\\%0"):gsub("[^ -~]", function(c) return ("\\%03o"):format(c:byte()) end) .. "'"
+end
+
 --- "[2, 17, 60]"
 function words.shape(shape) return "[" .. table.concat(shape, ", ") .. "]" end
 

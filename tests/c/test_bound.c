@@ -97,15 +97,40 @@ Test(bound, a_product_goes_round_in_the_weights) {
   attn2c_free(s.c);
 }
 
+static void double_weights(const float *weights, const float *b, float *c) {
+  for (int i = 0; i < 1024; i++) c[i % 8] = 2.0f * weights[i] + b[0];
+}
+
+/* A product that brings kernels of its own needs no candidate, and goes round in the weights as well. */
+Test(bound, a_product_has_kernels_of_its_own) {
+  const attn2c_part_product p = {"own", 8, 128, 1, 128, 16, 1.0, NULL, 0, double_weights, 1024, "in C"};
+  attn2c_tiled_product *tiled;
+  cr_expect_eq(attn2c_tiled_product_open(&p, NULL, "x86_64", 1000, &tiled), ATTN2C_MACHINE);
+  cr_expect_null(tiled);
+  cr_assert_eq(attn2c_tiled_product_open(&p, NULL, "x86_64", 2500, &tiled), ATTN2C_OK);
+  attn2c_product_setting s = {
+      .weights = values(2500, 1), .weight_floats = 2500, .b = values(128, 2), .c = values(16, 0)};
+  const int64_t expected[] = {1024, 2048, 1024};
+  for (int i = 0; i < 3; i++) {
+    attn2c_tiled_product_run(tiled, &s);
+    cr_expect_eq(s.position, expected[i]);
+    cr_expect_eq(s.c[7], 2.0f * s.weights[s.position - 1] + s.b[0]);
+  }
+  attn2c_tiled_product_close(tiled);
+  attn2c_free((void *)s.weights);
+  attn2c_free((void *)s.b);
+  attn2c_free(s.c);
+}
+
 static void add_one(float *scratch) { scratch[0] += 1.0f; }
 
 Test(bound, adds_up_the_parts_of_a_model) {
   static const attn2c_candidate eight[] = {
       {"eight rows", {{1, 32, 32, 32}}, {{1, 8, {{1, 8}}}}, {{1, 64, {{1, 1, 64}}}}, 0}};
-  static const attn2c_part_product products[] = {{"p", 32, 64, 8, 64, 32, 3.0, eight, 1},
-                                                 {NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0}};
+  static const attn2c_part_product products[] = {{"p", 32, 64, 8, 64, 32, 3.0, eight, 1, NULL, 0, NULL},
+                                                 {NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0, NULL, 0, NULL}};
   static const attn2c_part_kernel part_kernels[] = {{"a", 0, 2, 4096, 128, 5.0}, {NULL, 0, 0, 0, 0, 0.0}};
-  static const attn2c_part_row rows[] = {{"r", 16, add_one, 7.0}, {NULL, 0, NULL, 0.0}};
+  static const attn2c_part_row rows[] = {{"r", 16, add_one, 7.0, 0.0}, {NULL, 0, NULL, 0.0, 0.0}};
   static const attn2c_parts parts[] = {{products, part_kernels, rows}};
   static const attn2c_kernel_shape shapes[] = {{32, 8, 32, 32, 64, 32, 0, NULL}};
   static const attn2c_weight weights[] = {{.tensor = 0, .panel = 32, .panel_count = 1}, {.tensor = -1}};

@@ -6,12 +6,13 @@ local version = require("common.version")
 local recipe = {}
 
 -- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, a job's
--- sources or inputs, its source from anywhere, its result, and the user's weights.
+-- sources or inputs, its source from anywhere, its result, the user's weights, and what keeps the names of folders out
+-- of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
-local SOURCE, WEIGHTS = { of = "source" }, { of = "weights" }
+local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
 
-local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-iquote", RUNTIME }
+local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", MAPS, "-iquote", RUNTIME }
 
 -- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
@@ -55,7 +56,7 @@ local function archive_job(provider, objects)
     local other = job.name:match("^kernels_(.*)%.o$")
     if not other or other == provider then inputs[#inputs + 1] = job.name end
   end
-  return { name = archive_of(provider), inputs = inputs, commands = { { "ar", "rcs", RESULT, INPUTS } } }
+  return { name = archive_of(provider), inputs = inputs, commands = { { "ar", "rcsD", RESULT, INPUTS } } }
 end
 
 -- The objects of the model's library, and those that its program has beside them.
@@ -99,6 +100,13 @@ local function weight_jobs(name, form, packer)
   }
 end
 
+-- The versions of what is linked in: the macros that its headers define.
+local function versions_job(spec, has_text)
+  return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
+    is_read = true, commands = { { CC, plain, CFLAGS, spec.kernels == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
+      has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
+end
+
 local function names_of(...)
   local names = {}
   for _, jobs in ipairs { ... } do
@@ -112,11 +120,11 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 
 --- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
 --- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
---- made each time and not kept; `is_apart` that a source is compiled in a folder of the job's own. options:
---- { providers = { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the
---- program; embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether
---- the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in
---- NAME_text.c.
+--- made each time and not kept; `is_read` that the builder reads its text; `is_apart` that a source is compiled in a
+--- folder of the job's own. options: { providers = { library, program }: who makes kernels at run time in each, "libxsmm"
+--- or "c" (nobody); is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are);
+--- has_text: whether the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder,
+--- whose hash is in NAME_text.c.
 function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
@@ -145,7 +153,7 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
       { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
       { "objcopy", "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
     { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
-      commands = { { "ar", "rcs", RESULT, INPUTS } } },
+      commands = { { "ar", "rcsD", RESULT, INPUTS } } },
     { name = recipe.soname(name), is_output = true, is_program = true,
       inputs = names_of({ { name = whole } }, linked_in), commands = {
         { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,
@@ -156,7 +164,8 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
   local packing = embed and weight_jobs(name, embed, packer)
   local all = {}
-  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links } do
+  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links,
+    { versions_job(spec, options.has_text) } } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end
   return all
@@ -176,6 +185,22 @@ function recipe.needed(jobs, name)
   end
   want(name)
   for _, job in ipairs(jobs) do if wanted[job.name] then list[#list + 1] = job end end
+  return list
+end
+
+--- The flags of the compiler that sources are compiled with: each list of them that occurs as a text, in order.
+function recipe.flags(jobs, cflags)
+  local list, is_there = {}, {}
+  local of = { compiler = {}, cflags = cflags, runtime = "runtime", inputs = {}, result = {}, source = {}, maps = {} }
+  for _, job in ipairs(jobs) do
+    for _, command in ipairs(job.source and job.source:match("%.c$") and job.commands or {}) do
+      if command[1] == CC then
+        local text = table.concat(recipe.words(command, of), " "):gsub(" %-c %-o$", "")
+        if not is_there[text] then list[#list + 1] = text end
+        is_there[text] = true
+      end
+    end
+  end
   return list
 end
 

@@ -12,6 +12,21 @@ local runner = {}
 local FORMAT = "attn2c result 1"
 local LINK_WEIGHT, COMPILE_WEIGHT = 60000, 20000 -- of a job, in bytes of C that take as long
 
+-- What keeps the names of folders out of a result, in debugging information above all, so that it is the same wherever
+-- it is made. A compiler cannot tell where a name with = ends: such a name stays, and is part of the key.
+local function maps_of(self, job, work)
+  local list = {}
+  local function map(folder, name)
+    local is_plain = folder and not folder:find("=", 1, true)
+    if is_plain and work then list[#list + 1] = ("-ffile-prefix-map=%s=%s"):format(folder, name) end
+    if folder and not is_plain and not work then list[#list + 1] = folder end
+  end
+  map(work, ".")
+  if job.from == "model" then map(self.folders.model, ".") end
+  map(self.folders.runtime, "attn2c/runtime")
+  return list
+end
+
 -- What placeholders stand for in a job's commands: as they are run in the folder `work`, or, without one, in its key,
 -- which knows no place.
 local function meanings(self, job, work)
@@ -20,7 +35,8 @@ local function meanings(self, job, work)
     inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
   end
   return { compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
-    runtime = work and self.folders.runtime or "<runtime>", inputs = inputs, weights = self.weights,
+    maps = maps_of(self, job, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
+    weights = self.weights,
     source = work and job.source and self.folders[job.from] .. "/" .. job.source or job.source,
     result = work and work .. "/" .. job.name or "<result>" }
 end
@@ -32,9 +48,6 @@ local function key_of(self, job)
     parts[#parts + 1] = hash.list(words)
     for _, word in ipairs(words) do
       if word:match("^%-l") then parts[#parts + 1] = self.toolchain.libraries(word:sub(3)) end
-      if word ~= "-g0" and word:match("^%-g") then -- the folder is in the result, for debuggers
-        parts[#parts + 1] = self.folders[job.from] or ""
-      end
     end
   end
   if job.source then
@@ -45,7 +58,7 @@ local function key_of(self, job)
 end
 
 local function finish(self, job, result, weight)
-  if not job.is_output then result.text = nil end -- which may be as large as all weights
+  if not job.is_output and not job.is_read then result.text = nil end -- which may be as large as all weights
   self.results[job.name] = result
   self.count = self.count + 1
   self.done = self.done + weight
@@ -87,7 +100,7 @@ end
 local function go_on(self, active)
   local job, child = active.job, active.child
   self.bar:hide()
-  if job.is_fresh and child.code ~= 0 then refuse(child) end
+  if job.is_fresh and not job.source and child.code ~= 0 then refuse(child) end
   say(child)
   if child.code ~= 0 or child.signal ~= 0 then
     faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(job.source or job.name))
@@ -173,8 +186,8 @@ end
 
 --- Runs jobs (recipe.lua). context: { store, toolchain, bar, folders = { model, runtime }, sources = of each folder,
 --- name -> text, headers = of each folder, all that its sources include, weights = the path of those that are linked
---- in }. Returns the results by name, { path, sum, text of an output }, and whether any was made anew. Faults: io, with
---- the compiler's own words before it, or what a job says of the weights.
+--- in }. Returns the results by name, { path, sum, text of an output or of what is read }, and whether any was made
+--- anew. Faults: io, with the compiler's own words before it, or what a job says of the weights.
 function runner.run(context, jobs)
   local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, passing = {}, count = 0, done = 0,
     total = 0, all = #jobs, is_changed = false }, { __index = context })

@@ -4,7 +4,7 @@ local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
 local runtime = { "base", "text", "ops", "formats", "weights", "model", "check", "measure", "program" }
-local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "commands" }
+local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "commands", "deploy" }
 local emitted = { "base", "ops", "model", "measure" }
 
 -- Calls visit(path from the folder, file) for each file below a folder.

@@ -18,7 +18,7 @@ local function jobs(more, options)
 end
 
 local MEANINGS = { compiler = { "cc", "-m64" }, cflags = { "-DX" }, ldflags = { "-Wl,-z,now" }, runtime = "/r t",
-  inputs = { "in" }, result = "/w/out", source = "/m/source.c", weights = "/u/w" }
+  inputs = { "in" }, result = "/w/out", source = "/m/source.c", weights = "/u/w", maps = {} }
 
 local function line(job, i) return table.concat(recipe.words(job.commands[i or 1], MEANINGS), " ") end
 

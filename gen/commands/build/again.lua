@@ -1,0 +1,55 @@
+-- again.lua: the line of a shell that repeats a build, beside the files that it names.
+local words = require("common.words")
+
+local again = {}
+
+-- The variables of the environment that the build reads.
+local VARIABLES = { "CC", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS" }
+
+local forms = words.set { "f32", "f16" }
+
+-- The file itself, wherever it lies; what has no name of its own stays as it is.
+local function name_of(path)
+  local name = path:gsub("(.)/+$", "%1"):match("[^/]*$")
+  return (name == "" or name == "." or name == "..") and path or name
+end
+
+-- One that the command takes neither for an option nor for a form of --embed.
+local function operand(path)
+  local name = name_of(path)
+  return (name:sub(1, 1) == "-" or forms[name]) and "./" .. name or name
+end
+
+--- The tuning file that a finished pipeline has used; nil where there is none, or no line of it.
+function again.tuning_of(state)
+  for _, entry in ipairs(state.entries) do
+    if entry.plan.tuning_hash and state.tuning then return state.tuning.file end
+  end
+  return nil
+end
+
+--- `attn2c build` with the words of a parsed command line. tuning: the tuning file that was used, or nil; target: the
+--- one that the model was made for, whichever machine repeats it. environment: os.getenv, but in tests.
+function again.line(arguments, tuning, target, environment)
+  environment = environment or os.getenv
+  local list = {}
+  local function add(word) list[#list + 1] = words.shell(word) end
+  for _, variable in ipairs(VARIABLES) do
+    local value = environment(variable)
+    if value and value ~= "" then list[#list + 1] = variable .. "=" .. words.shell(value) end
+  end
+  add("attn2c")
+  add("build")
+  add(operand(arguments.description))
+  for _, word in ipairs(arguments.overrides) do if not word:match("^target=") then add(word) end end
+  add("target=" .. target)
+  if tuning then add("--tuning=" .. name_of(tuning)) elseif arguments.tuning then add("--tuning=none") end
+  if arguments.embed then
+    add("--embed=" .. (forms[arguments.embed] and arguments.embed or operand(arguments.embed)))
+  end
+  if arguments.weights then add("--weights=" .. name_of(arguments.weights)) end
+  if arguments.static then add("--static") end
+  return table.concat(list, " ")
+end
+
+return again

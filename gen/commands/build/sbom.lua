@@ -1,0 +1,119 @@
+-- sbom.lua: what a build is made of, as SPDX 2.3 in JSON: its results, what they were made from and what is linked
+-- into them, with versions, licences, hashes, and the line that repeats it. No time or place is in it, so that the same
+-- build gives the same bytes.
+local dkjson = require("dkjson")
+local hash = require("common.hash")
+local terminal = require("common.terminal")
+local version = require("common.version")
+
+local sbom = {}
+
+--- Versions of the compiler and the libraries by name, of the macros that versions.h leaves ("#define NAME VALUE"). One
+--- that is not there has none.
+function sbom.versions(text)
+  local macros = {}
+  for name, value in text:gmatch("#define (%S+) ([^\n]*)") do macros[name] = (value:gsub('^"(.*)"$', "%1")) end
+  local function joined(...)
+    local parts = {}
+    for i, name in ipairs { ... } do
+      if not macros[name] then return nil end
+      parts[i] = macros[name]
+    end
+    return table.concat(parts, ".")
+  end
+  local compiler_name = macros.__clang__ and "clang" or macros.__GNUC__ and "gcc" or "cc"
+  return { compiler = macros.__VERSION__, compiler_name = compiler_name,
+    glibc = joined("__GLIBC__", "__GLIBC_MINOR__"), jansson = macros.JANSSON_VERSION,
+    libxsmm = macros.LIBXSMM_CONFIG_VERSION, pcre2 = joined("PCRE2_MAJOR", "PCRE2_MINOR"),
+    utf8proc = joined("UTF8PROC_VERSION_MAJOR", "UTF8PROC_VERSION_MINOR", "UTF8PROC_VERSION_PATCH") }
+end
+
+local licenses = {
+  attn2c = "MIT", libxsmm = "BSD-3-Clause", jansson = "MIT", utf8proc = "MIT AND Unicode-DFS-2015",
+  pcre2 = "BSD-3-Clause", glibc = "LGPL-2.1-or-later", gcc = "GPL-3.0-or-later WITH GCC-exception-3.1",
+  clang = "Apache-2.0 WITH LLVM-exception",
+}
+
+local homes = {
+  libxsmm = "https://github.com/libxsmm/libxsmm", jansson = "https://github.com/akheron/jansson",
+  utf8proc = "https://github.com/JuliaStrings/utf8proc", pcre2 = "https://github.com/PCRE2Project/pcre2",
+  glibc = "https://www.gnu.org/software/libc/", gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
+}
+
+-- The order of the keys.
+local KEYS = { "spdxVersion", "dataLicense", "SPDXID", "name", "documentNamespace", "creationInfo", "created",
+  "creators", "comment", "versionInfo", "packageFileName", "primaryPackagePurpose", "downloadLocation", "homepage",
+  "filesAnalyzed", "checksums", "sourceInfo", "licenseConcluded", "licenseDeclared", "copyrightText", "packages",
+  "relationships", "spdxElementId", "relationshipType", "relatedSpdxElement", "algorithm", "checksumValue" }
+
+local function package(id, name, more)
+  local result = { SPDXID = "SPDXRef-" .. id, name = terminal.safe(name), downloadLocation = "NOASSERTION",
+    filesAnalyzed = false, licenseConcluded = "NOASSERTION", licenseDeclared = "NOASSERTION",
+    copyrightText = "NOASSERTION" }
+  for key, value in pairs(more) do result[key] = value end
+  return result
+end
+
+local function sha256(sum) return { { algorithm = "SHA256", checksumValue = sum } } end
+
+-- What is linked into a result, and how. kind: "archive", "shared" or "program".
+local function links_of(facts, kind)
+  local list = { { "attn2c", "STATIC_LINK" } }
+  if facts.kernels == "libxsmm" then list[#list + 1] = { "libxsmm", "STATIC_LINK" } end
+  if kind == "program" then list[#list + 1] = { "jansson", "STATIC_LINK" } end
+  local how = "DYNAMIC_LINK"
+  if kind == "archive" then how = "DEPENDS_ON" end
+  if kind == "program" and facts.is_static then how = "STATIC_LINK" end
+  for _, name in ipairs(facts.has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
+  list[#list + 1] = { "glibc", how }
+  return list
+end
+
+--- The text of N.spdx.json. facts: { name, kernels, has_text, is_static: as the recipe has them; line: what repeats the
+--- build; flags: a list of texts; versions: as sbom.versions; inputs: list of { id, name, sum = SHA-256, is_inside =
+--- whether results contain it }; outputs: list of { id, name, text, kind }; created: a time as SPDX has it }.
+function sbom.text(facts)
+  local packages, relationships, is_there = {}, {}, {}
+  local function relate(from, how, to)
+    relationships[#relationships + 1] = { spdxElementId = "SPDXRef-" .. from, relationshipType = how,
+      relatedSpdxElement = "SPDXRef-" .. to }
+  end
+  local function add_part(name, number, more)
+    if is_there[name] then return end
+    is_there[name] = true
+    local part = package(name, name, more or {})
+    part.versionInfo, part.licenseDeclared, part.homepage = number, licenses[name], homes[name]
+    packages[#packages + 1] = part
+  end
+  for _, output in ipairs(facts.outputs) do
+    local links = links_of(facts, output.kind)
+    packages[#packages + 1] = package(output.id, output.name, { packageFileName = output.name,
+      primaryPackagePurpose = output.kind == "program" and "APPLICATION" or "LIBRARY",
+      checksums = sha256(hash.content(output.text)), sourceInfo = facts.line })
+    relate("DOCUMENT", "DESCRIBES", output.id)
+    for _, input in ipairs(facts.inputs) do
+      relate(output.id, input.is_inside and "CONTAINS" or "GENERATED_FROM", input.id)
+    end
+    for _, link in ipairs(links) do relate(output.id, link[2], link[1]) end
+    relate("compiler", "BUILD_TOOL_OF", output.id)
+  end
+  for _, input in ipairs(facts.inputs) do
+    packages[#packages + 1] = package(input.id, input.name, { packageFileName = terminal.safe(input.name),
+      primaryPackagePurpose = input.is_inside and "FILE" or "SOURCE", checksums = sha256(input.sum) })
+  end
+  add_part("attn2c", version.generator)
+  for _, output in ipairs(facts.outputs) do
+    for _, link in ipairs(links_of(facts, output.kind)) do add_part(link[1], facts.versions[link[1]]) end
+  end
+  add_part(facts.versions.compiler_name, facts.versions.compiler, { SPDXID = "SPDXRef-compiler",
+    comment = "flags: " .. terminal.safe(table.concat(facts.flags, "; ")) })
+  local document = { spdxVersion = "SPDX-2.3", dataLicense = "CC0-1.0", SPDXID = "SPDXRef-DOCUMENT", name = facts.name,
+    creationInfo = { created = facts.created, creators = { "Tool: attn2c-" .. version.generator },
+      comment = "created is SOURCE_DATE_EPOCH, or the day of this version of attn2c" },
+    packages = packages, relationships = relationships }
+  local function encoded() return dkjson.encode(document, { indent = true, keyorder = KEYS }) .. "\n" end
+  document.documentNamespace = ("https://attn2c.invalid/spdx/%s/%s"):format(facts.name, hash.content(encoded()))
+  return encoded()
+end
+
+return sbom

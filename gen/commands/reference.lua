@@ -1,0 +1,44 @@
+-- reference.lua: the keys and constructors of a description as rows of text: for the command `keys`,
+-- the manual and the completions.
+local keys = require("data.keys")
+local stage_table = require("data.stages")
+local words = require("common.words")
+
+local reference = {}
+
+local function range_of(field)
+  if field.words then return table.concat(field.words, ", ") end
+  if field.min then return ("%s to %s"):format(field.min, field.max) end
+  return ""
+end
+
+--- The keys in order: { name, type, default, range, meaning, words = the list of those allowed, or nil }. default is
+--- "required" or "none" where there is no value; range is "" where there is nothing to say.
+function reference.keys()
+  local rows = {}
+  for i, field in ipairs(keys.list) do
+    rows[i] = { name = field.key, type = field.type, range = range_of(field), meaning = field.meaning,
+      words = field.words, default = field.default_text or (field.default ~= nil and tostring(field.default))
+        or (field.required and "required" or "none") }
+  end
+  return rows
+end
+
+--- The constructors by name: { name, meaning, fields = list of { name, default = "", "required" or "default X", range,
+--- meaning, is_input = whether it is for input alone } }.
+function reference.constructors()
+  local rows = {}
+  for _, name in ipairs(words.sorted_keys(stage_table.constructors)) do
+    local stage, fields = stage_table.constructors[name], {}
+    for _, key in ipairs(words.sorted_keys(stage.fields)) do
+      local field = stage.fields[key]
+      fields[#fields + 1] = { name = key, range = range_of(field), meaning = field.meaning,
+        is_input = field.place == "input", default = field.default ~= nil and "default " .. tostring(field.default)
+          or (field.required and "required" or "") }
+    end
+    rows[#rows + 1] = { name = name, meaning = stage.meaning, fields = fields }
+  end
+  return rows
+end
+
+return reference

@@ -1,0 +1,152 @@
+-- completions.lua: completions for bash, zsh and fish: argparse's own of the command's grammar, and beside them
+-- KEY=VALUE, the keys of a description, behind the description's name.
+local reference = require("commands.reference")
+
+local completions = {}
+
+-- A word of a shell, quoted; fish reads \ within such quotes.
+local function quoted(text, is_fish)
+  if is_fish then return "'" .. text:gsub("[\\']", "\\%0") .. "'" end
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+-- The commands that take KEY=VALUE.
+local function with_overrides(parser)
+  local names = {}
+  for _, command in ipairs(parser._commands) do
+    for _, argument in ipairs(command._arguments) do
+      if argument._name == "overrides" then names[#names + 1] = command._name end
+    end
+  end
+  return names
+end
+
+-- The options behind which a value stands.
+local function with_value(parser)
+  local names, is_there = {}, {}
+  for _, command in ipairs(parser._commands) do
+    for _, option in ipairs(command._options) do
+      for _, name in ipairs(option._maxargs > 0 and option._aliases or {}) do
+        if not is_there[name] then names[#names + 1] = name end
+        is_there[name] = true
+      end
+    end
+  end
+  return names
+end
+
+local function names_and_values()
+  local names, values = {}, {}
+  for _, row in ipairs(reference.keys()) do
+    names[#names + 1] = row.name
+    local list = row.words or row.type == "boolean" and { "true", "false" }
+    if list then values[#values + 1] = { name = row.name, words = table.concat(list, " ") } end
+  end
+  return names, values
+end
+
+-- In bash, = ends a word: behind KEY= the words are KEY, = and what there is of the value.
+local bash = [==[
+# Behind a description: its keys, and the values of those that have a few words.
+_attn2c_overrides() {
+    local cur=$1 key= word before= places=0
+    [[ $cur = '=' ]] && cur=
+    [[ ${COMP_WORDS[COMP_CWORD]} = '=' ]] && key=${COMP_WORDS[COMP_CWORD-1]}
+    [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[COMP_CWORD-1]} = '=' ]] && key=${COMP_WORDS[COMP_CWORD-2]}
+    case "$key" in
+${values}        ?*) return 0 ;;
+    esac
+    for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+        case "$before" in
+            ${valued}) ;;
+            *) [[ $word = -* ]] || places=$((places + 1)) ;;
+        esac
+        before=$word
+    done
+    [[ $places -gt 0 && $cur != -* ]] || return 0
+    COMPREPLY=($(compgen -S = -W '${names}' -- "$cur"))
+    [[ ${#COMPREPLY[@]} -eq 0 ]] || compopt -o nospace 2>/dev/null
+}
+
+_attn2c_words() {
+    _attn2c "$@"
+    case "${COMP_WORDS[1]}" in
+        ${commands}) [[ ${#COMPREPLY[@]} -gt 0 ]] || _attn2c_overrides "${COMP_WORDS[COMP_CWORD]}" ;;
+    esac
+}
+
+complete -F _attn2c_words -o bashdefault -o default attn2c
+]==]
+
+local zsh = [[
+# KEY=VALUE: the keys of a description, and the values of those that have a few words.
+_attn2c_overrides() {
+  local -a keys
+  if compset -P 1 '*='; then
+    case ${IPREFIX%=} in
+${values}    esac
+    return 1
+  fi
+  keys=(
+${keys}  )
+  _describe -t keys 'key of the description' keys -q -S =
+}
+]]
+
+local fish = [[
+# KEY=VALUE: the keys of a description, and the values of those that have a few words.
+function __fish_attn2c_overrides
+    switch (commandline -ct)
+${values}        case '*'
+${keys}    end
+end
+
+complete -c attn2c -n '${seen}' -a '(__fish_attn2c_overrides)'
+]]
+
+local function fill(text, of) return (text:gsub("%${(%w+)}", of)) end
+
+-- A line for each of a list.
+local function lines(list, line_of)
+  local parts = {}
+  for i, each in ipairs(list) do parts[i] = line_of(each) .. "\n" end
+  return table.concat(parts)
+end
+
+--- Of the command's grammar, an argparse parser.
+function completions.bash(parser)
+  local names, values = names_and_values()
+  return parser:get_bash_complete() .. "\n" .. fill(bash, { names = table.concat(names, " "),
+    commands = table.concat(with_overrides(parser), "|"), valued = table.concat(with_value(parser), "|"),
+    values = lines(values, function(each)
+      return ("        %s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return 0 ;;"):format(each.name, each.words)
+    end) })
+end
+
+function completions.zsh(parser)
+  local _, values = names_and_values()
+  local own = fill(zsh, { keys = lines(reference.keys(), function(row)
+    return "    " .. quoted(row.name .. ":" .. row.meaning)
+  end), values = lines(values, function(each)
+    return ("      %s) compadd -- %s; return ;;"):format(each.name, each.words)
+  end) })
+  local text, count = parser:get_zsh_complete():gsub('"%*: :_files"', '"*: :_attn2c_overrides"')
+  assert(count == #with_overrides(parser), "argparse writes another form of completions for zsh")
+  local at = assert(text:match("()\n_attn2c\n*$"), "argparse ends completions for zsh in another way")
+  return text:sub(1, at) .. own .. text:sub(at)
+end
+
+function completions.fish(parser)
+  local _, values = names_and_values()
+  local seen = {}
+  for i, name in ipairs(with_overrides(parser)) do seen[i] = "__fish_attn2c_seen_command " .. name end
+  return parser:get_fish_complete() .. "\n" .. fill(fish, { seen = table.concat(seen, "; or "),
+    values = lines(values, function(each)
+      return ("        case '%s=*'\n            printf '%%s\\n' %s="):format(each.name, each.name)
+        .. each.words:gsub(" ", " " .. each.name .. "=")
+    end), keys = lines(reference.keys(), function(row)
+      return ("            printf '%%s=\\t%%s\\n' %s %s"):format(row.name, quoted(row.meaning, true))
+    end) })
+end
+
+return completions

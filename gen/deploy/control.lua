@@ -1,0 +1,99 @@
+-- control.lua: the texts of the Debian package, for deb.sh: lua5.4 gen/deploy/control.lua WHAT prints one of them.
+-- copyright is from LICENSE, changelog from the README's list of versions, Depends from the Makefile's list.
+local gen = arg[0]:match("^(.*)/deploy/[^/]*$") or error("call it by its path, gen/deploy/control.lua")
+package.path = gen .. "/?.lua;" .. package.path
+local files = require("common.files")
+local version = require("common.version")
+
+local function fail(message)
+  io.stderr:write("make: ", message, "\n")
+  os.exit(2)
+end
+
+local function maintainer()
+  return ("%s <%s>"):format(os.getenv("DEBFULLNAME") or "attn2c authors",
+    os.getenv("DEBEMAIL") or "attn2c@attn2c.invalid")
+end
+
+-- Lines of at most 78 characters, the first with a lead, the others indented.
+local function wrapped(text, lead, indent)
+  local lines, line = {}, lead
+  for word in text:gmatch("%S+") do
+    if #line + 1 + #word > 78 and line ~= lead then
+      lines[#lines + 1] = line
+      line = indent
+    end
+    line = line:match("%s$") and line .. word or line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
+-- The items of this version in the README.
+local function changes()
+  local readme = assert(files.read(gen .. "/../README.md"))
+  local from = select(2, readme:find("\n**" .. version.generator .. "**\n", 1, true))
+  if not from then fail(("README.md: Versions has no %s"):format(version.generator)) end
+  local items = {}
+  for line in readme:sub(from + 1):gmatch("([^\n]*)\n") do
+    local first, more = line:match("^%- (.*)"), line:match("^  (.*)")
+    if first then
+      items[#items + 1] = first
+    elseif more and #items > 0 then
+      items[#items] = items[#items] .. " " .. more
+    else
+      break
+    end
+  end
+  return items
+end
+
+local print_of = {}
+
+function print_of.version() return version.generator .. " " .. version.date end
+
+function print_of.changelog()
+  local lines = { ("attn2c (%s) unstable; urgency=medium"):format(version.generator), "" }
+  for _, item in ipairs(changes()) do lines[#lines + 1] = wrapped(item, "  * ", "    ") end
+  local time = os.date("!%a, %d %b %Y %H:%M:%S +0000", math.tointeger(tonumber(os.getenv("SOURCE_DATE_EPOCH"))))
+  lines[#lines + 1] = ("\n -- %s  %s"):format(maintainer(), time)
+  return table.concat(lines, "\n")
+end
+
+function print_of.copyright()
+  local licence = assert(files.read(gen .. "/../LICENSE"))
+  local holder, terms = licence:match("Copyright %(c%) ([^\n]*)\n\n(.*)$")
+  local lines = { "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/",
+    "Upstream-Name: attn2c", "", "Files: *",
+    ("Copyright: %s %s"):format(version.date:sub(1, 4), holder), "License: Expat", "", "License: Expat" }
+  for line in terms:gmatch("([^\n]*)\n") do lines[#lines + 1] = " " .. (line == "" and "." or line) end
+  return table.concat(lines, "\n")
+end
+
+function print_of.control(size)
+  local packages = {}
+  for name in (os.getenv("packages") or ""):gmatch("%S+") do packages[#packages + 1] = name end
+  if #packages == 0 then fail("the package needs its dependencies in $packages") end
+  table.sort(packages)
+  return table.concat({
+    "Package: attn2c",
+    "Version: " .. version.generator,
+    "Section: devel",
+    "Priority: optional",
+    "Architecture: all",
+    "Maintainer: " .. maintainer(),
+    "Installed-Size: " .. size,
+    "Depends: " .. table.concat(packages, ", "),
+    "Suggests: cmake, pkg-config, python3-numpy",
+    "Description: compiler from transformers to C",
+    " attn2c turns a transformer, a checkpoint folder or a few lines of Lua, into C",
+    " for exactly that model. Every layer, head, tile and mask block is unrolled,",
+    " every size is a constant, and every matrix product is a libxsmm kernel of that",
+    " shape.",
+    " .",
+    " The C is compiled into a library and a program for x86-64, and every tensor",
+    " that the model computes can be checked against a plain reference.",
+  }, "\n")
+end
+
+print((print_of[arg[1]] or fail)(arg[2]))

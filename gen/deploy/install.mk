@@ -1,0 +1,27 @@
+# install.mk: `make install`, `make uninstall` and `make deb`. The places are those of GNU's conventions:
+# make install PREFIX=$HOME/.local, make install prefix=/usr DESTDIR=stage.
+PREFIX      = /usr/local
+prefix      = $(PREFIX)
+exec_prefix = $(prefix)
+bindir      = $(exec_prefix)/bin
+datarootdir = $(prefix)/share
+datadir     = $(datarootdir)
+docdir      = $(datarootdir)/doc/attn2c
+mandir      = $(datarootdir)/man
+bashdir     = $(datarootdir)/bash-completion/completions
+zshdir      = $(datarootdir)/zsh/site-functions
+fishdir     = $(datarootdir)/fish/vendor_completions.d
+
+.PHONY: install uninstall deb
+deb: override prefix = /usr
+deb: override zshdir = $(datarootdir)/zsh/vendor-completions
+export bindir datadir docdir mandir bashdir zshdir fishdir LUA
+
+install: ## install the command, its manual and completions (make install PREFIX=/usr/local DESTDIR=)
+	@sh gen/deploy/install.sh
+
+uninstall: ## remove what install has put there
+	@sh gen/deploy/install.sh remove
+
+deb: ## make out/deb/attn2c_VERSION_all.deb, a package for Debian 12
+	@packages='$(needed_packages)' sh gen/deploy/deb.sh

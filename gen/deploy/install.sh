@@ -1,0 +1,76 @@
+#!/bin/sh
+# install.sh [remove]: puts attn2c, its manual and its completions below $DESTDIR, or takes them away. install.mk names
+# the places: bindir, datadir, docdir, mandir, bashdir, zshdir, fishdir; it runs at the top of the repository.
+set -eu
+umask 022
+stage=${DESTDIR-}
+home=$datadir/attn2c
+
+fail() { # fail STATUS MESSAGE
+  echo "make: $2" >&2
+  exit "$1"
+}
+
+# What is removed lies in folders and under names that are attn2c's own.
+remove() {
+  for part in gen templates runtime models; do rm -rf "$stage$home/$part"; done
+  rm -f "$stage$bindir/attn2c" "$stage$mandir/man1/attn2c.1" "$stage$mandir/man5/attn2c.5" \
+    "$stage$bashdir/attn2c" "$stage$zshdir/_attn2c" "$stage$fishdir/attn2c.fish" "$stage$docdir/README.md"
+  for folder in "$home" "$docdir"; do
+    if [ -d "$stage$folder" ]; then rmdir --ignore-fail-on-non-empty "$stage$folder"; fi
+  done
+}
+
+# tree FOLDER TEST...: copies the files below a folder that pass find's test
+tree() {
+  top=$1
+  shift
+  find "$top" -type d ! -path '*/.*' | while IFS= read -r folder; do
+    if [ -n "$(find "$folder" -maxdepth 1 -type f ! -name '.*' "$@" -print -quit)" ]; then
+      install -d -m 755 "$stage$home/$folder"
+      find "$folder" -maxdepth 1 -type f ! -name '.*' "$@" -exec install -m 644 -t "$stage$home/$folder" {} +
+    fi
+  done
+}
+
+# page FILE FOLDER [NAME]
+page() {
+  install -d -m 755 "$stage$2"
+  install -m 644 "$1" "$stage$2/${3-${1##*/}}"
+}
+
+for place in "$bindir" "$datadir" "$docdir" "$mandir" "$bashdir" "$zshdir" "$fishdir"; do
+  case $place in
+    /*) ;;
+    *) fail 2 "cannot install below '$place': an absolute path is needed" ;;
+  esac
+done
+if [ "$stage$home" -ef . ]; then fail 2 "cannot install over the repository itself"; fi
+
+if [ "${1-}" = remove ]; then
+  remove
+  exit
+fi
+
+pages=$(mktemp -d)
+trap 'rm -rf "$pages"' EXIT
+$LUA gen/deploy/pages.lua "$pages" 2>"$pages/said" ||
+  fail 6 "cannot write the manual; \`make packages\` installs what is missing: $(head -n 1 "$pages/said")"
+
+remove # what an older version had is gone
+tree gen -name '*.lua' ! -path 'gen/deploy/*'
+install -m 755 gen/attn2c "$stage$home/gen/attn2c"
+tree templates -name '*.in'
+tree runtime '(' -name '*.c' -o -name '*.h' ')'
+tree models '(' -name '*.lua' -o -name '*.json' -o -name '*.safetensors' -o -name '*.npy' \
+  -o -path 'models/examples/*' ')'
+
+# A relative link: it is as good below $DESTDIR.
+install -d -m 755 "$stage$bindir"
+ln -s "$(realpath -m --relative-to="$stage$bindir" "$stage$home/gen/attn2c")" "$stage$bindir/attn2c"
+page "$pages/attn2c.1" "$mandir/man1"
+page "$pages/attn2c.5" "$mandir/man5"
+page "$pages/attn2c.bash" "$bashdir" attn2c
+page "$pages/_attn2c" "$zshdir"
+page "$pages/attn2c.fish" "$fishdir"
+page README.md "$docdir"

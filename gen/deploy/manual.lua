@@ -1,0 +1,196 @@
+-- manual.lua: the manual: attn2c(1) of the command's own grammar, attn2c(5) of the table of keys.
+local reference = require("commands.reference")
+local roff = require("deploy.roff")
+local version = require("common.version")
+
+local manual = {}
+
+local bold, italic, escape, marked = roff.bold, roff.italic, roff.escape, roff.marked
+
+local function new_page(section, purpose)
+  local page = roff.page { name = "attn2c", section = section, date = version.date,
+    version = "attn2c " .. version.generator }
+  page:section("NAME")
+  page:add("attn2c \\- " .. escape(purpose))
+  return page
+end
+
+-- argparse's elements: the names of an option, what stands for its value, and both in a usage.
+local function names_of(option)
+  local names = {}
+  for i, name in ipairs(option._aliases) do names[i] = bold(name) end
+  return table.concat(names, ", ")
+end
+
+local function takes_value(option) return option._maxargs > 0 end
+
+local MOST_CHOICES = 3 -- that are listed in a usage
+
+local function value_of(option)
+  if option._choices and #option._choices <= MOST_CHOICES then return table.concat(option._choices, "|") end
+  local name = type(option._argname) == "table" and option._argname[1] or option._argname
+  return name or option._name:gsub("^%-+", ""):upper()
+end
+
+-- The shortest way to write an option.
+local function usage_of(option)
+  local shortest = option._aliases[1]
+  for _, name in ipairs(option._aliases) do if #name < #shortest then shortest = name end end
+  local text = bold(shortest) .. (takes_value(option) and " " .. italic(value_of(option)) or "")
+  return option._mincount > 0 and text or "[" .. text .. "]"
+end
+
+local function argument_usage(argument)
+  local name = italic(argument._name:upper())
+  if argument._maxargs ~= 1 then name = name .. " ..." end
+  return argument._minargs == 0 and "[" .. name .. "]" or name
+end
+
+-- Options but --help, which all have.
+local function own_options(parser)
+  local list = {}
+  for _, option in ipairs(parser._options) do
+    if option._name ~= "-h" and option._aliases[1] ~= "-h" then list[#list + 1] = option end
+  end
+  return list
+end
+
+-- The words behind a command's name.
+local function usage(command)
+  local parts = {}
+  for _, option in ipairs(own_options(command)) do parts[#parts + 1] = usage_of(option) end
+  for _, argument in ipairs(command._arguments) do parts[#parts + 1] = argument_usage(argument) end
+  return table.concat(parts, " ")
+end
+
+local function options(page, parser)
+  for _, option in ipairs(own_options(parser)) do
+    local value = takes_value(option) and " " .. italic(value_of(option)) or ""
+    local choices = option._choices and #option._choices > MOST_CHOICES
+      and " One of " .. table.concat(option._choices, ", ") .. "." or ""
+    page:term(names_of(option) .. value, marked(option._description .. choices))
+  end
+end
+
+-- What the grammar cannot know.
+local environment = {
+  { "CC", "The compiler: a name or a path, and words behind it (default: cc)." },
+  { "ATTN2C_CFLAGS", "Flags of the compiler, behind the build's own. Paths in it are absolute." },
+  { "ATTN2C_LDFLAGS", "Flags for linking." },
+  { "XDG_CACHE_HOME", "Where the folder attn2c with compiled parts lies (default: ~/.cache). It belongs to the user "
+    .. "alone, holds at most about 1 GiB, and may be removed at any time." },
+  { "LIBXSMM_TARGET", "With target=host: a lower target (hsw: avx2)." },
+}
+
+local statuses = {
+  { "0", "Done." },
+  { "1", "A comparison failed." },
+  { "2", "Wrong usage, or an invalid description." },
+  { "3", "A malformed input file." },
+  { "4", "Input or output failed: a file is missing, unreadable, or the disk full." },
+  { "5", "Out of memory." },
+  { "6", "This machine cannot run it." },
+  { "130, 143", "Interrupted, terminated." },
+}
+
+local files = {
+  { "out/NAME/", "What `gen` and `build` make of a model, below the working directory." },
+  { "out/NAME.variants/", "What `check`, `bench` and `tune` build for themselves." },
+  { "NAME.tune", "Measured tile parameters, beside the description." },
+  { "~/.cache/attn2c/", "Compiled parts, by the hash of what they are made from." },
+}
+
+local examples = [[
+attn2c keys
+attn2c check first.lua
+attn2c bench first.lua seq=32,128 threads=1,2
+attn2c build first.lua --embed first.safetensors --static
+attn2c build all-MiniLM-L6-v2/
+]]
+
+local function terms(page, title, list, tag)
+  page:section(title)
+  for _, each in ipairs(list) do page:term(tag(each[1]), marked(each[2])) end
+end
+
+--- attn2c(1) of the command's grammar, an argparse parser.
+function manual.command(parser)
+  local page = new_page(1, "compile a transformer to C made for exactly that model")
+  page:section("SYNOPSIS")
+  for _, each in ipairs(parser._commands) do page:usage("attn2c " .. each._name, usage(each)) end
+  page:usage("attn2c", "[" .. bold("-h") .. "] [" .. bold("--version") .. "]")
+  page:section("DESCRIPTION")
+  page:paragraph(bold("attn2c") .. " " .. escape("reads a short description of a transformer, or a folder with a "
+    .. "checkpoint as Hugging Face publishes it, and writes C for exactly that model. The C is compiled into a library "
+    .. "and a program, and every tensor that it computes can be compared with a plain reference."))
+  page:paragraph(escape("What a description can say is in ") .. bold("attn2c") .. "(5).")
+  page:section("COMMANDS")
+  for _, each in ipairs(parser._commands) do
+    page:subsection("attn2c " .. each._name)
+    page:paragraph(marked(each._description))
+    for _, argument in ipairs(each._arguments) do
+      page:term(italic(argument._name:upper()), marked(argument._description))
+    end
+    options(page, each)
+  end
+  page:section("OPTIONS")
+  page:term(bold("-h") .. ", " .. bold("--help"), escape("Print help, also behind a command, and exit."))
+  options(page, parser)
+  terms(page, "ENVIRONMENT", environment, bold)
+  terms(page, "FILES", files, italic)
+  terms(page, "EXIT STATUS", statuses, bold)
+  page:section("EXAMPLES")
+  page:example(examples)
+  page:section("SEE ALSO")
+  page:paragraph(bold("attn2c") .. "(5)")
+  return page:text()
+end
+
+local example = [[
+return {
+  name = "first",
+  input = tokens { vocab = 30522 },
+  seq = 128, d_model = 256, heads = 4, layers = 4,
+  activation = "gelu", norm = "pre", final_norm = true,
+  mask = "padding",
+  output = { pool "mean", linear { to = 10, name = "logits" }, argmax() },
+}
+]]
+
+-- "default X; range", as far as there is something to say.
+local function note(...)
+  local parts = {}
+  for _, part in ipairs { ... } do if part ~= "" then parts[#parts + 1] = part end end
+  return #parts > 0 and " (" .. table.concat(parts, "; ") .. ")" or ""
+end
+
+--- attn2c(5): descriptions, of the tables of keys and constructors.
+function manual.description()
+  local page = new_page(5, "descriptions of transformers")
+  page:section("DESCRIPTION")
+  page:paragraph(escape("A description is a file in Lua 5.4 that returns a table. It may use arithmetic, the "
+    .. "constructors below, sqrt, min, max, floor, pi and huge. Each key has a default but those that are required. On "
+    .. "the command line, ") .. italic("KEY") .. "=" .. italic("VALUE")
+    .. escape(" overrides a key, a dotted path a part of one (output.2.to=20)."))
+  page:example(example)
+  page:section("KEYS")
+  for _, row in ipairs(reference.keys()) do
+    local default = row.default == "required" and row.default or "default " .. row.default
+    page:term(bold(row.name), escape(row.meaning .. note(default, row.range)))
+  end
+  page:section("CONSTRUCTORS")
+  page:paragraph(escape("Of input, output and memory, with their fields."))
+  for _, row in ipairs(reference.constructors()) do
+    page:subsection(row.name)
+    page:paragraph(escape(row.meaning))
+    for _, field in ipairs(row.fields) do
+      page:term(bold(field.name), escape(field.meaning
+        .. note(field.is_input and "of input" or "", field.default, field.range)))
+    end
+  end
+  page:section("SEE ALSO")
+  page:paragraph(bold("attn2c") .. "(1)")
+  return page:text()
+end
+
+return manual

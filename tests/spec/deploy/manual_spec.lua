@@ -1,0 +1,83 @@
+-- manual_spec: the manual has every command, option, key and constructor, and roff's own checkers find nothing in it.
+local helper = require("tests.spec.helper")
+local command = require("commands.command")
+local manual = require("deploy.manual")
+local reference = require("commands.reference")
+
+local pages = { ["attn2c.1"] = manual.command(command.grammar()), ["attn2c.5"] = manual.description() }
+
+-- As a terminal shows it, each space single.
+local function shown(name)
+  local path = helper.file(pages[name], name)
+  local text = helper.succeeds("groff -man -Tascii -rLL=200n -P-c -P-b -P-u " .. helper.shell(path))
+  return (text:gsub("%s+", " "))
+end
+
+describe("the manual", function()
+  after_each(helper.clean)
+
+  for name, text in pairs(pages) do
+    it("is clean: " .. name, function()
+      local path = helper.shell(helper.file(text, name))
+      assert.equal("", helper.succeeds("groff -man -ww -z -Tutf8 " .. path))
+      if os.execute("command -v mandoc >/dev/null") ~= true then return pending("needs mandoc") end
+      assert.equal("", helper.succeeds("mandoc -Tlint -W all " .. path))
+    end)
+  end
+
+  it("has every command with its options, arguments and their texts", function()
+    local text = shown("attn2c.1")
+    local count = 0
+    for _, each in ipairs(command.grammar()._commands) do
+      local at = assert(text:find(" attn2c " .. each._name .. " " .. each._description:gsub("`", ""), 1, true),
+        each._name)
+      for _, option in ipairs(each._options) do
+        if option._aliases[1] ~= "-h" then
+          local from = text:find(" " .. table.concat(option._aliases, ", "), at, true)
+          assert.truthy(from, each._name .. " " .. option._name)
+          assert.truthy(text:find(option._description:gsub("`", ""), from, true), option._name)
+          count = count + 1
+        end
+      end
+      for _, argument in ipairs(each._arguments) do
+        assert.truthy(text:find(" " .. argument._name:upper() .. " " .. argument._description, at, true))
+      end
+    end
+    assert.is_true(count > 20)
+  end)
+
+  it("has every exit code that the compiler knows", function()
+    local text = shown("attn2c.1"):match("EXIT STATUS( .* )EXAMPLES")
+    for _, code in pairs(require("common.faults").code) do assert.truthy(text:find(" " .. code .. " %u")) end
+  end)
+
+  it("has every variable of the environment that builds read", function()
+    local text = shown("attn2c.1"):match("ENVIRONMENT( .* )FILES")
+    for _, name in ipairs { "toolchain", "store" } do
+      local source = helper.read(("%s/gen/commands/build/%s.lua"):format(helper.root, name))
+      for variable in source:gmatch('environment%("([%w_]+)"%)') do
+        assert.truthy(variable == "HOME" or text:find(" " .. variable .. " ", 1, true), variable)
+      end
+    end
+  end)
+
+  it("has every key and constructor with its meaning", function()
+    local text = shown("attn2c.5")
+    local function has(name, meaning)
+      -- Up to the first character that is not of ASCII.
+      local wanted = (name .. " " .. meaning):match("^[ -~]*"):gsub("%s+", " "):gsub("%s$", "")
+      assert.truthy(text:find(" " .. wanted, 1, true), wanted)
+    end
+    for _, row in ipairs(reference.keys()) do has(row.name, row.meaning) end
+    for _, row in ipairs(reference.constructors()) do
+      has(row.name, row.meaning)
+      for _, field in ipairs(row.fields) do has(field.name, field.meaning) end
+    end
+  end)
+
+  it("has a description that is valid as an example", function()
+    local example = pages["attn2c.5"]:match("\n%.nf\n(return .-)\n%.fi"):gsub("\\%(dq", '"')
+    local state = require("pipeline").run(helper.root, helper.file(example, "first.lua"), {}, "graph")
+    assert.equal("first", state.spec.name)
+  end)
+end)
