@@ -88,8 +88,14 @@ end
 function input_stages.qkv(self, spec)
   local query = self:rows_input("query", spec.seq, spec.d_model)
   local fixed = not spec.keys_follow
-  self.keys_from = { key = self:rows_input("key", spec.key_seq, spec.kdim, fixed),
-    value = self:rows_input("value", spec.key_seq, spec.vdim, fixed) }
+  local function input(member, part, width)
+    if spec.kv_layout ~= "heads_first" or attention.projects(spec, part) then
+      return self:rows_input(member, spec.key_seq, width, fixed)
+    end
+    local x = self:heads_input(member, spec.key_seq, spec.kv_heads, width, fixed and "." or "s")
+    return self:op("join", self.prefix .. "input." .. member, { a = x }, { batch = self.batch, zeros = 0 })
+  end
+  self.keys_from = { key = input("key", "k", spec.kdim), value = input("value", "v", spec.vdim) }
   return query
 end
 

@@ -387,6 +387,11 @@ local function resolve(say, spec, given, host)
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
     say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
   end
+  if spec.kv_layout == "heads_first" and (spec.past or 0) == 0 and (spec.input.stage ~= "qkv"
+    or projections.has(spec, "k") and projections.has(spec, "v")) then
+    say("kv_layout", "heads_first goes with past, or with input = qkv() whose keys or values are not projected "
+      .. "(projections = false, or { k = false, v = false })")
+  end
   if spec.target == "host" then spec.target = host end
   spec.plan = spec.plan or {}
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }

@@ -58,16 +58,22 @@ static role role_of(const bed *bed, int input) {
 }
 
 /* Axes of an array whose places are positions of a sequence: [batch][sequence][width], or
- * [sequence][batch][width].
+ * [sequence][batch][width]; by head always [batch][heads][sequence][width].
  */
 static int64_t positions_of(const bed *bed, const attn2c_tensor *tensor) {
   if (tensor->rank < 2) return 1;
+  if (tensor->rank == 4) return tensor->shape[2];
   return tensor->shape[bed->job->descriptor->seq_first ? 0 : 1];
 }
 
 /* The sequence and the position in it of a row. */
 static void locate_row(const bed *bed, const attn2c_tensor *tensor, int64_t row, int64_t *sequence,
                        int64_t *position) {
+  if (tensor->rank == 4) {
+    *sequence = row / (tensor->shape[1] * tensor->shape[2]);
+    *position = row % tensor->shape[2];
+    return;
+  }
   const int64_t second = tensor->rank > 1 ? tensor->shape[1] : 1;
   *sequence = bed->job->descriptor->seq_first ? row % second : row / second;
   *position = bed->job->descriptor->seq_first ? row / second : row % second;

@@ -33,6 +33,7 @@ static const struct {
     {"log_softmax", "F", ATTN2C_F32, attn2c_reference_log_softmax},
     {"patches", "F", ATTN2C_F32, attn2c_reference_patches},
     {"join", "Ff", ATTN2C_F32, attn2c_reference_join},
+    {"split_heads", "F", ATTN2C_F32, attn2c_reference_split_heads},
     {"swap", "F", ATTN2C_F32, attn2c_reference_swap},
     {"rotate", "FFF", ATTN2C_F32, attn2c_reference_rotate},
     {"additive_scores", "FFFi", ATTN2C_F32, attn2c_reference_additive_scores},

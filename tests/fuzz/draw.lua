@@ -258,6 +258,8 @@ local function draw_model(d)
   if d.projections == false and not qkv and chance(50) then
     d.projections = { q = chance(50), k = chance(50), v = chance(50), out = chance(50) }
   end
+  local keys_come_in = d.past or qkv and d.projections == false
+  if chance(50) and keys_come_in then d.kv_layout = pick { "rows_first", "heads_first" } end
   return width
 end
 

@@ -165,6 +165,13 @@ class Stack:
             return self.given.floats(name, rows, self.batch, width).transpose(1, 0, 2)
         return self.given.floats(name, self.batch, rows, width)
 
+    def heads_rows(self, name, rows, heads, width):
+        """An input of keys or values, as [batch][rows][heads * D]."""
+        if self.d.get("kv_layout") != "heads_first":
+            return self.given.floats(name, self.batch, rows, width)
+        x = self.given.floats(name, self.batch, heads, rows, width // heads)
+        return x.transpose(0, 2, 1, 3).reshape(self.batch, rows, width)
+
     def laid_out(self, x):
         """Rows as they go out."""
         return x.transpose(1, 0, 2) if self.seq_first and x.ndim == 3 else x
@@ -220,8 +227,11 @@ class Stack:
         self.key = self.value = None
         if d.get("input", {}).get("stage") == "qkv":
             new = d.get("key_seq", queries)
-            self.key = self.rows("key", new, d.get("kdim", d["d_model"]))
-            self.value = self.rows("value", new, d.get("vdim", d["d_model"]))
+            for name, part, width in (("key", "k", "kdim"), ("value", "v", "vdim")):
+                width = d.get(width, d["d_model"])
+                by_head = d.get("kv_layout") == "heads_first" and not self.projects(part)
+                rows = self.heads_rows(name, new, self.kv_heads, width) if by_head else self.rows(name, new, width)
+                setattr(self, name, rows)
         keys, words, given = self.past + new, mask_words(d), self.given
         self.masks = {}
         shapes = {"key_bias": ("key_bias", (self.batch, keys)), "additive": ("mask_bias", (queries, keys)),
@@ -372,9 +382,8 @@ class Stack:
 
         before = None
         if past:
-            before = [given_past for given_past in (
-                self.given.floats(f"{self.input_prefix}past_{what}_{layer}", self.batch, past,
-                                  self.kv_heads * self.head_dim) for what in ("keys", "values"))]
+            before = [self.heads_rows(f"{self.input_prefix}past_{what}_{layer}", past, self.kv_heads,
+                                      self.kv_heads * self.head_dim) for what in ("keys", "values")]
         results = []
         for b in range(self.batch):
             q, k, v = self.project(path, x[b], keys_from[b], values_from[b])
@@ -382,7 +391,9 @@ class Stack:
                 q, k = rotated(d, q, past), rotated(d, k, past)
             if past:
                 for what, new_rows in (("keys", k), ("values", v)):
-                    own.setdefault(what, []).append(new_rows.transpose(1, 0, 2).reshape(new, -1))
+                    by_head = d.get("kv_layout") == "heads_first"
+                    new_rows = new_rows if by_head else new_rows.transpose(1, 0, 2).reshape(new, -1)
+                    own.setdefault(what, []).append(new_rows)
                 k = np.concatenate((split(before[0][b], self.kv_heads), k), 1)
                 v = np.concatenate((split(before[1][b], self.kv_heads), v), 1)
             if d.get("bias_kv"):

@@ -101,6 +101,7 @@ OPTIONS = {
             window=[1, 2], positions="alibi", norm="pre", final_norm=True, head_mask="input")},
     },
     "layout": {"batch_first": {}, "seq_first": {"layout": "seq_first"}},
+    "kv_layout": {"rows_first": {}, "heads_first": {"kv_layout": "heads_first"}},
     "output": {
         "default": {},
         "mean": {"output": [stage("hidden"), stage("pool", over="mean"), stage("linear", to=5, activation="tanh")]},
@@ -153,6 +154,9 @@ FORBIDDEN = [
     ({"weighting": ("relu", "none"), "fully_masked": "nan"}, "nan is of a softmax"),
     ({"norm": "none", "final_norm": "yes"}, "a final norm goes with norms"),
     ({"input": TOKENS + IMAGES, "layout": "seq_first"}, "seq_first is of float rows"),
+    ({"kv_layout": "heads_first", "past": "none", "input": ("hidden", "linear", "qkv_widths") + TOKENS + IMAGES},
+     "no keys come in"),
+    ({"kv_layout": "heads_first", "past": "none", "projections": ("yes", "no_out")}, "no keys come in"),
     ({"input": ("hidden", "linear") + IMAGES + QKV, "output": ("vocabulary", "own_vocabulary")}, "there is no table"),
     ({"pads": "key_padding", "output": ("mean", "max", "last"),
       "input": ("hidden", "linear") + TOKENS + IMAGES}, "key_padding does not say how many rows there are"),

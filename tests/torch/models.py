@@ -203,6 +203,16 @@ CASES = {
             "positions": "rope", "mask": "causal", "output": [vocabulary(tied=True, name="logits")],
         },
     },
+    "llama_past_by_head": {
+        "about": "keys and values by head, as transformers keeps them",
+        "expect": "llama",
+        "description": {
+            "batch": 3, "seq": 5, "past": 13, "kv_layout": "heads_first", "input": tokens(vocab=50), "d_model": 44,
+            "heads": 6, "kv_heads": 3, "head_dim": 10, "layers": 2, "d_ff": 36, "activation": "silu", "gated": True,
+            "norm": "pre", "norm_kind": "rms", "eps": 1e-6, "final_norm": True, "bias": False,
+            "positions": "rope", "mask": "causal", "output": [vocabulary(tied=True, name="logits")],
+        },
+    },
     "gated_bias": {
         "about": "gated gelu, one key head, rms norm behind the sums, every bias, a large eps",
         "expect": "states",
@@ -472,6 +482,8 @@ def llama(case, golden):
         seen, before = {}, None
         if past:
             shape = d["batch"], past, d["kv_heads"] * d["head_dim"]
+            if d.get("kv_layout") == "heads_first":
+                shape = d["batch"], d["kv_heads"], past, d["head_dim"]
             before = [golden.normal(f"past_{what}_{layer}", *shape) for what in ("keys", "values")]
         result = attention(golden, d, path, y, blocked=causal(d["seq"], offset=past), past=before,
                            rotate=rope_halves(first=past), seen=seen)

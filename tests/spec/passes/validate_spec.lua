@@ -28,6 +28,7 @@ describe("a spec", function()
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, layout = "batch_first",
+      kv_layout = "rows_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
       kernels = "libxsmm", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
       sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
