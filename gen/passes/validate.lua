@@ -25,9 +25,6 @@ local MOST_LINES = 100
 local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
   "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
 
--- Pools that do not ask how many rows a sequence has.
-local plain_pools = words.set { "first", "second", "all" }
-
 -- Labels name the numbers of the last output.
 local function check_labels(say, spec, width)
   if spec.labels and width and #spec.labels ~= width then
@@ -41,17 +38,16 @@ local function check_output(say, spec)
   local names, width = {}, projections.result_width(spec)
   local widths, rows_pooled = { [0] = width }, {}
   local table_width = spec.input.width or spec.d_model
+  local both = layers.have_mask(spec, "key_padding") and layers.have_mask(spec, "attention_mask")
+    and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
   for i, stage in ipairs(spec.output) do
     local key = "output." .. i
     if ended then say(key, "nothing can follow " .. ended) end
     if stage.stage == "pool" then
       if pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
-      local word = layers.have_mask(spec, "key_padding") and "key_padding"
-        or layers.have_mask(spec, "attention_mask") and "attention_mask"
-      if word and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
-        and not plain_pools[stage.over] then
-        say(key, ("%s does not say how many rows a sequence has; mask = { \"%s\", \"padding\" }, with lengths, does")
-          :format(word, word))
+      if both and sizes.asks_for_rows(stage) then
+        say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
+          .. "lengths say it")
       end
       pooled = pooled or stage.over ~= "all"
     elseif stage.stage == "argmax" then

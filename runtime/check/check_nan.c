@@ -198,9 +198,12 @@ static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position,
   /* Keys of a past stand before those of the sequence. */
   const int64_t column = position + columns - positions;
   if (columns < positions) return 0;
+  int operand;
+  const attn2c_op *reader = reader_of(bed->job->entry, bed->job->entry->inputs[mask], &operand);
+  const int32_t hidden = attn2c_number(reader, "keeps", 0) == 1 ? 0 : (int32_t)(tensor->limit - 1);
   for (int64_t row = 0; row < rows; row++) {
     if (alternately && row % 2) continue;
-    if (of == BLOCKED) ((int32_t *)bed->copies[mask])[row * columns + column] = (int32_t)(tensor->limit - 1);
+    if (of == BLOCKED) ((int32_t *)bed->copies[mask])[row * columns + column] = hidden;
     if (of == ADDED) ((float *)bed->copies[mask])[row * columns + column] = -INFINITY;
   }
   return 1;

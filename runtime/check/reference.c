@@ -21,7 +21,7 @@ static const struct {
     {"scores", "FFi", ATTN2C_F32, attn2c_reference_scores},
     {"softmax", "F", ATTN2C_F32, attn2c_reference_softmax},
     {"context", "FFi", ATTN2C_F32, attn2c_reference_context},
-    {"pool", "Fi", ATTN2C_F32, attn2c_reference_pool},
+    {"pool", "Fii", ATTN2C_F32, attn2c_reference_pool},
     {"argmax", "F", ATTN2C_I32, attn2c_reference_argmax},
     {"topk_values", "F", ATTN2C_F32, attn2c_reference_topk},
     {"topk_indices", "F", ATTN2C_I32, attn2c_reference_topk},

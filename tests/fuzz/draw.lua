@@ -100,8 +100,7 @@ local function draw_stage(d, pooled, width)
   elseif stage.stage == "topk" then
     stage.k = random(1, math.min(width, 1024))
   elseif stage.stage == "pool" then
-    local unknown = attention.has_mask(d, "key_padding") and not attention.has_mask(d, "padding")
-    stage.over = unknown and "first" or pick(pools) -- key_padding does not say how many rows there are
+    stage.over = pick(pools)
   elseif stage.stage == "vocabulary" then
     if width ~= d.d_model or chance(40) then stage.tied = false end
     if chance(40) then stage.bias = chance(70) end

@@ -244,6 +244,9 @@ class Stack:
             name, shape = shapes[word]
             draw = given.floats if word in ("key_bias", "additive", "additive_heads") else given.blocked
             self.masks[word] = draw(self.input_prefix + name, *shape)
+        if "attention_mask" in words:   # keys that it does not keep are padding
+            mask = given.integers(self.input_prefix + "attention_mask", 0, 2, self.batch, keys)
+            self.masks["key_padding"] = mask == 0
         factors = d.get("head_mask", "none")
         if factors == "input":
             factors = given.floats(self.input_prefix + "head_mask", d["layers"], self.heads)
@@ -454,12 +457,17 @@ class Stack:
     # After the layers.
 
     def pool(self, x, over):
-        """One row a sequence, of those that its length has; the lengths of qkv() are of its keys."""
-        lengths = [x.shape[1]] * self.batch
+        """One row a sequence, of those that its length has, or else a mask keeps; both are of keys where there is qkv()."""
+        kept = [slice(None)] * self.batch
         if "lengths" in self.masks and self.key is None:
-            lengths = self.masks["lengths"]
-        pick = {"mean": lambda y: y.mean(0), "max": lambda y: y.max(0), "first": lambda y: y[0], "last": lambda y: y[-1]}
-        return np.stack([pick[over](x[b, :lengths[b]]) for b in range(self.batch)])
+            kept = [slice(n) for n in self.masks["lengths"]]
+        elif "key_padding" in self.masks and self.key is None:
+            kept = ~self.masks["key_padding"].astype(bool)[:, self.past:]
+        pick = {"mean": lambda y: y.mean(0), "max": lambda y: y.max(0), "last": lambda y: y[-1]}
+        if over == "first":
+            return x[:, 0]
+        return np.stack([pick[over](x[b, kept[b]]) if x[b, kept[b]].size else np.zeros(x.shape[-1])
+                         for b in range(self.batch)])
 
     def stage(self, number, stage, x):
         kind, path = stage["stage"], f"output.{number}"

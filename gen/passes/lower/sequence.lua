@@ -1,5 +1,6 @@
 -- sequence: ops that read a whole sequence, or that belong to no sequence: pools,
 -- rows joined, heads split off, axes swapped, patches of an image, the mean over heads, tables of positions.
+local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
 
 local sequences = {}
@@ -25,14 +26,25 @@ end
 
 local ops = {}
 
+-- A pool of the rows that a mask keeps.
+local function pool_kept(self, op, pool, y, origin)
+  local x, a = op.operands.x, op.attributes
+  self:row("pool_kept_" .. pool, { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x), keeps = a.keeps and 1 or 0 },
+    { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin) })
+end
+
 function ops.pool(self, op, origin)
   local x = op.operands.x
   self:unit()
   local column = 0
   for pool in op.attributes["function"]:gmatch("%S+") do
-    local fn, name, value = pools[pool](self, op, origin)
-    self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
-      { y = self:at(op.result, 0, column, origin), x = self:at(x, 0, 0, origin), [name] = value })
+    local y = self:at(op.result, 0, column, origin)
+    if op.operands.mask and pools_of_kept[pool] then
+      pool_kept(self, op, pool, y, origin)
+    else
+      local fn, name, value = pools[pool](self, op, origin)
+      self:row(fn, { cols = x.shape[3], ldx = self:ld(x) }, { y = y, x = self:at(x, 0, 0, origin), [name] = value })
+    end
     column = column + x.shape[3]
   end
 end

@@ -153,6 +153,7 @@ describe("ops.make", function()
       { "softcap", { scores = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
+      { "pool", { x = x, mask = tensor(2, 4) }, { ["function"] = "max mean", keeps = true, first = 1 }, { 2, 10 } },
       { "argmax", { x = x }, {}, { 2, 3 } },
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },

@@ -505,6 +505,7 @@ describe("a list of lengths", function()
     for _, without in ipairs { { mask = "causal" }, { mask = { window = { 2, 0 } } }, { mask = "padding" },
       { mask = "attention_mask" }, { mask = "blocked" }, { mask = "additive_heads" }, { mask = "key_bias" },
       { mask = "padding", output = pools("mean") }, { mask = "causal", output = pools("first") },
+      { mask = "attention_mask", output = pools("mean") }, { mask = "key_padding", output = pools("last") },
       { input = { stage = "qkv" }, key_seq = 3 }, { layers = 0 }, { seq = 8 } } do
       assert.is_false(rows_of(without))
     end
@@ -530,7 +531,8 @@ describe("a list of lengths", function()
   it("is not needed where a model can mask what is missing", function()
     local function exact_of(more) return helper.tiny(more, "validate").spec.exact end
     for _, more in ipairs { { mask = "causal" }, { mask = "padding", output = { { stage = "pool", over = "mean" } } },
-      { mask = "attention_mask" }, { seq = { 8 } } } do
+      { mask = "attention_mask" }, { seq = { 8 } },
+      { mask = "attention_mask", output = { { stage = "pool", over = "max" } } } } do
       assert.is_nil(exact_of(more))
     end
     assert.equal("its tokens see all others, and it has neither lengths nor attention_mask", exact_of {})

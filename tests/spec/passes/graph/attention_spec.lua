@@ -362,6 +362,24 @@ describe("weights before a head mask", function()
 end)
 
 describe("query, key and value", function()
+  it("a pool takes the rows that a mask of keys keeps, behind those of a past", function()
+    local function pool(over, mask, more)
+      more = more or {}
+      more.mask, more.output = mask, { { stage = "pool", over = over } }
+      local state = graph(more)
+      return equations(state, "pool$")[1], attributes(state, "output.1.pool")
+    end
+    local text, of = pool("mean", "attention_mask")
+    assert.equal("output.1.pool = pool(l0.norm2, in.attention_mask)", text)
+    assert.same({ ["function"] = "mean", keeps = true }, of)
+    text, of = pool({ "first", "max" }, { "key_padding", "causal" }, { past = 3 })
+    assert.equal("output.1.pool = pool(l0.norm2, in.key_padding)", text)
+    assert.same({ ["function"] = "first max", first = 3 }, of)
+    assert.equal("output.1.pool = pool(l0.norm2)", (pool("first", "attention_mask")))
+    assert.equal("output.1.pool = pool(l0.norm2, in.lengths)", (pool("mean", { "attention_mask", "padding" })))
+    assert.equal("output.1.pool = pool(l0.norm2)", (pool("mean", "attention_mask", { input = { stage = "qkv" } })))
+  end)
+
   it("come in one by one; lengths are of the keys, and a pool takes every query", function()
     local state = graph({ batch = 2, input = { stage = "qkv" }, key_seq = 5, kdim = 6, vdim = 7, mask = "padding",
       output = { { stage = "pool", over = "mean" } } })
