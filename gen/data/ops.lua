@@ -253,13 +253,14 @@ ops.table = {
   },
   pool = {
     class = { pools = true },
-    operands = { "x", "lengths", "mask" }, optional = { lengths = true, mask = true }, attributes = { "function" },
+    operands = { "x", "lengths", "mask" }, optional = { lengths = true, mask = true },
+    attributes = { "function" },
     shape = function(a, x)
       local _, more = a["function"]:gsub(" ", "")
       return { x.shape[1], (more + 1) * x.shape[3] }
     end,
-    equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them, or of those that a mask keeps; "
-      .. "several stand side by side",
+    equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them, or of those that a mask "
+      .. "keeps; several stand side by side",
   },
   argmax = {
     class = { region = "rows" },

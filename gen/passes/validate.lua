@@ -25,6 +25,15 @@ local MOST_LINES = 100
 local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
   "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
 
+-- What the program writes beside the outputs of texts: how many tokens each has, ids, token types. Name -> what it is.
+local function arrays_of_text(spec)
+  if not spec.tokenizer or spec.input.stage ~= "tokens" then return {} end
+  local inputs, named = spec.inputs or {}, { lengths = "how many tokens each has" }
+  named[inputs.ids or "ids"] = "the ids of their tokens"
+  if (spec.input.types or 0) > 0 then named[inputs.token_types or "token_types"] = "the types of their tokens" end
+  return named
+end
+
 -- Labels name the numbers of the last output.
 local function check_labels(say, spec, width)
   if spec.labels and width and #spec.labels ~= width then
@@ -35,7 +44,7 @@ end
 -- Which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
   local pooled, ended = false, nil
-  local names, width = {}, projections.result_width(spec)
+  local names, width, of_text = {}, projections.result_width(spec), arrays_of_text(spec)
   local widths, rows_pooled = { [0] = width }, {}
   local table_width = spec.input.width or spec.d_model
   local both = layers.have_mask(spec, "key_padding") and layers.have_mask(spec, "attention_mask")
@@ -79,6 +88,10 @@ local function check_output(say, spec)
     if stage.name then
       if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
       names[stage.name] = true
+      if of_text[stage.name] then
+        say(key .. ".name", ("%s is the name of another array that is written for texts, %s; any other name is "
+          .. "allowed, or tokenizer = false"):format(quote(stage.name), of_text[stage.name]))
+      end
       for _, pattern in ipairs(taken_outputs) do
         if stage.name:match(pattern) then
           say(key .. ".name", quote(stage.name) .. " is what an output of attention is called")

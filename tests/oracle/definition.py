@@ -244,9 +244,8 @@ class Stack:
             name, shape = shapes[word]
             draw = given.floats if word in ("key_bias", "additive", "additive_heads") else given.blocked
             self.masks[word] = draw(self.input_prefix + name, *shape)
-        if "attention_mask" in words:   # keys that it does not keep are padding
-            mask = given.integers(self.input_prefix + "attention_mask", 0, 2, self.batch, keys)
-            self.masks["key_padding"] = mask == 0
+        if "attention_mask" in words:   # left out whatever mask_value is
+            self.masks["attention_mask"] = given.integers(self.input_prefix + "attention_mask", 0, 2, self.batch, keys)
         factors = d.get("head_mask", "none")
         if factors == "input":
             factors = given.floats(self.input_prefix + "head_mask", d["layers"], self.heads)
@@ -294,6 +293,8 @@ class Stack:
         """A score of a self-attention with its masks: -inf where the key is left out."""
         i, masks = self.past + row, self.masks
         if not seen_statically(self.d, i, j):
+            return -np.inf
+        if "attention_mask" in masks and masks["attention_mask"][b, j] == 0:
             return -np.inf
         if "blocked" in masks and masks["blocked"][row, j]:
             return -np.inf
@@ -461,8 +462,10 @@ class Stack:
         kept = [slice(None)] * self.batch
         if "lengths" in self.masks and self.key is None:
             kept = [slice(n) for n in self.masks["lengths"]]
+        elif "attention_mask" in self.masks and self.key is None:
+            kept = self.masks["attention_mask"][:, self.past:] != 0
         elif "key_padding" in self.masks and self.key is None:
-            kept = ~self.masks["key_padding"].astype(bool)[:, self.past:]
+            kept = ~self.masks["key_padding"][:, self.past:].astype(bool)
         pick = {"mean": lambda y: y.mean(0), "max": lambda y: y.max(0), "last": lambda y: y[-1]}
         if over == "first":
             return x[:, 0]

@@ -1,5 +1,6 @@
 -- sizes.lua: the lists batch = { 1, 8 } and seq = { 16, 64 }, and what a sequence that is shorter than its entry needs:
 -- in which layers tokens would see the padding, and why some models may not pad at all.
+local keys = require("data.keys")
 local layers = require("passes.validate.layers")
 local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
@@ -7,6 +8,9 @@ local words = require("common.words")
 local sizes = {}
 
 local MOST, MOST_ENTRIES = 16, 32
+
+local largest = {} -- key -> its bound
+for _, field in ipairs(keys.list) do largest[field.key] = field.max end
 
 --- Whether a description has a list of sizes, be it of one.
 function sizes.are_listed(description)
@@ -26,7 +30,10 @@ function sizes.of(say, description, key)
     if seen[n] then return say(key, ("the %s %d is given twice"):format(what, n)) end
     seen[n], list[#list + 1] = true, n
   end
-  if #list == 0 then return { given } end -- which its reader refuses
+  if #list == 0 then
+    return say(key, ("an empty list, but an integer from 1 to %d or a list of %s, { 8, 16 }, is allowed"):format(
+      largest[key], key == "seq" and "lengths" or "batches"))
+  end
   if #list > MOST then
     return say(key, ("a list of %d %s, but at most %d are allowed"):format(#list,
       key == "seq" and "lengths" or "batches", MOST))
@@ -113,9 +120,10 @@ local function angles_same_to(spec)
   return scaling.type == "longrope" and scaling.original or nil
 end
 
---- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens; of a model with a
---- list (listed) spec.pool_mask, the mask that says which rows pools take, and spec.rows, whether it gets an input of the rows of each sequence; spec.exact, why a sequence may not
---- be shorter; and of each layer, sees_padding.
+--- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens;
+--- spec.pool_mask, the mask that says which rows pools take; of a model with a list (listed) spec.rows, whether it gets
+--- an input of the rows of each sequence; spec.exact, why a sequence may not be shorter; and of each layer,
+--- sees_padding.
 function sizes.resolve(say, spec, listed)
   local sees = false
   for _, each in ipairs(spec.each or { spec }) do

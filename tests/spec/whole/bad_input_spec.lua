@@ -351,6 +351,9 @@ describe("a description's file", function()
     cannot_read("", "No such file or directory")
     cannot_read(put(scratch .. "/file", "") .. "/x", "Not a directory")
     refused("--" .. ("x"):rep(1 << 20), { "larger than 256 KiB" })
+    os.execute("mkfifo " .. quote(scratch .. "/pipe"))
+    cannot_read(scratch .. "/pipe", "pipe: is a named pipe, and a regular file is expected")
+    cannot_read("/dev/zero", "/dev/zero: is a char device, and a regular file is expected")
   end)
 
   it("must be readable", function()
@@ -504,6 +507,16 @@ describe("the folder that is written to", function()
       end
     end
     assert.are.equal("kept", get(scratch .. "/plain"))
+    -- A word that begins with a dash is an option, but not where it cannot be one.
+    local inside = "cd " .. quote(scratch) .. " && " .. command .. "gen " .. file .. " "
+    for _, words in ipairs { "-o ./-dash", "-o-dash", "--output=-dash" } do
+      os.execute("rm -rf " .. quote(scratch .. "/-dash"))
+      assert.are.equal(0, (shell(inside .. words)), words)
+      assert.is_truthy(get(scratch .. "/-dash/tiny.h"), words)
+    end
+    local dash, said = shell(inside .. "-o -dash")
+    assert_faults(said, { "unknown option '-d'" }, "-o -dash")
+    assert.are.equal(2, dash)
     -- The default folder is out/<name>: here out is a file.
     os.execute("mkdir -p " .. quote(scratch .. "/elsewhere"))
     put(scratch .. "/elsewhere/out", "kept")
