@@ -5,7 +5,7 @@ build_packages := gcc libc6-dev make binutils pkg-config lua5.4 lua-argparse lua
   lua-luaossl libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev
 oracle_packages := $(build_packages) python3 python3-numpy
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
-  libcriterion-dev cmake python3 python3-numpy rustc
+  libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc
 
 LUA := lua5.4
 SHELL := /bin/bash
