@@ -6,7 +6,7 @@ needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua
 build_packages := $(needed_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
-  libcriterion-dev cmake python3 python3-numpy rustc groff-base mandoc zsh fish
+  libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish
 
 LUA := lua5.4
 SHELL := /bin/bash

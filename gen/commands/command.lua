@@ -44,6 +44,8 @@ local function with_help(parser)
   return parser:add_help { action = function() print_and_leave(parser:get_help()) end }
 end
 
+local FOLDER_HELP = "The folder to write to (default: out/NAME); one whose name begins with a dash as ./-NAME."
+
 --- The command line as argparse knows it: also for the manual and the completions.
 function command.grammar()
   local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
@@ -62,9 +64,9 @@ function command.grammar()
     return with_description(sub)
   end
   local gen = with_tuning(parser:command("gen", "Emit C."))
-  gen:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
+  gen:option("-o --output", FOLDER_HELP):argname("DIR")
   local make = with_tuning(parser:command("build", "Emit C and compile it: libraries and program."))
-  make:option("-o --output", "The folder to write to (default: out/NAME)."):argname("DIR")
+  make:option("-o --output", FOLDER_HELP):argname("DIR")
   make:option("--embed", "Link weights into libraries and program: those of a checkpoint, or what `pack` wrote. "
     .. "f32, f16: those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
   make:option("--weights", "With --embed=f32 or f16: which (default: a checkpoint folder's own)."):argname("FILE")

@@ -23,19 +23,27 @@ function files.make_folder(path)
   end
 end
 
---- The whole text of a file, or nil.
+--- A regular file to be read, or nil and why not. To open another, such as a named pipe, may wait for ever.
+function files.open(path)
+  local mode = lfs.attributes(path, "mode")
+  if mode and mode ~= "file" then return nil, ("is a %s, and a regular file is expected"):format(mode) end
+  local handle, message = io.open(path, "rb")
+  return handle, message and message:gsub("^.*: ", "")
+end
+
+--- The whole text of a regular file, or nil.
 function files.read(path)
-  local handle = io.open(path, "rb")
+  local handle = files.open(path)
   if not handle then return nil end
   local text = handle:read("a")
   handle:close()
   return text
 end
 
---- At most so many bytes of a file; nil where there is none, nil and a message where it cannot be read.
+--- At most so many bytes of a regular file; nil where there is none, nil and a message where it cannot be read.
 function files.read_some(path, most)
   if not lfs.attributes(path, "mode") then return nil end
-  local handle, message = io.open(path, "rb")
+  local handle, message = files.open(path)
   local text
   if handle then
     text, message = handle:read(most)

@@ -124,6 +124,9 @@ keys.list = {
   { key = "layout", type = "word", words = { "batch_first", "seq_first" }, default = "batch_first",
     meaning = "order of the first two axes of hidden states, features, query, key, value and memory; seq_first: a call "
       .. "takes exactly the batch" },
+  { key = "kv_layout", type = "word", words = { "rows_first", "heads_first" }, default = "rows_first",
+    meaning = "order of rows and heads in keys and values that come in or go out (of past, and of qkv() where nothing "
+      .. "projects them); heads_first: [batch][kv_heads][rows][head_dim], as transformers has them" },
   { key = "input", type = "input", stack = true, default_text = "hidden()",
     meaning = "hidden(), linear { from = }, tokens { vocab = }, image { ... }, qkv(): what comes in" },
   { key = "output", type = "output", default_text = "{ hidden() }",

@@ -110,13 +110,20 @@ ops.table = {
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
     equation = "x with its first two axes exchanged",
   },
+  split_heads = {
+    operands = { "x" }, attributes = { "heads" },
+    shape = function(a, x) return { x.shape[1], a.heads, x.shape[2], x.shape[3] // a.heads } end,
+    equation = "rows [batch][rows][heads head_dim] as [batch][heads][rows][head_dim]",
+  },
   join = {
     operands = { "a", "b" }, optional = { b = true }, attributes = { "batch", "zeros" },
     shape = function(a, x, y)
       local function rows(tensor) return tensor and tensor.shape[#tensor.shape - 1] or 0 end
-      return { a.batch, rows(x) + rows(y) + a.zeros, x.shape[#x.shape] }
+      local width = x.shape[#x.shape] * (#x.shape == 4 and x.shape[2] or 1)
+      return { a.batch, rows(x) + rows(y) + a.zeros, width }
     end,
-    equation = "the rows of a, of b, then rows of zeros, of each sequence",
+    equation = "the rows of a, of b, then rows of zeros, of each sequence; of [batch][heads][rows][head_dim] a row is "
+      .. "that of all heads",
   },
   patches = {
     class = { in_row_blocks = true },
@@ -246,12 +253,14 @@ ops.table = {
   },
   pool = {
     class = { pools = true },
-    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "function" },
+    operands = { "x", "lengths", "mask" }, optional = { lengths = true, mask = true },
+    attributes = { "function" },
     shape = function(a, x)
       local _, more = a["function"]:gsub(" ", "")
       return { x.shape[1], (more + 1) * x.shape[3] }
     end,
-    equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them; several stand side by side",
+    equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them, or of those that a mask "
+      .. "keeps; several stand side by side",
   },
   argmax = {
     class = { region = "rows" },

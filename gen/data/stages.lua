@@ -16,6 +16,9 @@ stages.activations = {
 stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
   all = true }
 
+--- Pools that ask which rows a sequence has, and so go by a mask that says which it keeps.
+stages.pools_of_kept = { mean = true, max = true, last = true, root = true, weighted = true }
+
 -- A field: type, default or required, range, meaning. `word`: the field that `stage "word"` sets.
 local name_field = { type = "name", meaning = "makes the result an output of this name" }
 

@@ -50,6 +50,18 @@ end
 
 local looked_up, one_row = chosen("ids", "cols"), chosen("row", "ldx")
 
+-- A pool of the rows that a mask keeps: the end of its body's name, what is passed beyond `keeps`, its equation.
+local function pool_kept(body, more, equation)
+  return {
+    constants = { "rows", "cols", "ldx", "keeps" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "mask", "r", vector("rows"), type = "i32" } },
+    cost = each(8),
+    body = "attn2c_pool_kept_" .. body .. "(y, x, mask, ${rows}, ${cols}, ${ldx}, ${keeps}" .. more .. ")",
+    equation = "y[j] = " .. equation .. " over the rows with (mask[i] != 0) == ${keeps}",
+  }
+end
+
 local triples = { __tostring = function(list)
   local parts = {}
   for i, each_ in ipairs(list) do parts[i] = ("{%d, %d, %d}"):format(table.unpack(each_)) end
@@ -305,6 +317,11 @@ steps.rows = {
     body = "attn2c_pool_max(y, x, rows, ${cols}, ${ldx})",
     equation = "y[j] = max of x[i][j] over i < rows",
   },
+  pool_kept_mean = pool_kept("sum", ", 0, 0", "mean of x[i][j]"),
+  pool_kept_root = pool_kept("sum", ", 0, 1", "sum of x[i][j] by the root of how many they are"),
+  pool_kept_weighted = pool_kept("sum", ", 1, 0", "mean of x[i][j] with weights i + 1"),
+  pool_kept_max = pool_kept("max", "", "max of x[i][j]"),
+  pool_kept_last = pool_kept("last", "", "the last of x[i][j]"),
   pool_row = {
     constants = { "cols", "ldx" },
     operands = { { "y", "w", vector("cols") }, { "x", "r", one_row }, { "row", "value" } },

@@ -8,6 +8,7 @@
 -- relative to; of a checkpoint's folder, state.checkpoint, its tensors.
 local dump = require("common.dump")
 local faults = require("common.faults")
+local files = require("common.files")
 local import = require("checkpoints.import")
 local language = require("passes.describe.language")
 local limits = require("passes.describe.limits")
@@ -44,8 +45,8 @@ local function evaluate(budget, text, name)
 end
 
 local function read(file)
-  local handle, message = io.open(file, "rb")
-  if not handle then faults.raise("io", "cannot read " .. message) end
+  local handle, message = files.open(file)
+  if not handle then faults.raise("io", ("cannot read %s: %s"):format(file, message)) end
   local text, failure = handle:read(LARGEST + 1)
   handle:close()
   if failure then faults.raise("io", ("cannot read %s: %s"):format(file, failure)) end

@@ -8,6 +8,7 @@ local Builder = require("passes.graph.builder")
 local fits = require("checkpoints.fits")
 local ops = require("data.ops")
 local sources = require("checkpoints.sources")
+local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
 
 local graph = {}
@@ -88,8 +89,14 @@ end
 function input_stages.qkv(self, spec)
   local query = self:rows_input("query", spec.seq, spec.d_model)
   local fixed = not spec.keys_follow
-  self.keys_from = { key = self:rows_input("key", spec.key_seq, spec.kdim, fixed),
-    value = self:rows_input("value", spec.key_seq, spec.vdim, fixed) }
+  local function input(member, part, width)
+    if spec.kv_layout ~= "heads_first" or attention.projects(spec, part) then
+      return self:rows_input(member, spec.key_seq, width, fixed)
+    end
+    local x = self:heads_input(member, spec.key_seq, spec.kv_heads, width, fixed and "." or "s")
+    return self:op("join", self.prefix .. "input." .. member, { a = x }, { batch = self.batch, zeros = 0 })
+  end
+  self.keys_from = { key = input("key", "k", spec.kdim), value = input("value", "v", spec.vdim) }
   return query
 end
 
@@ -149,8 +156,12 @@ end
 function output_stages.pool(self, x, stage, path)
   local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- of qkv() they are of the keys
   if stage.over == "all" then return x end
-  local over = type(stage.over) == "table" and table.concat(stage.over, " ") or stage.over
-  return self:op("pool", path .. ".pool", { x = x, lengths = lengths }, { ["function"] = over })
+  local list, kept = type(stage.over) == "table" and stage.over or { stage.over }, false
+  for _, over in ipairs(list) do kept = kept or pools_of_kept[over] end
+  local mask, past = kept and self.masks[self.spec.pool_mask] or nil, self.spec.past
+  return self:op("pool", path .. ".pool", { x = x, lengths = lengths, mask = mask },
+    { ["function"] = table.concat(list, " "), keeps = mask and self.spec.pool_mask == "attention_mask" or nil,
+      first = mask and past > 0 and past or nil })
 end
 
 function output_stages.linear(self, x, stage, path)

@@ -25,8 +25,14 @@ local MOST_LINES = 100
 local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
   "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
 
--- Pools that do not ask how many rows a sequence has.
-local plain_pools = words.set { "first", "second", "all" }
+-- What the program writes beside the outputs of texts: how many tokens each has, ids, token types. Name -> what it is.
+local function arrays_of_text(spec)
+  if not spec.tokenizer or spec.input.stage ~= "tokens" then return {} end
+  local inputs, named = spec.inputs or {}, { lengths = "how many tokens each has" }
+  named[inputs.ids or "ids"] = "the ids of their tokens"
+  if (spec.input.types or 0) > 0 then named[inputs.token_types or "token_types"] = "the types of their tokens" end
+  return named
+end
 
 -- Labels name the numbers of the last output.
 local function check_labels(say, spec, width)
@@ -38,20 +44,19 @@ end
 -- Which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
   local pooled, ended = false, nil
-  local names, width = {}, projections.result_width(spec)
+  local names, width, of_text = {}, projections.result_width(spec), arrays_of_text(spec)
   local widths, rows_pooled = { [0] = width }, {}
   local table_width = spec.input.width or spec.d_model
+  local both = layers.have_mask(spec, "key_padding") and layers.have_mask(spec, "attention_mask")
+    and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
   for i, stage in ipairs(spec.output) do
     local key = "output." .. i
     if ended then say(key, "nothing can follow " .. ended) end
     if stage.stage == "pool" then
       if pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
-      local word = layers.have_mask(spec, "key_padding") and "key_padding"
-        or layers.have_mask(spec, "attention_mask") and "attention_mask"
-      if word and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
-        and not plain_pools[stage.over] then
-        say(key, ("%s does not say how many rows a sequence has; mask = { \"%s\", \"padding\" }, with lengths, does")
-          :format(word, word))
+      if both and sizes.asks_for_rows(stage) then
+        say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
+          .. "lengths say it")
       end
       pooled = pooled or stage.over ~= "all"
     elseif stage.stage == "argmax" then
@@ -83,6 +88,10 @@ local function check_output(say, spec)
     if stage.name then
       if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
       names[stage.name] = true
+      if of_text[stage.name] then
+        say(key .. ".name", ("%s is the name of another array that is written for texts, %s; any other name is "
+          .. "allowed, or tokenizer = false"):format(quote(stage.name), of_text[stage.name]))
+      end
       for _, pattern in ipairs(taken_outputs) do
         if stage.name:match(pattern) then
           say(key .. ".name", quote(stage.name) .. " is what an output of attention is called")
@@ -386,6 +395,11 @@ local function resolve(say, spec, given, host)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
     say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
+  end
+  if spec.kv_layout == "heads_first" and (spec.past or 0) == 0 and (spec.input.stage ~= "qkv"
+    or projections.has(spec, "k") and projections.has(spec, "v")) then
+    say("kv_layout", "heads_first goes with past, or with input = qkv() whose keys or values are not projected "
+      .. "(projections = false, or { k = false, v = false })")
   end
   if spec.target == "host" then spec.target = host end
   spec.plan = spec.plan or {}

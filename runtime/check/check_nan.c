@@ -58,16 +58,22 @@ static role role_of(const bed *bed, int input) {
 }
 
 /* Axes of an array whose places are positions of a sequence: [batch][sequence][width], or
- * [sequence][batch][width].
+ * [sequence][batch][width]; by head always [batch][heads][sequence][width].
  */
 static int64_t positions_of(const bed *bed, const attn2c_tensor *tensor) {
   if (tensor->rank < 2) return 1;
+  if (tensor->rank == 4) return tensor->shape[2];
   return tensor->shape[bed->job->descriptor->seq_first ? 0 : 1];
 }
 
 /* The sequence and the position in it of a row. */
 static void locate_row(const bed *bed, const attn2c_tensor *tensor, int64_t row, int64_t *sequence,
                        int64_t *position) {
+  if (tensor->rank == 4) {
+    *sequence = row / (tensor->shape[1] * tensor->shape[2]);
+    *position = row % tensor->shape[2];
+    return;
+  }
   const int64_t second = tensor->rank > 1 ? tensor->shape[1] : 1;
   *sequence = bed->job->descriptor->seq_first ? row % second : row / second;
   *position = bed->job->descriptor->seq_first ? row / second : row % second;
@@ -192,9 +198,12 @@ static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position,
   /* Keys of a past stand before those of the sequence. */
   const int64_t column = position + columns - positions;
   if (columns < positions) return 0;
+  int operand;
+  const attn2c_op *reader = reader_of(bed->job->entry, bed->job->entry->inputs[mask], &operand);
+  const int32_t hidden = attn2c_number(reader, "keeps", 0) == 1 ? 0 : (int32_t)(tensor->limit - 1);
   for (int64_t row = 0; row < rows; row++) {
     if (alternately && row % 2) continue;
-    if (of == BLOCKED) ((int32_t *)bed->copies[mask])[row * columns + column] = (int32_t)(tensor->limit - 1);
+    if (of == BLOCKED) ((int32_t *)bed->copies[mask])[row * columns + column] = hidden;
     if (of == ADDED) ((float *)bed->copies[mask])[row * columns + column] = -INFINITY;
   }
   return 1;

@@ -1,5 +1,5 @@
 /* reference_moves.c - the reference of the ops that only put values elsewhere: patches of an image, rows
- * joined along a sequence, and two leading axes swapped. */
+ * joined along a sequence, rows of all heads by head, and two leading axes swapped. */
 #include "check/reference_ops.h"
 
 #include <string.h>
@@ -30,17 +30,30 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The rows of one operand of join: 0 where it is not given; -1 where it is not [n][width] or
- * [batch][n][width]. */
+/* The rows of one operand of join: 0 where it is not given; -1 where it is not [n][width], [batch][n][width]
+ * or [batch][heads][n][width / heads]. */
 static int64_t rows_to_join(const attn2c_tensor *shape, int64_t batch, int64_t width) {
   if (!shape) return 0;
   if (shape->rank == 2 && shape->shape[1] == width) return shape->shape[0];
   if (shape->rank == 3 && shape->shape[0] == batch && shape->shape[2] == width) return shape->shape[1];
+  if (shape->rank == 4 && shape->shape[0] == batch && shape->shape[1] * shape->shape[3] == width)
+    return shape->shape[2];
   return -1;
 }
 
+/* Copies `rows` rows of all heads, [rows][heads][width], from what has them by head, [heads][rows][width], or
+ * (back) the other way. */
+static void copy_heads(float *to, const float *from, int64_t heads, int64_t rows, int64_t width, int back) {
+  for (int64_t h = 0; h < heads; h++)
+    for (int64_t i = 0; i < rows; i++) {
+      int64_t by_head = (h * rows + i) * width, by_row = (i * heads + h) * width;
+      memcpy(to + (back ? by_head : by_row), from + (back ? by_row : by_head), (size_t)width * sizeof *to);
+    }
+}
+
 /* y[b] = the rows of a, then those of b, then `zeros` rows of zeros; an operand without a batch is the same
- * for every b */
+ * for every b; one with heads in front of its rows has them side by side in y: y[b][i][h D + d] =
+ * a[b][h][i][d] */
 int attn2c_reference_join(const attn2c_reference_call *call) {
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
   int64_t zeros = attn2c_reference_count(call, "zeros", 0);
@@ -50,7 +63,8 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
   for (int operand = 0; operand < 2; operand++) {
     rows[operand] = rows_to_join(attn2c_reference_operand(call, operand), batch, width);
     if (rows[operand] < 0)
-      return attn2c_reference_fault(call, "the operands must be [rows][width] or [batch][rows][width]");
+      return attn2c_reference_fault(call, "the operands must be [rows][width], [batch][rows][width] or "
+                                          "[batch][heads][rows][head_dim]");
   }
   if (y_shape->shape[1] != rows[0] + rows[1] + zeros)
     return attn2c_reference_fault(call, "the result must have the rows of both operands, and the zeros");
@@ -61,10 +75,30 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
       if (!shape) continue;
       const float *from = attn2c_reference_values(call, operand);
       int64_t count = rows[operand] * width;
-      memcpy(y, from + (shape->rank == 3 ? b * count : 0), (size_t)count * sizeof *y);
+      if (shape->rank == 4)
+        copy_heads(y, from + b * count, shape->shape[1], shape->shape[2], shape->shape[3], 0);
+      else
+        memcpy(y, from + (shape->rank == 3 ? b * count : 0), (size_t)count * sizeof *y);
       y += count;
     }
     for (int64_t i = 0; i < zeros * width; i++) *y++ = 0;
+  }
+  return ATTN2C_OK;
+}
+
+/* y[b][h][i][d] = x[b][i][h D + d] */
+int attn2c_reference_split_heads(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank != 3 || y_shape->rank != 4 || y_shape->shape[0] != x_shape->shape[0] ||
+      y_shape->shape[2] != x_shape->shape[1] || y_shape->shape[1] * y_shape->shape[3] != x_shape->shape[2])
+    return attn2c_reference_fault(
+        call, "the operand must be [batch][rows][width], the result [batch][heads][rows][width / heads]");
+  int64_t heads = y_shape->shape[1], rows = y_shape->shape[2], width = y_shape->shape[3];
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < x_shape->shape[0]; b++) {
+    int64_t first = b * heads * rows * width;
+    copy_heads(y + first, x + first, heads, rows, width, 1);
   }
   return ATTN2C_OK;
 }

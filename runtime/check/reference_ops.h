@@ -37,6 +37,7 @@ int attn2c_reference_softmax_rows(const attn2c_reference_call *call);
 int attn2c_reference_log_softmax(const attn2c_reference_call *call);
 int attn2c_reference_patches(const attn2c_reference_call *call);
 int attn2c_reference_join(const attn2c_reference_call *call);
+int attn2c_reference_split_heads(const attn2c_reference_call *call);
 int attn2c_reference_swap(const attn2c_reference_call *call);
 int attn2c_reference_rotate(const attn2c_reference_call *call);
 int attn2c_reference_add_relative(const attn2c_reference_call *call);

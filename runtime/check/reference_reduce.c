@@ -129,27 +129,35 @@ static int pools_of(const char *text, int list[8]) {
   return count;
 }
 
-/* One pool of one column of `length` rows, `width` apart. magnitude, which may be NULL: what the rounding
- * error of a sum is proportional to. */
-static float pooled(int pool, const float *column, int64_t length, int64_t width, float *magnitude) {
-  double sum = 0, size = 0;
-  float largest = column[0];
-  const double weights = 0.5 * (double)length * ((double)length + 1);
+/* Whether a pool takes a row: all of them without a mask. */
+static int takes(const int32_t *mask, int keeps, int64_t row) { return !mask || (mask[row] != 0) == keeps; }
+
+/* One pool of one column of `length` rows, `width` apart, of those that the mask keeps; of none: 0.
+ * magnitude, which may be NULL: what the rounding error of a sum is proportional to. */
+static float pooled(int pool, const float *column, int64_t length, int64_t width, const int32_t *mask,
+                    int keeps, float *magnitude) {
+  double sum = 0, size = 0, weights = 0, kept = 0;
+  float largest = 0, last = 0;
+  for (int64_t s = 0; s < length; s++)
+    if (takes(mask, keeps, s)) weights += (double)(s + 1);
   for (int64_t s = 0; s < length; s++) {
+    if (!takes(mask, keeps, s)) continue;
     const double value =
         pool == POOL_WEIGHTED ? (double)(s + 1) * column[s * width] / weights : column[s * width];
     sum += value;
     size += fabs(value);
-    largest = larger(largest, column[s * width]);
+    last = column[s * width];
+    largest = kept > 0 ? larger(largest, last) : last;
+    kept++;
   }
-  if (pool == POOL_WEIGHTED) size *= (double)length;
-  const double root = pool == POOL_ROOT ? sqrt((double)length) : 1;
+  if (pool == POOL_WEIGHTED) size *= kept;
+  const double root = pool == POOL_ROOT ? sqrt(kept) : 1;
   if (magnitude) *magnitude = (float)fmin(size * root, FLT_MAX);
   switch (pool) {
   case POOL_MEAN:
-    return (float)(sum / (double)length);
+    return kept > 0 ? (float)(sum / kept) : 0;
   case POOL_ROOT:
-    return (float)(sum / root);
+    return kept > 0 ? (float)(sum / root) : 0;
   case POOL_WEIGHTED:
     return (float)sum;
   case POOL_MAX:
@@ -157,21 +165,22 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
   case POOL_SECOND:
     return column[width];
   case POOL_LAST:
-    return column[(length - 1) * width];
+    return last;
   default:
     return column[0];
   }
 }
 
-/* Over the first n = lengths[b] rows of x[b] (all of them without lengths):
- * mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
- * first: y[c] = x[0][c]               second: y[c] = x[1][c]               last: y[c] = x[n - 1][c]
- * root: y[c] = sum of x[s][c] / sqrt(n)
+/* Over the rows of x[b] that are kept, n of them: the first lengths[b], or those s with (mask[b][first + s]
+ * != 0) == keeps, or all: mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
+ * last: y[c] = the last x[s][c]       root: y[c] = sum of x[s][c] / sqrt(n)
  * weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
- * Several stand side by side. */
+ * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c].
+ * Of no rows: 0. Several stand side by side. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *mask_shape = attn2c_reference_operand(call, 2);
   int list[8];
   const int count = pools_of(attn2c_text(call->op, "function"), list);
   if (count == 0)
@@ -183,17 +192,23 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   int64_t batch = x_shape->shape[0], sequence = x_shape->shape[1], width = x_shape->shape[2];
   if (lengths_shape && (lengths_shape->rank != 1 || lengths_shape->shape[0] != batch))
     return attn2c_reference_fault(call, "the lengths must be [batch]");
+  const int64_t first = attn2c_reference_count(call, "first", 0);
+  const int keeps = attn2c_reference_count(call, "keeps", 0) == 1;
+  if (mask_shape && (mask_shape->rank != 2 || mask_shape->shape[0] != batch || first < 0 ||
+                     mask_shape->shape[1] - first != sequence))
+    return attn2c_reference_fault(call, "the mask must be [batch][first + sequence]");
   for (int i = 0; i < count; i++)
     if (list[i] == POOL_SECOND && sequence < 2) return attn2c_reference_fault(call, "there is no second row");
   if (!attn2c_reference_lengths(call, 1, batch, 1, sequence)) return ATTN2C_FORMAT;
   const float *x = attn2c_reference_values(call, 0);
-  const int32_t *lengths = attn2c_reference_values(call, 1);
+  const int32_t *lengths = attn2c_reference_values(call, 1), *mask = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < count * width; i++) {
       const int64_t at = b * count * width + i;
       const float *column = x + b * sequence * width + i % width;
       y[at] = pooled(list[i / width], column, lengths ? lengths[b] : sequence, width,
+                     mask ? mask + b * (first + sequence) + first : NULL, keeps,
                      call->magnitude ? call->magnitude + at : NULL);
     }
   return ATTN2C_OK;

@@ -232,6 +232,7 @@ static const struct {
     {"log_softmax", log_softmax},
     {"patches", exact},
     {"join", exact},
+    {"split_heads", exact},
     {"swap", exact},
     {"rotate", rotate},
     {"additive_scores", additive_scores},

@@ -139,6 +139,61 @@ ATTN2C_INLINE void attn2c_pool_max(float *y, const float *x, int rows, int cols,
   }
 }
 
+/* Of the pools below, row i of x[rows][cols] is kept where (mask[i] != 0) == keeps; where none is, y is 0.
+ * y[cols] = the sum over the kept rows, divided by their number or by the root of it; weighted: row i with
+ * the weight i + 1, and divided by the sum of weights. */
+ATTN2C_INLINE void attn2c_pool_kept_sum(float *y, const float *x, const int32_t *mask, int rows, int cols,
+                                        int ldx, int keeps, int weighted, int root) {
+  float weights = 0.0f; /* whole numbers below 2^24, and so exact */
+  for (int i = 0; i < rows; i++)
+    if ((mask[i] != 0) == keeps) weights += weighted ? (float)(i + 1) : 1.0f;
+  const float by = weights > 0.0f ? root ? __builtin_sqrtf(weights) : weights : 1.0f;
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] = 0.0f;
+  for (int i = 0; i < rows; i++) {
+    if ((mask[i] != 0) != keeps) continue;
+    const float *row = x + (ptrdiff_t)i * ldx, weight = weighted ? (float)(i + 1) : 1.0f;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) y[j] += weight * row[j];
+  }
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] /= by;
+}
+
+/* y[cols] = the largest over the kept rows, NaN where one of them has one. */
+ATTN2C_INLINE void attn2c_pool_kept_max(float *y, const float *x, const int32_t *mask, int rows, int cols,
+                                        int ldx, int keeps) {
+  int kept = 0;
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] = -__builtin_inff();
+  for (int i = 0; i < rows; i++) {
+    if ((mask[i] != 0) != keeps) continue;
+    const float *row = x + (ptrdiff_t)i * ldx;
+    kept = 1;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) {
+      const float v = row[j], m = y[j];
+      y[j] = v <= m || m != m ? m : v;
+    }
+  }
+  if (kept) return;
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] = 0.0f;
+}
+
+/* y[cols] = the last of the kept rows. */
+ATTN2C_INLINE void attn2c_pool_kept_last(float *y, const float *x, const int32_t *mask, int rows, int cols,
+                                         int ldx, int keeps) {
+  int last = rows - 1;
+  while (last >= 0 && (mask[last] != 0) != keeps) last--;
+  if (last >= 0) {
+    memcpy(y, x + (ptrdiff_t)last * ldx, (size_t)cols * sizeof *x);
+    return;
+  }
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] = 0.0f;
+}
+
 /* y[cols] = x[cols], one row. */
 ATTN2C_INLINE void attn2c_pool_row(float *y, const float *x, int cols) {
   memcpy(y, x, (size_t)cols * sizeof *x);

@@ -320,6 +320,42 @@ Test(pool, each_function) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
+Test(pool, rows_that_a_mask_keeps) {
+  static const struct {
+    const char *name;
+    int keeps;
+    double want[4];
+  } cases[] = {
+      {"mean", 1, {3, 4, 0, 0}},
+      {"max", 1, {5, 6, 0, 0}},
+      {"last", 1, {5, 6, 0, 0}},
+      {"root", 1, {4.24264069, 5.65685425, 0, 0}},
+      {"weighted", 1, {4, 5, 0, 0}},
+      {"first", 1, {1, 2, 7, 6}},
+      {"mean", 0, {3, NAN, 8, 2}},
+      {"max", 0, {3, NAN, 9, 6}},
+      {"last", 0, {3, NAN, 8, 0}},
+      {"root", 0, {3, NAN, 13.8564065, 3.46410162}},
+      {"weighted", 0, {3, NAN, 8.16666667, 1}},
+      {"second", 0, {3, NAN, 9, 0}},
+  };
+  float x[] = {1, 2, 3, NAN, 5, 6, 7, 6, 9, 0, 8, 0}, y[4], magnitude[4];
+  int32_t mask[] = {1, 1, 0, 1, 0, 0, 0, 0}; /* a key of a past, then three rows */
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    start("pool");
+    op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+    op.operands[2] = tensor("mask", ATTN2C_I32, mask, 2, 4, 0, 0);
+    op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+    attribute(0, "function", 0, cases[i].name);
+    attribute(1, "first", 1, NULL);
+    attribute(2, "keeps", cases[i].keeps, NULL);
+    cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+    assert_near(y, cases[i].want, 4, 1e-6);
+  }
+  attribute(1, "first", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "a mask of more keys than rows");
+}
+
 Test(argmax, first_largest_and_nan) {
   float x[] = {1, 3, 3, NAN, 9, NAN, -INFINITY, -INFINITY, -INFINITY, 5, INFINITY, NAN};
   int32_t y[4];

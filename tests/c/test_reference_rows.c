@@ -148,6 +148,36 @@ Test(join, repeats_what_has_no_batch) {
   assert_near(y, (double[]){5, 6, 0, 0, 7, 8, 0, 0}, 8, 0);
 }
 
+Test(join, rows_that_come_by_head) {
+  float a[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, NAN},
+        b[] = {-1, -2, -3, -4, -5, -6, -7, -8};
+  float y[24];
+  start("join");
+  op.operands[0] = tensor("past", ATTN2C_F32, a, 2, 2, 2, 2);
+  op.operands[1] = tensor("b", ATTN2C_F32, b, 2, 1, 4, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 4, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(
+      y, (double[]){1, 2, 5, 6, 3, 4, 7, 8, -1, -2, -3, -4, 9, 10, 13, 14, 11, 12, 15, NAN, -5, -6, -7, -8},
+      24, 0);
+  tensors[0].shape[3] = 1;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "heads of another width");
+}
+
+Test(split_heads, heads_before_rows) {
+  float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y[12];
+  start("split_heads");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 2, 6, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 3, 2, 2);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 7, 8, 3, 4, 9, 10, 5, 6, 11, 12}, 12, 0);
+  tensors[0].shape[0] = 2, tensors[0].shape[1] = 1, tensors[1].shape[0] = 2, tensors[1].shape[2] = 1;
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 12, 0);
+  tensors[1].shape[2] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "other rows");
+}
+
 Test(swap, the_first_two_axes) {
   float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, NAN}, y[12];
   start("swap");

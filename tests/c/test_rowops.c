@@ -467,6 +467,51 @@ Test(gather, pool) {
   }
 }
 
+/* Row i is kept where `kept` of the three says so; the others hold NaN, and must not be seen. */
+Test(gather, pool_of_kept_rows) {
+  EACH_SHAPE for (int kept = 0; kept < 3; kept++) for (int keeps = 0; keeps < 2; keeps++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 1.0f, 2.0f),
+          *y = guarded_matrix(1, cols, cols, seed, 0.0f, 1.0f);
+    int32_t *mask = guarded_allocate((size_t)rows * sizeof *mask);
+    int count = 0, last = -1, weights = 0;
+    for (int i = 0; i < rows; i++) {
+      const int is_kept = kept == 2 || (kept == 1 && i % 3 != 1);
+      mask[i] = is_kept == keeps;
+      if (is_kept) count++, last = i, weights += i + 1;
+      for (int j = 0; !is_kept && j < cols; j++) x[i * ld + j] = NAN;
+    }
+    for (int kind = 0; kind < 3; kind++) {
+      attn2c_pool_kept_sum(y, x, mask, rows, cols, ld, keeps, kind == 1, kind == 2);
+      const double by = count == 0 ? 1 : kind == 0 ? count : kind == 1 ? weights : sqrt(count);
+      for (int j = 0; j < cols; j++) {
+        double sum = 0, size = 0;
+        for (int i = 0; i < rows; i++) {
+          const double v = (mask[i] != 0) == keeps ? x[i * ld + j] * (kind == 1 ? i + 1.0 : 1.0) : 0;
+          sum += v, size += fabs(v);
+        }
+        cr_assert(fabs(y[j] - sum / by) <= (rows + 4) * EPSILON * size / by, "sum %d of %d rows", j, rows);
+      }
+    }
+    attn2c_pool_kept_max(y, x, mask, rows, cols, ld, keeps);
+    for (int j = 0; j < cols; j++) {
+      float largest = count ? -INFINITY : 0;
+      for (int i = 0; i < rows; i++) largest = x[i * ld + j] > largest ? x[i * ld + j] : largest;
+      cr_assert(same(y[j], largest), "max %d of %d rows: expected %g, got %g", j, rows, largest, y[j]);
+    }
+    attn2c_pool_kept_last(y, x, mask, rows, cols, ld, keeps);
+    for (int j = 0; j < cols; j++) cr_assert(same(y[j], last < 0 ? 0 : x[last * ld + j]));
+    if (last >= 0) {
+      x[last * ld + cols / 2] = NAN;
+      attn2c_pool_kept_max(y, x, mask, rows, cols, ld, keeps);
+      for (int j = 0; j < cols; j++) cr_assert(isnan(y[j]) == (j == cols / 2));
+    }
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, 1, cols, cols);
+    guarded_free(mask, (size_t)rows * sizeof *mask);
+  }
+}
+
 Test(gather, argmax) {
   /* what row i holds besides random values of [-1, 1): two values, the first at j, the second at 2j */
   const float negative_nan = attn2c_from_bits(0xffc00000u);

@@ -105,6 +105,12 @@ Test(tolerance, moves_are_exact) {
   attribute(0, "zeros", 1, NULL);
   for (int i = 0; i < 25; i++) got[i] = i < 20 ? a[i] : 0;
   right_until_changed(22, 0);
+  start("split_heads");
+  op.operands[0] = tensor("x", ATTN2C_F32, a, 2, 3, 8, 0);
+  op.result = tensor("y", ATTN2C_F32, want, 2, 4, 3, 2);
+  attribute(0, "heads", 4, NULL);
+  for (int i = 0; i < 48; i++) got[i] = a[(i / 24 * 3 + i / 2 % 3) * 8 + i / 6 % 4 * 2 + i % 2];
+  right_until_changed(7, 0);
   start("patches");
   op.operands[0] = tensor("x", ATTN2C_F32, a, 1, 1, 2, 2);
   op.result = tensor("y", ATTN2C_F32, want, 1, 4, 1, 0);

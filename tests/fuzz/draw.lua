@@ -100,8 +100,7 @@ local function draw_stage(d, pooled, width)
   elseif stage.stage == "topk" then
     stage.k = random(1, math.min(width, 1024))
   elseif stage.stage == "pool" then
-    local unknown = attention.has_mask(d, "key_padding") and not attention.has_mask(d, "padding")
-    stage.over = unknown and "first" or pick(pools) -- key_padding does not say how many rows there are
+    stage.over = pick(pools)
   elseif stage.stage == "vocabulary" then
     if width ~= d.d_model or chance(40) then stage.tied = false end
     if chance(40) then stage.bias = chance(70) end
@@ -258,6 +257,8 @@ local function draw_model(d)
   if d.projections == false and not qkv and chance(50) then
     d.projections = { q = chance(50), k = chance(50), v = chance(50), out = chance(50) }
   end
+  local keys_come_in = d.past or qkv and d.projections == false
+  if chance(50) and keys_come_in then d.kv_layout = pick { "rows_first", "heads_first" } end
   return width
 end
 

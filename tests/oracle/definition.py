@@ -165,6 +165,13 @@ class Stack:
             return self.given.floats(name, rows, self.batch, width).transpose(1, 0, 2)
         return self.given.floats(name, self.batch, rows, width)
 
+    def heads_rows(self, name, rows, heads, width):
+        """An input of keys or values, as [batch][rows][heads * D]."""
+        if self.d.get("kv_layout") != "heads_first":
+            return self.given.floats(name, self.batch, rows, width)
+        x = self.given.floats(name, self.batch, heads, rows, width // heads)
+        return x.transpose(0, 2, 1, 3).reshape(self.batch, rows, width)
+
     def laid_out(self, x):
         """Rows as they go out."""
         return x.transpose(1, 0, 2) if self.seq_first and x.ndim == 3 else x
@@ -220,8 +227,11 @@ class Stack:
         self.key = self.value = None
         if d.get("input", {}).get("stage") == "qkv":
             new = d.get("key_seq", queries)
-            self.key = self.rows("key", new, d.get("kdim", d["d_model"]))
-            self.value = self.rows("value", new, d.get("vdim", d["d_model"]))
+            for name, part, width in (("key", "k", "kdim"), ("value", "v", "vdim")):
+                width = d.get(width, d["d_model"])
+                by_head = d.get("kv_layout") == "heads_first" and not self.projects(part)
+                rows = self.heads_rows(name, new, self.kv_heads, width) if by_head else self.rows(name, new, width)
+                setattr(self, name, rows)
         keys, words, given = self.past + new, mask_words(d), self.given
         self.masks = {}
         shapes = {"key_bias": ("key_bias", (self.batch, keys)), "additive": ("mask_bias", (queries, keys)),
@@ -234,6 +244,8 @@ class Stack:
             name, shape = shapes[word]
             draw = given.floats if word in ("key_bias", "additive", "additive_heads") else given.blocked
             self.masks[word] = draw(self.input_prefix + name, *shape)
+        if "attention_mask" in words:   # left out whatever mask_value is
+            self.masks["attention_mask"] = given.integers(self.input_prefix + "attention_mask", 0, 2, self.batch, keys)
         factors = d.get("head_mask", "none")
         if factors == "input":
             factors = given.floats(self.input_prefix + "head_mask", d["layers"], self.heads)
@@ -281,6 +293,8 @@ class Stack:
         """A score of a self-attention with its masks: -inf where the key is left out."""
         i, masks = self.past + row, self.masks
         if not seen_statically(self.d, i, j):
+            return -np.inf
+        if "attention_mask" in masks and masks["attention_mask"][b, j] == 0:
             return -np.inf
         if "blocked" in masks and masks["blocked"][row, j]:
             return -np.inf
@@ -372,9 +386,8 @@ class Stack:
 
         before = None
         if past:
-            before = [given_past for given_past in (
-                self.given.floats(f"{self.input_prefix}past_{what}_{layer}", self.batch, past,
-                                  self.kv_heads * self.head_dim) for what in ("keys", "values"))]
+            before = [self.heads_rows(f"{self.input_prefix}past_{what}_{layer}", past, self.kv_heads,
+                                      self.kv_heads * self.head_dim) for what in ("keys", "values")]
         results = []
         for b in range(self.batch):
             q, k, v = self.project(path, x[b], keys_from[b], values_from[b])
@@ -382,7 +395,9 @@ class Stack:
                 q, k = rotated(d, q, past), rotated(d, k, past)
             if past:
                 for what, new_rows in (("keys", k), ("values", v)):
-                    own.setdefault(what, []).append(new_rows.transpose(1, 0, 2).reshape(new, -1))
+                    by_head = d.get("kv_layout") == "heads_first"
+                    new_rows = new_rows if by_head else new_rows.transpose(1, 0, 2).reshape(new, -1)
+                    own.setdefault(what, []).append(new_rows)
                 k = np.concatenate((split(before[0][b], self.kv_heads), k), 1)
                 v = np.concatenate((split(before[1][b], self.kv_heads), v), 1)
             if d.get("bias_kv"):
@@ -443,12 +458,19 @@ class Stack:
     # After the layers.
 
     def pool(self, x, over):
-        """One row a sequence, of those that its length has; the lengths of qkv() are of its keys."""
-        lengths = [x.shape[1]] * self.batch
+        """One row a sequence, of those that its length has, or else a mask keeps; both are of keys where there is qkv()."""
+        kept = [slice(None)] * self.batch
         if "lengths" in self.masks and self.key is None:
-            lengths = self.masks["lengths"]
-        pick = {"mean": lambda y: y.mean(0), "max": lambda y: y.max(0), "first": lambda y: y[0], "last": lambda y: y[-1]}
-        return np.stack([pick[over](x[b, :lengths[b]]) for b in range(self.batch)])
+            kept = [slice(n) for n in self.masks["lengths"]]
+        elif "attention_mask" in self.masks and self.key is None:
+            kept = self.masks["attention_mask"][:, self.past:] != 0
+        elif "key_padding" in self.masks and self.key is None:
+            kept = ~self.masks["key_padding"][:, self.past:].astype(bool)
+        pick = {"mean": lambda y: y.mean(0), "max": lambda y: y.max(0), "last": lambda y: y[-1]}
+        if over == "first":
+            return x[:, 0]
+        return np.stack([pick[over](x[b, kept[b]]) if x[b, kept[b]].size else np.zeros(x.shape[-1])
+                         for b in range(self.batch)])
 
     def stage(self, number, stage, x):
         kind, path = stage["stage"], f"output.{number}"

@@ -79,6 +79,9 @@ class Drawn:
             values = rng.integers(least, end, shape).astype(np.int32)
             if name.endswith("lengths"):    # some full, some not
                 values[0] = end - 1 if len(values) > 1 else max(least, (end - 1) * 2 // 3)
+            if name.endswith("attention_mask"):     # some row is kept, and most are
+                values[rng.random(shape) < 0.4] = 1
+                values[..., 0] = 1
             return values
         return self._keep(self.inputs, name, shape, draw)
 

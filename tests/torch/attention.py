@@ -156,6 +156,12 @@ CASES = {
         "description": {"batch": 2, "seq": 17, "key_seq": 70, "d_model": 60, "heads": 6, "kv_heads": 2,
                         "kdim": 20, "vdim": 26, **BARE},
     },
+    "sdpa_by_head": {
+        "about": "keys and values by head, as that function takes them",
+        "expect": "dot_product",
+        "description": {"batch": 2, "seq": 17, "key_seq": 37, "d_model": 60, "heads": 6, "kv_heads": 3,
+                        "kdim": 30, "vdim": 21, "kv_layout": "heads_first", **BARE},
+    },
     "sdpa_causal": {
         "about": "causal with fewer queries than keys: both begin at 0",
         "expect": "dot_product",
@@ -251,6 +257,8 @@ def inputs(case, golden, value_width=None):
 
     def states(name, seq, width):
         shape = (seq, d["batch"], width) if seq_first else (d["batch"], seq, width)
+        if d.get("kv_layout") == "heads_first" and name != "query":
+            shape = d["batch"], d["kv_heads"], seq, width // d["kv_heads"]
         return golden.normal(name, *shape, deviation=deviation)
 
     if "input" not in d:
@@ -336,7 +344,8 @@ def dot_product(case, golden):
             key = key.masked_fill(rows, 0.0)
     if attn_mask is not None and not attn_mask.is_floating_point():
         attn_mask = torch.zeros(attn_mask.shape, dtype=torch.double).masked_fill(attn_mask, -torch.inf)
-    q, k, v = split(query, heads), split(key, kv_heads), split(value, kv_heads)
+    q = split(query, heads)
+    k, v = (x if x.dim() == 4 else split(x, kv_heads) for x in (key, value))
     scale = scale_of(d, q.shape[-1])
     context = F.scaled_dot_product_attention(
         q, k, v, attn_mask=attn_mask, scale=scale, enable_gqa=kv_heads != heads)

@@ -110,7 +110,7 @@ def attention(golden, d, path, x, source=None, value=None, *, blocked=None, bias
     scores    (q, k) -> scores before scaling
     weigh     scores -> weights
     factor    of the weights, after `weigh`
-    past      (keys, values), [B][P][K * D], that stand before the new ones
+    past      (keys, values), [B][P][K * D] or [B][K][P][D], that stand before the new ones
     seen      a dict that takes weights, keys and values
     """
     heads, width = d["heads"], head_dim(d)
@@ -122,10 +122,11 @@ def attention(golden, d, path, x, source=None, value=None, *, blocked=None, bias
     v = split(linear(golden, path + ".v", value, kv_heads * width, has_bias(d, "qkv")), kv_heads)
     if rotate:
         q, k = rotate(q), rotate(k)
-    found = {"keys": join(k), "values": join(v)}
+    by_head = d.get("kv_layout") == "heads_first"
+    found = {"keys": k, "values": v} if by_head else {"keys": join(k), "values": join(v)}
     if past is not None:
-        k = torch.cat((split(past[0], kv_heads), k), 2)
-        v = torch.cat((split(past[1], kv_heads), v), 2)
+        k, v = (torch.cat((before if by_head else split(before, kv_heads), new), 2)
+                for before, new in zip(past, (k, v)))
     k, v = (y.repeat_interleave(heads // kv_heads, 1) for y in (k, v))
     s = scale_of(d, width) * scores(q, k)
     if "softcap" in d:  # Gemma 2

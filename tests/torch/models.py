@@ -203,6 +203,16 @@ CASES = {
             "positions": "rope", "mask": "causal", "output": [vocabulary(tied=True, name="logits")],
         },
     },
+    "llama_past_by_head": {
+        "about": "keys and values by head, as transformers keeps them",
+        "expect": "llama",
+        "description": {
+            "batch": 3, "seq": 5, "past": 13, "kv_layout": "heads_first", "input": tokens(vocab=50), "d_model": 44,
+            "heads": 6, "kv_heads": 3, "head_dim": 10, "layers": 2, "d_ff": 36, "activation": "silu", "gated": True,
+            "norm": "pre", "norm_kind": "rms", "eps": 1e-6, "final_norm": True, "bias": False,
+            "positions": "rope", "mask": "causal", "output": [vocabulary(tied=True, name="logits")],
+        },
+    },
     "gated_bias": {
         "about": "gated gelu, one key head, rms norm behind the sums, every bias, a large eps",
         "expect": "states",
@@ -218,6 +228,15 @@ CASES = {
         "description": {
             "batch": 3, "seq": 17, "input": tokens(vocab=50), "d_model": 30, "heads": 3, "layers": 1,
             "d_ff": 28, "mask": "padding", "output": [pool("mean"), normalise(name="embedding")],
+        },
+    },
+    "embedding_kept": {
+        "about": "the pools of sentence-transformers, of rows that a mask keeps",
+        "expect": "kept_embedding",
+        "description": {
+            "batch": 4, "seq": 13, "input": tokens(vocab=50), "d_model": 30, "heads": 3, "layers": 1, "d_ff": 28,
+            "mask": "attention_mask",
+            "output": [pool(over=["mean", "max", "root", "weighted", "last", "first"], name="embedding")],
         },
     },
     "normalise_rows": {
@@ -472,6 +491,8 @@ def llama(case, golden):
         seen, before = {}, None
         if past:
             shape = d["batch"], past, d["kv_heads"] * d["head_dim"]
+            if d.get("kv_layout") == "heads_first":
+                shape = d["batch"], d["kv_heads"], past, d["head_dim"]
             before = [golden.normal(f"past_{what}_{layer}", *shape) for what in ("keys", "values")]
         result = attention(golden, d, path, y, blocked=causal(d["seq"], offset=past), past=before,
                            rotate=rope_halves(first=past), seen=seen)
@@ -497,6 +518,23 @@ def embedding(case, golden):
     lengths = torch.tensor(case["lengths"])
     inside = ~padding(lengths, d["seq"])[:, 0, 0, :, None]
     return {"embedding": F.normalize((x * inside).sum(1) / lengths[:, None], dim=-1)}
+
+
+def kept_embedding(case, golden):
+    """sentence_transformers.models.Pooling: mean, max, mean_sqrt_len, weightedmean, lasttoken and cls, side by side."""
+    d = case["description"]
+    mask = golden.stream("attention_mask").integers(0, 2, (d["batch"], d["seq"]))
+    mask[0], mask[1], mask[3] = np.arange(d["seq"]) >= 4, np.arange(d["seq"]) < 6, 1
+    mask = golden.input("attention_mask", mask)
+    states = text_states(golden, d)
+    x = stack(golden, d, states, lambda _, path, y: attention(golden, d, path, y, blocked=(mask == 0)[:, None, None, :]))
+    wide = mask[:, :, None].expand(x.shape).double()
+    weights = wide * torch.arange(1, d["seq"] + 1)[None, :, None]
+    last = d["seq"] - 1 - mask.flip(1).argmax(1)
+    pools = [(x * wide).sum(1) / wide.sum(1), x.masked_fill(wide == 0, -1e9).max(1).values,
+             (x * wide).sum(1) / wide.sum(1).sqrt(), (x * weights).sum(1) / weights.sum(1),
+             x[torch.arange(len(x)), last], x[:, 0]]
+    return {"embedding": torch.cat(pools, 1)}
 
 
 def unit_rows(case, golden):

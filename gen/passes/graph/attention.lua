@@ -267,8 +267,8 @@ local function with_extra(self, a, name, x)
   }, { batch = self.batch, zeros = spec.zero_attn and 1 or 0 })
 end
 
--- Whether a spec has a part's projection: q, k, v or out.
-local function projects(spec, part)
+--- Whether a spec has a part's projection: q, k, v or out.
+function attention.projects(spec, part)
   local given = spec.projections
   if type(given) == "table" then return given[part] end
   return given
@@ -279,7 +279,7 @@ local function projections(self, a, query, key, value)
   local spec = self.spec
   local kept = a.kept
   local function project(name, x, heads)
-    if not projects(spec, name) then return x end
+    if not attention.projects(spec, name) then return x end
     return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
   end
@@ -290,7 +290,7 @@ end
 
 local function close(self, a, context)
   local spec = self.spec
-  if not projects(spec, "out") then return context end
+  if not attention.projects(spec, "out") then return context end
   return self:linear(a.path .. ".out", context, spec.d_model, spec.bias.out, 1 / math.sqrt(2 * spec.layers),
     a.kept and { heads = a.kept, all = spec.heads, axis = 2 } or nil)
 end
@@ -298,9 +298,14 @@ end
 -- Past keys and values before the new ones, which become outputs.
 local function with_past(self, a, name, x)
   local spec = self.spec
-  local past = self:grows(self:input(("past_%s_%d"):format(name, a.layer), "f32",
-    { self.batch, spec.past, x.shape[3] }), "b..")
-  self:expose_later(x, ("%s%s_%d"):format(self.input_prefix, name, a.layer), "bs.")
+  local past = self:heads_input(("past_%s_%d"):format(name, a.layer), spec.past, a.kv_heads, x.shape[3], ".")
+  local member = ("%s%s_%d"):format(self.input_prefix, name, a.layer)
+  if spec.kv_layout == "heads_first" then
+    local by_head = self:op("split_heads", ("%s.%s_by_head"):format(a.path, name), { x = x }, { heads = a.kv_heads })
+    self:expose_later(by_head, member, "b.s.")
+  else
+    self:expose_later(x, member, "bs.")
+  end
   return self:op("join", ("%s.all_%s"):format(a.path, name), { a = past, b = x }, { batch = self.batch, zeros = 0 })
 end
 

@@ -84,6 +84,14 @@ function Builder:rows_input(member, rows, width, fixed)
   return self:op("swap", self.prefix .. "input." .. member, { x = self:grows(x, axis .. "b.") })
 end
 
+--- An input of keys or values as it comes in: [batch][rows][heads head_dim], or where kv_layout says heads_first
+--- [batch][heads][rows][head_dim], which `join` takes, too. axes: of its rows, as grows has them.
+function Builder:heads_input(member, rows, heads, width, axes)
+  local by_head = self.spec.kv_layout == "heads_first"
+  local shape = by_head and { self.batch, heads, rows, width // heads } or { self.batch, rows, width }
+  return self:grows(self:input(member, "f32", shape), (by_head and "b." or "b") .. axes .. ".")
+end
+
 --- The path of a layer's weight. Layers that have the same weights (layer_groups) use the paths of the group.
 function Builder:group_path(path)
   local groups = self.spec.layer_groups

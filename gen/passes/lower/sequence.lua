@@ -1,5 +1,6 @@
 -- sequence: ops that read a whole sequence, or that belong to no sequence: pools,
--- rows joined, axes swapped, patches of an image, the mean over heads, tables of positions.
+-- rows joined, heads split off, axes swapped, patches of an image, the mean over heads, tables of positions.
+local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
 
 local sequences = {}
@@ -25,19 +26,50 @@ end
 
 local ops = {}
 
+-- A pool of the rows that a mask keeps.
+local function pool_kept(self, op, pool, y, origin)
+  local x, a = op.operands.x, op.attributes
+  self:row("pool_kept_" .. pool, { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x), keeps = a.keeps and 1 or 0 },
+    { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin) })
+end
+
 function ops.pool(self, op, origin)
   local x = op.operands.x
   self:unit()
   local column = 0
   for pool in op.attributes["function"]:gmatch("%S+") do
-    local fn, name, value = pools[pool](self, op, origin)
-    self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
-      { y = self:at(op.result, 0, column, origin), x = self:at(x, 0, 0, origin), [name] = value })
+    local y = self:at(op.result, 0, column, origin)
+    if op.operands.mask and pools_of_kept[pool] then
+      pool_kept(self, op, pool, y, origin)
+    else
+      local fn, name, value = pools[pool](self, op, origin)
+      self:row(fn, { cols = x.shape[3], ldx = self:ld(x) }, { y = y, x = self:at(x, 0, 0, origin), [name] = value })
+    end
     column = column + x.shape[3]
   end
 end
 
+-- Rows of all heads, [rows][heads head_dim], and what holds the same by head, [heads][rows][head_dim]: a step a head
+-- copies it from x to y, where one of them is so and the other has the rows from `first` on.
+local function copy_heads(self, x, y, first, origin)
+  local is_from = #x.shape == 4
+  local _, heads, rows, width = table.unpack(is_from and x.shape or y.shape)
+  for h = 0, heads - 1 do
+    local function at(tensor)
+      if #tensor.shape == 4 then return self:at(tensor, h * rows, 0, origin) end
+      return self:at(tensor, first, h * width, origin)
+    end
+    self:row("copy", { rows = rows, cols = width, ldx = self:ld(x), ldy = self:ld(y) }, { y = at(y), x = at(x) })
+  end
+end
+
+function ops.split_heads(self, op, origin)
+  self:unit()
+  copy_heads(self, op.operands.x, op.result, 0, origin)
+end
+
 local function copy_rows(self, op, x, count, first, origin)
+  if #x.shape == 4 then return copy_heads(self, x, op.result, first, origin) end
   local ld = (x.kind == "weight" or x.kind == "constant") and x.shape[#x.shape] or self:ld(x)
   self:row("copy", { rows = count, cols = x.shape[#x.shape], ldx = ld, ldy = self:ld(op.result) },
     { y = self:at(op.result, first, 0, origin), x = self:at(x, 0, 0, origin) })

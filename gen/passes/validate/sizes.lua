@@ -1,11 +1,16 @@
 -- sizes.lua: the lists batch = { 1, 8 } and seq = { 16, 64 }, and what a sequence that is shorter than its entry needs:
 -- in which layers tokens would see the padding, and why some models may not pad at all.
+local keys = require("data.keys")
 local layers = require("passes.validate.layers")
+local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
 
 local sizes = {}
 
 local MOST, MOST_ENTRIES = 16, 32
+
+local largest = {} -- key -> its bound
+for _, field in ipairs(keys.list) do largest[field.key] = field.max end
 
 --- Whether a description has a list of sizes, be it of one.
 function sizes.are_listed(description)
@@ -25,7 +30,10 @@ function sizes.of(say, description, key)
     if seen[n] then return say(key, ("the %s %d is given twice"):format(what, n)) end
     seen[n], list[#list + 1] = true, n
   end
-  if #list == 0 then return { given } end -- which its reader refuses
+  if #list == 0 then
+    return say(key, ("an empty list, but an integer from 1 to %d or a list of %s, { 8, 16 }, is allowed"):format(
+      largest[key], key == "seq" and "lengths" or "batches"))
+  end
   if #list > MOST then
     return say(key, ("a list of %d %s, but at most %d are allowed"):format(#list,
       key == "seq" and "lengths" or "batches", MOST))
@@ -74,18 +82,32 @@ local function sees_padding(spec, keys_follow)
   return true
 end
 
-local rows_not_needed = words.set { "first", "second", "all" }
+-- The pools of a stage, as a list.
+local function pools_of(stage)
+  if stage.stage ~= "pool" then return {} end
+  return type(stage.over) == "table" and stage.over or { stage.over }
+end
 
--- The first pool that has to know how many rows a sequence has, and is not told; the fewest rows that pools take.
+--- The first pool of a stage that has to know which rows a sequence has, or nil.
+function sizes.asks_for_rows(stage)
+  for _, over in ipairs(pools_of(stage)) do if pools_of_kept[over] then return over end end
+  return nil
+end
+
+-- The mask that says which rows pools take: an array whose keys are the rows, where there are no lengths.
+local function mask_of_pools(spec)
+  if spec.input.stage == "qkv" or layers.have_mask(spec, "padding") then return nil end
+  return layers.have_mask(spec, "attention_mask") and "attention_mask"
+    or layers.have_mask(spec, "key_padding") and "key_padding" or nil
+end
+
+-- The first pool that has to know which rows a sequence has, and is not told; the fewest rows that pools take.
 local function look_at_pools(spec)
-  local told = layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
+  local told = spec.input.stage ~= "qkv" and layers.have_mask(spec, "padding") or spec.pool_mask
   local asks, least = nil, 1
   for _, stage in ipairs(spec.output) do
-    local kinds = stage.stage ~= "pool" and {} or type(stage.over) == "table" and stage.over or { stage.over }
-    for _, over in ipairs(kinds) do
-      if over == "second" then least = 2 end
-      if not told and not rows_not_needed[over] then asks = asks or over end
-    end
+    for _, over in ipairs(pools_of(stage)) do if over == "second" then least = 2 end end
+    if not told then asks = asks or sizes.asks_for_rows(stage) end
   end
   return asks, least
 end
@@ -98,15 +120,17 @@ local function angles_same_to(spec)
   return scaling.type == "longrope" and scaling.original or nil
 end
 
---- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens; of a model with a
---- list (listed) spec.rows, whether it gets an input of the rows of each sequence; spec.exact, why a sequence may not
---- be shorter; and of each layer, sees_padding.
+--- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens;
+--- spec.pool_mask, the mask that says which rows pools take; of a model with a list (listed) spec.rows, whether it gets
+--- an input of the rows of each sequence; spec.exact, why a sequence may not be shorter; and of each layer,
+--- sees_padding.
 function sizes.resolve(say, spec, listed)
   local sees = false
   for _, each in ipairs(spec.each or { spec }) do
     each.sees_padding = sees_padding(each, spec.keys_follow)
     sees = sees or (each.sees_padding and spec.layers > 0)
   end
+  spec.pool_mask = mask_of_pools(spec)
   local asks, least = look_at_pools(spec)
   local same_to = angles_same_to(spec)
   spec.least = least

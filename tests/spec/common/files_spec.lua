@@ -99,6 +99,20 @@ describe("files", function()
     assert.equal("kept", files.read(victim))
   end)
 
+  it("reads regular files alone, and waits for no other", function()
+    local folder = helper.folder()
+    assert(os.execute(("mkfifo %s"):format(helper.shell(folder .. "/pipe"))))
+    for name, what in pairs { pipe = "named pipe", ["."] = "directory" } do
+      assert.is_nil(files.read(folder .. "/" .. name))
+      assert.same({ nil, ("is a %s, and a regular file is expected"):format(what) },
+        { files.read_some(folder .. "/" .. name, 9) })
+    end
+    assert.same({ nil, "No such file or directory" }, { files.open(folder .. "/none") })
+    assert.is_nil(files.read(folder .. "/none"))
+    assert(lfs.link(helper.file("text"), folder .. "/link", true))
+    assert.equal("text", files.read(folder .. "/link"))
+  end)
+
   it("replaces a link by the file, and makes links and programs", function()
     local folder, victim = helper.folder(), helper.file("same")
     assert(lfs.link(victim, folder .. "/a", true))

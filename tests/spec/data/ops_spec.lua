@@ -117,6 +117,8 @@ describe("ops.make", function()
     assert.same({ 2, 4, 5 }, shape(tensor(1, 5), tensor(2, 3, 5), 0))
     assert.same({ 2, 5, 5 }, shape(tensor(2, 3, 5), tensor(1, 5), 1))
     assert.same({ 2, 4, 5 }, shape(tensor(2, 3, 5), nil, 1))
+    assert.same({ 2, 9, 12 }, shape(tensor(2, 3, 5, 4), tensor(2, 4, 12), 0))
+    assert.same({ 2, 6, 12 }, shape(tensor(2, 3, 5, 4), nil, 1))
   end)
 
   it("knows the shapes of all others and counts no flops there", function()
@@ -126,6 +128,7 @@ describe("ops.make", function()
       { "multiply", { a = x, b = x }, {}, { 2, 3, 5 } },
       { "scale", { x = x }, { factor = 2.0 }, { 2, 3, 5 } },
       { "swap", { x = x }, {}, { 3, 2, 5 } },
+      { "split_heads", { x = tensor(2, 3, 12) }, { heads = 4 }, { 2, 4, 3, 3 } },
       { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
@@ -150,6 +153,7 @@ describe("ops.make", function()
       { "softcap", { scores = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
+      { "pool", { x = x, mask = tensor(2, 4) }, { ["function"] = "max mean", keeps = true, first = 1 }, { 2, 10 } },
       { "argmax", { x = x }, {}, { 2, 3 } },
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },

@@ -1,6 +1,7 @@
 -- describe_spec: reading a description: what its language has and lacks, the limits on
 -- instructions and memory, files that cannot be read, and overrides from the command line.
 local helper = require("tests.spec.helper")
+local lfs = require("lfs")
 local describe_pass = require("passes.describe")
 local faults = require("common.faults")
 
@@ -330,6 +331,18 @@ describe("a description that is none", function()
     assert.equal(faults.code.io, directory.code)
     assert.equal(folder .. ": has no config.json: it is no checkpoint as Hugging Face publishes them",
       directory.lines[1])
+  end)
+
+  it("is a named pipe, which nobody may ever write to, or a device", function()
+    local folder = helper.folder()
+    assert(os.execute(("mkfifo %s"):format(helper.shell(folder .. "/pipe"))))
+    assert(lfs.link("pipe", folder .. "/link.lua", true))
+    for file, what in pairs { [folder .. "/pipe"] = "named pipe", [folder .. "/link.lua"] = "named pipe",
+      ["/dev/zero"] = "char device" } do
+      local fault = helper.fault(run, file)
+      assert.equal(faults.code.io, fault.code)
+      assert.equal(("cannot read %s: is a %s, and a regular file is expected"):format(file, what), fault.lines[1])
+    end
   end)
 
   it("says of its own names only what is safe on a terminal", function()

@@ -28,6 +28,7 @@ describe("a spec", function()
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, layout = "batch_first",
+      kv_layout = "rows_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
       kernels = "auto", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
       sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
@@ -91,6 +92,25 @@ describe("a spec", function()
     assert.same({ { stage = "hidden" } }, spec({ output = {} }).output)
   end)
 
+  it("refuses names of outputs that arrays of texts have", function()
+    local more = { input = { stage = "tokens", vocab = 9, types = 2 }, tokenizer = "t", inputs = { ids = "input_ids" } }
+    local function said(name)
+      more.output = { { stage = "linear", to = 2, name = name } }
+      return refusals(more)
+    end
+    for name, what in pairs { lengths = "how many tokens each has", input_ids = "the ids of their tokens",
+      token_types = "the types of their tokens" } do
+      assert.same({ ('output.1.name: "%s" is the name of another array that is written for texts, %s; any other name '
+        .. "is allowed, or tokenizer = false"):format(name, what) }, said(name))
+    end
+    assert.same({}, said("ids"))
+    more.tokenizer = false
+    assert.same({}, said("lengths"))
+    more.tokenizer, more.input = nil, nil
+    more.inputs = nil
+    assert.same({}, said("lengths"))
+  end)
+
   it("reads a tokenizer's path, and labels as many as the last output has numbers", function()
     local more = { input = { stage = "tokens", vocab = 9 }, output = { { stage = "pool", over = "mean" },
       { stage = "linear", to = 2 } }, tokenizer = "../x", labels = { "no", "yés" }, label_function = "sigmoid" }
@@ -140,7 +160,9 @@ describe("every integer key", function()
         for _, outside in ipairs { field.min - 1, field.max + 1, math.maxinteger, math.mininteger } do
           assert.equal(("%s: %d, %s"):format(field.key, outside, allowed), refusal(with(outside)))
         end
-        for _, wrong in ipairs { { 1.5, "1.5" }, { "8", '"8"' }, { true, "true" }, { {}, "a table" }, { 0 / 0, "nan" },
+        -- seq and batch may be lists, and so say something else of an empty one.
+        local no_list = (field.key == "seq" or field.key == "batch") and { math.huge, "inf" } or { {}, "a table" }
+        for _, wrong in ipairs { { 1.5, "1.5" }, { "8", '"8"' }, { true, "true" }, no_list, { 0 / 0, "nan" },
           { math.huge, "inf" } } do
           local got = refusal(with(wrong[1]))
           assert.equal(("%s: %s, %s"):format(field.key, wrong[2], allowed), (got:gsub("%-nan", "nan")))
@@ -504,6 +526,7 @@ describe("a list of lengths", function()
     for _, without in ipairs { { mask = "causal" }, { mask = { window = { 2, 0 } } }, { mask = "padding" },
       { mask = "attention_mask" }, { mask = "blocked" }, { mask = "additive_heads" }, { mask = "key_bias" },
       { mask = "padding", output = pools("mean") }, { mask = "causal", output = pools("first") },
+      { mask = "attention_mask", output = pools("mean") }, { mask = "key_padding", output = pools("last") },
       { input = { stage = "qkv" }, key_seq = 3 }, { layers = 0 }, { seq = 8 } } do
       assert.is_false(rows_of(without))
     end
@@ -529,7 +552,8 @@ describe("a list of lengths", function()
   it("is not needed where a model can mask what is missing", function()
     local function exact_of(more) return helper.tiny(more, "validate").spec.exact end
     for _, more in ipairs { { mask = "causal" }, { mask = "padding", output = { { stage = "pool", over = "mean" } } },
-      { mask = "attention_mask" }, { seq = { 8 } } } do
+      { mask = "attention_mask" }, { seq = { 8 } },
+      { mask = "attention_mask", output = { { stage = "pool", over = "max" } } } } do
       assert.is_nil(exact_of(more))
     end
     assert.equal("its tokens see all others, and it has neither lengths nor attention_mask", exact_of {})
@@ -551,7 +575,10 @@ describe("a list of lengths", function()
     assert.same({ "seq: a list has lengths alone: { 8, 16 }" }, refusals_of { 8, most = 16 })
     assert.same({ "seq: 5000, " .. range }, refusals_of { 8, 5000 })
     assert.same({ "seq: 0, " .. range }, refusals_of { 0, 8 })
-    assert.same({ "seq: a table, " .. range }, refusals_of {})
+    assert.same({ "seq: an empty list, but an integer from 1 to 4096 or a list of lengths, { 8, 16 }, is allowed" },
+      refusals_of {})
+    assert.same({ "batch: an empty list, but an integer from 1 to 256 or a list of batches, { 8, 16 }, is allowed" },
+      refusals_of(8, { batch = {} }))
     assert.same({ "batch: the batch 2 is given twice" }, refusals_of(8, { batch = { 2, 2 } }))
     assert.same({ "batch: 300, but an integer from 1 to 256 is allowed" }, refusals_of(8, { batch = { 1, 300 } }))
     local many = {}

@@ -107,7 +107,8 @@ describe("a description's keys:", function()
     rope_style = "halves or pairs", rope_dim = "an integer from 2 to 256", t5_buckets = "an integer from 2 to 4096",
     t5_distance = "an integer from 2 to 1048576", memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 4096", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
-    layout = "batch_first or seq_first", softcap = "a number from 0.001 to 1e+06",
+    layout = "batch_first or seq_first", kv_layout = "rows_first or heads_first",
+    softcap = "a number from 0.001 to 1e+06",
     output = "a list of stages", names = "albert, attn2c, bert, ",
     layer_groups = "a list with a group for each layer", first_position = "an integer from 0 to 65536",
     rope_scaling = "a table such as { type", inputs = "a table such as { ids", target = "host, avx512, avx2 or x86_64",
@@ -350,6 +351,9 @@ describe("a description's file", function()
     cannot_read("", "No such file or directory")
     cannot_read(put(scratch .. "/file", "") .. "/x", "Not a directory")
     refused("--" .. ("x"):rep(1 << 20), { "larger than 256 KiB" })
+    os.execute("mkfifo " .. quote(scratch .. "/pipe"))
+    cannot_read(scratch .. "/pipe", "pipe: is a named pipe, and a regular file is expected")
+    cannot_read("/dev/zero", "/dev/zero: is a char device, and a regular file is expected")
   end)
 
   it("must be readable", function()
@@ -503,6 +507,16 @@ describe("the folder that is written to", function()
       end
     end
     assert.are.equal("kept", get(scratch .. "/plain"))
+    -- A word that begins with a dash is an option, but not where it cannot be one.
+    local inside = "cd " .. quote(scratch) .. " && " .. command .. "gen " .. file .. " "
+    for _, words in ipairs { "-o ./-dash", "-o-dash", "--output=-dash" } do
+      os.execute("rm -rf " .. quote(scratch .. "/-dash"))
+      assert.are.equal(0, (shell(inside .. words)), words)
+      assert.is_truthy(get(scratch .. "/-dash/tiny.h"), words)
+    end
+    local dash, said = shell(inside .. "-o -dash")
+    assert_faults(said, { "unknown option '-d'" }, "-o -dash")
+    assert.are.equal(2, dash)
     -- The default folder is out/<name>: here out is a file.
     os.execute("mkdir -p " .. quote(scratch .. "/elsewhere"))
     put(scratch .. "/elsewhere/out", "kept")

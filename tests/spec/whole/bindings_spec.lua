@@ -186,4 +186,34 @@ describe("the Python module", function()
     assert.is_nil(helper.read(here .. "/speaker/speaker.py"):lower():find("text_", 1, true))
     assert.is_nil(helper.read(here .. "/speaker/speaker.py"):find("forward_text", 1, true))
   end)
+
+  it("has hints that mean something, of each public function", function()
+    helper.write(here .. "/odd.lua", ODD)
+    build("odd.lua", "-o", "odd")
+    build(root .. "/tests/hf/texts/sequence", "-o", "sequence")
+    local folders = table.concat({ here .. "/speaker", here .. "/odd", here .. "/sequence" }, ":")
+    local model = "Model.__enter__ Model.__exit__ Model.__init__ Model.close %sModel.from_memory version\n"
+    assert.equal(("speaker " .. model .. "numpy_ " .. model .. "sequence " .. model):format("Model.forward ",
+      "Model.forward ", "Model.decode Model.encode Model.forward Model.forward_text "),
+      python(folders, root .. "/tests/bindings/hints.py", "speaker", "numpy_", "sequence"))
+  end)
+
+  it("has hints that a checker of types takes, and by which it refuses", function()
+    helper.write(here .. "/odd.lua", ODD)
+    for folder, description in pairs { odd = "odd.lua", sequence = root .. "/tests/hf/texts/sequence" } do
+      runs { "lua5.4", root .. "/gen/attn2c", "gen", description, "-o", folder }
+    end
+    local function mypy(...)
+      return try { "env", "MYPYPATH=" .. here .. "/speaker", "mypy", "--strict", "--cache-dir", "mypy", ... }
+    end
+    local code, output = mypy("speaker/speaker.py", "odd/numpy_.py", "sequence/sequence.py",
+      root .. "/tests/bindings/uses.py")
+    assert.equal("Success: no issues found in 4 source files\n", output)
+    assert.equal(0, code)
+    code, output = mypy(root .. "/tests/bindings/misuses.py")
+    local lines = {}
+    for line in output:gmatch("misuses%.py:(%d+): error: ") do lines[#lines + 1] = line end
+    assert.equal("6 7 8 9 10 11", table.concat(lines, " "), output)
+    assert.equal(1, code)
+  end)
 end)

@@ -37,6 +37,34 @@ describe("keys that are not a sequence's own:", function()
     assert.same({ heads = 2, causal = true, left = -1, right = -1, offset = 4 }, attributes(state, "l0.attn.scores"))
   end)
 
+  it("a past comes in, and new ones go out, by head where kv_layout says so", function()
+    local state = graph({ batch = 2, past = 4, kv_heads = 2, kv_layout = "heads_first", layout = "seq_first" })
+    assert.same({ "hidden f32 [8, 2, 16]", "past_keys_0 f32 [2, 2, 4, 8]", "past_values_0 f32 [2, 2, 4, 8]" },
+      members(state, "inputs"))
+    assert.same({ "hidden f32 [8, 2, 16]", "keys_0 f32 [2, 2, 8, 8]", "values_0 f32 [2, 2, 8, 8]" },
+      members(state, "outputs"))
+    assert.same({
+      "l0.attn.keys_by_head = split_heads(l0.attn.k)", "l0.attn.all_keys = join(in.past_keys_0, l0.attn.k)",
+      "l0.attn.values_by_head = split_heads(l0.attn.v)", "l0.attn.all_values = join(in.past_values_0, l0.attn.v)",
+    }, table.move(equations(state, "^l0%.attn"), 4, 7, 1, {}))
+    assert.equal("[2, 12, 16]", shape(state, "l0.attn.all_keys"))
+    assert.same({ "b...", "b.s." }, { state.graph.tensors["in.past_keys_0"].grows,
+      state.graph.tensors["l0.attn.keys_by_head"].grows })
+  end)
+
+  it("keys and values of qkv() that nothing projects come in by head, too", function()
+    local keys = { input = { stage = "qkv" }, batch = 2, kv_heads = 1, kdim = 8, vdim = 6, residual = false, d_ff = 0,
+      norm = "none", projections = { q = true, k = false, v = false, out = true }, kv_layout = "heads_first" }
+    local state = graph(keys)
+    assert.same({ "query f32 [2, 8, 16]", "key f32 [2, 1, 8, 8]", "value f32 [2, 1, 8, 6]" }, members(state, "inputs"))
+    assert.same({ "input.key = join(in.key)", "input.value = join(in.value)" }, equations(state, "^input"))
+    assert.equal("b.s.", state.graph.tensors["in.key"].grows)
+    keys.projections, keys.vdim, keys.key_seq = { k = true, v = false }, 8, 5
+    state = graph(keys)
+    assert.same({ "query f32 [2, 8, 16]", "key f32 [2, 5, 8]", "value f32 [2, 1, 5, 8]" }, members(state, "inputs"))
+    assert.equal("b...", state.graph.tensors["in.value"].grows)
+  end)
+
   it("a past is of rotated keys, and its positions come first", function()
     local state = graph({ past = 4, positions = "rope" })
     assert.same({
@@ -334,6 +362,24 @@ describe("weights before a head mask", function()
 end)
 
 describe("query, key and value", function()
+  it("a pool takes the rows that a mask of keys keeps, behind those of a past", function()
+    local function pool(over, mask, more)
+      more = more or {}
+      more.mask, more.output = mask, { { stage = "pool", over = over } }
+      local state = graph(more)
+      return equations(state, "pool$")[1], attributes(state, "output.1.pool")
+    end
+    local text, of = pool("mean", "attention_mask")
+    assert.equal("output.1.pool = pool(l0.norm2, in.attention_mask)", text)
+    assert.same({ ["function"] = "mean", keeps = true }, of)
+    text, of = pool({ "first", "max" }, { "key_padding", "causal" }, { past = 3 })
+    assert.equal("output.1.pool = pool(l0.norm2, in.key_padding)", text)
+    assert.same({ ["function"] = "first max", first = 3 }, of)
+    assert.equal("output.1.pool = pool(l0.norm2)", (pool("first", "attention_mask")))
+    assert.equal("output.1.pool = pool(l0.norm2, in.lengths)", (pool("mean", { "attention_mask", "padding" })))
+    assert.equal("output.1.pool = pool(l0.norm2)", (pool("mean", "attention_mask", { input = { stage = "qkv" } })))
+  end)
+
   it("come in one by one; lengths are of the keys, and a pool takes every query", function()
     local state = graph({ batch = 2, input = { stage = "qkv" }, key_seq = 5, kdim = 6, vdim = 7, mask = "padding",
       output = { { stage = "pool", over = "mean" } } })

@@ -26,6 +26,8 @@ end
 -- Option -> what it adds to the steps of helper.description, by how many (2 heads, one block of 8 queries).
 local options = {
   { { past = 4 }, { ["y=l0.attn.all_keys"] = 2, ["y=l0.attn.all_values"] = 2 } },
+  { { past = 4, kv_layout = "heads_first" }, { ["y=l0.attn.all_keys"] = 3, ["y=l0.attn.all_values"] = 3,
+    ["y=l0.attn.keys_by_head"] = 2, ["y=l0.attn.values_by_head"] = 2 } },
   { { bias_kv = true }, { ["x=l0.attn.bias_k"] = 1, ["x=l0.attn.bias_v"] = 1 } },
   { { zero_attn = true }, { ["fill cols=16"] = 2 } },
   { { mask = "causal" }, { ["mask_band "] = 2 } },

@@ -364,6 +364,23 @@ describe("rows come and go sequence first", function()
   end)
 end)
 
+describe("keys and values come by head", function()
+  it("where there are any that come in", function()
+    assert.equal("heads_first", spec({ kv_layout = "heads_first", past = 3 }).kv_layout)
+    for _, given in ipairs { false, { k = false }, { v = false } } do
+      assert.same({}, refusals({ kv_layout = "heads_first", input = qkv, projections = given }))
+    end
+    local line = "kv_layout: heads_first goes with past, or with input = qkv() whose keys or values are not projected "
+      .. "(projections = false, or { k = false, v = false })"
+    assert.equal(line, refusal({ kv_layout = "heads_first" }))
+    assert.equal(line, refusal({ kv_layout = "heads_first", projections = false }))
+    assert.equal(line, refusal({ kv_layout = "heads_first", input = qkv }))
+    assert.equal(line, refusal({ kv_layout = "heads_first", input = qkv, projections = { q = false, out = false } }))
+    assert.equal("kv_layout: \"seq_first\", but rows_first or heads_first is allowed (did you mean rows_first?)",
+      refusal({ kv_layout = "seq_first", past = 3 }))
+  end)
+end)
+
 describe("a vocabulary", function()
   local vocabulary = { stage = "vocabulary" }
 

@@ -91,10 +91,16 @@ describe("layers", function()
 
   it("count for what pooling and padding need", function()
     local pool = { { stage = "pool", over = "mean" } }
-    local wrong = "output.1: key_padding does not say how many rows a sequence has; "
-      .. 'mask = { "key_padding", "padding" }, with lengths, does'
-    assert.same({ wrong }, refusals({ {}, { mask = "key_padding" } }, { output = pool }))
-    assert.same({}, refusals({ { mask = "padding" }, { mask = "key_padding" } }, { output = pool }))
+    local wrong = "output.1: attention_mask and key_padding each say which rows it takes; give one of them, or "
+      .. '"padding", whose lengths say it'
+    assert.same({ wrong }, refusals({ { mask = "attention_mask" }, { mask = "key_padding" } }, { output = pool }))
+    assert.same({}, refusals({ {}, { mask = "key_padding" } }, { output = pool }))
+    assert.same({}, refusals({ { mask = "padding" }, { mask = { "key_padding", "attention_mask" } } },
+      { output = pool }))
+    pool[1].over = { "first", "max" }
+    assert.same({ wrong }, refusals({ { mask = "attention_mask" }, { mask = "key_padding" } }, { output = pool }))
+    pool[1].over = "first"
+    assert.same({}, refusals({ { mask = "attention_mask" }, { mask = "key_padding" } }, { output = pool }))
     assert.same({}, refusals({ { mask = "padding" }, {} }, { mask_value = -100 }))
   end)
 
