@@ -29,7 +29,8 @@ enum {
   OPTION_TEXT_PAIR,
   OPTION_ANSWERS,
   OPTION_TOP,
-  OPTION_SIMILAR
+  OPTION_SIMILAR,
+  OPTION_STRIDE
 };
 
 static const struct option info_options[] = {{"json", no_argument, NULL, OPTION_JSON},
@@ -48,6 +49,7 @@ static const struct option run_options[] = {{"weights", required_argument, NULL,
                                             {"format", required_argument, NULL, OPTION_ANSWERS},
                                             {"top", required_argument, NULL, OPTION_TOP},
                                             {"similar", no_argument, NULL, OPTION_SIMILAR},
+                                            {"stride", required_argument, NULL, OPTION_STRIDE},
                                             {"verbose", no_argument, NULL, 'v'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
@@ -82,7 +84,7 @@ static const struct {
     {"info", ":h", "--json, --licenses, --help", info_options},
     {"run", ":hv",
      "--weights, --input, --output, --entry, --text, --text-file, --text-string, --text-pair, --format, "
-     "--top, --similar, --verbose, --help",
+     "--top, --similar, --stride, --verbose, --help",
      run_options},
     {"check", ":h", "--weights, --input, --seed, --entry, --nan, --json, --help", check_options},
     {"bench", ":hr:o:", "--weights, -r, -o, --length, --profile, --bound, --compare, --help", bench_options},
@@ -166,6 +168,13 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
       return ATTN2C_OK;
     }
     attn2c_say(message, "--top: '%s', but 1 to %d is allowed", value, ATTN2C_MAX_TOP);
+    return ATTN2C_USAGE;
+  case OPTION_STRIDE:
+    if (read_decimal(value, INT32_MAX, &number)) {
+      arguments->stride = (int64_t)number;
+      return ATTN2C_OK;
+    }
+    attn2c_say(message, "--stride: '%s', but a number of tokens from 0 is allowed", value);
     return ATTN2C_USAGE;
   case OPTION_SEED:
     if (read_decimal(value, UINT64_MAX, &arguments->seed)) return ATTN2C_OK;
@@ -276,7 +285,7 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
 }
 
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
-  *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL, .seed = 1};
+  *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL, .seed = 1, .stride = -1};
   snprintf(arguments->program, sizeof arguments->program, "%s", attn2c_program_name(arguments->path));
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;
@@ -324,7 +333,8 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
 
 int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 ||
-         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar;
+         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
+         arguments->stride >= 0;
 }
 
 static const char program_help[] =

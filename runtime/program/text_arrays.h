@@ -1,6 +1,6 @@
 /* text_arrays.h - `--output NAME=F.npy` of a run of texts: the arrays of all texts, a row a text, rows of
  * tokens padded with zeros to those of the longest text. Beside the model's outputs there are `lengths` and
- * the ids. */
+ * the ids. Windows of a text have a row each; `texts` has the number of its text. */
 #ifndef ATTN2C_TEXT_ARRAYS_H
 #define ATTN2C_TEXT_ARRAYS_H
 
