@@ -1,5 +1,6 @@
--- specials.lua: tokens with a meaning of their own: which stands for a word to be filled in, and which begins a text
--- and stands for there being no answer in it. Their names are those of the folder's files, else BERT's or RoBERTa's.
+-- specials.lua: tokens with a meaning of their own: the mask, which stands for a word to be filled in; CLS, which stands
+-- for there being no answer; BOS, which begins a text that has nothing else. The folder's files name them; else they are
+-- BERT's or RoBERTa's.
 local specials = {}
 
 local usual = { { mask = "[MASK]", cls = "[CLS]" }, { mask = "<mask>", cls = "<s>" } }
@@ -19,10 +20,13 @@ local function stated(find, key, config, map)
   return find(content(config, key)) or find(content(map, key))
 end
 
---- The ids of both, nil where there is none.
-function specials.find(state, config, map)
+--- Their ids, nil where there is none; model: config.json, or nil.
+function specials.find(state, config, map, model)
   local function find(name) return name and (state.model.added_ids[name] or state.model.ids[name]) end
-  local found = { mask = stated(find, "mask_token", config, map), cls = stated(find, "cls_token", config, map) }
+  local found = { mask = stated(find, "mask_token", config, map), cls = stated(find, "cls_token", config, map),
+    bos = stated(find, "bos_token", config, map) }
+  local bos = type(model) == "table" and model.bos_token_id
+  if not found.bos and math.type(bos) == "integer" and state.model.tokens[bos] then found.bos = bos end
   local has_own = type(config) ~= "table" or not plain[config.tokenizer_class]
   for _, names in ipairs(usual) do
     local mask = find(names.mask)

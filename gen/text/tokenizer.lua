@@ -94,7 +94,8 @@ local function from_files(folder, name)
   if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
   local written, state, warnings = tokenizer.compile(root, path)
-  state.specials = specials.find(state, config, (read_json(folder, "special_tokens_map.json")))
+  state.specials = specials.find(state, config, (read_json(folder, "special_tokens_map.json")),
+    (read_json(folder, "config.json")))
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end

@@ -27,6 +27,7 @@ enum {
   OPTION_TEXT_FILE,
   OPTION_TEXT_STRING,
   OPTION_TEXT_PAIR,
+  OPTION_PAIR,
   OPTION_ANSWERS,
   OPTION_TOP,
   OPTION_SIMILAR,
@@ -45,7 +46,7 @@ static const struct option run_options[] = {{"weights", required_argument, NULL,
                                             {"text-file", required_argument, NULL, OPTION_TEXT_FILE},
                                             {"text-string", required_argument, NULL, OPTION_TEXT_STRING},
                                             {"text-pair", required_argument, NULL, OPTION_TEXT_PAIR},
-                                            {"pair", required_argument, NULL, OPTION_TEXT_PAIR},
+                                            {"pair", required_argument, NULL, OPTION_PAIR},
                                             {"format", required_argument, NULL, OPTION_ANSWERS},
                                             {"top", required_argument, NULL, OPTION_TOP},
                                             {"similar", no_argument, NULL, OPTION_SIMILAR},
@@ -118,8 +119,14 @@ static int once(const char **place, const char *value, const char *option, attn2
   return ATTN2C_OK;
 }
 
-static void add_text(attn2c_text_word *list, int *count, attn2c_text_kind kind, const char *word) {
-  list[(*count)++] = (attn2c_text_word){kind, word};
+static void add_text(attn2c_text_word *list, int *count, int option, const char *word) {
+  static const attn2c_text_word given[] = {{ATTN2C_TEXT_ANY, NULL, "--text"},
+                                           {ATTN2C_TEXT_FILE, NULL, "--text-file"},
+                                           {ATTN2C_TEXT_STRING, NULL, "--text-string"},
+                                           {ATTN2C_TEXT_ANY, NULL, "--text-pair"},
+                                           {ATTN2C_TEXT_ANY, NULL, "--pair"}};
+  list[*count] = given[option - OPTION_TEXT];
+  list[(*count)++].word = word;
 }
 
 static int take_answers(const char *value, attn2c_arguments *arguments, attn2c_message *message) {
@@ -155,10 +162,11 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
   case OPTION_TEXT:
   case OPTION_TEXT_FILE:
   case OPTION_TEXT_STRING:
-    add_text(arguments->texts, &arguments->text_count, (attn2c_text_kind)(option - OPTION_TEXT), value);
+    add_text(arguments->texts, &arguments->text_count, option, value);
     return ATTN2C_OK;
   case OPTION_TEXT_PAIR:
-    add_text(arguments->pairs, &arguments->pair_count, ATTN2C_TEXT_ANY, value);
+  case OPTION_PAIR:
+    add_text(arguments->pairs, &arguments->pair_count, option, value);
     return ATTN2C_OK;
   case OPTION_ANSWERS:
     return take_answers(value, arguments, message);
@@ -185,7 +193,7 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
       arguments->length = (int64_t)number;
       return ATTN2C_OK;
     }
-    attn2c_say(message, "--length: '%s', but a number of tokens is allowed", value);
+    attn2c_say(message, "--length: '%s', but a number of tokens from 1 is allowed", value);
     return ATTN2C_USAGE;
   case 'r':
     if (read_decimal(value, ATTN2C_MAX_REPETITIONS, &number) && number > 0) {

@@ -36,6 +36,7 @@ typedef enum {
 typedef struct {
   attn2c_text_kind kind;
   const char *word;
+  const char *option; /* that gave it, for messages */
 } attn2c_text_word;
 
 #define ATTN2C_MAX_REPETITIONS 1000000

@@ -33,7 +33,8 @@ typedef struct {
 struct attn2c_arrays {
   item *items;
   int item_count, output_count;
-  int answer; /* the output whose array goes to standard output or is asked for; -1: none */
+  int answers; /* go to standard output */
+  int answer;  /* the output whose array goes to standard output or is asked for; -1: none */
   int prints;
   int64_t texts, rows;
   kept *list;
@@ -88,8 +89,11 @@ static int is_at(const attn2c_place *place, const char *path) {
 /* What a file would be written over: the weights, the texts, or another array. */
 static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *arguments, int number,
                          const char *path) {
-  attn2c_place place;
+  attn2c_place place, output;
   attn2c_place_find(path, &place);
+  attn2c_place_descriptor(STDOUT_FILENO, &output);
+  if (arrays->answers && attn2c_place_same(&place, &output))
+    return "the answers go to the standard output, and nothing else may";
   if (attn2c_place_has_weights(&place, arguments->weights)) return "that is a file of the weights";
   for (int i = 0; i < arguments->text_count; i++)
     if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && is_at(&place, arguments->texts[i].word))
@@ -133,12 +137,13 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
   return status;
 }
 
-int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int answer,
+int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int prints, int answer,
                        attn2c_arrays **arrays, attn2c_message *message) {
   attn2c_arrays *made = calloc(1, sizeof *made);
   *arrays = NULL;
   if (!made) return ATTN2C_MEMORY;
   made->output_count = entry_of(reader)->output_count;
+  made->answers = prints || answer;
   made->answer = answer ? reader->facts->output : -1;
   made->prints = answer && arguments->answers == ATTN2C_ANSWERS_NPY && !arguments->similar;
   made->items = calloc((size_t)made->output_count + 4, sizeof *made->items);

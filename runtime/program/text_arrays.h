@@ -9,9 +9,9 @@
 
 typedef struct attn2c_arrays attn2c_arrays;
 
-/* Finds out what --output asks for; with `answer` the array that answers are made of is kept as well. All
- * faults of usage at once. */
-int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int answer,
+/* Finds out what --output asks for; with `answer` the array that answers are made of is kept as well. prints:
+ * answers go to the standard output one by one. All faults of usage at once. */
+int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int prints, int answer,
                        attn2c_arrays **arrays, attn2c_message *message);
 void attn2c_arrays_close(attn2c_arrays *arrays);
 

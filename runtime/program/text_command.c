@@ -144,11 +144,28 @@ static int encode_line(job *job, attn2c_text_tokens *tokens) {
                               tokens);
 }
 
+/* What comes next in a text without tokens is said of the BOS token alone, as transformers generates. */
+static int begin_empty(job *job, attn2c_text_tokens *tokens) {
+  static const attn2c_text_place nowhere;
+  static const uint8_t special = 2;
+  static const int32_t type;
+  if (job->facts->bos_token < 0) {
+    snprintf(job->reader->fault, sizeof job->reader->fault,
+             "has no tokens, and the tokenizer has no BOS token, which would stand before what comes next");
+    return ATTN2C_FORMAT;
+  }
+  *tokens = (attn2c_text_tokens){
+      .length = 1, .ids = &job->facts->bos_token, .types = &type, .places = &nowhere, .sources = &special};
+  return ATTN2C_OK;
+}
+
 /* Encodes the line in hand, or its next window, and keeps what its answer needs. */
 static int add_line(job *job) {
   attn2c_text_tokens tokens;
   char place[ATTN2C_LINE_PLACE];
   int status = encode_line(job, &tokens);
+  if (status == ATTN2C_OK && tokens.length == 0 && job->facts->answer == ATTN2C_ANSWER_NEXT)
+    status = begin_empty(job, &tokens);
   if (status == ATTN2C_OK) status = attn2c_reader_add(job->reader, &tokens);
   if (status != ATTN2C_OK) {
     attn2c_line_place(&job->line, place, sizeof place);
@@ -296,7 +313,8 @@ static int run_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK) status = attn2c_text_source_open(arguments, notes, &job->source, job->message);
   if (status == ATTN2C_OK) status = attn2c_reader_create(job->model, job->facts, &job->reader);
   if (status == ATTN2C_OK)
-    status = attn2c_arrays_open(job->reader, arguments, job->gathers, &job->arrays, job->message);
+    status =
+        attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status != ATTN2C_OK) return status;
   attn2c_signals_note();

@@ -110,8 +110,8 @@ Test(text_program, lines_of_a_file_come_with_their_pairs) {
   char text[300];
   const char *path = scratch_path("lines");
   scratch_put(path, lines, sizeof lines - 1);
-  attn2c_text_word texts[] = {{ATTN2C_TEXT_ANY, path}, {ATTN2C_TEXT_STRING, path}};
-  attn2c_text_word pairs[] = {{ATTN2C_TEXT_ANY, path}};
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_ANY, path, "--text"}, {ATTN2C_TEXT_STRING, path, "--text-string"}};
+  attn2c_text_word pairs[] = {{ATTN2C_TEXT_ANY, path, "--text-pair"}};
   attn2c_arguments arguments = {.texts = texts, .text_count = 1};
   cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_OK);
   cr_assert_str_eq(text, "one|;|;two\tthree\tfour|;last|;");
@@ -130,7 +130,7 @@ Test(text_program, without_memory_a_source_says_so) {
   char text[300];
   const char *path = scratch_path("lines");
   scratch_put(path, "a\nb\n", 4);
-  attn2c_text_word texts[] = {{ATTN2C_TEXT_FILE, path}};
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_FILE, path, "--text-file"}};
   attn2c_arguments arguments = {.texts = texts, .text_count = 1};
   int failed = 0, done = 0;
   for (int n = 1; n < 40 && !done; n++) {

@@ -168,6 +168,11 @@ describe("a packed file", function()
     write("longer.lua", (TINY:gsub("seq = 5", "seq = 6")))
     runs(attn2c("build", "longer.lua", "-o", "longer"))
     fails({ "longer/tiny", "check", "--weights", "tiny.weights" }, 3, { "of another description of tiny (" })
+    runs(attn2c("build", "tiny.lua", "-o", "plain", "target=x86_64"))
+    local target = read("tiny.weights"):match("^%Z+", 81)
+    fails({ "plain/tiny", "check", "--weights", "tiny.weights" }, 3, { target == "x86_64"
+      and "of another description of tiny (" -- the machine has no more
+      or ("of a build for another target, %s, and this is for x86_64; pack them again: tiny pack "):format(target) })
     -- With the same description and other tiles.
     runs(attn2c("build", "tiny.lua", "-o", "tiles", "plan.panel=16"))
     runs { "tiles/tiny", "pack", "--weights", "tiny.st", "-o", "tiles.weights" }

@@ -239,8 +239,18 @@ describe("words of the command line", function()
   end)
 
   it("that do not go together are refused in a line", function()
+    helper.write(folder .. "/two", "the dog\nx\n")
+    helper.write(folder .. "/one", "the dog\n")
     for _, case in ipairs {
-      { "sequence", "--text-file missing.txt", 4, "missing.txt: No such file" },
+      { "sequence", "--text-file missing.txt", 4, "sequence: --text-file missing.txt: No such file" },
+      { "sequence", "--text a --pair missing.txt --pair missing.txt", 2, "--pair: there are 2 pairs and 1 texts" },
+      { "sequence", "--text-string a --text - --text-pair x <two", 2, "standard input: line 1: has no pair: there are "
+        .. "fewer of --text-pair" },
+      { "sequence", "--text-file two --text-pair x", 2, "--text-pair: there are 1 pairs and 2 texts" },
+      { "sequence", "--text a --format npy --output lengths=/dev/stdout | cat; exit ${PIPESTATUS[0]}", 2,
+        "--output lengths=/dev/stdout: the answers go to the standard output, and nothing else may" },
+      { "sequence", "--text a --format npy --output lengths=both.npy >both.npy", 2, "the answers go to the standard" },
+      { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "the answers go to the standard output" },
       { "sequence", "--text .", 0, "" },
       { "sequence", "--text a --similar", 2, "--similar: goes with models that give an embedding" },
       { "sentence", "--text a --top 2", 2, "--top: goes with models that give labels or tokens" },
@@ -252,8 +262,12 @@ describe("words of the command line", function()
       { "sequence", "--text a --output logits=-", 2, "--format npy writes that of the answers" },
       { "sequence", "--text two --output logits=./two", 2, "texts are read from there" },
       { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read once" },
-      { "sequence", "--text a --text b --text-pair c", 2, "--text: text 2: has no pair" },
-      { "sequence", "--text a --text-pair b --text-pair c", 2, "there are more pairs than texts" },
+      { "sequence", "--text a --text b --text-pair c", 2, "--text-pair: there are 1 pairs and 2 texts, but a pair for each "
+        .. "text is expected" },
+      { "sequence", "--text a --text-pair b --text-pair c", 2, "there are 2 pairs and 1 texts" },
+      { "sequence", "--text - --text-pair b --text-pair c <one", 2, "--text-pair: text 2: is a pair without a text: "
+        .. "there are fewer of --text" },
+      { "pairs", "--text-string 'no tab'", 3, "--text-string: text 1: has no tab" },
       { "pairs", "--text 'no tab'", 3, "--text: text 1: has no tab between text and pair" },
       { "sequence", "--text - --output logits=none.npy </dev/null", 3, "no array is written" },
     } do
@@ -421,12 +435,24 @@ describe("hostile text", function()
     assert.equal(mended, output_of(run_line("sequence", "--text $'a \\xff b'")))
   end)
 
-  it("of no tokens has no answer", function()
+  it("of no tokens is what follows the BOS token, or has no answer", function()
     files.write_all(folder, { { name = "empty.txt", text = "the\n\ndog\n" } })
-    local got = lines_of(output_of(run_line("next", "--text empty.txt")))
-    assert.equal(3, #got)
-    assert.equal("-", got[2])
-    assert.equal('{"tokens":[]}', lines_of(output_of(run_line("next", "--text empty.txt --format jsonl")))[2])
+    local code, said = run(run_line("next", "--text empty.txt"))
+    assert.equal(3, code)
+    assert.matches("^[^\n]+\nnext: empty%.txt: line 2: has no tokens, and the tokenizer has no BOS token, which would "
+      .. "stand before what comes next\n$", said)
+    sh(("rm -rf begins && cp -r %s begins"):format(shell(goldens .. "/next")))
+    local text = helper.read(folder .. "/begins/config.json"):gsub('"bos_token_id": 50256', '"bos_token_id": 7')
+    helper.write(folder .. "/begins/config.json", text)
+    sh(("ATTN2C_CFLAGS=-O0 %s build begins -o begun 2>&1"):format(shell(root .. "/gen/attn2c")))
+    sh("begun/begins run --weights begins --format jsonl --text empty.txt --output logits=begun.npy "
+      .. "--output input_ids=begun_ids.npy --output lengths=begun_lengths.npy >begun.txt")
+    local ids, shape = npy(folder .. "/begun_ids.npy")
+    assert.equal(7, ids[tonumber(shape:match("3, (%d+)")) + 1])
+    assert.equal(1, npy(folder .. "/begun_lengths.npy")[2])
+    local lines = lines_of(helper.read(folder .. "/begun.txt"))
+    assert.equal(3, #lines)
+    assert.equal(5, #dkjson.decode(lines[2]).next)
   end)
 end)
 
