@@ -1,6 +1,6 @@
--- specials.lua: tokens with a meaning of their own: the mask, which stands for a word to be filled in; CLS, which stands
--- for there being no answer; BOS, which begins a text that has nothing else. The folder's files name them; else they are
--- BERT's or RoBERTa's.
+-- specials.lua: tokens with a meaning of their own: the mask, which stands for a word to be filled in; CLS, which
+-- stands for there being no answer; BOS, which begins a text that has nothing else. The folder's files name them; else
+-- they are BERT's or RoBERTa's.
 local specials = {}
 
 local usual = { { mask = "[MASK]", cls = "[CLS]" }, { mask = "<mask>", cls = "<s>" } }

@@ -357,6 +357,14 @@ describe("build --embed", function()
       { "of another description of tiny" })
     assert.is_nil(lfs.attributes(here .. "/never/tiny", "mode"))
     assert.is_nil(lfs.attributes(here .. "/never/libtiny.a", "mode"))
+    for name in lfs.dir(here .. "/never") do assert.matches("^%.+l?o?c?k?$", name) end
+    -- A folder that was built before has what it had.
+    runs(attn2c("build", "tiny.lua", "-o", "before"))
+    local header = read("before/tiny.h")
+    fails(attn2c("build", "tiny.lua", "-o", "before", "seq=6", "--embed", "tiny.weights"), 3,
+      { "of another description of tiny" })
+    assert.equal(header, read("before/tiny.h"))
+    assert.equal(expected, answer("before/tiny", "tiny.st"))
     for name in lfs.dir(root .. "/out/spec/cache/attn2c") do assert.is_nil(name:match("^new"), name) end
   end)
 

@@ -249,7 +249,7 @@ describe("words of the command line", function()
       { "sequence", "--text-file two --text-pair x", 2, "--text-pair: there are 1 pairs and 2 texts" },
       { "sequence", "--text a --format npy --output lengths=/dev/stdout | cat; exit ${PIPESTATUS[0]}", 2,
         "--output lengths=/dev/stdout: the answers go to the standard output, and nothing else may" },
-      { "sequence", "--text a --format npy --output lengths=both.npy >both.npy", 2, "the answers go to the standard" },
+      { "sequence", "--text a --format npy --output lengths=both.npy >both.npy", 2, "the answers go to the stan" },
       { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "the answers go to the standard output" },
       { "sequence", "--text .", 0, "" },
       { "sequence", "--text a --similar", 2, "--similar: goes with models that give an embedding" },
@@ -262,8 +262,8 @@ describe("words of the command line", function()
       { "sequence", "--text a --output logits=-", 2, "--format npy writes that of the answers" },
       { "sequence", "--text two --output logits=./two", 2, "texts are read from there" },
       { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read once" },
-      { "sequence", "--text a --text b --text-pair c", 2, "--text-pair: there are 1 pairs and 2 texts, but a pair for each "
-        .. "text is expected" },
+      { "sequence", "--text a --text b --text-pair c", 2, "--text-pair: there are 1 pairs and 2 texts, but a pair for "
+        .. "each text is expected" },
       { "sequence", "--text a --text-pair b --text-pair c", 2, "there are 2 pairs and 1 texts" },
       { "sequence", "--text - --text-pair b --text-pair c <one", 2, "--text-pair: text 2: is a pair without a text: "
         .. "there are fewer of --text" },
