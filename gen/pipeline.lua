@@ -38,7 +38,8 @@ function gather.graph(state)
   if not path then return end
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   local tables, made, warnings = tokenizer.from_path((path:gsub("/%.$", "")))
-  state.tokenizer = { tables = tables, tokens = made.model.largest + 1, mask = made.mask }
+  state.tokenizer = { tables = tables, tokens = made.model.largest + 1, mask = made.specials.mask,
+    bos = made.specials.bos, cls = made.specials.cls }
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local rows = state.spec.input.vocab
   if state.tokenizer.tokens > rows then

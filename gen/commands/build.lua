@@ -116,7 +116,7 @@ local function compile(state, folder, root, options, bar)
     providers = { library = #state.kernels > 0 and "libxsmm" or "c", program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end
-  local results, is_changed = runner.run(context, jobs)
+  local results = runner.run(context, jobs)
   local outputs = only and {} or recipe.links(spec)
   for _, job in ipairs(jobs) do
     if job.is_output then
@@ -125,18 +125,20 @@ local function compile(state, folder, root, options, bar)
   end
   if not only then outputs[#outputs + 1] = sbom_of(state, jobs, results, context.toolchain.cflags, made, options) end
   files.write_all(folder, outputs)
-  if is_changed then context.store:sweep() end
+  context.store:sweep()
 end
 
 --- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, or the one
 --- result options.only, made by CC with ATTN2C_CFLAGS and ATTN2C_LDFLAGS; options.embed, weights and is_static say what
 --- is linked in (embed.lua, recipe.lua), options.arguments, a parsed command line, what repeats it (again.lua). The
---- folder is ours alone meanwhile.
+--- folder is ours alone meanwhile; on a fault it has what it had.
 function build.make(state, folder, root, options)
   local bar <close> = progress.start()
   files.make_folder(folder)
   lock.hold(folder, say, function()
     files.sweep(folder)
+    local put_back = files.keep(folder, state.files)
+    local _ <close> = setmetatable({}, { __close = function(_, fault) if fault then put_back() end end })
     files.write_all(folder, state.files)
     if options.compile or options.only then
       compile(state, folder, root, options, bar)

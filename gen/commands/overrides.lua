@@ -36,7 +36,18 @@ end
 -- key and value of a word; nil where it is none, which the describe pass says better.
 local function parse(word) return word:match("^([^=]*)=(.*)$") end
 
---- Refuses a key that is given twice, and, but where `lists` are taken, more than one value.
+-- A value that is twice in a list would be measured twice; nil where there is none.
+local function repeated(values)
+  local seen = {}
+  for _, value in ipairs(values) do
+    local plain = value:match("^%s*(.-)%s*$")
+    if seen[plain] then return plain end
+    seen[plain] = true
+  end
+  return nil
+end
+
+--- Refuses a key that is given twice, a value that is twice in a list, and, but where `lists` are taken, more than one.
 function overrides.check(list, lists)
   local seen = {}
   for _, word in ipairs(list) do
@@ -44,8 +55,13 @@ function overrides.check(list, lists)
     if key then
       if seen[key] then faults.raise("usage", ("%s: the key is given twice"):format(faults.quote(key))) end
       seen[key] = true
-      if not lists and #overrides.split(value) > 1 then
+      local values = overrides.split(value)
+      if not lists and #values > 1 then
         faults.raise("usage", ("%s: a list of values, which only bench takes"):format(faults.quote(word)))
+      end
+      local twice = repeated(values)
+      if twice then
+        faults.raise("usage", ("%s: the value %s is given twice"):format(faults.quote(key), faults.quote(twice)))
       end
     end
   end

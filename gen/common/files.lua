@@ -126,6 +126,23 @@ function files.write_all(folder, list)
   end
 end
 
+--- What stands in a folder under the names of such a list; a call of the result puts it back, and removes what was not
+--- there.
+function files.keep(folder, list)
+  local kept = {}
+  for _, file in ipairs(list) do
+    local path = folder .. "/" .. file.name
+    kept[#kept + 1] = { name = file.name, link = lfs.symlinkattributes(path, "target"), text = files.read(path) }
+  end
+  return function()
+    local there = {}
+    for _, file in ipairs(kept) do
+      if file.link or file.text then there[#there + 1] = file else os.remove(folder .. "/" .. file.name) end
+    end
+    files.write_all(folder, there)
+  end
+end
+
 --- Writes one file that the user has named: a new one, or one over a regular file, also through a symbolic link.
 function files.write(path, text)
   local mode = lfs.symlinkattributes(path, "mode")

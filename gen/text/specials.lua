@@ -1,6 +1,12 @@
--- specials.lua: which token stands for a word to be filled in: as the folder's files call it, else as BERT and RoBERTa
--- do.
+-- specials.lua: tokens with a meaning of their own: the mask, which stands for a word to be filled in; CLS, which
+-- stands for there being no answer; BOS, which begins a text that has nothing else. The folder's files name them; else
+-- they are BERT's or RoBERTa's.
 local specials = {}
+
+local usual = { { mask = "[MASK]", cls = "[CLS]" }, { mask = "<mask>", cls = "<s>" } }
+
+-- Classes of tokenizers that have no names but those of their files.
+local plain = { PreTrainedTokenizerFast = true, TokenizersBackend = true }
 
 -- The content of a token in a file: a text, or an object with one.
 local function content(root, key)
@@ -9,16 +15,27 @@ local function content(root, key)
   return type(value) == "string" and value or nil
 end
 
---- The id of the mask token; nil where there is none. Files: tokenizer_config.json, special_tokens_map.json.
-function specials.mask(state, ...)
-  local names = {}
-  for i = 1, select("#", ...) do names[#names + 1] = content((select(i, ...)), "mask_token") end
-  for _, name in ipairs { "[MASK]", "<mask>" } do names[#names + 1] = name end
-  for _, name in ipairs(names) do
-    local id = state.model.added_ids[name] or state.model.ids[name]
-    if id then return id end
+-- The id of the token that a file names by `key`; files: tokenizer_config.json, special_tokens_map.json.
+local function stated(find, key, config, map)
+  return find(content(config, key)) or find(content(map, key))
+end
+
+--- Their ids, nil where there is none; model: config.json, or nil.
+function specials.find(state, config, map, model)
+  local function find(name) return name and (state.model.added_ids[name] or state.model.ids[name]) end
+  local found = { mask = stated(find, "mask_token", config, map), cls = stated(find, "cls_token", config, map),
+    bos = stated(find, "bos_token", config, map) }
+  local bos = type(model) == "table" and model.bos_token_id
+  if not found.bos and math.type(bos) == "integer" and state.model.tokens[bos] then found.bos = bos end
+  local has_own = type(config) ~= "table" or not plain[config.tokenizer_class]
+  for _, names in ipairs(usual) do
+    local mask = find(names.mask)
+    if mask then
+      found.mask = found.mask or mask
+      found.cls = found.cls or (has_own and find(names.cls) or nil)
+    end
   end
-  return nil
+  return found
 end
 
 return specials

@@ -94,15 +94,16 @@ local function from_files(folder, name)
   if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
   local written, state, warnings = tokenizer.compile(root, path)
-  state.mask = specials.mask(state, config, read_json(folder, "special_tokens_map.json"))
+  state.specials = specials.find(state, config, (read_json(folder, "special_tokens_map.json")),
+    (read_json(folder, "config.json")))
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end
   return written, state, warnings
 end
 
---- Tables from a folder: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. nil where it has none. state.mask
---- is the id of the token that stands for a word to be filled in, where there is one.
+--- Tables from a folder: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. nil where it has none.
+--- state.specials has the ids of special tokens (specials.lua).
 function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
 
 --- The same of a folder or of a tokenizer.json by any name. Faults: io where there is none.

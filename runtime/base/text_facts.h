@@ -29,6 +29,8 @@ typedef struct attn2c_text_facts {
   int label_count;
   attn2c_label_function function;
   int32_t mask_token;          /* -1: there is none */
+  int32_t bos_token;           /* what begins a text without tokens; -1: there is none */
+  int32_t cls_token;           /* of a span: its row's score is that of no answer; -1: there is none */
   const attn2c_lengths *calls; /* how a text of any length becomes a call */
 } attn2c_text_facts;
 

@@ -58,6 +58,55 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
+/* What neighbouring windows share unless the caller says so: transformers' doc_stride. */
+#define USUAL_STRIDE 128
+
+static size_t tokens_of_pair(const attn2c_text_tokens *tokens) {
+  size_t count = 0;
+  for (size_t i = 0; i < tokens->length; i++) count += tokens->sources[i] == 1;
+  return count;
+}
+
+/* Where the question alone takes a whole call `fault` says so. */
+static void note_long_question(attn2c_reader *reader) {
+  attn2c_text_input alone = reader->windowed;
+  attn2c_text_tokens tokens;
+  alone.pair = "", alone.pair_length = 0;
+  alone.limit.tokens = ATTN2C_TEXT_ANY_LENGTH;
+  if (attn2c_text_encode(reader->work, &alone, &tokens) != ATTN2C_OK || tokens.length < reader->longest)
+    return;
+  snprintf(reader->fault, sizeof reader->fault,
+           "the question has %zu tokens with special ones: of the %zu of a call none is left for its pair",
+           tokens.length, reader->longest);
+}
+
+int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length, const char *pair,
+                         size_t pair_length, int64_t stride, attn2c_text_tokens *tokens) {
+  attn2c_text_input *input = &reader->windowed;
+  *input = (attn2c_text_input){.text = text, .length = length, .pair = pair, .pair_length = pair_length};
+  input->limit = attn2c_text_stated_limit(reader->text);
+  input->limit.tokens = reader->longest, input->limit.strategy = ATTN2C_TEXT_ONLY_SECOND;
+  const int status = attn2c_text_encode(reader->work, input, tokens);
+  if (status == ATTN2C_MEMORY) return fail(reader, status, attn2c_strerror(status));
+  const size_t room = tokens_of_pair(tokens);
+  if (status != ATTN2C_OK || tokens->length > reader->longest || (tokens->removed > 0 && room == 0)) {
+    fail(reader, ATTN2C_FORMAT, attn2c_text_fault(reader->work));
+    note_long_question(reader);
+    return ATTN2C_FORMAT;
+  }
+  reader->stride = stride >= 0 ? (size_t)stride : room / 2 < USUAL_STRIDE ? room / 2 : USUAL_STRIDE;
+  if (tokens->removed == 0 || reader->stride < room) return ATTN2C_OK;
+  snprintf(reader->fault, sizeof reader->fault,
+           "windows of the pair have %zu tokens: they share at most %zu, not %zu", room, room - 1,
+           reader->stride);
+  return ATTN2C_USAGE;
+}
+
+int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens) {
+  const int status = attn2c_text_encode_next(reader->work, &reader->windowed, reader->stride, tokens);
+  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+}
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
                          const char **text, size_t *length) {
   const int status = attn2c_text_decode(reader->work, ids, count, skip_special, text, length);

@@ -19,6 +19,8 @@ typedef struct attn2c_reader {
   size_t count, room;
   int32_t *tokens; /* ids and types of all texts */
   size_t used, tokens_room;
+  attn2c_text_input windowed; /* whose windows are asked for, and what two neighbours share */
+  size_t stride;
   int (*stops)(void); /* asked between calls of the model; not 0: no more are made. NULL: all are made */
   char fault[256];    /* what the last call that failed ran into */
 } attn2c_reader;
@@ -28,6 +30,7 @@ typedef struct attn2c_reader_text {
   size_t first; /* of reader->tokens: ids, then as many types */
   size_t length;
   int entry;
+  int64_t number; /* the caller's own */
 } attn2c_reader_text;
 
 /* ATTN2C_OK, _MEMORY, or _FORMAT where the tables are damaged; then *reader is NULL. */
@@ -39,6 +42,17 @@ void attn2c_reader_destroy(attn2c_reader *reader);
  * tokenizer.json states. ATTN2C_OK, _FORMAT or _MEMORY. */
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens);
+
+/* A pair of a question and what may hold its answer: the question whole, and a window of the second text, the
+ * first one (the last one where tokenizer.json cuts from the left). `stride`: tokens that neighbouring
+ * windows share; ATTN2C_STRIDE_USUAL: 128, or half of the room that the question leaves where that is less.
+ * Then the other windows, one after the other, until tokens->removed is 0: no token is left for a later one.
+ * ATTN2C_OK; ATTN2C_USAGE: more is to be shared than there is room; ATTN2C_FORMAT: the question leaves no
+ * room; ATTN2C_MEMORY. */
+#define ATTN2C_STRIDE_USUAL (-1)
+int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length, const char *pair,
+                         size_t pair_length, int64_t stride, attn2c_text_tokens *tokens);
+int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens);
 
 /* Ids into text (text.h): in the tokenizer's memory until its next call. */
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,

@@ -27,9 +27,11 @@ enum {
   OPTION_TEXT_FILE,
   OPTION_TEXT_STRING,
   OPTION_TEXT_PAIR,
+  OPTION_PAIR,
   OPTION_ANSWERS,
   OPTION_TOP,
-  OPTION_SIMILAR
+  OPTION_SIMILAR,
+  OPTION_STRIDE
 };
 
 static const struct option info_options[] = {{"json", no_argument, NULL, OPTION_JSON},
@@ -44,10 +46,11 @@ static const struct option run_options[] = {{"weights", required_argument, NULL,
                                             {"text-file", required_argument, NULL, OPTION_TEXT_FILE},
                                             {"text-string", required_argument, NULL, OPTION_TEXT_STRING},
                                             {"text-pair", required_argument, NULL, OPTION_TEXT_PAIR},
-                                            {"pair", required_argument, NULL, OPTION_TEXT_PAIR},
+                                            {"pair", required_argument, NULL, OPTION_PAIR},
                                             {"format", required_argument, NULL, OPTION_ANSWERS},
                                             {"top", required_argument, NULL, OPTION_TOP},
                                             {"similar", no_argument, NULL, OPTION_SIMILAR},
+                                            {"stride", required_argument, NULL, OPTION_STRIDE},
                                             {"verbose", no_argument, NULL, 'v'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
@@ -82,7 +85,7 @@ static const struct {
     {"info", ":h", "--json, --licenses, --help", info_options},
     {"run", ":hv",
      "--weights, --input, --output, --entry, --text, --text-file, --text-string, --text-pair, --format, "
-     "--top, --similar, --verbose, --help",
+     "--top, --similar, --stride, --verbose, --help",
      run_options},
     {"check", ":h", "--weights, --input, --seed, --entry, --nan, --json, --help", check_options},
     {"bench", ":hr:o:", "--weights, -r, -o, --length, --profile, --bound, --compare, --help", bench_options},
@@ -116,8 +119,14 @@ static int once(const char **place, const char *value, const char *option, attn2
   return ATTN2C_OK;
 }
 
-static void add_text(attn2c_text_word *list, int *count, attn2c_text_kind kind, const char *word) {
-  list[(*count)++] = (attn2c_text_word){kind, word};
+static void add_text(attn2c_text_word *list, int *count, int option, const char *word) {
+  static const attn2c_text_word given[] = {{ATTN2C_TEXT_ANY, NULL, "--text"},
+                                           {ATTN2C_TEXT_FILE, NULL, "--text-file"},
+                                           {ATTN2C_TEXT_STRING, NULL, "--text-string"},
+                                           {ATTN2C_TEXT_ANY, NULL, "--text-pair"},
+                                           {ATTN2C_TEXT_ANY, NULL, "--pair"}};
+  list[*count] = given[option - OPTION_TEXT];
+  list[(*count)++].word = word;
 }
 
 static int take_answers(const char *value, attn2c_arguments *arguments, attn2c_message *message) {
@@ -153,10 +162,11 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
   case OPTION_TEXT:
   case OPTION_TEXT_FILE:
   case OPTION_TEXT_STRING:
-    add_text(arguments->texts, &arguments->text_count, (attn2c_text_kind)(option - OPTION_TEXT), value);
+    add_text(arguments->texts, &arguments->text_count, option, value);
     return ATTN2C_OK;
   case OPTION_TEXT_PAIR:
-    add_text(arguments->pairs, &arguments->pair_count, ATTN2C_TEXT_ANY, value);
+  case OPTION_PAIR:
+    add_text(arguments->pairs, &arguments->pair_count, option, value);
     return ATTN2C_OK;
   case OPTION_ANSWERS:
     return take_answers(value, arguments, message);
@@ -167,6 +177,13 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
     }
     attn2c_say(message, "--top: '%s', but 1 to %d is allowed", value, ATTN2C_MAX_TOP);
     return ATTN2C_USAGE;
+  case OPTION_STRIDE:
+    if (read_decimal(value, INT32_MAX, &number)) {
+      arguments->stride = (int64_t)number;
+      return ATTN2C_OK;
+    }
+    attn2c_say(message, "--stride: '%s', but a number of tokens from 0 is allowed", value);
+    return ATTN2C_USAGE;
   case OPTION_SEED:
     if (read_decimal(value, UINT64_MAX, &arguments->seed)) return ATTN2C_OK;
     attn2c_say(message, "--seed: '%s', but 0 to 18446744073709551615 is allowed", value);
@@ -176,7 +193,7 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
       arguments->length = (int64_t)number;
       return ATTN2C_OK;
     }
-    attn2c_say(message, "--length: '%s', but a number of tokens is allowed", value);
+    attn2c_say(message, "--length: '%s', but a number of tokens from 1 is allowed", value);
     return ATTN2C_USAGE;
   case 'r':
     if (read_decimal(value, ATTN2C_MAX_REPETITIONS, &number) && number > 0) {
@@ -276,7 +293,7 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
 }
 
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
-  *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL, .seed = 1};
+  *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL, .seed = 1, .stride = -1};
   snprintf(arguments->program, sizeof arguments->program, "%s", attn2c_program_name(arguments->path));
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;
@@ -324,7 +341,8 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
 
 int attn2c_asks_text(const attn2c_arguments *arguments) {
   return arguments->text_count > 0 || arguments->pair_count > 0 ||
-         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar;
+         arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
+         arguments->stride >= 0;
 }
 
 static const char program_help[] =

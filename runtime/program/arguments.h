@@ -36,6 +36,7 @@ typedef enum {
 typedef struct {
   attn2c_text_kind kind;
   const char *word;
+  const char *option; /* that gave it, for messages */
 } attn2c_text_word;
 
 #define ATTN2C_MAX_REPETITIONS 1000000
@@ -57,8 +58,9 @@ typedef struct {
   attn2c_text_word *texts, *pairs; /* in the order given */
   int text_count, pair_count;
   attn2c_answer_format answers;
-  int top;     /* 0: not given */
-  int similar; /* how alike the texts are */
+  int top;        /* 0: not given */
+  int similar;    /* how alike the texts are */
+  int64_t stride; /* tokens that neighbouring windows share; -1: not given */
 } attn2c_arguments;
 
 /* Reads argv into *arguments, which points into it. ATTN2C_OK, _USAGE or _MEMORY; free it either way. */

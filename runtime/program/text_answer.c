@@ -37,20 +37,20 @@ int attn2c_best(const float *scores, int64_t count, attn2c_label_function functi
 }
 
 attn2c_span attn2c_best_span(const float *begins, const float *ends, int64_t rows, const unsigned char *may,
-                             int64_t longest) {
+                             int64_t none, int64_t longest) {
   attn2c_span best = {-1, -1, 0.0};
   double begin_largest = -INFINITY, end_largest = -INFINITY, begin_sum = 0.0, end_sum = 0.0,
          best_score = -INFINITY;
   for (int64_t i = 0; i < rows; i++) {
-    if (may[i] != 1) continue;
+    if (may[i] != 1 && i != none) continue;
     if (is_better((double)begins[i], begin_largest)) begin_largest = (double)begins[i];
     if (is_better((double)ends[i], end_largest)) end_largest = (double)ends[i];
   }
   for (int64_t i = 0; i < rows; i++) {
-    if (may[i] != 1) continue;
+    if (may[i] != 1 && i != none) continue;
     begin_sum += exp((double)begins[i] - begin_largest);
     end_sum += exp((double)ends[i] - end_largest);
-    for (int64_t j = i; j < rows && j < i + longest; j++) {
+    for (int64_t j = i; i != none && j < rows && j < i + longest; j++) {
       const double score = (double)begins[i] + (double)ends[j];
       if (may[j] != 1 || !is_better(score, best_score)) continue;
       best_score = score;

@@ -21,9 +21,10 @@ typedef struct {
 } attn2c_span;
 
 /* The span with the largest product of probabilities, among the rows that may be part of an answer (may
- * is 1), of at most `longest` rows. */
+ * is 1), of at most `longest` rows. Row `none`, whose scores are those of there being no answer, counts in
+ * the probabilities, too; -1: there is none. */
 attn2c_span attn2c_best_span(const float *begins, const float *ends, int64_t rows, const unsigned char *may,
-                             int64_t longest);
+                             int64_t none, int64_t longest);
 
 /* The cosine of two vectors; 0 where one is zero. */
 double attn2c_cosine(const float *a, const float *b, int64_t width);

@@ -12,7 +12,7 @@
 #include "formats/place.h"
 
 /* What an array is of, beside the model's outputs, which have their numbers. */
-enum { OF_LENGTHS = -1, OF_IDS = -2, OF_TYPES = -3 };
+enum { OF_LENGTHS = -1, OF_IDS = -2, OF_TYPES = -3, OF_TEXTS = -4 };
 
 typedef struct {
   const char *name;
@@ -25,6 +25,7 @@ typedef struct {
   int64_t texts, rows;
   void **values;    /* one an output; NULL: not kept */
   int32_t *lengths; /* of each */
+  int32_t *numbers; /* of each: which of the lines it is of, from 0 */
   int32_t *tokens;  /* of each its ids, then its types */
   size_t token_count;
 } kept;
@@ -32,7 +33,8 @@ typedef struct {
 struct attn2c_arrays {
   item *items;
   int item_count, output_count;
-  int answer; /* the output whose array goes to standard output or is asked for; -1: none */
+  int answers; /* go to standard output */
+  int answer;  /* the output whose array goes to standard output or is asked for; -1: none */
   int prints;
   int64_t texts, rows;
   kept *list;
@@ -60,6 +62,8 @@ static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
   if (facts->types >= 0)
     arrays->items[arrays->item_count++] =
         (item){reader->model->tensors[entry->inputs[facts->types]].name, OF_TYPES, NULL};
+  if (facts->answer == ATTN2C_ANSWER_SPAN)
+    arrays->items[arrays->item_count++] = (item){"texts", OF_TEXTS, NULL};
 }
 
 /* The item that NAME of NAME=PATH means; -1: none. What stands before '=' is no name if it has a slash. */
@@ -85,8 +89,11 @@ static int is_at(const attn2c_place *place, const char *path) {
 /* What a file would be written over: the weights, the texts, or another array. */
 static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *arguments, int number,
                          const char *path) {
-  attn2c_place place;
+  attn2c_place place, output;
   attn2c_place_find(path, &place);
+  attn2c_place_descriptor(STDOUT_FILENO, &output);
+  if (arrays->answers && attn2c_place_same(&place, &output))
+    return "the answers go to the standard output, and nothing else may";
   if (attn2c_place_has_weights(&place, arguments->weights)) return "that is a file of the weights";
   for (int i = 0; i < arguments->text_count; i++)
     if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && is_at(&place, arguments->texts[i].word))
@@ -130,15 +137,16 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
   return status;
 }
 
-int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int answer,
+int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int prints, int answer,
                        attn2c_arrays **arrays, attn2c_message *message) {
   attn2c_arrays *made = calloc(1, sizeof *made);
   *arrays = NULL;
   if (!made) return ATTN2C_MEMORY;
   made->output_count = entry_of(reader)->output_count;
+  made->answers = prints || answer;
   made->answer = answer ? reader->facts->output : -1;
   made->prints = answer && arguments->answers == ATTN2C_ANSWERS_NPY && !arguments->similar;
-  made->items = calloc((size_t)made->output_count + 3, sizeof *made->items);
+  made->items = calloc((size_t)made->output_count + 4, sizeof *made->items);
   int status = ATTN2C_MEMORY;
   if (made->items) {
     list_items(made, reader);
@@ -158,6 +166,7 @@ void attn2c_arrays_close(attn2c_arrays *arrays) {
     for (int o = 0; o < arrays->output_count && each->values; o++) attn2c_free(each->values[o]);
     free(each->values);
     free(each->lengths);
+    free(each->numbers);
     free(each->tokens);
   }
   free(arrays->list);
@@ -190,13 +199,17 @@ int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64
   *each = (kept){.texts = (int64_t)reader->count, .rows = rows};
   each->values = calloc((size_t)arrays->output_count + 1, sizeof *each->values);
   each->lengths = calloc(reader->count + 1, sizeof *each->lengths);
+  each->numbers = calloc(reader->count + 1, sizeof *each->numbers);
   each->tokens = calloc(reader->used + 1, sizeof *each->tokens);
-  if (!each->values || !each->lengths || !each->tokens) goto no_memory;
+  if (!each->values || !each->lengths || !each->numbers || !each->tokens) goto no_memory;
   for (int o = 0; o < arrays->output_count; o++) {
     if (!attn2c_arrays_wants(arrays, o)) continue;
     each->values[o] = outputs[o], outputs[o] = NULL;
   }
-  for (size_t i = 0; i < reader->count; i++) each->lengths[i] = (int32_t)reader->texts[i].length;
+  for (size_t i = 0; i < reader->count; i++) {
+    each->lengths[i] = (int32_t)reader->texts[i].length;
+    each->numbers[i] = (int32_t)reader->texts[i].number;
+  }
   if (reader->used) memcpy(each->tokens, reader->tokens, reader->used * sizeof *each->tokens);
   arrays->texts += each->texts;
   if (rows > arrays->rows) arrays->rows = rows;
@@ -220,14 +233,14 @@ static void join_output(const attn2c_arrays *arrays, const attn2c_reader *reader
   }
 }
 
-/* Lengths [texts], or ids or types [texts][rows]. */
+/* Lengths or numbers [texts], or ids or types [texts][rows]. */
 static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
   for (size_t c = 0; c < arrays->count; c++) {
     const int32_t *tokens = arrays->list[c].tokens;
     for (int64_t i = 0; i < arrays->list[c].texts; i++) {
       const int32_t length = arrays->list[c].lengths[i];
-      if (of == OF_LENGTHS) {
-        *to++ = length;
+      if (of == OF_LENGTHS || of == OF_TEXTS) {
+        *to++ = of == OF_TEXTS ? arrays->list[c].numbers[i] : length;
         continue;
       }
       memcpy(to, of == OF_TYPES ? tokens + length : tokens, (size_t)length * sizeof *to);
@@ -239,7 +252,7 @@ static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
 /* Rank and shape of an array of all texts. */
 static int shape_of(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, int64_t *shape) {
   shape[0] = arrays->texts, shape[1] = arrays->rows;
-  if (of < 0) return of == OF_LENGTHS ? 1 : 2;
+  if (of < 0) return of == OF_LENGTHS || of == OF_TEXTS ? 1 : 2;
   const attn2c_axes *axes = &reader->facts->calls->outputs[of];
   const attn2c_tensor *tensor = output_of(reader, of);
   for (int a = 0; a < tensor->rank; a++)

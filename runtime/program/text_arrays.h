@@ -1,6 +1,6 @@
 /* text_arrays.h - `--output NAME=F.npy` of a run of texts: the arrays of all texts, a row a text, rows of
  * tokens padded with zeros to those of the longest text. Beside the model's outputs there are `lengths` and
- * the ids. */
+ * the ids. Windows of a text have a row each; `texts` has the number of its text. */
 #ifndef ATTN2C_TEXT_ARRAYS_H
 #define ATTN2C_TEXT_ARRAYS_H
 
@@ -9,9 +9,9 @@
 
 typedef struct attn2c_arrays attn2c_arrays;
 
-/* Finds out what --output asks for; with `answer` the array that answers are made of is kept as well. All
- * faults of usage at once. */
-int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int answer,
+/* Finds out what --output asks for; with `answer` the array that answers are made of is kept as well. prints:
+ * answers go to the standard output one by one. All faults of usage at once. */
+int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int prints, int answer,
                        attn2c_arrays **arrays, attn2c_message *message);
 void attn2c_arrays_close(attn2c_arrays *arrays);
 

@@ -1,5 +1,5 @@
 /* text_command.c - `run --text`: lines at hand are taken together, encoded, computed by length, and answered
- * in their order, before more are waited for. */
+ * in their order, before more are waited for. A question's pair is taken in windows. */
 #include "program/text_command.h"
 
 #include <errno.h>
@@ -32,7 +32,10 @@ typedef struct {
   attn2c_arrays *arrays;
   attn2c_model *opened;
   attn2c_context *context;
-  attn2c_view_of_text views[MOST_LINES];
+  attn2c_view_of_text views[MOST_LINES]; /* a text each, or a window */
+  attn2c_line line;                      /* the last that was read */
+  int is_open;                           /* it has more windows */
+  attn2c_found found;                    /* the best answer in the windows so far of the line in hand */
   int count, output_count;
   int prints;  /* a line or more for each text */
   int gathers; /* the array of answers is wanted as a whole */
@@ -58,7 +61,7 @@ static int takes_top(attn2c_answer answer) {
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
   const attn2c_answer answer = job->facts->answer;
-  const char *faults[8];
+  const char *faults[9];
   int count = 0;
   if (arguments->weights == NULL && attn2c_needs_checkpoint(job->model))
     faults[count++] = "run: --weights F.safetensors is needed";
@@ -67,6 +70,8 @@ static int check_usage(job *job) {
     faults[count++] = "--entry: goes without --text: a text's length says which entry";
   if (arguments->top > 0 && !takes_top(answer))
     faults[count++] = "--top: goes with models that give labels or tokens";
+  if (arguments->stride >= 0 && answer != ATTN2C_ANSWER_SPAN)
+    faults[count++] = "--stride: goes with models that answer questions";
   if (arguments->similar && answer != ATTN2C_ANSWER_EMBEDDING)
     faults[count++] = "--similar: goes with models that give an embedding";
   if (job->prints && answer == ATTN2C_ANSWER_SPAN && arguments->pair_count == 0)
@@ -117,7 +122,7 @@ static void forget_lines(job *job) {
     free(job->views[i].sources);
   }
   job->count = 0;
-  attn2c_text_source_forget(job->source);
+  if (!job->is_open) attn2c_text_source_forget(job->source);
   attn2c_reader_begin(job->reader);
 }
 
@@ -127,26 +132,57 @@ static void *copied(const void *from, size_t bytes) {
   return to;
 }
 
-/* Encodes a line, and keeps what its answer needs. */
-static int add_line(job *job, const attn2c_line *line) {
+/* The tokens of the line in hand: all that a call takes, or its next window. */
+static int encode_line(job *job, attn2c_text_tokens *tokens) {
+  const attn2c_line *line = &job->line;
+  if (job->is_open) return attn2c_reader_next_window(job->reader, tokens);
+  job->texts++;
+  if (job->facts->answer == ATTN2C_ANSWER_SPAN && line->pair)
+    return attn2c_reader_window(job->reader, line->text, line->length, line->pair, line->pair_length,
+                                job->arguments->stride, tokens);
+  return attn2c_reader_encode(job->reader, line->text, line->length, line->pair, line->pair_length, 0,
+                              tokens);
+}
+
+/* What comes next in a text without tokens is said of the BOS token alone, as transformers generates. */
+static int begin_empty(job *job, attn2c_text_tokens *tokens) {
+  static const attn2c_text_place nowhere;
+  static const uint8_t special = 2;
+  static const int32_t type;
+  if (job->facts->bos_token < 0) {
+    snprintf(job->reader->fault, sizeof job->reader->fault,
+             "has no tokens, and the tokenizer has no BOS token, which would stand before what comes next");
+    return ATTN2C_FORMAT;
+  }
+  *tokens = (attn2c_text_tokens){
+      .length = 1, .ids = &job->facts->bos_token, .types = &type, .places = &nowhere, .sources = &special};
+  return ATTN2C_OK;
+}
+
+/* Encodes the line in hand, or its next window, and keeps what its answer needs. */
+static int add_line(job *job) {
   attn2c_text_tokens tokens;
   char place[ATTN2C_LINE_PLACE];
-  int status =
-      attn2c_reader_encode(job->reader, line->text, line->length, line->pair, line->pair_length, 0, &tokens);
+  int status = encode_line(job, &tokens);
+  if (status == ATTN2C_OK && tokens.length == 0 && job->facts->answer == ATTN2C_ANSWER_NEXT)
+    status = begin_empty(job, &tokens);
   if (status == ATTN2C_OK) status = attn2c_reader_add(job->reader, &tokens);
   if (status != ATTN2C_OK) {
-    attn2c_line_place(line, place, sizeof place);
+    attn2c_line_place(&job->line, place, sizeof place);
     attn2c_say(job->message, "%s: %s", place, job->reader->fault);
     return status;
   }
+  job->reader->texts[job->reader->count - 1].number = job->texts - 1;
+  const int has_windows = job->facts->answer == ATTN2C_ANSWER_SPAN && job->line.pair;
+  job->is_open = has_windows && tokens.removed > 0;
   attn2c_view_of_text *view = &job->views[job->count++];
-  *view = (attn2c_view_of_text){.reader = job->reader, .line = *line, .length = (int64_t)tokens.length};
+  *view = (attn2c_view_of_text){.reader = job->reader, .line = job->line, .length = (int64_t)tokens.length};
+  view->is_last = !job->is_open;
   view->ids = copied(tokens.ids, tokens.length * sizeof *tokens.ids);
   view->places = copied(tokens.places, tokens.length * sizeof *tokens.places);
   view->sources = copied(tokens.sources, tokens.length);
-  view->removed = tokens.removed;
-  job->texts++;
-  job->cut += tokens.removed > 0;
+  view->removed = has_windows ? 0 : tokens.removed;
+  job->cut += view->removed > 0;
   if (view->ids && view->places && view->sources) return ATTN2C_OK;
   attn2c_say(job->message, "run: no memory for a text's tokens");
   return ATTN2C_MEMORY;
@@ -158,12 +194,13 @@ static attn2c_line_state read_lines(job *job, int *status) {
   size_t bytes = 0;
   attn2c_line_state state = ATTN2C_LINE_NONE;
   while (job->count < most && bytes < LINE_BYTES) {
-    attn2c_line line;
-    state = attn2c_text_source_next(job->source, job->count == 0, &line, status, job->message);
-    if (state != ATTN2C_LINE_READ) break;
-    *status = add_line(job, &line);
+    if (!job->is_open) {
+      state = attn2c_text_source_next(job->source, job->count == 0, &job->line, status, job->message);
+      if (state != ATTN2C_LINE_READ) break;
+      bytes += job->line.length + job->line.pair_length;
+    }
+    *status = add_line(job);
     if (*status != ATTN2C_OK) return ATTN2C_LINE_FAULT;
-    bytes += line.length + line.pair_length;
   }
   return state;
 }
@@ -176,9 +213,14 @@ static int write_answers(job *job, int64_t rows) {
     const int output = job->facts->output, second = job->facts->second;
     view->values =
         (const float *)job->outputs[output] + i * attn2c_reader_elements(job->reader, output, rows);
-    if (job->facts->answer == ATTN2C_ANSWER_SPAN)
+    if (job->facts->answer == ATTN2C_ANSWER_SPAN) {
       view->second =
           (const float *)job->outputs[second] + i * attn2c_reader_elements(job->reader, second, rows);
+      attn2c_view_find(view, &job->found);
+      view->found = job->found;
+      if (!view->is_last) continue;
+      job->found = (attn2c_found){.is_there = 0};
+    }
     view->rank = tensor->rank;
     view->width = tensor->rank > 1 ? tensor->shape[tensor->rank - 1] : 1;
     view->has_top = job->arguments->top > 0;
@@ -271,7 +313,8 @@ static int run_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK) status = attn2c_text_source_open(arguments, notes, &job->source, job->message);
   if (status == ATTN2C_OK) status = attn2c_reader_create(job->model, job->facts, &job->reader);
   if (status == ATTN2C_OK)
-    status = attn2c_arrays_open(job->reader, arguments, job->gathers, &job->arrays, job->message);
+    status =
+        attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status != ATTN2C_OK) return status;
   attn2c_signals_note();
@@ -320,6 +363,11 @@ static void help(FILE *out) {
       "  --text-pair WORD      (or --pair) the second text of each, given as those of --text; -: each line "
       "has\n"
       "                        text and pair with a tab between\n"
+      "  --stride N            of a pair that a question leaves no room for: tokens that neighbouring "
+      "windows\n"
+      "                        over it share (default: 128, or half of the room where that is less); the "
+      "best\n"
+      "                        answer of all windows is given\n"
       "  --top K               the K best labels or tokens\n"
       "  --format text         a line a text with tabs between label (or token) and probability; labels of\n"
       "                        tokens a line each, with first and last byte, and an empty line behind a "
@@ -331,6 +379,7 @@ static void help(FILE *out) {
       "the\n"
       "                        longest text; lengths=Y.npy: how many tokens each has; the ids by their "
       "name.\n"
+      "                        Windows have a row each, and texts=Y.npy has the number of its text, from 0.\n"
       "                        Answers are then printed only with --format\n"
       "\n"
       "Texts that are longer than the model takes are cut, and their number is told at the end.\n",

@@ -108,13 +108,13 @@ static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
 }
 
 static int add_span(const attn2c_view_of_text *view, json_t *object) {
-  const attn2c_span span = attn2c_view_span(view);
-  if (span.first < 0) return json_object_set_new(object, "answer", json_null());
-  const uint32_t begin = view->places[span.first].byte_begin, end = view->places[span.last].byte_end;
-  return json_object_set_new(object, "answer", json_text(view->line.pair + begin, end - begin)) |
-         json_object_set_new(object, "score", json_number(span.score)) |
-         json_object_set_new(object, "begin", json_integer(begin)) |
-         json_object_set_new(object, "end", json_integer(end));
+  const attn2c_found *found = &view->found;
+  if (!found->is_there) return json_object_set_new(object, "answer", json_null());
+  return json_object_set_new(object, "answer",
+                             json_text(view->line.pair + found->begin, found->end - found->begin)) |
+         json_object_set_new(object, "score", json_number(found->score)) |
+         json_object_set_new(object, "begin", json_integer(found->begin)) |
+         json_object_set_new(object, "end", json_integer(found->end));
 }
 
 static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_t *object) {

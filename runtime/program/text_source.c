@@ -20,7 +20,6 @@
 typedef struct {
   const attn2c_text_word *words;
   int count, at;
-  const char *option;
   /* The stream in use; descriptor -1: none. */
   int descriptor;
   const char *file;
@@ -58,10 +57,43 @@ static void note_words(const attn2c_arguments *arguments, const stream *s, FILE 
       continue;
     char text[600];
     attn2c_message line = attn2c_message_make(text, sizeof text);
-    attn2c_say(&line, "%s %.400s: no file of that name is there: it is taken as a text", s->option,
+    attn2c_say(&line, "%s %.400s: no file of that name is there: it is taken as a text", s->words[i].option,
                s->words[i].word);
     fprintf(notes, "%s: %s\n", arguments->program, text);
   }
+}
+
+/* The lines of a regular file; -1 of anything else, or where it cannot be read, which is said when its turn
+ * comes. */
+static int64_t count_file(const char *path) {
+  static const size_t size = READ_BYTES;
+  struct stat found;
+  int64_t lines = 0;
+  char *bytes = malloc(size), last = '\n';
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  ssize_t count = -1;
+  if (bytes && descriptor >= 0 && fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode)) {
+    while ((count = read(descriptor, bytes, size)) > 0) {
+      for (const char *at = bytes; (at = memchr(at, '\n', (size_t)(bytes + count - at))); at++) lines++;
+      last = bytes[count - 1];
+    }
+  }
+  if (descriptor >= 0) close(descriptor);
+  free(bytes);
+  return count < 0 ? -1 : lines + (last != '\n');
+}
+
+/* The texts of a list of words; -1 where that is not known before they are read. */
+static int64_t count_lines(const stream *s) {
+  int64_t lines = 0;
+  for (int i = 0; i < s->count; i++) {
+    const attn2c_text_word *word = &s->words[i];
+    const int is_input = word->kind != ATTN2C_TEXT_STRING && strcmp(word->word, "-") == 0;
+    const int64_t each = !is_stream(word) ? 1 : is_input ? -1 : count_file(word->word);
+    if (each < 0) return -1;
+    lines += each;
+  }
+  return lines;
 }
 
 int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn2c_text_source **source,
@@ -69,10 +101,8 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
   attn2c_text_source *made = calloc(1, sizeof *made);
   *source = NULL;
   if (!made) return ATTN2C_MEMORY;
-  made->texts = (stream){
-      .words = arguments->texts, .count = arguments->text_count, .option = "--text", .descriptor = -1};
-  made->pairs = (stream){
-      .words = arguments->pairs, .count = arguments->pair_count, .option = "--text-pair", .descriptor = -1};
+  made->texts = (stream){.words = arguments->texts, .count = arguments->text_count, .descriptor = -1};
+  made->pairs = (stream){.words = arguments->pairs, .count = arguments->pair_count, .descriptor = -1};
   int status = ATTN2C_OK, inputs = 0;
   for (int i = 0; i < arguments->pair_count; i++)
     made->has_tabs |= strcmp(arguments->pairs[i].word, "-") == 0;
@@ -90,6 +120,16 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
   if (arguments->text_count == 0) {
     attn2c_say(message, "run: --text TEXT, FILE or - is needed");
     status = ATTN2C_USAGE;
+  }
+  if (status == ATTN2C_OK && arguments->pair_count > 0 && !made->has_tabs) {
+    const int64_t texts = count_lines(&made->texts), pairs = count_lines(&made->pairs);
+    if (texts >= 0 && pairs >= 0 && texts != pairs) {
+      attn2c_say(message,
+                 "%s: there are %" PRId64 " pairs and %" PRId64
+                 " texts, but a pair for each text is expected",
+                 arguments->pairs[0].option, pairs, texts);
+      status = ATTN2C_USAGE;
+    }
   }
   if (status == ATTN2C_OK) {
     note_words(arguments, &made->texts, notes);
@@ -145,7 +185,7 @@ static int stream_begin(stream *s, const char *word, attn2c_message *message) {
   s->number = 0;
   s->is_ended = 0;
   if (s->descriptor >= 0) return ATTN2C_OK;
-  attn2c_say(message, "%s %s: %s", s->option, word, strerror(errno));
+  attn2c_say(message, "%s %s: %s", s->words[s->at].option, word, strerror(errno));
   return ATTN2C_IO;
 }
 
@@ -205,6 +245,7 @@ static attn2c_line_state stream_line(stream *s, int may_wait, const char **text,
 static attn2c_line_state stream_next(stream *s, int may_wait, attn2c_line *line, int *status,
                                      attn2c_message *message) {
   while (!attn2c_signal()) {
+    if (s->at < s->count) line->option = s->words[s->at].option;
     if (s->descriptor >= 0) {
       const attn2c_line_state state = stream_line(s, may_wait, &line->text, &line->length, status, message);
       line->file = s->file, line->number = s->number;
@@ -254,7 +295,7 @@ static attn2c_line_state next_pair(attn2c_text_source *source, attn2c_line *line
   if (state != ATTN2C_LINE_READ) {
     char place[ATTN2C_LINE_PLACE];
     attn2c_line_place(line, place, sizeof place);
-    attn2c_say(message, "%s: has no pair: there are fewer of --text-pair", place);
+    attn2c_say(message, "%s: has no pair: there are fewer of %s", place, source->pairs.words[0].option);
     return fault(status, ATTN2C_USAGE);
   }
   line->pair = keep(source, pair.text, pair.length), line->pair_length = pair.length;
@@ -267,10 +308,13 @@ attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wa
   attn2c_line_state state = stream_next(&source->texts, may_wait, line, status, message);
   const int has_pairs = source->pairs.count > 0 && !source->has_tabs;
   if (state == ATTN2C_LINE_END && has_pairs && !attn2c_signal()) {
-    attn2c_line rest;
+    attn2c_line rest = {.text = NULL};
+    char place[ATTN2C_LINE_PLACE];
     state = stream_next(&source->pairs, 1, &rest, status, message);
     if (state != ATTN2C_LINE_READ) return state;
-    attn2c_say(message, "--text-pair: there are more pairs than texts");
+    attn2c_line_place(&rest, place, sizeof place);
+    attn2c_say(message, "%s: is a pair without a text: there are fewer of %s", place,
+               source->texts.words[0].option);
     return fault(status, ATTN2C_USAGE);
   }
   if (state != ATTN2C_LINE_READ) return state;
@@ -293,5 +337,5 @@ void attn2c_line_place(const attn2c_line *line, char *text, size_t size) {
   if (line->file)
     snprintf(text, size, "%.300s: line %" PRId64, line->file, line->number);
   else
-    snprintf(text, size, "--text: text %" PRId64, line->number);
+    snprintf(text, size, "%s: text %" PRId64, line->option, line->number);
 }

@@ -13,11 +13,14 @@ typedef struct attn2c_line {
   size_t length;
   const char *pair; /* NULL: there is none */
   size_t pair_length;
-  const char *file; /* NULL: a word of the command line */
-  int64_t number;   /* of the line, or of the word, from 1 */
+  const char *file;   /* NULL: a word of the command line */
+  const char *option; /* that gave the file or the word */
+  int64_t number;     /* of the line, or of the word, from 1 */
 } attn2c_line;
 
-/* Opens what the arguments say. Notes go to `notes`: a word that looks like a file that is not there. */
+/* Opens what the arguments say. Notes go to `notes`: a word that looks like a file that is not there. Texts
+ * and pairs that are all at hand, as words and in files, are counted: ATTN2C_USAGE where there is not a pair
+ * for each text. */
 int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn2c_text_source **source,
                             attn2c_message *message);
 void attn2c_text_source_close(attn2c_text_source *source);

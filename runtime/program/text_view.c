@@ -2,6 +2,7 @@
 #include "program/text_view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 /* Tokens of an answer to a question, at most, as transformers' pipeline has it. */
@@ -44,6 +45,18 @@ const float *attn2c_view_next(const attn2c_view_of_text *view) {
   return view->rank == 3 ? view->values + (view->length - 1) * view->width : view->values;
 }
 
-attn2c_span attn2c_view_span(const attn2c_view_of_text *view) {
-  return attn2c_best_span(view->values, view->second, view->length, view->sources, LONGEST_ANSWER);
+/* As transformers' pipeline: each window has probabilities of its own, in which its token for no answer
+ * counts. */
+void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best) {
+  int64_t none = 0;
+  while (none < view->length &&
+         (view->sources[none] != 2 || view->ids[none] != view->reader->facts->cls_token))
+    none++;
+  const attn2c_span span =
+      attn2c_best_span(view->values, view->second, view->length, view->sources, none, LONGEST_ANSWER);
+  if (span.first < 0 || (best->is_there && !(span.score > best->score) && !isnan(best->score))) return;
+  *best = (attn2c_found){.is_there = 1,
+                         .begin = view->places[span.first].byte_begin,
+                         .end = view->places[span.last].byte_end,
+                         .score = span.score};
 }

@@ -1,4 +1,5 @@
-/* text_view.h - one text with its tokens and what the model gave for it, as those who write answers see it.
+/* text_view.h - a text, or a window of it, with its tokens and what the model gave for it, as those who write
+ * answers see it.
  */
 #ifndef ATTN2C_TEXT_VIEW_H
 #define ATTN2C_TEXT_VIEW_H
@@ -6,6 +7,13 @@
 #include "model/text_calls.h"
 #include "program/text_answer.h"
 #include "program/text_source.h"
+
+/* The answer to a question: bytes [begin, end) of its pair. */
+typedef struct attn2c_found {
+  int is_there;
+  uint32_t begin, end;
+  double score;
+} attn2c_found;
 
 typedef struct attn2c_view_of_text {
   attn2c_reader *reader;
@@ -15,6 +23,8 @@ typedef struct attn2c_view_of_text {
   attn2c_text_place *places;
   uint8_t *sources;
   size_t removed;
+  int is_last;                  /* the only window of its text, or the last one */
+  attn2c_found found;           /* of a question, in all windows */
   const float *values, *second; /* of the answer's outputs */
   int64_t width;                /* numbers of a row */
   int rank;                     /* of the answer's output */
@@ -40,8 +50,8 @@ const char *attn2c_view_source(const attn2c_view_of_text *view, int64_t row, siz
 /* The scores of the token that comes next. */
 const float *attn2c_view_next(const attn2c_view_of_text *view);
 
-/* The answer to a question, the text, in its pair: rows of tokens; -1 where there is none. */
-attn2c_span attn2c_view_span(const attn2c_view_of_text *view);
+/* Puts the best span of a window in place of one that is not as good, or of none. */
+void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best);
 
 /* Writes an answer: lines for people and for cut(1), or one of JSON. `picks` has room for as many as can be
  * asked for. Where it cannot be written, `out` has its error. ATTN2C_OK or _MEMORY. */

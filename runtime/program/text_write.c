@@ -64,14 +64,13 @@ static void write_masked(const attn2c_view_of_text *view, attn2c_pick *picks, FI
 }
 
 static void write_span(const attn2c_view_of_text *view, FILE *out) {
-  const attn2c_span span = attn2c_view_span(view);
-  if (span.first < 0) {
+  const attn2c_found *found = &view->found;
+  if (!found->is_there) {
     fputs("-\n", out);
     return;
   }
-  const uint32_t begin = view->places[span.first].byte_begin, end = view->places[span.last].byte_end;
-  write_pick(view->line.pair + begin, end - begin, span.score, "", out);
-  fprintf(out, "\t%" PRIu32 "\t%" PRIu32 "\n", begin, end);
+  write_pick(view->line.pair + found->begin, found->end - found->begin, found->score, "", out);
+  fprintf(out, "\t%" PRIu32 "\t%" PRIu32 "\n", found->begin, found->end);
 }
 
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {

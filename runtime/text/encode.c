@@ -150,6 +150,19 @@ int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, si
   return status;
 }
 
+/* The tokens of the encodings as far as the limit leaves them, with special tokens around them. */
+static int assemble(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
+  int status = text_assemble(work, input, input->pair != NULL);
+  if (status != ATTN2C_OK) return status;
+  work->fault = "";
+  tokens->length = work->results;
+  tokens->ids = work->ids;
+  tokens->types = work->types;
+  tokens->places = work->places;
+  tokens->sources = work->sources;
+  return ATTN2C_OK;
+}
+
 int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
   int has_pair = input->pair != NULL;
   memset(tokens, 0, sizeof *tokens);
@@ -159,16 +172,16 @@ int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, a
     status =
         text_encode_one(work, input->pair, input->pair_length, ATTN2C_TEXT_ANY_LENGTH, &work->encodings[1]);
   if (status == ATTN2C_OK) status = text_limit(work, input, has_pair, &tokens->removed);
-  if (status != ATTN2C_OK) return status;
-  text_trim(work->text, &work->encodings[0]);
-  if (has_pair) text_trim(work->text, &work->encodings[1]);
-  status = text_assemble(work, input, has_pair);
-  if (status != ATTN2C_OK) return status;
-  work->fault = "";
-  tokens->length = work->results;
-  tokens->ids = work->ids;
-  tokens->types = work->types;
-  tokens->places = work->places;
-  tokens->sources = work->sources;
-  return ATTN2C_OK;
+  return status == ATTN2C_OK ? assemble(work, input, tokens) : status;
+}
+
+int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *input, size_t stride,
+                            attn2c_text_tokens *tokens) {
+  text_encoding *cut = &work->encodings[input->limit.strategy == ATTN2C_TEXT_ONLY_SECOND];
+  memset(tokens, 0, sizeof *tokens);
+  if (cut->length == cut->count) return ATTN2C_OK;
+  if (stride >= cut->length) return text_fail(work, "neighbouring windows share all of their tokens");
+  if (!text_slide(cut, stride, input->limit.from_left)) return ATTN2C_OK;
+  tokens->removed = input->limit.from_left ? cut->first : cut->count - cut->first - cut->length;
+  return assemble(work, input, tokens);
 }

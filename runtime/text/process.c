@@ -57,6 +57,21 @@ int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_p
   return ATTN2C_OK;
 }
 
+/* Each window but the last is full, so the last one's length is the room that all have. */
+int text_slide(text_encoding *cut, size_t stride, int from_left) {
+  const size_t room = cut->length, end = cut->first + room;
+  if (from_left ? cut->first == 0 : end == cut->count) return 0;
+  if (from_left) {
+    const size_t last = cut->first + stride;
+    cut->first = last > room ? last - room : 0;
+    cut->length = last - cut->first;
+  } else {
+    cut->first = end - stride;
+    cut->length = cut->count - cut->first < room ? cut->count - cut->first : room;
+  }
+  return 1;
+}
+
 static int make_room(attn2c_text_work *work, size_t need) {
   int status = text_grow((void **)&work->ids, &work->results_room[0], need, sizeof *work->ids);
   if (status == ATTN2C_OK)
@@ -64,45 +79,6 @@ static int make_room(attn2c_text_work *work, size_t need) {
   if (status == ATTN2C_OK)
     status = text_grow((void **)&work->places, &work->results_room[2], need, sizeof *work->places);
   if (status == ATTN2C_OK) status = text_grow((void **)&work->sources, &work->results_room[3], need, 1);
-  return status;
-}
-
-static int add_encoding(attn2c_text_work *work, int which, uint32_t type) {
-  const text_encoding *encoding = &work->encodings[which];
-  size_t at = work->results, length = encoding->length;
-  int status = make_room(work, at + length);
-  if (status != ATTN2C_OK || length == 0) return status;
-  memcpy(work->ids + at, encoding->ids + encoding->first, length * sizeof *work->ids);
-  memcpy(work->places + at, encoding->places + encoding->first, length * sizeof *work->places);
-  memset(work->sources + at, which, length);
-  for (size_t i = 0; i < length; i++) work->types[at + i] = (int32_t)type;
-  work->results += length;
-  return ATTN2C_OK;
-}
-
-static int add_special(attn2c_text_work *work, const text_template *piece) {
-  size_t at = work->results;
-  int status = make_room(work, at + 1);
-  if (status != ATTN2C_OK) return status;
-  work->ids[at] = (int32_t)piece->id;
-  work->types[at] = (int32_t)piece->type;
-  work->places[at] = (attn2c_text_place){0, 0, 0, 0};
-  work->sources[at] = 2;
-  work->results++;
-  return ATTN2C_OK;
-}
-
-int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair) {
-  text_template piece;
-  int status = make_room(work, 1);
-  work->results = 0;
-  for (size_t i = 0; text_template_at(&work->text->tables, i, &piece) && status == ATTN2C_OK; i++) {
-    if (piece.pair != (uint32_t)has_pair) continue;
-    if (piece.kind == TEMPLATE_TOKEN)
-      status = input->plain ? ATTN2C_OK : add_special(work, &piece);
-    else if (piece.kind == TEMPLATE_FIRST || has_pair)
-      status = add_encoding(work, piece.kind == TEMPLATE_SECOND, piece.type);
-  }
   return status;
 }
 
@@ -150,12 +126,53 @@ static void trim(const text_encoding *encoding, text_blanks blanks, int keeps_on
   if (place->end != old.end) place->byte_end = byte_of(encoding, old.byte_end, old.end, place->end);
 }
 
-void text_trim(const attn2c_tokenizer *text, text_encoding *encoding) {
+/* As the library, which does it to each window by itself. */
+static void trim_all(const attn2c_tokenizer *text, const text_encoding *encoding, attn2c_text_place *places) {
   const text_list *list = &text->stages[STAGE_TRIM];
   for (size_t t = 0; t < list->count; t++)
     for (size_t i = 0; i < encoding->length; i++) {
-      attn2c_text_place *place = &encoding->places[encoding->first + i];
-      int is_first = i == 0 || place->begin == 0;
-      trim(encoding, encoding->blanks[encoding->first + i], is_first && (list->list[t].flags & 1), place);
+      int is_first = i == 0 || places[i].begin == 0;
+      trim(encoding, encoding->blanks[encoding->first + i], is_first && (list->list[t].flags & 1),
+           &places[i]);
     }
+}
+
+static int add_encoding(attn2c_text_work *work, int which, uint32_t type) {
+  const text_encoding *encoding = &work->encodings[which];
+  size_t at = work->results, length = encoding->length;
+  int status = make_room(work, at + length);
+  if (status != ATTN2C_OK || length == 0) return status;
+  memcpy(work->ids + at, encoding->ids + encoding->first, length * sizeof *work->ids);
+  memcpy(work->places + at, encoding->places + encoding->first, length * sizeof *work->places);
+  trim_all(work->text, encoding, work->places + at);
+  memset(work->sources + at, which, length);
+  for (size_t i = 0; i < length; i++) work->types[at + i] = (int32_t)type;
+  work->results += length;
+  return ATTN2C_OK;
+}
+
+static int add_special(attn2c_text_work *work, const text_template *piece) {
+  size_t at = work->results;
+  int status = make_room(work, at + 1);
+  if (status != ATTN2C_OK) return status;
+  work->ids[at] = (int32_t)piece->id;
+  work->types[at] = (int32_t)piece->type;
+  work->places[at] = (attn2c_text_place){0, 0, 0, 0};
+  work->sources[at] = 2;
+  work->results++;
+  return ATTN2C_OK;
+}
+
+int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair) {
+  text_template piece;
+  int status = make_room(work, 1);
+  work->results = 0;
+  for (size_t i = 0; text_template_at(&work->text->tables, i, &piece) && status == ATTN2C_OK; i++) {
+    if (piece.pair != (uint32_t)has_pair) continue;
+    if (piece.kind == TEMPLATE_TOKEN)
+      status = input->plain ? ATTN2C_OK : add_special(work, &piece);
+    else if (piece.kind == TEMPLATE_FIRST || has_pair)
+      status = add_encoding(work, piece.kind == TEMPLATE_SECOND, piece.type);
+  }
+  return status;
 }

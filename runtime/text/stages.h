@@ -210,10 +210,11 @@ int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, si
 /* Special tokens around one text or a pair. */
 size_t text_special_tokens(const text_tables *tables, int has_pair);
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed);
+/* Moves on to the next window over an encoding that the limit cut; 0 where the last one reached its end. */
+int text_slide(text_encoding *cut, size_t stride, int from_left);
 int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair);
-/* Counts a token's white characters; takes those of all tokens out of their places. */
+/* Counts a token's white characters. */
 text_blanks text_count_blanks(text_span token);
-void text_trim(const attn2c_tokenizer *text, text_encoding *encoding);
 
 typedef int text_decoder(attn2c_text_work *work, const text_component *component);
 text_decoder text_decode_wordpiece, text_decode_bytes, text_decode_metaspace, text_decode_byte_fallback,

@@ -66,12 +66,19 @@ typedef struct attn2c_text_tokens {
   const int32_t *ids, *types;
   const attn2c_text_place *places;
   const uint8_t *sources; /* 0: the text, 1: the pair, 2: a special token that was added */
-  size_t removed;         /* tokens that the limit took away (at least) */
+  size_t removed; /* tokens that the limit took away (at least), of windows: that come in later ones */
 } attn2c_text_tokens;
 
 /* ATTN2C_FORMAT: a text of 1 GB or more, a word without an unknown token to stand for it, a limit that leaves
  * nothing of the text it cuts, a pattern that gives up. Time grows linearly with the text. */
 int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens);
+
+/* The next window over the text that the limit cut, whose strategy is ONLY_FIRST or ONLY_SECOND: of the input
+ * of the last call, the tokens behind those of the last call (or before them: from_left), with `stride` of
+ * them again. tokens->length is 0 where the last call reached the end, removed is 0 where this one does.
+ * ATTN2C_FORMAT: as many as a window has, or more, are to be shared. */
+int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *input, size_t stride,
+                            attn2c_text_tokens *tokens);
 
 /* Ids into text, in the work's memory until its next call; not terminated. Ids without a token vanish. */
 int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,

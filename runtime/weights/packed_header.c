@@ -91,17 +91,25 @@ static int differs(const attn2c_descriptor *model, const unsigned char *header, 
   unsigned char own[ATTN2C_PACKED_HEADER];
   attn2c_packed_header_make(model, 0, own);
   const char *theirs = (const char *)header, *ours = (const char *)own;
+  /* A target given on the command line is part of the description. */
+  const int is_other =
+      memcmp(theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION, AT_TARGET - AT_DESCRIPTION) != 0;
+  const int is_laid_out = number_at(header, AT_LAYOUT) == number_at(own, AT_LAYOUT);
+  const int is_of_target = memcmp(theirs + AT_TARGET, ours + AT_TARGET, AT_NAME - AT_TARGET) == 0;
   if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_END - AT_NAME) != 0)
     snprintf(what, size, "of another model, %.100s, and this is %.100s", theirs + AT_NAME, ours + AT_NAME);
-  else if (memcmp(theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION, AT_TARGET - AT_DESCRIPTION) != 0)
+  else if (!is_of_target && (is_other || !is_laid_out))
+    snprintf(what, size, "of a build for another target, %.31s, and this is for %.31s", theirs + AT_TARGET,
+             ours + AT_TARGET);
+  else if (is_other)
     snprintf(what, size, "of another description of %.100s (%.31s, and this is %.31s)", ours + AT_NAME,
              theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION);
   else if (word_at(header, AT_TYPE) != F32)
     snprintf(what, size, "of number type %" PRIu32 ", and only %d, f32, is known", word_at(header, AT_TYPE),
              F32);
-  else if (number_at(header, AT_LAYOUT) != number_at(own, AT_LAYOUT))
-    snprintf(what, size, "in another layout (of a build for %.31s, and this is for %.31s)",
-             theirs + AT_TARGET, ours + AT_TARGET);
+  else if (!is_laid_out)
+    snprintf(what, size,
+             "of a build with other tile parameters: by another tuning file, or version of attn2c");
   else if (number_at(header, AT_BYTES) != number_at(own, AT_BYTES))
     snprintf(what, size, "a block of %" PRIu64 " bytes, and %" PRIu64 " are expected",
              number_at(header, AT_BYTES), number_at(own, AT_BYTES));

@@ -192,6 +192,7 @@ Test(program, refuses_wrong_usage) {
       {"info -x", 2, 1, "info: no option '-x'"},
       {"info --json=yes", 2, 1, "'--json=yes' has a value, but none is allowed"},
       {"info more", 2, 1, "'more' is not an option"},
+      {"bench --length 0", 2, 1, "--length: '0', but a number of tokens from 1 is allowed"},
       {"run --weights", 2, 1, "--weights needs a value"},
       {"run --weights w --input x=a --input lengths=b", 2, 1, "nothing to write"},
       {"run", 2, 4, "nothing to write"},

@@ -41,15 +41,19 @@ Test(text_program, large_scores_do_not_overflow) {
 Test(text_program, a_span_stays_where_it_may_and_is_no_longer_than_allowed) {
   const float begins[] = {9, 0, 5, 1, 0}, ends[] = {9, 6, 0, 2, 4};
   const unsigned char may[] = {0, 1, 1, 1, 1}, none[] = {0, 0, 0, 0, 0};
-  attn2c_span span = attn2c_best_span(begins, ends, 5, may, 15);
+  attn2c_span span = attn2c_best_span(begins, ends, 5, may, -1, 15);
   cr_assert_eq(span.first, 2);
   cr_assert_eq(span.last, 4);
   const double of_begins = 1 + exp(5) + exp(1) + 1, of_ends = exp(6) + 1 + exp(2) + exp(4);
   cr_assert_float_eq(span.score, exp(5) * exp(4) / (of_begins * of_ends), 1e-12);
-  span = attn2c_best_span(begins, ends, 5, may, 2);
+  span = attn2c_best_span(begins, ends, 5, may, -1, 2);
   cr_assert_eq(span.first, 2);
   cr_assert_eq(span.last, 3);
-  cr_assert_eq(attn2c_best_span(begins, ends, 5, none, 15).first, -1);
+  cr_assert_eq(attn2c_best_span(begins, ends, 5, none, -1, 15).first, -1);
+  span = attn2c_best_span(begins, ends, 5, may, 0, 15); /* row 0 has no answer, and most of the probability */
+  cr_assert_eq(span.first, 2);
+  cr_assert_eq(span.last, 4);
+  cr_assert_float_eq(span.score, exp(5) * exp(4) / ((exp(9) + of_begins) * (exp(9) + of_ends)), 1e-12);
 }
 
 Test(text_program, the_cosine_is_that_of_the_angle) {
@@ -106,8 +110,8 @@ Test(text_program, lines_of_a_file_come_with_their_pairs) {
   char text[300];
   const char *path = scratch_path("lines");
   scratch_put(path, lines, sizeof lines - 1);
-  attn2c_text_word texts[] = {{ATTN2C_TEXT_ANY, path}, {ATTN2C_TEXT_STRING, path}};
-  attn2c_text_word pairs[] = {{ATTN2C_TEXT_ANY, path}};
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_ANY, path, "--text"}, {ATTN2C_TEXT_STRING, path, "--text-string"}};
+  attn2c_text_word pairs[] = {{ATTN2C_TEXT_ANY, path, "--text-pair"}};
   attn2c_arguments arguments = {.texts = texts, .text_count = 1};
   cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_OK);
   cr_assert_str_eq(text, "one|;|;two\tthree\tfour|;last|;");
@@ -126,7 +130,7 @@ Test(text_program, without_memory_a_source_says_so) {
   char text[300];
   const char *path = scratch_path("lines");
   scratch_put(path, "a\nb\n", 4);
-  attn2c_text_word texts[] = {{ATTN2C_TEXT_FILE, path}};
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_FILE, path, "--text-file"}};
   attn2c_arguments arguments = {.texts = texts, .text_count = 1};
   int failed = 0, done = 0;
   for (int n = 1; n < 40 && !done; n++) {

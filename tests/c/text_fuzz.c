@@ -67,6 +67,22 @@ static void damage(uint8_t *bytes, size_t size) {
   }
 }
 
+/* The windows that follow a call: of whole tables each brings tokens that none before had, until all have
+ * come. */
+static int slide(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens tokens,
+                 int whole) {
+  const size_t stride = draw(6);
+  for (size_t left = tokens.removed; left > 0; left = tokens.removed) {
+    const int status = attn2c_text_encode_next(work, input, stride, &tokens);
+    if (status != ATTN2C_OK) return 0; /* the windows are no longer than what they are to share */
+    if (whole && (tokens.removed >= left || tokens.length > input->limit.tokens || tokens.length <= stride))
+      return printf("a window of %zu tokens, %zu behind it, %zu before it\n", tokens.length, tokens.removed,
+                    left);
+    if (!whole && tokens.removed >= left) return 0;
+  }
+  return 0;
+}
+
 static int use(const attn2c_tokenizer *text, int whole) {
   char first[512], second[256];
   attn2c_text_work *work;
@@ -85,6 +101,10 @@ static int use(const attn2c_tokenizer *text, int whole) {
             tokens.places[t].byte_begin > tokens.places[t].byte_end ||
             tokens.places[t].byte_end > sizeof first)
           return printf("a token or its place is out of range\n"), 1;
+    if (result == ATTN2C_OK &&
+        input.limit.strategy == (input.pair ? ATTN2C_TEXT_ONLY_SECOND : ATTN2C_TEXT_ONLY_FIRST) &&
+        slide(work, &input, tokens, whole))
+      return 1;
     int32_t ids[64];
     const char *bytes;
     size_t length, count = draw(64);

@@ -4,11 +4,13 @@ tests/text/goldens, texts, and what transformers makes of them.
 
     config.json, model.safetensors, tokenizer.json, ...   the checkpoint
     texts.txt                                             a text a line, with its pair behind a tab
-    lengths.npy, out_NAME.npy                             of all texts, rows of padding 0
-    answers.jsonl                                         what a pipeline says, a line a text
+    lengths.npy, out_NAME.npy                             of all texts (or windows), rows of padding 0
+    texts.npy                                             of windows: which text each is of
+    answers.jsonl, answers_N.jsonl                        what a pipeline says, a line a text; with --stride N
 
     texts.py            writes all cases
     texts.py CASE ...   only these
+    texts.py --pipeline compares the answers to questions with the pipeline's of transformers 4.57.6 (5 has none)
 
 Run with Python 3.11, torch 2.15.0, transformers 5.23.0, tokenizers 0.23.3, numpy 2.4.6, safetensors 0.8.0.
 """
@@ -37,6 +39,11 @@ PAIRS = ["the answer is behind the dog", "a cat", "no", "jump over it", "what is
 QUESTIONS = ["where is the cat?", "who slept?", "what jumps over the dog", "how long?"]
 CONTEXTS = ["The cat sat on the mat.", "It was the dog that slept, not the cat.",
             "A quick brown fox (naïve as it is) jumps over the lazy dog and runs away.", "for a very long time"]
+LONG = ("The cat sat on the mat — naïve as it was, it slept for a very long time in the sun.  東京 is far away; "
+        "one two three four five six seven dogs don't panic, and a quick brown fox jumps over each of them, twice! ")
+LONG_QUESTIONS = ["where is the cat?", "who?", "how do I reset my password?", "what is naïve?", "is there nothing",
+                  "one word"]
+LONG_CONTEXTS = [LONG * 3, " " + LONG[:120], LONG, LONG[40:] + "\t" + LONG, "x", LONG[::-1] + LONG]
 
 
 def bert(**more):
@@ -62,6 +69,7 @@ CASES = {
     "masked": ("RobertaForMaskedLM", ROBERTA, "roberta",
                ["the <mask> sat on the mat", "<mask>", "a <mask> and a <mask>", "no word is left out"], None),
     "question": ("BertForQuestionAnswering", bert(), "bert_uncased", QUESTIONS, CONTEXTS),
+    "windows": ("RobertaForQuestionAnswering", ROBERTA, "roberta", LONG_QUESTIONS, LONG_CONTEXTS),
     "sentence": ("BertModel", bert(), "bert_uncased", TEXTS, None),
     "states": ("MPNetModel", {**bert(), "max_position_embeddings": MOST + 2, "pad_token_id": 1}, "mpnet",
                [text for text in TEXTS if text.isascii()], None), # [UNK] is 1 there, which MPNet takes for padding
@@ -70,10 +78,15 @@ CASES = {
 }
 
 
-def tokenizer_of(folder, name):
+STRIDES = {"question": [None], "windows": [None, 0, 5]} # None: the program's own
+
+
+def tokenizer_of(folder, name, case):
     text = gzip.open(HERE.parent / f"text/goldens/{name}.json.gz", "rt", encoding="utf-8").read()
     (folder / "tokenizer.json").write_text(text, encoding="utf-8")
     more = {"mask_token": "<mask>"} if name == "roberta" else {}
+    if case == "windows":
+        more["cls_token"] = "<s>"
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **more}))
     made = hf.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **more)
     made.pad_token_id = 0
@@ -133,7 +146,9 @@ def of_next(model, row, encoding, text, tokenizer):
 
 def of_span(model, row, encoding, context, tokenizer):
     kept = torch.tensor([each == 1 for each in encoding.sequence_ids[:len(row["start_logits"])]])
-    begins, ends = (torch.softmax(row[name].masked_fill(~kept, -torch.inf), 0) for name in ("start_logits", "end_logits"))
+    none = torch.tensor([each == tokenizer.cls_token_id for each in encoding.ids[:len(kept)]]) # there is no answer
+    begins, ends = (torch.softmax(row[name].masked_fill(~kept & ~none, -torch.inf), 0).masked_fill(none, 0)
+                    for name in ("start_logits", "end_logits"))
     products = torch.triu(begins[:, None] * ends[None, :]).tril(14)
     first, last = divmod(int(products.argmax()), len(ends))
     begin, end = encoding.offsets[first][0], encoding.offsets[last][1]
@@ -146,7 +161,7 @@ def of_embedding(model, row, *_):
 
 
 ANSWERS = {"sequence": of_labels, "pairs": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
-           "question": of_span, "next": of_next, "sentence": of_embedding}
+           "question": of_span, "windows": of_span, "next": of_next, "sentence": of_embedding}
 
 
 def sentence_modules(folder):
@@ -171,13 +186,46 @@ def outputs_of(name, class_name, result, length):
     return found
 
 
+def stride_of(tokenizer, question, stride):
+    if stride is not None:
+        return stride
+    used = len(tokenizer(question, add_special_tokens=False)["input_ids"]) + tokenizer.num_special_tokens_to_add(pair=True)
+    return min(128, (MOST - used) // 2)
+
+
+def encodings_of(name, tokenizer, text, pair, stride=None):
+    """The calls that a text takes: one, or windows over the pair of a question."""
+    if name not in STRIDES:
+        return tokenizer(text, pair, truncation=True, max_length=MOST).encodings
+    stride = stride_of(tokenizer, text, stride)
+    return tokenizer(text, pair, truncation="only_second", max_length=MOST, stride=stride,
+                     return_overflowing_tokens=True).encodings
+
+
+def row_of(name, class_name, model, encoding):
+    inputs = {"input_ids": torch.tensor([encoding.ids])}
+    if getattr(model.config, "type_vocab_size", 0) > 1 and name != "sentence":
+        inputs["token_type_ids"] = torch.tensor([encoding.type_ids])
+    with torch.no_grad():
+        return outputs_of(name, class_name, model(**inputs), len(encoding.ids))
+
+
+def answer_of(name, model, tokenizer, text, pair, calls):
+    source = text if ANSWERS[name] is not of_span else pair
+    found = [ANSWERS[name](model, row, encoding, source, tokenizer) for encoding, row in calls]
+    if name in STRIDES:
+        return max(found, key=lambda each: each["score"])
+    whole = tokenizer(text, pair)["input_ids"]
+    return {**found[0], **({"truncated": True} if len(whole) > MOST else {})}
+
+
 def write(name):
     class_name, settings, tokenizer_name, texts, pairs = CASES[name]
     folder = HERE / "texts" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-    tokenizer = tokenizer_of(folder, tokenizer_name)
+    tokenizer = tokenizer_of(folder, tokenizer_name, name)
     model_class = getattr(hf, class_name)
     model = model_class(model_class.config_class(**settings, vocab_size=len(tokenizer)))
     goldens.fill(model, generator)
@@ -185,21 +233,21 @@ def write(name):
     model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
     if name == "sentence":
         sentence_modules(folder)
-    rows, answers = [], []
-    for i, text in enumerate(texts):
-        made = tokenizer(text, pairs[i] if pairs else None, truncation=True, max_length=MOST)
-        inputs = {"input_ids": torch.tensor([made["input_ids"]])}
-        if getattr(model.config, "type_vocab_size", 0) > 1 and name != "sentence":
-            inputs["token_type_ids"] = torch.tensor([made.encodings[0].type_ids])
-        length = len(made["input_ids"])
-        with torch.no_grad():
-            row = outputs_of(name, class_name, model(**inputs), length)
-        rows.append((length, row))
-        if name in ANSWERS:
-            source = pairs[i] if name == "question" else text
-            answer = ANSWERS[name](model, row, made.encodings[0], source, tokenizer)
-            whole = tokenizer(text, pairs[i] if pairs else None)["input_ids"]
-            answers.append({**answer, **({"truncated": True} if len(whole) > MOST else {})})
+    rows, numbers = [], []
+    for stride in STRIDES.get(name, [None]):
+        answers = []
+        for i, text in enumerate(texts):
+            pair = pairs[i] if pairs else None
+            calls = [(each, row_of(name, class_name, model, each))
+                     for each in encodings_of(name, tokenizer, text, pair, stride)]
+            if stride is None:
+                rows += [(len(encoding.ids), row) for encoding, row in calls]
+                numbers += [i] * len(calls)
+            if name in ANSWERS:
+                answers.append(answer_of(name, model, tokenizer, text, pair, calls))
+        file = "answers.jsonl" if stride is None else f"answers_{stride}.jsonl"
+        if answers:
+            (folder / file).write_text("".join(json.dumps(each) + "\n" for each in answers))
     longest = max(length for length, _ in rows)
     for key in rows[0][1]:
         values = np.zeros((len(rows), *[longest if n == rows[0][0] and a == 0 and key != "pooler_output" else n
@@ -209,14 +257,33 @@ def write(name):
             values[i][tuple(slice(0, n) for n in each.shape)] = each
         np.save(folder / f"out_{key}.npy", values)
     np.save(folder / "lengths.npy", np.array([length for length, _ in rows], np.int32))
+    if name in STRIDES:
+        np.save(folder / "texts.npy", np.array(numbers, np.int32))
     lines = [text + ("\t" + pairs[i] if pairs else "") for i, text in enumerate(texts)]
     (folder / "texts.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    if answers:
-        (folder / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
     (folder / "generation_config.json").unlink(missing_ok=True)
 
 
+def compare_pipeline():
+    # It adds up the scores of equal answers in several windows, which are then no probabilities.
+    hf.QuestionAnsweringPipeline.get_answer = lambda *_: None
+    for name in ("question", "windows"):
+        folder = HERE / "texts" / name
+        asks = hf.pipeline("question-answering", str(folder), dtype=torch.float32)
+        for stride in STRIDES[name]:
+            lines = (folder / ("answers.jsonl" if stride is None else f"answers_{stride}.jsonl")).read_text().splitlines()
+            for line, question, context in zip(lines, *CASES[name][3:]):
+                want = asks(question=question, context=context, max_seq_len=MOST, align_to_words=False,
+                            doc_stride=stride_of(asks.tokenizer, question, stride))
+                got = json.loads(line)
+                assert want["answer"] == got["answer"] and abs(want["score"] - got["score"]) < 1e-6, (want, got)
+                assert byte_places(context, want["start"], want["end"]) == (got["begin"], got["end"]), (want, got)
+        print(name)
+
+
 def main():
+    if sys.argv[1:] == ["--pipeline"]:
+        return compare_pipeline()
     torch.manual_seed(0)
     for name in sys.argv[1:] or CASES:
         write(name)

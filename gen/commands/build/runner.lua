@@ -114,7 +114,6 @@ local function go_on(self, active)
     finish(self, job, self.store:look(active.work, job.name), job.weight)
   else
     finish(self, job, self.store:keep(active.work, active.key, job.name), job.weight)
-    self.is_changed = true
   end
   active.work = nil
   return false
@@ -186,11 +185,11 @@ end
 
 --- Runs jobs (recipe.lua). context: { store, toolchain, bar, folders = { model, runtime }, sources = of each folder,
 --- name -> text, headers = of each folder, all that its sources include, weights = the path of those that are linked
---- in }. Returns the results by name, { path, sum, text of an output or of what is read }, and whether any was made
---- anew. Faults: io, with the compiler's own words before it, or what a job says of the weights.
+--- in }. Returns the results by name, { path, sum, text of an output or of what is read }. Faults: io, with the
+--- compiler's own words before it, or what a job says of the weights.
 function runner.run(context, jobs)
   local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, passing = {}, count = 0, done = 0,
-    total = 0, all = #jobs, is_changed = false }, { __index = context })
+    total = 0, all = #jobs }, { __index = context })
   local _ <close> = setmetatable({}, { __close = function() abandon(self) end })
   for i, job in ipairs(jobs) do
     local source = job.source and self.sources[job.from][job.source]
@@ -199,7 +198,7 @@ function runner.run(context, jobs)
     self.waiting[i] = job
   end
   run_all(self)
-  return self.results, self.is_changed
+  return self.results
 end
 
 return runner

@@ -1,7 +1,6 @@
--- store.lua: the results of jobs, by the hash of their inputs. An entry is a folder of that name with
--- the result and its SHA-256. It appears by one rename and is used only if the two agree, so that
--- a partial or foreign result is never linked. The store must belong to the user alone, which is
--- checked when it is opened.
+-- store.lua: the results of jobs, by the hash of their inputs. An entry is a folder of that name with the result and
+-- its SHA-256. It appears by one rename and is used only if the two agree, so that no partial or foreign result is linked.
+-- The store must belong to the user alone, which is checked when it is opened.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -14,6 +13,7 @@ local MOST_BYTES = 1 << 30    -- what a store may hold
 local SWEEP_EVERY = 3600      -- seconds between two looks at that
 local IN_USE = 3600           -- seconds: what was used within is not removed
 local PRIVATE = 448           -- rwx for the owner alone
+local LOCK = ".lock"          -- of a folder in which somebody works
 
 local Store = {}
 Store.__index = Store
@@ -63,7 +63,7 @@ function store.open(folder, say, environment)
   end
   path = uv.fs_realpath(path)
   uv.fs_mkdir(path .. "/results", PRIVATE)
-  return setmetatable({ path = path }, Store)
+  return setmetatable({ path = path, locks = {} }, Store)
 end
 
 --- The result of a key under its name, { path, text, sum }; nil where there is none that is whole.
@@ -76,16 +76,33 @@ function Store:find(key, name)
   return { path = entry .. "/" .. name, text = text, sum = sum }
 end
 
---- A new folder for the work on one result.
+--- A new folder for the work on one result, locked as long as this process works on it.
 function Store:begin()
   local path, message = uv.fs_mkdtemp(self.path .. "/new-XXXXXX")
   if not path then faults.raise("io", ("cannot make a folder in %s: %s"):format(self.path, message)) end
+  local handle = io.open(path .. "/" .. LOCK, "w")
+  if handle then lfs.lock(handle, "w") end
+  self.locks[path] = handle
   return path
 end
 
---- Gives up such a folder.
-function Store.drop(_, work)
+-- No longer works in such a folder.
+local function unlock(self, work)
+  if self.locks[work] then self.locks[work]:close() end
+  self.locks[work] = nil
+end
+
+--- Gives up such a folder, or an entry.
+function Store:drop(work)
+  unlock(self, work)
   if lfs.attributes(work, "mode") then files.remove_folder(work) end
+end
+
+-- Whether another process, or this one, works in such a folder.
+local function is_locked(self, work)
+  if self.locks[work] then return true end
+  local handle <close> = io.open(work .. "/" .. LOCK, "a")
+  return handle ~= nil and not lfs.lock(handle, "w")
 end
 
 --- A result that lies in such a folder and is not kept, as find gives it.
@@ -101,6 +118,7 @@ end
 function Store:keep(work, key, name)
   local text = files.read(work .. "/" .. name)
   if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
+  unlock(self, work)
   for other in lfs.dir(work) do -- what the commands left beside it
     if other ~= "." and other ~= ".." and other ~= name then os.remove(work .. "/" .. other) end
   end
@@ -149,7 +167,8 @@ function Store:sweep(limits)
   lfs.touch(mark)
   for name in lfs.dir(self.path) do
     local path = self.path .. "/" .. name
-    if name:match("^new%-") and now - (lfs.symlinkattributes(path, "modification") or now) > limits.in_use then
+    if name:match("^new%-") and now - (lfs.symlinkattributes(path, "modification") or now) > limits.in_use
+        and not is_locked(self, path) then
       self:drop(path)
     end
   end

@@ -84,7 +84,8 @@ function emit_text.values(state)
   return { tables_hash = hash.content(tokenizer.tables), tables_bytes = #tokenizer.tables, ids = inputs.ids,
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, answer = kind, output = output,
     second = second, label_list = labels, label_function = function_of(state, shape[#shape]),
-    mask_token = tokenizer.mask or -1 }
+    mask_token = tokenizer.mask or -1, bos_token = tokenizer.bos or -1,
+    cls_token = tokenizer.cls or -1 }
 end
 
 return emit_text

@@ -21,6 +21,12 @@ describe("overrides", function()
     assert.is_nil(helper.fault(overrides.check, { "output.1.to=3", "output.2.to=3", "nonsense", "nonsense" }, true))
   end)
 
+  it("give a value once", function()
+    assert.same({ '"seq": the value "8" is given twice' },
+      helper.fault(overrides.check, { "batch=8,9", "seq=8,16, 8" }, true).lines)
+    assert.is_nil(helper.fault(overrides.check, { "batch=8,9", "seq=8,9", "mask={window={1,1}}" }, true))
+  end)
+
   it("take lists only where they are asked for", function()
     assert.same({ '"seq=1,2": a list of values, which only bench takes' },
       helper.fault(overrides.check, { "seq=1,2" }, false).lines)

@@ -34,6 +34,19 @@ describe("files", function()
     files.make_folder(folder .. "/a/b/c")
   end)
 
+  it("puts back what was under the names of a set", function()
+    local folder = helper.folder()
+    helper.write(folder .. "/a.c", "old")
+    assert(lfs.link("a.c", folder .. "/b.c", true))
+    local set = { { name = "a.c", text = "new" }, { name = "b.c", text = "new" }, { name = "c.c", text = "new" } }
+    local put_back = files.keep(folder, set)
+    files.write_all(folder, set)
+    put_back()
+    assert.same({ "a.c", "b.c" }, entries(folder))
+    assert.equal("old", helper.read(folder .. "/a.c"))
+    assert.equal("a.c", lfs.symlinkattributes(folder .. "/b.c", "target"))
+  end)
+
   it("writes a set of files and leaves nothing beside them", function()
     local folder = helper.folder() .. "/new"
     files.write_all(folder, { { name = "a.c", text = "int a;\n" }, { name = "b.h", text = "" } })

@@ -590,6 +590,7 @@ describe("the C compiler", function()
       assert.is_nil(lfs.attributes(folder .. "/tiny", "mode"))
       assert.is_nil(lfs.attributes(folder .. "/libtiny.a", "mode"))
       assert.is_nil(lfs.attributes(folder .. "/libtiny.so", "mode"))
+      assert.is_nil(lfs.attributes(folder .. "/tiny.c", "mode"))
       assert.are.equal("", leftovers(scratch .. "/cc"))
     end
   end)

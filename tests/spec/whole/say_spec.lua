@@ -74,8 +74,13 @@ end
 local cases = {
   sequence = {}, pairs = { build = "seq='{8,16,40}' batch='{1,4}'", pairs = true }, many = { build = "seq='{16,40}'" },
   token = { build = "seq='{8,40}'" }, masked = {}, question = { build = "seq='{40}'", pairs = true },
+  windows = { build = "seq='{24,40}' batch='{1,4}'", pairs = true },
   sentence = { build = "seq='{8,16,24,40}' batch='{1,8}'" }, states = { build = "mask=attention_mask" }, next = {},
 }
+
+-- The answers of a pipeline: as the program is run without and with a stride.
+local answers = { { file = "answers.jsonl", option = "" }, { file = "answers_0.jsonl", option = "--stride 0" },
+  { file = "answers_5.jsonl", option = "--stride 5" } }
 
 local names = {}
 for name in lfs.dir(goldens) do
@@ -132,10 +137,11 @@ describe("texts", function()
       end
     end)
 
-    if files.read(golden .. "/answers.jsonl") then
-      it("give a pipeline's answers: " .. name, function()
-        local want = lines_of(helper.read(golden .. "/answers.jsonl"))
-        local said = output_of(run_line(name, ("--text %s --format jsonl"):format(texts_of(name))))
+    for _, each in ipairs(answers) do
+      if not files.read(golden .. "/" .. each.file) then goto next end
+      it(("give a pipeline's answers: %s %s"):format(name, each.option), function()
+        local want = lines_of(helper.read(golden .. "/" .. each.file))
+        local said = output_of(run_line(name, ("--text %s --format jsonl %s"):format(texts_of(name), each.option)))
         local got = lines_of(said)
         assert.equal(#want, #got, said)
         for i, line in ipairs(want) do
@@ -144,6 +150,7 @@ describe("texts", function()
         end
         assert.is_nil(said:find("[%z\1-\9\11-\31\127]"))
       end)
+      ::next::
     end
   end
 end)
@@ -232,8 +239,18 @@ describe("words of the command line", function()
   end)
 
   it("that do not go together are refused in a line", function()
+    helper.write(folder .. "/two", "the dog\nx\n")
+    helper.write(folder .. "/one", "the dog\n")
     for _, case in ipairs {
-      { "sequence", "--text-file missing.txt", 4, "missing.txt: No such file" },
+      { "sequence", "--text-file missing.txt", 4, "sequence: --text-file missing.txt: No such file" },
+      { "sequence", "--text a --pair missing.txt --pair missing.txt", 2, "--pair: there are 2 pairs and 1 texts" },
+      { "sequence", "--text-string a --text - --text-pair x <two", 2, "standard input: line 1: has no pair: there are "
+        .. "fewer of --text-pair" },
+      { "sequence", "--text-file two --text-pair x", 2, "--text-pair: there are 1 pairs and 2 texts" },
+      { "sequence", "--text a --format npy --output lengths=/dev/stdout | cat; exit ${PIPESTATUS[0]}", 2,
+        "--output lengths=/dev/stdout: the answers go to the standard output, and nothing else may" },
+      { "sequence", "--text a --format npy --output lengths=both.npy >both.npy", 2, "the answers go to the stan" },
+      { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "the answers go to the standard output" },
       { "sequence", "--text .", 0, "" },
       { "sequence", "--text a --similar", 2, "--similar: goes with models that give an embedding" },
       { "sentence", "--text a --top 2", 2, "--top: goes with models that give labels or tokens" },
@@ -245,8 +262,12 @@ describe("words of the command line", function()
       { "sequence", "--text a --output logits=-", 2, "--format npy writes that of the answers" },
       { "sequence", "--text two --output logits=./two", 2, "texts are read from there" },
       { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read once" },
-      { "sequence", "--text a --text b --text-pair c", 2, "--text: text 2: has no pair" },
-      { "sequence", "--text a --text-pair b --text-pair c", 2, "there are more pairs than texts" },
+      { "sequence", "--text a --text b --text-pair c", 2, "--text-pair: there are 1 pairs and 2 texts, but a pair for "
+        .. "each text is expected" },
+      { "sequence", "--text a --text-pair b --text-pair c", 2, "there are 2 pairs and 1 texts" },
+      { "sequence", "--text - --text-pair b --text-pair c <one", 2, "--text-pair: text 2: is a pair without a text: "
+        .. "there are fewer of --text" },
+      { "pairs", "--text-string 'no tab'", 3, "--text-string: text 1: has no tab" },
       { "pairs", "--text 'no tab'", 3, "--text: text 1: has no tab between text and pair" },
       { "sequence", "--text - --output logits=none.npy </dev/null", 3, "no array is written" },
     } do
@@ -269,6 +290,50 @@ describe("words of the command line", function()
 
   it("are explained by the help of a model that takes text", function()
     assert.matches("%-%-text WORD", sh("sequence/sequence run --help"))
+  end)
+end)
+
+describe("windows over the pair of a question", function()
+  it("have a row each in arrays, with the number of its text", function()
+    sh(run_line("windows", ("--text %s --output texts=numbers.npy"):format(texts_of("windows"))))
+    assert.same({ npy(goldens .. "/windows/texts.npy") }, { npy(folder .. "/numbers.npy") })
+  end)
+
+  it("give one answer, however many they are, and whichever are computed together", function()
+    local long = ("The cat sat on the mat - naive as it was, it slept for a very long time. "):rep(700)
+    helper.write(folder .. "/one.txt", "who?\t" .. long .. "x dog!\n")
+    helper.write(folder .. "/behind.txt", ("who?\tthe dog\n"):rep(700) .. "who?\t" .. long .. "x dog!\nwho?\tthe dog\n")
+    local alone = lines_of(output_of(run_line("windows", "--text one.txt --format jsonl")))
+    local behind = lines_of(output_of(run_line("windows", "--text behind.txt --format jsonl")))
+    assert.same({ 1, 702 }, { #alone, #behind })
+    assert.equal(alone[1], behind[701])
+    assert.equal(behind[1], behind[702])
+    local answer = dkjson.decode(alone[1])
+    assert.equal((long .. "x dog!"):sub(answer.begin + 1, answer["end"]), answer.answer)
+    assert.is_nil(answer.truncated)
+    assert.equal("-\n", output_of(run_line("windows", "--text $'who?\\t'")))
+    assert.equal('{"answer":null}\n', output_of(run_line("windows", "--format jsonl --text $'who?\\t'")))
+    sh(run_line("windows", "--text one.txt --output texts=numbers.npy"))
+    assert.is_true(#npy(folder .. "/numbers.npy") > 1024)
+  end)
+
+  it("are refused where they cannot be made", function()
+    helper.write(folder .. "/question.txt", "who?\tthe dog\nwho?\t" .. ("the dog "):rep(40) .. "\n")
+    for _, case in ipairs {
+      { "question.txt --stride 40", 2, "question.txt: line 2: windows of the pair have 32 tokens: they share at most "
+        .. "31, not 40" },
+      { "question.txt --stride -1", 2, "--stride: '-1', but a number of tokens from 0 is allowed" },
+      { "question.txt --stride 9999999999", 2, "--stride: '9999999999', but a number of tokens from 0 is allowed" },
+      { "$'" .. ("who? "):rep(20) .. "\tthe dog'", 3, "--text: text 1: the question has 85 tokens with special ones: "
+        .. "of the 40 of a call none is left for its pair" },
+    } do
+      local code, said = run(run_line("windows", "--text " .. case[1]))
+      assert.equal(case[2], code, said)
+      assert.is_truthy(said:find(case[3], 1, true), said)
+    end
+    local code, said = run(run_line("sequence", "--text a --stride 2"))
+    assert.equal(2, code)
+    assert.matches("%-%-stride: goes with models that answer questions", said)
   end)
 end)
 
@@ -370,12 +435,24 @@ describe("hostile text", function()
     assert.equal(mended, output_of(run_line("sequence", "--text $'a \\xff b'")))
   end)
 
-  it("of no tokens has no answer", function()
+  it("of no tokens is what follows the BOS token, or has no answer", function()
     files.write_all(folder, { { name = "empty.txt", text = "the\n\ndog\n" } })
-    local got = lines_of(output_of(run_line("next", "--text empty.txt")))
-    assert.equal(3, #got)
-    assert.equal("-", got[2])
-    assert.equal('{"tokens":[]}', lines_of(output_of(run_line("next", "--text empty.txt --format jsonl")))[2])
+    local code, said = run(run_line("next", "--text empty.txt"))
+    assert.equal(3, code)
+    assert.matches("^[^\n]+\nnext: empty%.txt: line 2: has no tokens, and the tokenizer has no BOS token, which would "
+      .. "stand before what comes next\n$", said)
+    sh(("rm -rf begins && cp -r %s begins"):format(shell(goldens .. "/next")))
+    local text = helper.read(folder .. "/begins/config.json"):gsub('"bos_token_id": 50256', '"bos_token_id": 7')
+    helper.write(folder .. "/begins/config.json", text)
+    sh(("ATTN2C_CFLAGS=-O0 %s build begins -o begun 2>&1"):format(shell(root .. "/gen/attn2c")))
+    sh("begun/begins run --weights begins --format jsonl --text empty.txt --output logits=begun.npy "
+      .. "--output input_ids=begun_ids.npy --output lengths=begun_lengths.npy >begun.txt")
+    local ids, shape = npy(folder .. "/begun_ids.npy")
+    assert.equal(7, ids[tonumber(shape:match("3, (%d+)")) + 1])
+    assert.equal(1, npy(folder .. "/begun_lengths.npy")[2])
+    local lines = lines_of(helper.read(folder .. "/begun.txt"))
+    assert.equal(3, #lines)
+    assert.equal(5, #dkjson.decode(lines[2]).next)
   end)
 end)
 

@@ -25,12 +25,12 @@ local function new()
   function self.run()
     for name, text in pairs(self.sources) do files.write_all(folder .. "/in", { { name = name, text = text } }) end
     os.remove(folder .. "/log")
-    local results, changed = runner.run({ store = self.store, bar = progress.start { terminal = false },
+    local results = runner.run({ store = self.store, bar = progress.start { terminal = false },
       folders = { model = folder .. "/in", runtime = "/nowhere" }, sources = { model = self.sources },
       headers = { model = self.headers }, weights = self.weights,
       toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
         identity = self.identity, libraries = function() return "" end } }, self.jobs)
-    return results.whole.text, #(files.read(folder .. "/log") or ""), changed
+    return results.whole.text, #(files.read(folder .. "/log") or "")
   end
   function self.leftovers()
     local list = {}
@@ -45,8 +45,8 @@ describe("the runner", function()
 
   it("runs what it does not know, in the order of what needs what, and nothing twice", function()
     local at = new()
-    assert.same({ "AB", 2, true }, { at.run() })
-    assert.same({ "AB", 0, false }, { at.run() })
+    assert.same({ "AB", 2 }, { at.run() })
+    assert.same({ "AB", 0 }, { at.run() })
     assert.same({}, at.leftovers())
   end)
 
@@ -54,22 +54,22 @@ describe("the runner", function()
     local at = new()
     at.run()
     at.sources.b = "C"
-    assert.same({ "AC", 1, true }, { at.run() })
+    assert.same({ "AC", 1 }, { at.run() })
     at.sources.b = "B" -- known from before
-    assert.same({ "AB", 0, false }, { at.run() })
+    assert.same({ "AB", 0 }, { at.run() })
     at.cflags = { "-g1" }
-    assert.same({ "AB", 2, true }, { at.run() })
+    assert.same({ "AB", 2 }, { at.run() })
     at.headers = "other"
-    assert.same({ "AB", 2, true }, { at.run() })
+    assert.same({ "AB", 2 }, { at.run() })
     at.identity = "cc 2"
-    assert.same({ "AB", 2, true }, { at.run() })
+    assert.same({ "AB", 2 }, { at.run() })
   end)
 
   it("does not look at times", function()
     local at = new()
     at.run()
     lfs.touch(at.folder .. "/in/a", os.time() + 1000)
-    assert.same({ "AB", 0, false }, { at.run() })
+    assert.same({ "AB", 0 }, { at.run() })
   end)
 
   it("runs again what was planted or cut in the store", function()
@@ -79,7 +79,7 @@ describe("the runner", function()
       local path = ("%s/results/%s/a.o"):format(at.store.path, key)
       if files.read(path) then helper.write(path, "planted") end
     end
-    assert.same({ "AB", 1, true }, { at.run() })
+    assert.same({ "AB", 1 }, { at.run() })
   end)
 
   it("runs a fresh job each time, with the user's weights, and what comes from it only where it changed", function()
@@ -93,12 +93,12 @@ describe("the runner", function()
       commands = { { "ln", "-s", "--", INPUTS, "weights" },
         { "sh", "-c", 'cat weights "$1" >"$2"', "sh", { of = "source" }, RESULT } } }
     local function fresh_runs() return #(files.read(at.weights .. ".log") or "") end
-    assert.same({ "AAWAWB", 1, true }, { at.run() })
+    assert.same({ "AAWAWB", 1 }, { at.run() })
     assert.equal(1, fresh_runs())
-    assert.same({ "AAWAWB", 0, false }, { at.run() })
+    assert.same({ "AAWAWB", 0 }, { at.run() })
     assert.equal(2, fresh_runs())
     helper.write(at.weights, "X")
-    assert.same({ "AAXAXB", 0, true }, { at.run() })
+    assert.same({ "AAXAXB", 0 }, { at.run() })
     assert.same({}, at.leftovers())
     for key in lfs.dir(at.store.path .. "/results") do
       assert.is_nil(files.read(("%s/results/%s/fresh"):format(at.store.path, key)))

@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local lfs = require("lfs")
+local process = require("common.process")
 local store = require("commands.build.store")
 
 local function silent(line) error("said: " .. line) end
@@ -104,8 +105,16 @@ describe("a store", function()
       keep(self, "k" .. i, ("x"):rep(1000))
       lfs.touch(self.path .. "/results/k" .. i, now - 10000 + i)
     end
-    local dead, alive = self:begin(), self:begin()
-    lfs.touch(dead, now - 10000)
+    local dead, other, own, alive = self.path .. "/new-dead", self.path .. "/new-other", self:begin(), self:begin()
+    for _, folder in ipairs { dead, other } do
+      lfs.mkdir(folder)
+      helper.write(folder .. "/.lock", "")
+    end
+    local holds = process.start { gather = "all", words = { "lua5.4", "-e", ([[local handle = io.open(%q, "a")
+      require("lfs").lock(handle, "w") io.open(%q, "w"):close() os.execute("sleep 60")]]):format(
+      other .. "/.lock", other .. "/ready") } }
+    process.wait(function() return holds.over or lfs.attributes(other .. "/ready", "mode") end)
+    for _, folder in ipairs { dead, other, own } do lfs.touch(folder, now - 10000) end
     lfs.touch(self.path .. "/results/k1", now)
     local limits = { bytes = 2500, every = 100, in_use = 3600 }
     self:sweep(limits)
@@ -113,7 +122,8 @@ describe("a store", function()
     for i = 1, 4 do left[i] = self:find("k" .. i, "a.o") ~= nil end
     assert.same({ true, false, false, true }, left)
     assert.is_nil(lfs.attributes(dead, "mode"))
-    assert.equal("directory", lfs.attributes(alive, "mode"))
+    for _, folder in ipairs { other, own, alive } do assert.equal("directory", lfs.attributes(folder, "mode")) end
+    process.stop()
     limits.bytes, limits.in_use = 0, -1
     self:sweep(limits) -- too early
     assert.truthy(self:find("k1", "a.o"))
