@@ -1,5 +1,5 @@
 -- program.lua: builds the program of a description alone, as `check` does, without the libraries of `build`:
---   lua5.4 tests/program.lua DESCRIPTION FOLDER
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [KEY=VALUE ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 package.path = here .. "/../gen/?.lua;" .. package.path
 
@@ -10,7 +10,7 @@ local pipeline = require("pipeline")
 local root = here .. "/.."
 
 local done, value = xpcall(function()
-  local state = pipeline.run(root, arg[1], {})
+  local state = pipeline.run(root, arg[1], table.move(arg, 3, #arg, 1, {}))
   build.make(state, arg[2], root, { only = state.spec.name })
 end, function(value)
   return faults.is(value) and table.concat(value.lines, "\n") or debug.traceback(tostring(value), 2)

@@ -14,8 +14,10 @@ local TAIL_LINES = 12 -- of what a failing command said
 --- Compiler flags of a case's build: -O0 comes behind the build's own and is quick; the bits are the same.
 case.QUICK = "-O0 -Werror -DATTN2C_GUARD_PAGES"
 
---- Those of a random case: one in four is built as for a user, but for the guard pages.
-function case.flags(number) return number % 4 == 0 and "-Werror -DATTN2C_GUARD_PAGES" or case.QUICK end
+--- Those of a numbered case: one in four, or in so many, is built as for a user, but for the guard pages.
+function case.flags(number, in_so_many)
+  return number % (in_so_many or 4) == 0 and "-Werror -DATTN2C_GUARD_PAGES" or case.QUICK
+end
 
 local function tail(path)
   local lines = {}
