@@ -59,7 +59,8 @@ beside() {
 make -s --no-print-directory -j"$width" -f tests/c/build.mk || { echo "the C tests do not compile"; echo "0 passed, 1 failed"; exit 1; }
 
 # Those that take longest first, so that no processor waits for the last: these, the others of the whole, the C tests.
-longest=$(printf 'tests/spec/whole/%s_spec.lua\n' models oracle hf builds faults forms threads)
+# threads before faults: they share a runtime, which is not to be compiled in both at once.
+longest=$(printf 'tests/spec/whole/%s_spec.lua\n' models oracle torch builds threads hf forms faults lengths bad_input)
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 for file in $longest $whole; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"

@@ -7,7 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A body is inlined for the sizes of its call. Without optimisation that gains nothing, and each copy would
+ * be translated in full. */
+#ifdef __OPTIMIZE__
 #define ATTN2C_INLINE static inline __attribute__((always_inline))
+#else
+#define ATTN2C_INLINE static inline
+#endif
 
 /* a*b + c: one rounding where the target has the instruction, else two. */
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)

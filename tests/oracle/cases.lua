@@ -91,8 +91,8 @@ function cases.build(folder, out, names)
   for _, name in ipairs(names) do
     cases.write(cases.read(("%s/%s.safetensors"):format(folder, name)), out .. "/" .. name)
   end
-  local build = ("ATTN2C_CFLAGS=-O0 %s build {}/description.lua -o built/{} >{}/log 2>&1 || rm -rf built/{}"):format(
-    shell(cases.root .. "/gen/attn2c"))
+  local build = ("ATTN2C_CFLAGS=-O0 lua5.4 %s {}/description.lua built/{} >{}/log 2>&1 || rm -rf built/{}"):format(
+    shell(cases.root .. "/tests/program.lua"))
   local function run(command) return os.execute(("cd %s && { %s; }"):format(shell(out), command)) end
   run((build:gsub("{}", names[1]))) -- it makes the runtime, which all share
   files.write_all(out, { { name = "cases.txt", text = table.concat(names, "\n", 2) .. "\n" } })

@@ -176,6 +176,22 @@ function helper.command(list, folder)
   return code, output, files.read(errors)
 end
 
+--- Sanitizers, and the flags of what is built with them. They see as much without optimisation, which would take most
+--- of the time. The flags are the same everywhere, so that a runtime is compiled once for all specs.
+helper.addresses = "-fsanitize=address,undefined -fno-sanitize-recover=all"
+helper.with_addresses = "ATTN2C_CFLAGS='-g1 -O0 " .. helper.addresses .. "'"
+helper.races = "-fsanitize=thread"
+helper.with_races = "ATTN2C_CFLAGS='-g1 -O0 " .. helper.races .. "'"
+
+--- What stands in a shell before a build whose C compiler first changes the emitted files with an ending by a sed
+--- script, and then is quick; it guards pages. The compiler is one for all scripts, which so share a runtime: what they
+--- made is told apart by the models' names alone.
+function helper.spoiling(ending, script)
+  local line = "PATH=%s:$PATH CC=spoil.sh ATTN2C_CFLAGS='-O0 -DATTN2C_GUARD_PAGES' SPOIL_ENDING=%s SPOIL_SCRIPT=%s"
+  return line:format(helper.shell(helper.absolute_root() .. "/tests/spec/bin"), -- CC is words: no path with a space
+    helper.shell(ending), helper.shell(script))
+end
+
 --- CPU seconds of all commands so far that have ended.
 function helper.cpu_of_children()
   local fields = {}

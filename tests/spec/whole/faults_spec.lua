@@ -560,8 +560,8 @@ describe("the C interface", function()
   end)
 
   it("withstands wrong use, failing allocations and failing reads without an invalid access or a leak", function()
-    local flags = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-    build("checked", "plain", interface .. " kernels=c", "ATTN2C_CFLAGS=" .. quote("-g " .. flags))
+    local flags = helper.addresses
+    build("checked", "plain", interface .. " kernels=c", helper.with_addresses)
     compile("interface_checked", { "bad_interface.c" }, "checked/plain", "gcc", flags)
     run_all("interface_checked")
     local wraps = {}
@@ -575,8 +575,8 @@ describe("the C interface", function()
 
   it("has no race", function()
     if os.execute("command -v clang >/dev/null 2>&1") ~= true then return pending("needs clang") end
-    build("raced", "plain", interface .. " kernels=c", "CC=clang ATTN2C_CFLAGS='-g -fsanitize=thread'")
-    compile("interface_raced", { "bad_interface.c" }, "raced/plain", "clang", "-fsanitize=thread")
+    build("raced", "plain", interface .. " kernels=c", "CC=clang " .. helper.with_races)
+    compile("interface_raced", { "bad_interface.c" }, "raced/plain", "clang", helper.races)
     run_all("interface_raced")
   end)
 end)

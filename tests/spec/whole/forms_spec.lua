@@ -96,7 +96,7 @@ describe("a small model with", function()
       local description = { name = "form", seq = 13, d_model = 24, heads = 4, layers = 1, d_ff = 19 }
       for key, value in pairs(form[2]) do description[key] = value end
       local ok, kind, said = case.run(description, folder .. "/" .. i,
-        { flags = "-O1 -Werror -DATTN2C_GUARD_PAGES", seed = i, nan = true })
+        { flags = case.flags(i, 2), seed = i, nan = true })
       assert(ok, ("%s: %s"):format(kind, said))
     end)
   end

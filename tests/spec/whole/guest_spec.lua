@@ -4,7 +4,7 @@
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local scratch = lfs.currentdir() .. "/out/test/guest"
+local scratch = "out/test/guest" -- from the top, whose own path may have spaces
 local goldens = "tests/torch/goldens/"
 
 local sh, succeeds = helper.run, helper.succeeds

@@ -60,8 +60,8 @@ end
 local function build_line(case)
   local words = {}
   for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = shell(word) end
-  return ("ATTN2C_CFLAGS=-O0 %s build %s %s -o %s >%s.log 2>&1 || rm -rf %s"):format(shell(root .. "/gen/attn2c"),
-    shell(goldens .. "/" .. case), table.concat(words, " "), case, case, case)
+  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s %s >%s.log 2>&1 || rm -rf %s"):format(shell(root .. "/tests/program.lua"),
+    shell(goldens .. "/" .. case), case, table.concat(words, " "), case, case)
 end
 
 describe("a folder of transformers'", function()

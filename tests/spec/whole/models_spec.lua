@@ -12,7 +12,10 @@ local folder = root .. "/out/spec"
 local shell = helper.shell
 
 local STRICT = "-std=c11 -Wall -Wextra -Werror"
-local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+-- Of builds by each compiler: gcc's are those of random models (fuzz/case.lua), which so share the runtime; clang's -O1
+-- comes behind the build's own -O3.
+local flags_of = { cc = "-Werror -DATTN2C_GUARD_PAGES", clang = "-Werror -O1" }
 
 -- Runs a shell command in out/spec/`at`; returns what it printed. Where the exit is not `wanted`, the test fails with
 -- that.
@@ -87,7 +90,7 @@ end
 
 describe("every model of models/, in small", function()
   assert(#models >= 3)
-  for compiler, flags in pairs { gcc = STRICT, clang = STRICT .. " -O1" } do -- -O1 comes behind the build's -O3
+  for compiler, flags in pairs(flags_of) do
     for _, file in ipairs(models) do
       it(("%s with %s"):format(file, compiler), function()
         local path = root .. "/models/" .. file
@@ -97,39 +100,23 @@ describe("every model of models/, in small", function()
   end
 end)
 
--- A C compiler that spoils an emitted file, named by its ending, with a sed script before it compiles it.
-local function spoiling_compiler(at, ending, script)
-  files.write_all(folder .. "/" .. at, { { name = "spoil.sed", text = script .. "\n" }, { name = "spoil.sh",
-    text = ([[
-#!/bin/sh
-for word; do
-  case $word in *%s) sed -i -f %s/spoil.sed "$word" ;; esac
-done
-exec cc "$@"
-]]):format(ending, shell(folder .. "/" .. at)) } })
-  sh(at, "chmod +x spoil.sh")
-  return ("PATH=%s:$PATH CC=spoil.sh"):format(shell(folder .. "/" .. at)) -- CC is words: no path with a space
-end
-
 describe("a check", function()
   local small = model("small")
 
   it("ends with 1 and names the first tensor where the numbers are wrong", function()
-    local compiler = spoiling_compiler("wrong", "_ops.c", "s/attn2c_gelu(/attn2c_gelu_tanh(/")
-    local said = sh("wrong", ("%s ATTN2C_CFLAGS=-O0 %s check %s %s"):format(compiler, attn2c, shell(small),
+    local compiler = helper.spoiling("_ops.c", "s/attn2c_gelu(/attn2c_gelu_tanh(/")
+    local said = sh("wrong", ("%s %s check %s %s name=wrong"):format(compiler, attn2c, shell(small),
       table.concat(smaller(small), " ")), 1)
     assert.is_truthy(said:match("first to diverge: l0%.ff%.act") or said:match("l0%.ff%.act[^\n]*FAIL"), said)
     assert.is_truthy(said:match("passed, [1-9]%d* failed"), said)
   end)
 
   it("crashes, with guard pages, where a kernel reads one row too many of an input", function()
-    local compiler = spoiling_compiler("overrun", "_kernels.c",
-      "s/^  { 64, 40, \\(.* kernel_0 }\\)/  { 64, 41, \\1/")
-    local command = ("ATTN2C_CFLAGS='-O0 -DATTN2C_GUARD_PAGES' %%s %s check %s seq=40 d_model=64 heads=4"):format(
-      attn2c, shell(small))
-    local said = sh("overrun", command:format(compiler), 6)
+    local command = ("%%s %s check %s seq=40 d_model=64 heads=4 name=%%s"):format(attn2c, shell(small))
+    local spoiled = helper.spoiling("_kernels.c", "s/^  { 64, 40, \\(.* kernel_0 }\\)/  { 64, 41, \\1/")
+    local said = sh("overrun", command:format(spoiled, "overrun"), 6)
     assert.is_truthy(said:match("ended by signal 11"), said)
-    sh("overrun", command:format(""))
+    sh("overrun", command:format(helper.spoiling("_kernels.c", ""), "unspoiled"))
   end)
 end)
 
@@ -240,8 +227,7 @@ describe("under AddressSanitizer and UndefinedBehaviorSanitizer", function()
     it(name, function()
       local overrides = smaller(model(name))
       overrides[#overrides + 1] = "kernels=c"
-      check("sanitized", ("ATTN2C_CFLAGS=%s ATTN2C_LDFLAGS=%s"):format(shell("-g -O1 " .. SANITIZE), shell(SANITIZE)),
-        model(name), overrides)
+      check("sanitized", helper.with_addresses, model(name), overrides)
     end)
   end
 end)
@@ -256,15 +242,15 @@ describe("for a lower instruction set", function()
 end)
 
 describe("random models", function()
-  local fuzz = "lua5.4 " .. shell(root .. "/tests/fuzz/fuzz.lua")
+  local fuzz = "lua5.4 " .. shell(root .. "/tests/fuzz/fuzz.lua") .. " "
 
   it("agree with the reference, and touch nothing outside their memory", function()
-    local said = sh("random", fuzz .. " 30 20 --folder .")
+    local said = sh("random", fuzz .. "30 20 --folder .")
     assert.is_truthy(said:match("30 passed, 0 failed"), said)
   end)
 
   it("fail where they do not build", function()
-    local said = sh("random", "CC=false " .. fuzz .. " 2 20 --folder unbuilt --no-shrink", 1)
+    local said = sh("random", "CC=false " .. fuzz .. "2 20 --folder unbuilt --no-shrink", 1)
     assert.is_truthy(said:match("case 1 failed: compile"), said)
     assert.is_truthy(said:match("0 passed, 2 failed"), said)
   end)

@@ -11,18 +11,12 @@ local shell = helper.shell
 
 local function sh(command) return helper.run(command, folder) end
 
--- Builds a small model with some keys; `spoil`, a sed script, is run over its row operations before they are compiled,
--- which then is quick. One such compiler serves all scripts: they are told apart by the models' names.
+-- Builds a small model with some keys; `spoil`, a sed script, is run over its row operations before they are compiled.
 local function build(name, keys, spoil)
   local environment = ""
   if spoil then
     name = name .. "_" .. hash.text(spoil):sub(1, 8)
-    files.write_all(folder, { { name = "spoil.sed", text = spoil .. "\n" }, { name = "spoil.sh", text = ([[
-#!/bin/sh
-for word; do case $word in *_ops.c) sed -i -f %s/spoil.sed "$word" ;; esac; done
-exec cc "$@"
-]]):format(shell(folder)) } })
-    environment = ("chmod +x spoil.sh && PATH=%s:$PATH CC=spoil.sh ATTN2C_CFLAGS=-O0 "):format(shell(folder))
+    environment = helper.spoiling("_ops.c", spoil) .. " "
   end
   files.write_all(folder, { { name = name .. ".lua", text = ("return { name = %q, seq = 20, d_model = 24, heads = 2, "
     .. "layers = 1, d_ff = 16, target = \"x86_64\", plan = { query_block = 7, key_block = 16 }, %s }\n"):format(name,

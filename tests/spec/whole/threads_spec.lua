@@ -1,9 +1,8 @@
 -- threads_spec.lua: code for several workers: the same bits for every number of them and on any team, no
 -- races, nothing beside libc and libm, the caller's world left as it was.
 local helper = require("tests.spec.helper")
-local lfs = require("lfs")
 
-local scratch = lfs.currentdir() .. "/out/test/threads"
+local scratch = "out/test/threads" -- from the top, whose own path may have spaces
 local golden = "tests/torch/goldens/torch_causal70"
 
 local succeeds = helper.succeeds
@@ -77,8 +76,7 @@ describe("threads", function()
     local blocks = "layers=1 norm=none plan.token_block=24"
     for _, compiler in ipairs { "gcc", "clang" } do
       for _, arguments in ipairs { "threads=3", "threads=2 " .. pooled, "threads=2 " .. blocks } do
-        build("kernels=c " .. arguments,
-          "CC=" .. compiler .. " ATTN2C_CFLAGS='-fsanitize=thread -O1' ATTN2C_LDFLAGS=-fsanitize=thread")
+        build("kernels=c " .. arguments, ("CC=%s %s"):format(compiler, helper.with_races))
         local text = succeeds(("TSAN_OPTIONS=halt_on_error=1 %s/crew/crew check"):format(scratch))
         assert.is_truthy(text:find(" 0 failed", 1, true), text)
         assert.is_nil(text:find("ThreadSanitizer", 1, true), text)
