@@ -113,7 +113,8 @@ local function compile(state, folder, root, options, bar)
   local entry_names = {}
   for i, entry in ipairs(state.entries) do entry_names[i] = entry.entry_name end
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
-    providers = { library = #state.kernels > 0 and "libxsmm" or "c", program = spec.kernels == "c" and "c" or "libxsmm" } }
+    providers = { library = #state.kernels > 0 and "libxsmm" or "c",
+      program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end
   local results = runner.run(context, jobs)

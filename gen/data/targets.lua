@@ -43,7 +43,8 @@ local targets = {}
 -- The rule of all targets; `more` is a target's own.
 local function rule(more)
   local all = {
-    kernels = "c", stream = 8192, panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_panel = 8192, fetch = 0,
+    kernels = "c", panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_panel = 8192,
+    fetch = 0, stream = 8192,
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,

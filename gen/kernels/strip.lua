@@ -65,7 +65,8 @@ function strip.text(shape)
     shape.fetches and (", asking for `lines` lines from `ahead` on every `every` inputs") or "")
   add("ATTN2C_STRIP %s(const float *a, const float *b, float *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape))
-  add("    int adds, int a_lanes, int c_lanes%s) {", shape.fetches and ", const float *ahead, int every, int lines" or "")
+  add("    int adds, int a_lanes, int c_lanes%s) {",
+    shape.fetches and ", const float *ahead, int every, int lines" or "")
   for row = 0, shape.rows - 1 do
     add("  attn2c_vector %s;", each(shape.vectors, ", ", function(vector)
       return ("%s = attn2c_zero()"):format(sum(row, vector))

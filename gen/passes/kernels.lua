@@ -2,8 +2,8 @@
 -- named in order of first use, and the batches of blocks that products reduce over.
 --
 -- Before: programs with offsets.  After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
--- state.functions = list of { name, step }; state.fallbacks = a kernel in C for each shape; each call of a product has kernel_index and batch_name, each tile, map and
--- row step has function_name.
+-- state.functions = list of { name, step }; state.fallbacks = a kernel in C for each shape; each call of a product of
+-- libxsmm has kernel_index and batch_name, each other product, tile, map and row step has function_name.
 local operands = require("data.operands")
 local registers = require("passes.plan.registers")
 local schedule = require("passes.schedule")
@@ -159,7 +159,8 @@ end
 
 function kernels.run(state)
   state.kernels, state.batches, state.functions = {}, {}, {}
-  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, products = {}, steps = {}, batches = namer(), functions = namer() }
+  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, products = {}, steps = {}, batches = namer(),
+    functions = namer() }
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
       schedule.each(program, function(step)

@@ -182,7 +182,8 @@ function Lowering:c_product(shape, p, a_room, fetch, operands_, outputs)
 end
 
 --- C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, which follow each other in A's rows and B's columns. outputs:
---- how many of the m are wanted, where the kernel makes more; a_room: whether rows of A may be read up to a whole vector.
+--- how many of the m are wanted, where the kernel makes more; a_room: whether rows of A may be read up to a whole
+--- vector.
 function Lowering:product(shape, count, a, b, c, outputs, a_room)
   shape.types = types.f32_product
   local p, operands_ = self.state.plan.parameters, { a = a, b = b, c = c }

@@ -126,8 +126,8 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count
   }
   free(d.bytes);
   free(d.offsets);
-  if (made == count && count > 0) return "libxsmm";
-  return made == 0 ? "c" : "libxsmm and c";
+  if (made == 0) return "c";
+  return made == count ? "libxsmm" : "libxsmm and c";
 }
 
 void attn2c_code_free(attn2c_code *code) {

@@ -31,7 +31,8 @@ for _, shape in ipairs(SHAPES) do
         seen[strip.name(kind)] = true
       end)
       functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const float *a, const float *b, "
-        .. "float *c) {\n  %s\n}"):format(#rows, table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
+        .. "float *c) {\n  %s\n}"):format(#rows,
+          table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
       rows[#rows + 1] = ("    {%d, %d, %d, %d, %d, %d, %d, %d, product_%d},"):format(m, n, k, kernel.lda, kernel.ldb,
         kernel.ldc, beta, kernel.a_room and 1 or 0, #rows)
     end

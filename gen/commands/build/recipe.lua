@@ -136,7 +136,8 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
   local function program_job(job_name, weights, more, static)
     return { name = job_name, is_program = true,
-      inputs = names_of(shipped, program, weights, more, { { name = "main.o" }, { name = archive_of(providers.program) } }),
+      inputs = names_of(shipped, program, weights, more,
+        { { name = "main.o" }, { name = archive_of(providers.program) } }),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program],
         "-l:libjansson.a", of_text, libraries } } }
   end

@@ -39,7 +39,8 @@ end
 
 local function range_of(first_key, keys, column, p)
   return { first_key = first_key, keys = keys, column = column,
-    key_blocks = key_blocks(first_key, first_key + keys, p.key_block), k_blocks = context_blocks(keys, p.key_block, p.kernels) }
+    key_blocks = key_blocks(first_key, first_key + keys, p.key_block),
+    k_blocks = context_blocks(keys, p.key_block, p.kernels) }
 end
 
 -- How many scores a product makes for each key block: the last is padded where its row of the tile and its panel of

@@ -20,7 +20,8 @@ local PER_KIND = 0.005
 -- The most rows of a strip of so many vectors, and whether the rows' floats stay in registers while the vectors come
 -- one after the other, instead of the vectors: that needs fewer registers where there are more vectors than rows.
 local function most_rows(vectors, target)
-  local free = target.registers - (target.has_fma and 0 or 1) -- without, a product lies in a register before it is added
+  -- Without fused multiply-adds, a product lies in a register before it is added.
+  local free = target.registers - (target.has_fma and 0 or 1)
   local rows = (free - 1 - vectors) // vectors
   local held = (free - 1) // (vectors + 1)
   if held > rows and held < vectors then return held, true end

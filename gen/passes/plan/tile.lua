@@ -62,7 +62,7 @@ end
 
 --- How a kernel in C asks for weights while it works: { from, each: bytes behind A where the first strip begins to ask,
 --- and from strip to strip; every, lines: so many cache lines every so many inputs }; false: not at all. Its strips
---- together ask for a panel, the `fetch`-th behind this one. Where one strip has all rows, weights are read once, and it
+--- together ask for a panel, the `fetch`-th behind this one. Where there is one strip, weights are read once, and it
 --- asks `stream` bytes ahead of itself. shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector.
 function tile.ahead(shape, strips, parameters, lanes)
   local calls, groups, widest = 0, 0, 0
@@ -72,7 +72,8 @@ function tile.ahead(shape, strips, parameters, lanes)
   local ahead = calls > 1 and parameters.fetch * panel or parameters.stream
   if ahead == 0 then return false end
   local share = (panel // types.LINE + calls - 1) // calls
-  local lines = calls == 1 and row // types.LINE or math.max(1, types.bytes(widest * lanes, shape.types.a) // types.LINE)
+  local wide = calls == 1 and row or types.bytes(widest * lanes, shape.types.a)
+  local lines = math.max(1, wide // types.LINE)
   local every = math.max(1, shape.k * lines // share)
   local times = (shape.k + every - 1) // every
   return { from = ahead, each = share * types.LINE, every = every, lines = (share + times - 1) // times }

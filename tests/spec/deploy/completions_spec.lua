@@ -10,7 +10,7 @@ local cases = {
   { "attn2c show x.lua --stage", "sched", "schedule" },
   { "attn2c build x.lua", "d_mo", "d_model=" },
   { "attn2c bench x.lua --profile", "seq", "seq=" },
-  { "attn2c check x.lua", "kernels=port", "kernels=portable" },
+  { "attn2c check x.lua", "kernels=li", "kernels=libxsmm" },
   { "attn2c gen x.lua", "final_norm=tr", "final_norm=true" },
 }
 

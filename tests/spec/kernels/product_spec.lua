@@ -29,8 +29,8 @@ local function calls_of(kernel, lanes)
     local rows, vectors, suffix = name:match("^strip_(%d+)x(%d+)(.*)$")
     assert(rows, name)
     return function(a, b, c, k, lda, ldb, ldc, adds, a_lanes, c_lanes, ahead, every, lines)
-      list[#list + 1] = { rows = tonumber(rows), vectors = tonumber(vectors), suffix = suffix, a = a, b = b, c = c, k = k,
-        lda = lda, ldb = ldb, ldc = ldc, adds = adds, a_lanes = a_lanes, c_lanes = c_lanes, ahead = ahead,
+      list[#list + 1] = { rows = tonumber(rows), vectors = tonumber(vectors), suffix = suffix, a = a, b = b, c = c,
+        k = k, lda = lda, ldb = ldb, ldc = ldc, adds = adds, a_lanes = a_lanes, c_lanes = c_lanes, ahead = ahead,
         every = every, lines = lines }
     end
   end })
@@ -150,8 +150,9 @@ describe("the body of a product", function()
     end
     local path = helper.file(table.concat(text, "\n") .. "\n", "products.c")
     for _, compiler in ipairs { "gcc", "clang" } do
-      assert.equal("", helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -Wmissing-prototypes -fopenmp-simd -mavx2 -mfma "
-        .. "-iquote %s/runtime -fsyntax-only %s"):format(compiler, helper.shell(helper.absolute_root()), helper.shell(path))))
+      assert.equal("", helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -Wmissing-prototypes -fopenmp-simd -mavx2 "
+        .. "-mfma -iquote %s/runtime -fsyntax-only %s"):format(compiler, helper.shell(helper.absolute_root()),
+          helper.shell(path))))
     end
     helper.clean()
   end)

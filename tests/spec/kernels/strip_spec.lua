@@ -42,8 +42,8 @@ describe("a strip", function()
           local sum = ("c%d_%d"):format(row, vector)
           assert.equal(1, count(text, sum .. " = attn2c_zero%(%)"))
           assert.equal(1, count(text, sum .. " = attn2c_load[_first]*%(c %+ " .. row .. " %* ldc %+ " .. vector .. " "))
-          assert.equal(1, count(text, ("attn2c_store[_first]*%%(c %%+ %d %%* ldc %%+ %d %%* ATTN2C_LANES, %s[,%%)]"):format(
-            row, vector, sum)))
+          local stored = "attn2c_store[_first]*%%(c %%+ %d %%* ldc %%+ %d %%* ATTN2C_LANES, %s[,%%)]"
+          assert.equal(1, count(text, stored:format(row, vector, sum)))
           local w, x = each.rows_held and "w" or "w" .. vector, each.rows_held and "x" .. row or "x"
           assert.equal(1, count(text, ("%s = attn2c_multiply_add%%(%s, %s, %s%%);"):format(sum, w, x, sum)))
         end

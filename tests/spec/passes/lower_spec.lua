@@ -33,7 +33,8 @@ describe("a linear", function()
     }, texts(with { d_model = 80 }))
   end)
 
-  -- The calls of the first tile of `more` by libxsmm, as "rows of K blocks beta, offsets in A, B, C, lines fetched from".
+  -- The calls of the first tile of `more` by libxsmm, as "rows of K blocks beta, offsets in A, B, C, lines fetched
+  -- from".
   local function calls(more)
     local list, found = {}, nil
     more.kernels = "libxsmm"

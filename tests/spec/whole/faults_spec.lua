@@ -96,7 +96,7 @@ end
 
 -- name -> the words of its description; built by `build`, with weights in <name>.st.
 local models = {
-  small = quote(root .. "/models/small.lua") .. " d_model=32 heads=2 seq=8 layers=1",
+  small = quote(root .. "/models/small.lua") .. " kernels=libxsmm d_model=32 heads=2 seq=8 layers=1",
   tok = quote(root .. "/models/small.lua") ..
     " name=tok 'input=tokens{vocab=11}' mask=padding batch=2 d_model=32 heads=2 seq=8 layers=1",
   padded = quote(root .. "/models/small.lua") .. " name=padded mask=padding batch=2 d_model=32 heads=2 seq=20 layers=2",
@@ -537,6 +537,7 @@ describe("where memory may not become executable", function()
     for name in pairs(models) do succeeds(("./no_jit out/%s/%s check"):format(name, name)) end
     assert.is_truthy(succeeds("./no_jit " .. small .. "bench -r 1"):find("(c)", 1, true))
     assert.is_truthy(succeeds(small .. "bench -r 1"):find("(libxsmm)", 1, true))
+    assert.is_truthy(succeeds("out/padded/padded bench -r 1"):find("(c)", 1, true)) -- has none of libxsmm's
   end)
 end)
 

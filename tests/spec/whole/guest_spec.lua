@@ -80,7 +80,8 @@ describe("a library as a guest", function()
       assert.is_true(#bits > 1000)
       assert.is_true(succeeds(("%s/denied threads %s/host %s"):format(scratch, scratch, words)) == bits, threads)
     end
-    local program = ("%s/denied threads %s/guest "):format(scratch, build("torch_causal70", "threads=2 kernels=libxsmm"))
+    local program = ("%s/denied threads %s/guest "):format(scratch,
+      build("torch_causal70", "threads=2 kernels=libxsmm"))
     assert.is_truthy(succeeds(program .. "check"):find(" 0 failed", 1, true))
     assert.is_truthy(succeeds(program .. "bench -r 1"):find("| guest |", 1, true))
     succeeds(("%s run --weights %s --input %storch_causal70/hidden.npy --output %s/y.npy"):format(program,
@@ -106,7 +107,7 @@ describe("a library as a guest", function()
   end)
 
   it("computes with kernels in C where code may not be made executable", function()
-    for _, folder in ipairs { build("torch_causal70", "threads=2") } do
+    for _, folder in ipairs { build("torch_causal70", "threads=2 kernels=libxsmm") } do
       local line = "%s/guest run --weights %s --input %storch_causal70/hidden.npy --output %s/%s.npy"
       local function run(before, name)
         succeeds(before .. line:format(folder, weights("torch_causal70"), goldens, scratch, name))

@@ -81,7 +81,7 @@ describe("make install", function()
     local home = home_of_another(folder .. "/home")
     local attn2c, models = "\"../stage/opt/attn/bin/attn2c\"", "../stage/opt/attn/share/attn2c/models/"
     assert.same({ 0, "attn2c " .. version.generator .. "\n" }, { as_another(attn2c .. " --version", home) })
-    local code, said = as_another(attn2c .. " check " .. models .. "worked_example.lua kernels=portable", home)
+    local code, said = as_another(attn2c .. " check " .. models .. "worked_example.lua kernels=c", home)
     assert.equal(0, code, said)
     assert.truthy(said:find(" 0 failed\n", 1, true))
     assert.equal("directory", lfs.attributes(home .. "/.cache/attn2c/results", "mode"))

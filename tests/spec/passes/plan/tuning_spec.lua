@@ -76,9 +76,9 @@ describe("a tuning file", function()
     local set = { target = "avx512", machine = "Some-CPU",
       choices = { [QKV] = choice(), [UP] = choice { panel = 64 } } }
     local text = tuning.text(set)
-    assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
-      .. "; 20.5 GFLOP/s, rule 10.0\n" .. UP .. ": kernels libxsmm panel 64 k_block 8 k_order outer token_block 4" .. STRIPS
-      .. "; 20.5 GFLOP/s, rule 10.0\n", text)
+    local rest = " k_block 8 k_order outer token_block 4" .. STRIPS .. "; 20.5 GFLOP/s, rule 10.0\n"
+    assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32" .. rest
+      .. UP .. ": kernels libxsmm panel 64" .. rest, text)
     assert.same(set, tuning.parse(text, "x.tune"))
   end)
 
@@ -116,7 +116,8 @@ describe("a tuning file", function()
       "x.tune: line 2: no parameter \"pad\"; there are " .. table.concat(tuning.names, ", "))
     refused(with(" token_block 4", ""), "x.tune: line 2: token_block is missing")
     refused(with("panel 32 k_block 8", "k_block 8 panel 32"), "x.tune: line 2: " .. require("common.faults").quote(
-      "kernels libxsmm k_block 8 panel 32 k_order outer token_block 4" .. STRIPS) .. ", but each parameter once, in order, is expected")
+      "kernels libxsmm k_block 8 panel 32 k_order outer token_block 4" .. STRIPS)
+      .. ", but each parameter once, in order, is expected")
   end)
 
   it("that is too large is refused, and one that is a folder cannot be read", function()
@@ -169,7 +170,8 @@ describe("the parameters of a product", function()
 
   it("are those of a deep product where its weights are many, by its rows", function()
     local function rule(kernels, seq, d_model)
-      local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512", kernels = kernels }, "plan")
+      local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512",
+        kernels = kernels }, "plan")
       for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
         for _, each in ipairs(region.fusions) do
           local p = each.parameters
@@ -269,7 +271,7 @@ describe("the search", function()
 
   it("goes through the candidates that the bound is timed with", function()
     local rows = { key = "p", main = "p", least_panel = 32, outputs = 256, inputs = 768, rows = 256 }
-    local names = { "panel", "k_block", "k_order", "call_rows", "k_panel", "fetch" }
+    local names = { "kernels", "stream", "panel", "k_block", "k_order", "call_rows", "k_panel", "fetch" }
     local function form(each)
       local parts = {}
       for i, name in ipairs(names) do parts[i] = tostring(each[name]) end
@@ -277,6 +279,7 @@ describe("the search", function()
     end
     local known, tried = {}, 0
     for _, each in ipairs(candidates.of(rows)) do known[form(each)] = true end
+    for _, each in ipairs(candidates.in_c(rows)) do known[form(each)] = true end
     for _, round in ipairs(search.rounds) do
       for _, each in ipairs(search.moves(round, rows, rule, {}, {})) do
         assert.is_true(known[form(each)], form(each))
@@ -318,8 +321,8 @@ describe("the command with a tuning file", function()
     return path
   end
   local GOOD = "attn2c tuning 4 avx512 %s\n"
-  GOOD = (GOOD .. "%s: kernels c panel 32 k_block 8 k_order outer token_block 4" .. STRIPS .. "; 2.0 GFLOP/s, rule 1.0\n")
-    :format(tuning.machine(), UP)
+  GOOD = (GOOD .. "%s: kernels c panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+    .. "; 2.0 GFLOP/s, rule 1.0\n"):format(tuning.machine(), UP)
 
   after_each(helper.clean)
 
