@@ -98,7 +98,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     { "shared", recipe.soname(spec.name) } } do
     outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], text = results[each[2]].text }
   end
-  return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, kernels = spec.kernels,
+  return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, is_static = made.is_static, flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments, again.tuning_of(state), spec.target),
     versions = sbom.versions(results[spec.name .. ".versions"].text), inputs = inputs_of(state, results, options),

@@ -26,6 +26,7 @@ static const char attn2c_notice[] = "attn2c: MIT licence\n"
                                     "Copyright (c) the attn2c authors\n"
                                     "\n" MIT_TERMS;
 
+#ifdef ATTN2C_WITH_LIBXSMM
 static const char libxsmm_notice[] =
     "libxsmm 1.17: BSD-3-Clause licence\n"
     "\n"
@@ -56,6 +57,7 @@ static const char libxsmm_notice[] =
     "LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING\n"
     "NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS\n"
     "SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.\n";
+#endif
 
 static const char jansson_notice[] = "Jansson: MIT licence\n"
                                      "\n"
@@ -155,7 +157,10 @@ static const char pcre2_notice[] =
 
 void attn2c_licenses(FILE *out) {
   static const char *const notices[] = {
-      attn2c_notice,    libxsmm_notice, jansson_notice,
+      attn2c_notice,    jansson_notice,
+#ifdef ATTN2C_WITH_LIBXSMM
+      libxsmm_notice,
+#endif
 #ifdef ATTN2C_STATIC
       c_library_notice,
 #endif

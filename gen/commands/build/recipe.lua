@@ -36,12 +36,17 @@ local function is_wanted(source, providers, has_text)
   return provider == nil or provider == providers.library or provider == providers.program
 end
 
+-- The program prints the terms of what is linked in.
+local function defined_by(source, providers)
+  return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
+end
+
 -- The objects of the runtime; runtime_sources: ROOM/FILE.c, in order.
 local function runtime_objects(providers, runtime_sources, has_text)
   local list = {}
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, has_text) then
-      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd" })
+      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd", defined_by(source, providers) })
     end
   end
   return list
@@ -101,9 +106,9 @@ local function weight_jobs(name, form, packer)
 end
 
 -- The versions of what is linked in: the macros that its headers define.
-local function versions_job(spec, has_text)
+local function versions_job(spec, provider, has_text)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
-    is_read = true, commands = { { CC, plain, CFLAGS, spec.kernels == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
+    is_read = true, commands = { { CC, plain, CFLAGS, provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
@@ -143,7 +148,7 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   end
   local is_static = options.is_static
   local static_objects = is_static and { object("runtime", "program/licenses.c",
-    { "-O2", "-DATTN2C_STATIC", options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
+    { "-O2", "-DATTN2C_STATIC", defined_by("program/licenses.c", providers), options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
   local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
   final.is_output = true
   local links = {
@@ -166,7 +171,7 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   local packing = embed and weight_jobs(name, embed, packer)
   local all = {}
   for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links,
-    { versions_job(spec, options.has_text) } } do
+    { versions_job(spec, providers.program, options.has_text) } } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end
   return all
