@@ -124,19 +124,21 @@ ATTN2C_INLINE void attn2c_pool_weighted(float *y, const float *x, int rows, int 
   }
 }
 
+/* y[cols] = the larger of y and row, NaN where one of them is. */
+ATTN2C_INLINE void attn2c_take_larger(float *y, const float *row, int cols) {
+#pragma omp simd
+  for (int j = 0; j < cols; j++) {
+    const float v = row[j], m = y[j];
+    y[j] = v <= m || m != m ? m : v; /* a NaN v is not <= m and is taken; a NaN m is kept */
+  }
+}
+
 /* y[cols] = the largest over the rows of x[rows][cols], NaN where a row has one; rows is known at run time
  * only; of no rows: -inf. */
 ATTN2C_INLINE void attn2c_pool_max(float *y, const float *x, int rows, int cols, int ldx) {
 #pragma omp simd
   for (int j = 0; j < cols; j++) y[j] = -__builtin_inff();
-  for (int i = 0; i < rows; i++) {
-    const float *row = x + (ptrdiff_t)i * ldx;
-#pragma omp simd
-    for (int j = 0; j < cols; j++) {
-      const float v = row[j], m = y[j];
-      y[j] = v <= m || m != m ? m : v; /* a NaN v is not <= m and is taken; a NaN m is kept */
-    }
-  }
+  for (int i = 0; i < rows; i++) attn2c_take_larger(y, x + (ptrdiff_t)i * ldx, cols);
 }
 
 /* Of the pools below, row i of x[rows][cols] is kept where (mask[i] != 0) == keeps; where none is, y is 0.
@@ -168,13 +170,8 @@ ATTN2C_INLINE void attn2c_pool_kept_max(float *y, const float *x, const int32_t 
   for (int j = 0; j < cols; j++) y[j] = -__builtin_inff();
   for (int i = 0; i < rows; i++) {
     if ((mask[i] != 0) != keeps) continue;
-    const float *row = x + (ptrdiff_t)i * ldx;
+    attn2c_take_larger(y, x + (ptrdiff_t)i * ldx, cols);
     kept = 1;
-#pragma omp simd
-    for (int j = 0; j < cols; j++) {
-      const float v = row[j], m = y[j];
-      y[j] = v <= m || m != m ? m : v;
-    }
   }
   if (kept) return;
 #pragma omp simd

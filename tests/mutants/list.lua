@@ -156,6 +156,8 @@ of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
   { name = "lower_last_row", old = "self:value(op.operands.lengths, -1, origin)",
     new = "self:value(op.operands.lengths, 0, origin)", filter = "pool",
     wrong = "the row behind the last one is taken" },
+  { name = "lower_by_head", old = "self:at(tensor, h * rows, 0, origin)", new = "self:at(tensor, h, 0, origin)",
+    suite = spec .. "passes/lower/options_spec.lua", filter = "adds its steps", wrong = "heads overlap" },
 }
 
 of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
@@ -272,8 +274,10 @@ of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
     filter = "input of rows", wrong = "padding that is only made unlikely is seen" },
   { name = "sizes_nan", old = "if spec.fully_masked == \"nan\" then return true end", new = "",
     filter = "input of rows", wrong = "rows of padding that see nothing spread NaN" },
-  { name = "sizes_pool", old = "if not told and not rows_not_needed[over]", new = "if not told and over == \"mean\"",
+  { name = "sizes_pool", old = "do if pools_of_kept[over] then", new = "do if over == \"mean\" then",
     filter = "input of rows", wrong = "other pools than the mean take padding" },
+  { name = "sizes_pool_mask", old = "or spec.pool_mask\n", new = "\n", filter = "input of rows",
+    wrong = "a pool wants rows beside the mask that says them" },
   { name = "sizes_angles", old = "if listed and same_to then", new = "if false then", filter = "another computation",
     wrong = "angles of another length are used" },
 }

@@ -27,7 +27,8 @@ end
 local options = {
   { { past = 4 }, { ["y=l0.attn.all_keys"] = 2, ["y=l0.attn.all_values"] = 2 } },
   { { past = 4, kv_layout = "heads_first" }, { ["y=l0.attn.all_keys"] = 3, ["y=l0.attn.all_values"] = 3,
-    ["y=l0.attn.keys_by_head"] = 2, ["y=l0.attn.values_by_head"] = 2 } },
+    ["y=l0.attn.keys_by_head"] = 2, ["y=l0.attn.values_by_head"] = 2, ["x=in.past_keys_0+0"] = 1,
+    ["x=in.past_keys_0+128"] = 1, ["y=l0.attn.keys_by_head+256"] = 1 } },
   { { bias_kv = true }, { ["x=l0.attn.bias_k"] = 1, ["x=l0.attn.bias_v"] = 1 } },
   { { zero_attn = true }, { ["fill cols=16"] = 2 } },
   { { mask = "causal" }, { ["mask_band "] = 2 } },
