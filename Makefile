@@ -59,8 +59,9 @@ golden: packages ## write the goldens of stage dumps anew (look at the differenc
 
 N    ?= 200
 SEED ?= 1
-fuzz: packages ## check N random descriptions (make fuzz N=1000 SEED=7)
+fuzz: packages ## check N random descriptions, then 20 N damaged files (make fuzz N=1000 SEED=7)
 	$(LUA) tests/fuzz/fuzz.lua $(N) $(SEED)
+	$(LUA) tests/fuzz/damaged.lua $$((20 * $(N))) $(SEED)
 
 PYTHON ?= /usr/bin/python3
 oracle: ## check N random models against the plain definition (make oracle N=50 SEED=7)

@@ -78,8 +78,10 @@ local function read_entry(entry, config, default, known)
     if entry.null ~= nil then return entry.null end
     value = nil
   end
-  if value == nil then value, key = default, entry[1] end
-  if value == false and entry.kind ~= "flag" then return false end
+  if value == nil then
+    if default == false then return false end
+    value, key = default, entry[1]
+  end
   local meant, expected = kinds[entry.kind](value, key)
   if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(show(value), expected)) end
   return meant

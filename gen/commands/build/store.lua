@@ -1,6 +1,6 @@
 -- store.lua: the results of jobs, by the hash of their inputs. An entry is a folder of that name with the result and
--- its SHA-256. It appears by one rename and is used only if the two agree, so that no partial or foreign result is linked.
--- The store must belong to the user alone, which is checked when it is opened.
+-- its SHA-256. It appears by one rename and is used only if the two agree, so that no partial or foreign result is
+-- linked. The store must belong to the user alone, which is checked when it is opened.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")

@@ -102,7 +102,7 @@ describe("a checkpoint's folder", function()
 
   it("refuses values of other types", function()
     for key, value in pairs { hidden_size = "8", num_hidden_layers = 1.5, vocab_size = 0, layer_norm_eps = -1,
-      hidden_act = 5, tie_word_embeddings = "yes", num_attention_heads = { 2 } } do
+      hidden_act = 5, tie_word_embeddings = "yes", num_attention_heads = { 2 }, intermediate_size = false } do
       refused(made.checkpoint(made.config { [key] = value }), "config.json: " .. key, 3)
     end
     refused(made.checkpoint("[1]"), "an object is expected", 3)

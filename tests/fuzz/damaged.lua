@@ -1,0 +1,201 @@
+#!/usr/bin/env lua5.4
+-- damaged.lua: the fuzzer of files from strangers: config.json and tokenizer.json through the compiler, checkpoints,
+-- packed weights and texts through a program with sanitizers. Each is taken, or refused in plain lines with a
+-- documented status, within a time. A failure keeps its files and prints what repeats it. Exit 1 on a failure.
+local here = arg[0]:match("^(.*)/[^/]*$") or "."
+local root = here .. "/../.."
+package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. package.path
+
+local argparse = require("argparse")
+local files = require("common.files")
+local lfs = require("lfs")
+local mutate = require("mutate")
+local process = require("common.process")
+local words = require("common.words")
+
+local uv = require("common.libuv")
+root = uv.fs_realpath(root)
+
+local SECONDS = 60            -- many times what a case takes
+local MEMORY = 8 << 30        -- of the compiler, in bytes
+local MOST_LINES = 40         -- of a refusal
+local DOCUMENTED = words.set { 0, 2, 3, 4, 5 }
+local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
+local MODEL = root .. "/tests/hf/texts/sequence"
+
+local DESCRIPTION = [[return { name = "made", input = tokens { vocab = 200000 }, d_model = 8, heads = 1, seq = 8,
+  layers = 1, tokenizer = "tokenizer.json" }]]
+
+local function arguments()
+  local parser = argparse("damaged.lua", "Gives damaged files to the compiler and to a program with sanitizers.")
+  parser:argument("count", "How many cases.", "200"):convert(math.tointeger)
+  parser:argument("seed", "The same cases for the same seed, on every machine.", "1"):convert(math.tointeger)
+  parser:option("--first", "Number of the first case.", "1"):convert(math.tointeger):argname("K")
+  parser:option("--folder", "Where cases are made.", "out/fuzz/damaged"):argname("DIR")
+  return parser:parse()
+end
+
+-- All paths below a folder that match, in order.
+local function found(folder, pattern)
+  local list = {}
+  for name in lfs.dir(folder) do
+    local path = folder .. "/" .. name
+    if name:sub(1, 1) ~= "." and lfs.attributes(path, "mode") == "directory" then
+      for _, each in ipairs(found(path, pattern)) do list[#list + 1] = each end
+    elseif path:match(pattern) then
+      list[#list + 1] = path
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+local function unpacked(path)
+  local child = process.run { words = { "gzip", "-dc", path }, gather = "output" }
+  assert(child.code == 0, path)
+  return child.output
+end
+
+local function pick(list) return list[math.random(#list)] end
+
+local function compiler(...)
+  return { "prlimit", "--as=" .. MEMORY, "--", "lua5.4", root .. "/gen/attn2c", ... }
+end
+
+local subjects = {}
+
+-- Each: make(folder) draws the damaged file, and gives the commands that take it, in order; one that fails ends them.
+function subjects.config(folder)
+  local seed = pick(found(root .. "/tests/hf", "/config%.json$"))
+  files.write_all(folder, { { name = "config.json", text = mutate.json(files.read(seed)) } })
+  for _, name in ipairs { "model.safetensors", "tokenizer.json", "tokenizer_config.json", "modules.json" } do
+    local text = files.read(seed:match("^(.*)/") .. "/" .. name)
+    if text then files.write_all(folder, { { name = name, text = text } }) end
+  end
+  return { compiler("import", folder, "-o", folder .. "/made.lua"), compiler("show", folder, "--stage", "graph") }
+end
+
+function subjects.tokenizer(folder, programs)
+  local seed = pick(found(root .. "/tests/text/goldens", "%.json%.gz$"))
+  files.write_all(folder, { { name = "tokenizer.json", text = mutate.json(unpacked(seed)) },
+    { name = "made.lua", text = DESCRIPTION } })
+  return { compiler("gen", folder .. "/made.lua", "-o", folder .. "/made"),
+    { programs.text, folder .. "/made/made.tables", tostring(math.random(1000)), "6" } }
+end
+
+function subjects.checkpoint(folder, programs)
+  local path = folder .. "/model.safetensors"
+  files.write_all(folder, { { name = "model.safetensors", text = mutate.checkpoint(programs.checkpoint) } })
+  return { { programs.model, "pack", "--weights", path, "-o", folder .. "/made.weights" } }
+end
+
+function subjects.packed(folder, programs)
+  local path = folder .. "/damaged.weights"
+  files.write_all(folder, { { name = "damaged.weights", text = mutate.packed(programs.packed) } })
+  return { { programs.model, "run", "--weights", path, "--text-string", "the dog" },
+    { programs.model, "pack", "--verify", path } }
+end
+
+function subjects.text(folder, programs)
+  local text = files.read(MODEL .. "/texts.txt") .. files.read(root .. "/tests/hf/texts/windows/texts.txt")
+  local pair = math.random(2) == 1 and folder .. "/text" or "-"
+  files.write_all(folder, { { name = "text", text = mutate.bytes(mutate.bytes(text)) } })
+  return { { programs.model, "run", "--weights", programs.weights, "--text-file", folder .. "/text",
+    "--text-pair", pair, "--format", pick { "text", "jsonl" } } }
+end
+
+local order = words.sorted_keys(subjects)
+
+-- The program with sanitizers, its packed weights, and the fuzzer of tables.
+local function build(folder)
+  local function run(list)
+    local child = process.run { words = list, gather = "all" }
+    if child.code ~= 0 then error(table.concat(list, " ") .. "\n" .. child.errors .. child.output) end
+  end
+  run { "make", "-s", "-C", root, "-f", "tests/c/build.mk", "out/test/bin/text_fuzz" }
+  run { "env", "ATTN2C_CFLAGS=-g -O1 " .. SANITIZE, "ATTN2C_LDFLAGS=" .. SANITIZE, root .. "/gen/attn2c", "build",
+    MODEL, "seq=40", "kernels=portable", "-o", folder .. "/built" }
+  local model = folder .. "/built/sequence"
+  run { model, "pack", "--weights", MODEL, "-o", folder .. "/whole.weights" }
+  return { text = root .. "/out/test/bin/text_fuzz", model = model, weights = folder .. "/whole.weights",
+    packed = files.read(folder .. "/whole.weights"), checkpoint = files.read(MODEL .. "/model.safetensors") }
+end
+
+-- What is wrong with how a command ended; nil where nothing is.
+local function wrong(child)
+  local said = child.errors
+  if child.signal ~= 0 then return "ended by signal " .. child.signal end
+  if child.code == 124 or child.code == 137 then return ("took more than %d seconds"):format(SECONDS) end
+  if not DOCUMENTED[child.code] then return ("status %d"):format(child.code) end
+  if said:find("[%z\1-\9\11-\31\127]") or not utf8.len(said) then return "raw bytes on a terminal" end
+  local _, lines = said:gsub("\n", "")
+  if child.code ~= 0 and lines == 0 then return "no line says what is wrong" end
+  if lines > MOST_LINES then return ("%d lines"):format(lines) end
+  for line in said:gmatch("[^\n]+") do
+    if not line:match("^attn2c: ") and not line:match("^sequence: ") then return "a line that is no message" end
+    if line:find("defect", 1, true) then return "a defect" end
+  end
+  return nil
+end
+
+-- As wrong, of the fuzzer of tables: its own exit is 1 where it found something.
+local function wrong_tables(child)
+  if child.code ~= 0 or child.signal ~= 0 then
+    local refused = child.code == 1 and child.output:find("good tables are refused: tokenizer tables: ", 1, true)
+    return not refused and "tables cannot be used" or nil
+  end
+  return nil
+end
+
+-- Puts one case to the test: nil, or what is wrong, with what was run and said.
+local function try(number, seed, folder, programs)
+  math.randomseed(seed, number)
+  local name = order[(number - 1) % #order + 1]
+  files.make_folder(folder)
+  local before = {}
+  for _, command in ipairs(subjects[name](folder, programs)) do
+    local list = { "env", "ASAN_OPTIONS=allocator_may_return_null=1", "timeout", "-s", "KILL", tostring(SECONDS) }
+    local child = process.run { gather = "all", words = table.move(command, 1, #command, #list + 1, list) }
+    local fault = command[1] == programs.text and wrong_tables(child) or command[1] ~= programs.text and wrong(child)
+    before[#before + 1] = table.concat(command, " ")
+    if fault then
+      return ("case %d, %s: %s\n%s\nstatus %d\n%s\n%s"):format(number, name, fault, table.concat(before, "\n"),
+        child.code, child.errors:sub(1, 4000), child.output:sub(1, 1000)), name
+    end
+    if child.code ~= 0 then
+      if lfs.attributes(folder .. "/made.weights", "mode") then return name .. ": a half-written file is left", name end
+      return nil, name, true
+    end
+  end
+  return nil, name, false
+end
+
+local function main()
+  local asked = arguments()
+  files.make_folder(asked.folder)
+  local folder = uv.fs_realpath(asked.folder)
+  local programs = build(folder)
+  local taken, refused, failed = {}, {}, 0
+  for number = asked.first, asked.first + asked.count - 1 do
+    local case = ("%s/case_%d"):format(folder, number)
+    local fault, name, is_refused = try(number, asked.seed, case, programs)
+    if fault then
+      failed = failed + 1
+      io.write("\n", fault, "\nrepeat it with: lua5.4 tests/fuzz/damaged.lua 1 ", asked.seed, " --first ", number, "\n")
+    else
+      local counts = is_refused and refused or taken
+      counts[name] = (counts[name] or 0) + 1
+      files.remove_folder(case)
+      io.write(".")
+    end
+    io.flush()
+  end
+  io.write("\n")
+  for _, name in ipairs(order) do
+    io.write(("%-10s %4d taken %4d refused\n"):format(name, taken[name] or 0, refused[name] or 0))
+  end
+  io.write(("%d passed, %d failed\n"):format(asked.count - failed, failed))
+  return failed == 0 and 0 or 1
+end
+
+os.exit(main(), true)

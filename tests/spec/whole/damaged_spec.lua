@@ -1,0 +1,36 @@
+-- damaged_spec.lua: a bounded part of the fuzzer of files from strangers (tests/fuzz/damaged.lua), and that what it
+-- draws is sometimes taken and sometimes refused.
+local helper = require("tests.spec.helper")
+package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
+local mutate = require("mutate")
+
+local COUNT = 200
+
+describe("damaged files", function()
+  it("are taken or refused in plain lines", function()
+    local code, said = helper.run(("lua5.4 tests/fuzz/damaged.lua %d 1 --folder out/spec/damaged"):format(COUNT))
+    assert.equal(0, code, said)
+    assert.matches(("\n%d passed, 0 failed\n$"):format(COUNT), said)
+    local subjects = 0
+    for name, taken, refused in said:gmatch("\n(%l+) +(%d+) taken +(%d+) refused") do
+      subjects = subjects + 1
+      assert.is_true(tonumber(taken) > 0, name .. " is never taken")
+      assert.is_true(tonumber(refused) > 0, name .. " is never refused")
+    end
+    assert.equal(5, subjects)
+  end)
+
+  it("are the same for a seed", function()
+    local text = helper.read(helper.root .. "/tests/hf/texts/sequence/config.json")
+    local function drawn(number)
+      math.randomseed(1, number)
+      return mutate.json(text)
+    end
+    local others = 0
+    for number = 1, 50 do
+      assert.equal(drawn(number), drawn(number))
+      if drawn(number) ~= text then others = others + 1 end
+    end
+    assert.is_true(others > 45)
+  end)
+end)
