@@ -95,7 +95,7 @@ describe("the recipe", function()
       assert.equal(is_final, has["tiny_weights.o"] or false, job.name)
       assert.equal(job.name == "tiny.packer", has["tiny_none.o"] or false, job.name)
       assert.is_nil(has["tiny_weights.o"] and has["tiny_none.o"])
-      assert.equal(job.name == "tiny.weights", job.is_fresh or false)
+      assert.equal(job.name == "tiny.weights" or job.name == "tiny.versions", job.is_fresh or false)
     end
     assert.same({ "in pack --weights /u/w -o /dev/null", "cp -- /u/w /w/out" }, (function()
       local stored = jobs(nil, { embed = "stored" })["tiny.weights"]
@@ -103,6 +103,26 @@ describe("the recipe", function()
     end)())
     for _, name in ipairs { "tiny.packer", "tiny.weights", "tiny_weights.o", "tiny_none.o" } do
       assert.is_nil(jobs()[name])
+    end
+  end)
+
+  it("asks for the versions of the libraries that are linked", function()
+    local function asked(more, options) return line(jobs(more, options)["tiny.versions"]):match("(%-DX.*)$") end
+    assert.equal("-DX -DATTN2C_WITH_LIBXSMM -E -dM in -o /w/out", asked())
+    assert.equal("-DX -DATTN2C_WITH_TEXT -E -dM in -o /w/out", asked({ kernels = "portable" }, { has_text = true }))
+  end)
+
+  it("lists the flags that sources are compiled with, each once", function()
+    local _, list = jobs()
+    local flags = recipe.flags(list, { "-DX" })
+    local plain = "-std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden -iquote runtime "
+    assert.equal(plain .. "-O1 -mavx2 -DX", flags[1])
+    local count = {}
+    for _, text in ipairs(flags) do count[text] = (count[text] or 0) + 1 end
+    assert.equal(1, count[plain .. "-O2 -fopenmp-simd -DX"])
+    for text, times in pairs(count) do
+      assert.equal(1, times, text)
+      assert.is_nil((text .. " "):find(" %-[coE] "), text)
     end
   end)
 
