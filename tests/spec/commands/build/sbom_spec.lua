@@ -17,7 +17,7 @@ local function facts(more)
   local list = { name = "tiny", kernels = "portable", line = "attn2c build tiny.lua", flags = { "-O1", "-O2 -DX" },
     versions = sbom.versions(MACROS), created = "2026-01-02T03:04:05Z",
     inputs = { { id = "description", name = "tiny.lua", sum = ("a"):rep(64) } },
-    outputs = { { id = "program", name = "tiny", text = "bytes", kind = "program" } } }
+    outputs = { { id = "program", name = "tiny", sum = ("b"):rep(64), kind = "program" } } }
   for key, value in pairs(more or {}) do list[key] = value end
   return list
 end
