@@ -31,7 +31,7 @@ define install
 	fi
 endef
 
-packages:
+packages: ## install the Debian packages that attn2c needs to run
 	$(call install,$(build_packages))
 
 test-packages:

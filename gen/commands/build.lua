@@ -96,7 +96,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
   local spec, outputs = state.spec, {}
   for _, each in ipairs { { "program", spec.name }, { "archive", "lib" .. spec.name .. ".a" },
     { "shared", recipe.soname(spec.name) } } do
-    outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], text = results[each[2]].text }
+    outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = results[each[2]].sum }
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, is_static = made.is_static, flags = recipe.flags(jobs, cflags), outputs = outputs,

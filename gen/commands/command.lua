@@ -4,6 +4,7 @@ local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
 local linkage = require("data.linkage")
+local modules = require("common.modules")
 local overrides = require("commands.overrides")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
@@ -286,6 +287,11 @@ function command.main(root, argv)
   if defect:find("terminated!", 1, true) then
     io.stderr:write("attn2c: terminated\n")
     return 143
+  end
+  local missing = modules.missing(defect)
+  if missing then
+    io.stderr:write("attn2c: ", missing, "\n")
+    return faults.code.machine
   end
   if defect:find("not enough memory", 1, true) then
     io.stderr:write("attn2c: out of memory\n")

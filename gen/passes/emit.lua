@@ -99,6 +99,17 @@ local function arena_of(entry, variant)
   return most
 end
 
+-- A hash of what the model is: the description and what overrides it, but for the target, which stands beside it. So
+-- `host` and the target that it means make the same.
+local function description_hash(state)
+  local parts = { state.text }
+  for _, override in ipairs(state.overrides) do
+    if not override:match("^target=") then parts[#parts + 1] = override end
+  end
+  if #parts == 1 then parts[2] = "" end
+  return hash.text(table.concat(parts, "\n"))
+end
+
 -- The values that all templates may use.
 local function values_of(state)
   local spec = state.spec
@@ -118,7 +129,7 @@ local function values_of(state)
     name = spec.name, upper = spec.name:upper(), generator = version.generator,
     runtime_version = version.runtime, abi = version.abi, target = spec.target,
     description = c.comment(file), description_literal = c.string(file),
-    description_hash = hash.text(state.text .. "\n" .. table.concat(state.overrides, "\n")),
+    description_hash = description_hash(state),
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "), lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
     trace_floats = types.elements(trace_bytes, "f32"),

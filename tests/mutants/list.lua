@@ -259,6 +259,24 @@ of("gen/commands/build/runner.lua", spec .. "commands/build/runner_spec.lua") {
     wrong = "another compiler's results are used" },
   { name = "runner_inputs", old = "self.results[name].path or name .. \" \" .. self.results[name].sum",
     new = "self.results[name].path or name", wrong = "what is linked of changed objects is not linked anew" },
+  { name = "runner_maps", old = "if folder and not is_plain and not work then", new = "if false then",
+    filter = "keeps folders", wrong = "one folder's name is in another one's result" },
+}
+
+of("gen/commands/build/again.lua", spec .. "commands/build/again_spec.lua") {
+  { name = "again_target", old = "  add(\"target=\" .. target)\n", new = "",
+    wrong = "another machine repeats a build for itself" },
+}
+
+of("gen/common/words.lua", spec .. "commands/build/again_spec.lua") {
+  { name = "words_shell", old = "gsub(\"[\\\\']\", \"\\\\%0\")", new = "gsub(\"[\\\\]\", \"\\\\%0\")",
+    filter = "word of a shell", wrong = "a quote ends a word of a shell early" },
+}
+
+of("gen/deploy/roff.lua", spec .. "deploy/roff_spec.lua") {
+  { name = "roff_request", old = "if line == \"\" and word:match(\"^[.']\") then word", new = "if false then word",
+    wrong = "a word of a text is a request" },
+  { name = "roff_backslash", old = "[\"\\\\\"] = \"\\\\e\", ", new = "", wrong = "a text has escapes of roff" },
 }
 
 of("gen/commands/overrides.lua", spec .. "commands/overrides_spec.lua") {

@@ -21,9 +21,9 @@ local function maps_of(self, job, work)
     if is_plain and work then list[#list + 1] = ("-ffile-prefix-map=%s=%s"):format(folder, name) end
     if folder and not is_plain and not work then list[#list + 1] = folder end
   end
-  map(work, ".")
   if job.from == "model" then map(self.folders.model, ".") end
   map(self.folders.runtime, "attn2c/runtime")
+  map(work, ".") -- which may be below another one: the last that fits counts
   return list
 end
 

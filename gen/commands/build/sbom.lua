@@ -71,7 +71,7 @@ end
 
 --- The text of N.spdx.json. facts: { name, providers, has_text, is_static: as the recipe has them; line: what repeats the
 --- build; flags: a list of texts; versions: as sbom.versions; inputs: list of { id, name, sum = SHA-256, is_inside =
---- whether results contain it }; outputs: list of { id, name, text, kind }; created: a time as SPDX has it }.
+--- whether results contain it }; outputs: list of { id, name, sum, kind }; created: a time as SPDX has it }.
 function sbom.text(facts)
   local packages, relationships, is_there = {}, {}, {}
   local function relate(from, how, to)
@@ -89,7 +89,7 @@ function sbom.text(facts)
     local links = links_of(facts, output.kind)
     packages[#packages + 1] = package(output.id, output.name, { packageFileName = output.name,
       primaryPackagePurpose = output.kind == "program" and "APPLICATION" or "LIBRARY",
-      checksums = sha256(hash.content(output.text)), sourceInfo = facts.line })
+      checksums = sha256(output.sum), sourceInfo = facts.line })
     relate("DOCUMENT", "DESCRIBES", output.id)
     for _, input in ipairs(facts.inputs) do
       relate(output.id, input.is_inside and "CONTAINS" or "GENERATED_FROM", input.id)

@@ -108,6 +108,26 @@ describe("the recipe", function()
     end
   end)
 
+  it("asks for the versions of the libraries that are linked", function()
+    local function asked(more, options) return line(jobs(more, options)["tiny.versions"]):match("(%-DX.*)$") end
+    assert.equal("-DX -DATTN2C_WITH_LIBXSMM -E -dM in -o /w/out", asked())
+    assert.equal("-DX -DATTN2C_WITH_TEXT -E -dM in -o /w/out", asked({ kernels = "portable" }, { has_text = true }))
+  end)
+
+  it("lists the flags that sources are compiled with, each once", function()
+    local _, list = jobs()
+    local flags = recipe.flags(list, { "-DX" })
+    local plain = "-std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden -iquote runtime "
+    assert.equal(plain .. "-O1 -mavx2 -DX", flags[1])
+    local count = {}
+    for _, text in ipairs(flags) do count[text] = (count[text] or 0) + 1 end
+    assert.equal(1, count[plain .. "-O2 -fopenmp-simd -DX"])
+    for text, times in pairs(count) do
+      assert.equal(1, times, text)
+      assert.is_nil((text .. " "):find(" %-[coE] "), text)
+    end
+  end)
+
   it("names only results that are there, and those that one needs", function()
     local by_name, list = jobs()
     for _, job in ipairs(list) do

@@ -26,7 +26,7 @@ local function new()
     for name, text in pairs(self.sources) do files.write_all(folder .. "/in", { { name = name, text = text } }) end
     os.remove(folder .. "/log")
     local results = runner.run({ store = self.store, bar = progress.start { terminal = false },
-      folders = { model = folder .. "/in", runtime = "/nowhere" }, sources = { model = self.sources },
+      folders = { model = self.model or folder .. "/in", runtime = "/nowhere" }, sources = { model = self.sources },
       headers = { model = self.headers }, weights = self.weights,
       toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
         identity = self.identity, libraries = function() return "" end } }, self.jobs)
@@ -63,6 +63,26 @@ describe("the runner", function()
     assert.same({ "AB", 2 }, { at.run() })
     at.identity = "cc 2"
     assert.same({ "AB", 2 }, { at.run() })
+  end)
+
+  it("keeps folders out of results, but where a compiler cannot: then they are in the key", function()
+    local at = new()
+    at.jobs = { { name = "whole", is_output = true, source = "a", from = "model",
+      commands = { { "sh", "-c", 'echo >>../log; shift; printf "%s\\n" "$@" >"$0"', RESULT, "", { of = "maps" } } } } }
+    local lines = {}
+    for line in at.run():gmatch("[^\n]+") do lines[#lines + 1] = line:gsub("/new%-%w+=", "/new=") end
+    local map = "-ffile-prefix-map="
+    assert.same({ map .. at.folder .. "/in=.", map .. "/nowhere=attn2c/runtime",
+      map .. at.store.path .. "/new=." }, lines)
+    local function moved(name)
+      at.model = at.folder .. "/" .. name
+      files.make_folder(at.model)
+      return (select(2, at.run())) > 0
+    end
+    assert.is_false(moved("other"))
+    assert.is_true(moved("a=b"))
+    assert.is_nil(at.run():find("a=b", 1, true))
+    assert.is_true(moved("a=c"))
   end)
 
   it("does not look at times", function()

@@ -1,0 +1,34 @@
+-- modules_spec: a Lua module that is not installed is one line, with the package that has it.
+local helper = require("tests.spec.helper")
+local modules = require("common.modules")
+
+-- What a command says where Lua finds C modules in one folder alone, and others not at all with `none`.
+local function said(words, folder, none)
+  local code, text = helper.run(("LUA_CPATH_5_4=%s %s lua5.4 %s %s"):format(helper.shell(folder .. "/?.so"),
+    none and "LUA_PATH_5_4=/nonexistent/?.lua" or "", helper.shell(helper.root .. "/gen/attn2c"), words))
+  assert.equal(6, code, text)
+  return text
+end
+
+describe("a module of another package", function()
+  after_each(helper.clean)
+
+  it("that is missing is named with its package, and no other one", function()
+    assert.equal("the Lua module luv is not installed: it is in Debian's package lua-luv",
+      modules.missing("x.lua:3: module 'luv' not found:\n\tno field"))
+    assert.is_nil(modules.missing("module 'commands.nonsense' not found:"))
+    assert.is_nil(modules.missing("another error"))
+  end)
+
+  it("is one line of the command, whichever it is", function()
+    local folder = helper.folder()
+    local line = "attn2c: the Lua module %s is not installed: it is in Debian's package %s\n"
+    assert.equal(line:format("lfs", "lua-filesystem"), said("--version", folder))
+    local lfs_path = assert(package.searchpath("lfs", package.cpath))
+    helper.succeeds(("ln -s %s lfs.so"):format(helper.shell(lfs_path)), folder)
+    assert.equal(line:format("argparse", "lua-argparse"), said("--version", folder, true))
+    local description = helper.file('return { name = "tiny", d_model = 16, heads = 2, seq = 4, layers = 1 }')
+    assert.equal(line:format("luv", "lua-luv"), said("gen " .. helper.shell(description) .. " -o "
+      .. helper.shell(folder .. "/out"), folder))
+  end)
+end)
