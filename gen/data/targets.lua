@@ -1,5 +1,6 @@
 -- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
--- floats of a vector, and the rule that chooses tile parameters where nothing was measured.
+-- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), and the
+-- rule that chooses tile parameters where nothing was measured.
 --
 -- kernels         who makes a product's kernel: "c": attn2c (kernels/); "libxsmm": that library, at run time
 -- panel           outputs of a product's tile (libxsmm's m)
@@ -55,7 +56,7 @@ end
 
 targets.list = {
   {
-    name = "avx512", vector = 16, registers = 32, has_fma = true,
+    name = "avx512", vector = 16, registers = 32, has_fma = true, cut_registers = 0,
     cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = rule { pad = 16 },
@@ -78,7 +79,7 @@ targets.list = {
     },
   },
   {
-    name = "avx2", vector = 8, registers = 16, has_fma = true,
+    name = "avx2", vector = 8, registers = 16, has_fma = true, cut_registers = 1,
     cflags = "-mavx2 -mfma",
     needs = { "avx2", "fma" },
     rule = rule { pad = 8 },
@@ -100,7 +101,8 @@ targets.list = {
     },
   },
   {
-    name = "x86_64", vector = 4, registers = 16, has_fma = false, cflags = "", needs = {},
+    name = "x86_64", vector = 4, registers = 16, has_fma = false, cut_registers = 1,
+    cflags = "", needs = {},
     rule = rule { panel = 32, pad = 4 },
   },
   {

@@ -152,7 +152,8 @@ visitors.map, visitors.row = visit_named, visit_named
 local function fallbacks_of(state)
   local list, target = {}, targets.by_name[state.spec.target]
   for i, k in ipairs(state.kernels) do
-    list[i] = setmetatable({ strips = registers.strips(k.m, k.n, k.k, target, k.n), a_room = false }, { __index = k })
+    local strips = registers.strips(k.m, k.n, k.k, target, k.n, k.m % target.vector > 0)
+    list[i] = setmetatable({ strips = strips, a_room = false }, { __index = k })
   end
   return list
 end

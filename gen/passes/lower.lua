@@ -170,9 +170,13 @@ local ONE_BLOCK = { count = 1, a = 0, b = 0 }
 -- have room up to a whole vector; fetch: of tile.ahead, or nil.
 function Lowering:c_product(shape, p, a_room, fetch, operands_, outputs)
   local target = targets.by_name[self.state.spec.target]
-  local function make() return registers.strips(shape.m, shape.n, shape.k, target, p.call_rows) end
-  local strips = self.state.plan.memoise("strips", make, shape.m, shape.n, shape.k, p.call_rows)
-  shape.strips, shape.a_room = strips, a_room or shape.m % target.vector == 0
+  shape.a_room = a_room or shape.m % target.vector == 0
+  local function make()
+    return registers.strips(shape.m, shape.n, shape.k, target, p.call_rows, not shape.a_room)
+  end
+  local strips = self.state.plan.memoise("strips", make, shape.m, shape.n, shape.k, p.call_rows,
+    shape.a_room and "room" or "cut")
+  shape.strips = strips
   if fetch then
     local function ahead() return tiles.ahead(shape, strips, p, target.vector) end
     shape.fetch = self.state.plan.memoise("ahead", ahead, shape.m, shape.n, shape.k, shape.lda, p.call_rows, p.fetch,

@@ -21,9 +21,12 @@ for _, shape in ipairs(SHAPES) do
   for _, padding in ipairs { 0, 5, 16 } do
     for beta = 0, 1 do
       local kernel = { m = m, n = n, k = k, lda = m + padding, ldb = k + padding, ldc = m + 2 * padding, beta = beta,
-        types = types.f32_product, a_room = false, strips = registers.strips(m, n, k, target, padding == 5 and 4 or n) }
+        types = types.f32_product, a_room = false }
       if padding == 16 then -- a packed panel, whose weights are asked for ahead
         kernel.lda, kernel.a_room = types.whole_lines(m, "f32"), true
+      end
+      kernel.strips = registers.strips(m, n, k, target, padding == 5 and 4 or n, not kernel.a_room)
+      if padding == 16 then
         kernel.fetch = tile.ahead(kernel, kernel.strips, { fetch = 1, stream = 8192 }, target.vector)
       end
       product.each_strip(kernel, function(kind)

@@ -19,9 +19,7 @@ local PER_KIND = 0.005
 
 -- The most rows of a strip of so many vectors, and whether the rows' floats stay in registers while the vectors come
 -- one after the other, instead of the vectors: that needs fewer registers where there are more vectors than rows.
-local function most_rows(vectors, target)
-  -- Without fused multiply-adds, a product lies in a register before it is added.
-  local free = target.registers - (target.has_fma and 0 or 1)
+local function most_rows(vectors, free)
   local rows = (free - 1 - vectors) // vectors
   local held = (free - 1) // (vectors + 1)
   if held > rows and held < vectors then return held, true end
@@ -46,13 +44,20 @@ local function shares(n, most)
   return list
 end
 
+--- The registers that a strip may have for sums, vectors of A and floats of B. is_cut: whether rows of A end within a
+--- vector. Without fused multiply-adds, a product lies in a register before it is added.
+function registers.free(target, is_cut)
+  return target.registers - (target.has_fma and 0 or 1) - (is_cut and target.cut_registers or 0)
+end
+
 --- The strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count, size } }
---- in vectors, strips = { { count, size } } in rows, rows_held }. The cheapest by the count above.
-function registers.strips(m, n, k, target, most)
+--- in vectors, strips = { { count, size } } in rows, rows_held }. The cheapest by the count above. is_cut: as above.
+function registers.strips(m, n, k, target, most, is_cut)
   local best, least
+  local free = registers.free(target, is_cut)
   local total = (m + target.vector - 1) // target.vector
   for vectors = 1, math.min(total, target.registers // 2) do
-    local rows, rows_held = most_rows(vectors, target)
+    local rows, rows_held = most_rows(vectors, free)
     for r = 1, math.min(rows, n, most) do
       local groups, strips, sum = shares(total, vectors), shares(n, r), 0
       for _, group in ipairs(groups) do

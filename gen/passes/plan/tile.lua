@@ -74,7 +74,7 @@ function tile.ahead(shape, strips, parameters, lanes)
   local share = (panel // types.LINE + calls - 1) // calls
   local wide = calls == 1 and row or types.bytes(widest * lanes, shape.types.a)
   local lines = math.max(1, wide // types.LINE)
-  local every = math.max(1, shape.k * lines // share)
+  local every = math.max(1, math.min(shape.k, shape.k * lines // share))
   local times = (shape.k + every - 1) // every
   return { from = ahead, each = share * types.LINE, every = every, lines = (share + times - 1) // times }
 end

@@ -1,8 +1,10 @@
 -- tile_spec: the calls of a tile cover its rows and inputs once, in an order that begins each
--- sum before it adds to it, and fetch each line of the K panels ahead once.
+-- sum before it adds to it, and fetch each line of the K panels ahead once; the strips of a product in C
+-- ask for all lines of a panel ahead.
 require("tests.spec.helper")
 local divide = require("passes.plan.divide")
 local tile = require("passes.plan.tile")
+local types = require("data.types")
 
 local function parameters(more)
   local all = { k_order = "outer", call_rows = 4096, k_panel = 8192, fetch = 0 }
@@ -56,6 +58,56 @@ describe("the calls of a tile", function()
       end
       for row = 0, rows - 1 do assert.equal(k, next_input[row]) end
       assert.equal(p.fetch > 0 and 2 * k or 0, fetched) -- two lines an input
+    end
+  end)
+end)
+
+describe("what a product in C asks for ahead", function()
+  -- tile.ahead for a panel of k rows, `lda` floats each; groups and rows: shares of strips.
+  local function ahead(k, lda, groups, rows, more)
+    local p = { fetch = 1, stream = 8192 }
+    for name, value in pairs(more or {}) do p[name] = value end
+    return tile.ahead({ k = k, lda = lda, types = types.f32_product }, { groups = groups, strips = rows }, p, 16)
+  end
+
+  it("is the panel that is `fetch` ahead, a share a strip", function()
+    -- 768 rows of 3 lines, 16 strips: 144 lines each, three at a time, 48 times: every 16 inputs.
+    assert.same({ from = 768 * 48 * 4, each = 144 * 64, every = 16, lines = 3 },
+      ahead(768, 48, { { count = 1, size = 3 } }, { { count = 16, size = 8 } }))
+    assert.equal(3 * 768 * 48 * 4,
+      ahead(768, 48, { { count = 1, size = 3 } }, { { count = 16, size = 8 } }, { fetch = 3 }).from)
+  end)
+
+  it("is what lies `stream` bytes ahead in the same weights where one strip reads them once", function()
+    assert.same({ from = 8192, each = 768 * 3 * 64, every = 1, lines = 3 },
+      ahead(768, 48, { { count = 1, size = 3 } }, { { count = 1, size = 8 } }))
+    assert.equal(4096, ahead(768, 48, { { count = 1, size = 3 } }, { { count = 1, size = 8 } },
+      { fetch = 0, stream = 4096 }).from)
+  end)
+
+  it("is nothing where the parameter is 0", function()
+    assert.is_false(ahead(768, 48, { { count = 1, size = 3 } }, { { count = 16, size = 8 } }, { fetch = 0 }))
+    assert.is_false(ahead(768, 48, { { count = 1, size = 3 } }, { { count = 1, size = 8 } }, { stream = 0 }))
+  end)
+
+  it("leaves no line out, whatever the strips, and asks for few twice", function()
+    for _, k in ipairs { 1, 3, 19, 64, 100, 768, 3072 } do
+      for _, lines in ipairs { 1, 2, 3, 5, 8 } do
+        for vectors = 1, 5 do
+          for groups = 1, 3 do
+            for _, strips in ipairs { 1, 2, 5, 16, 39 } do
+              local found = ahead(k, 16 * lines, { { count = groups, size = vectors } }, { { count = strips, size = 5 } })
+              local share, panel, times = found.each // 64, k * lines, (k + found.every - 1) // found.every
+              local function wrong(how)
+                error(("k %d, %d lines, %d x %d vectors, %d strips: %s"):format(k, lines, groups, vectors, strips, how))
+              end
+              if share * groups * strips < panel or times * found.lines < share then wrong("leaves lines out") end
+              if times * found.lines - share >= math.max(times, share) then wrong("asks for too many") end
+              if found.lines < 1 or found.every < 1 or found.every > k then wrong("asks never") end
+            end
+          end
+        end
+      end
     end
   end)
 end)
