@@ -30,7 +30,7 @@ local takes_entry = words.set { "graph", "plan", "lower", "schedule", "memory" }
 -- alone, but for describe, which reads the description, and emit, which reads templates.
 local gather = {}
 
-function gather.validate(state) state.host = targets.host() end
+function gather.validate(state) state.host = targets.host(targets.machine(os.getenv)) end
 
 -- The tables of the tokenizer, where the model is to take text.
 function gather.graph(state)

@@ -1,5 +1,6 @@
 -- build.lua: emitted C -> libraries and program. Runs the jobs of recipe.lua with the compiler
 -- that the environment names, without a shell.
+local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
@@ -115,7 +116,12 @@ local function compile(state, folder, root, options, bar)
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
     providers = { library = #state.kernels > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
-  local jobs = recipe.jobs(spec, targets.flags(spec.target), runtime_sources, entry_names, made)
+  local tools, target = context.toolchain, targets.by_name[spec.target]
+  if not targets.fits(target, tools.machine) then
+    faults.raise("usage", ("target: %s, but the compiler makes code for %s; CC or CROSS (aarch64-linux-gnu-) names another")
+      :format(spec.target, tools.machine))
+  end
+  local jobs = recipe.jobs(spec, targets.flags(spec.target, tools.is_gcc), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end
   local results = runner.run(context, jobs)
   local outputs = only and {} or recipe.links(spec)

@@ -39,6 +39,8 @@
 -- 0.74, 0.87; 6 x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x 384 at seq
 -- 32 0.61, 0.87. With fewer rows than a strip nothing is fetched: the product is as fast as its weights come (8 rows:
 -- 0.58, with fetching 0.47). Below 192 inputs or outputs both are within 2%.
+local libuv = require("common.libuv")
+
 local targets = {}
 
 -- The rule of all targets; `more` is a target's own.
@@ -56,7 +58,8 @@ end
 
 targets.list = {
   {
-    name = "avx512", vector = 16, registers = 32, has_fma = true, cut_registers = 0,
+    name = "avx512", machine = "x86_64", has_libxsmm = true,
+    vector = 16, registers = 32, has_fma = true, cut_registers = 0,
     cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
     needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
     rule = rule { pad = 16 },
@@ -79,7 +82,8 @@ targets.list = {
     },
   },
   {
-    name = "avx2", vector = 8, registers = 16, has_fma = true, cut_registers = 1,
+    name = "avx2", machine = "x86_64", has_libxsmm = true,
+    vector = 8, registers = 16, has_fma = true, cut_registers = 1,
     cflags = "-mavx2 -mfma",
     needs = { "avx2", "fma" },
     rule = rule { pad = 8 },
@@ -101,18 +105,20 @@ targets.list = {
     },
   },
   {
-    name = "x86_64", vector = 4, registers = 16, has_fma = false, cut_registers = 1,
+    name = "x86_64", machine = "x86_64", has_libxsmm = true,
+    vector = 4, registers = 16, has_fma = false, cut_registers = 1,
     cflags = "", needs = {},
     rule = rule { panel = 32, pad = 4 },
   },
   {
-    name = "aarch64", machine = "aarch64", vector = 4, registers = 32, has_fma = true,
+    name = "aarch64", machine = "aarch64",
+    vector = 4, registers = 32, has_fma = true, cut_registers = 1,
     -- gcc 12 orders loads before it gives out registers: a strip of 24 sums then has some in memory.
     cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
   {
-    name = "generic", machine = false, vector = 4, registers = 32, has_fma = false, cflags = "", needs = {},
+    name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, cflags = "", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
 }
@@ -122,10 +128,10 @@ targets.deep = 192
 targets.by_name = {}
 for _, target in ipairs(targets.list) do targets.by_name[target.name] = target end
 
---- The compiler's flags for a target, as words.
-function targets.flags(name)
-  local list = {}
-  for word in targets.by_name[name].cflags:gmatch("%S+") do list[#list + 1] = word end
+--- The compiler's flags for a target, as words; is_gcc: those that gcc alone takes as well.
+function targets.flags(name, is_gcc)
+  local target, list = targets.by_name[name], {}
+  for word in (target.cflags .. " " .. (is_gcc and target.gcc_cflags or "")):gmatch("%S+") do list[#list + 1] = word end
   return list
 end
 
@@ -144,8 +150,23 @@ targets.parameters = {
   least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },
 }
 
---- What `target = "host"` means here. LIBXSMM_TARGET is honoured, so that a lower target can be tried everywhere.
-function targets.host()
+--- The processor that code is made for, as a compiler's triple begins: that of CROSS (aarch64-linux-gnu-), of CC
+--- (clang --target=aarch64-linux-gnu), or this machine's. environment: os.getenv, but in tests.
+function targets.machine(environment)
+  local prefix, compiler = environment("CROSS") or "", environment("CC") or ""
+  return prefix:match("([%w_]+)%-[^/]*$") or compiler:match("%-%-target=([%w_]+)")
+    or compiler:match("([%w_]+)%-[%w_]+%-[%w_]+%-[^/%s]*$") or libuv.os_uname().machine
+end
+
+--- Whether code for a target can be made for a processor.
+function targets.fits(target, machine) return not target.machine or target.machine == machine end
+
+--- What `target = "host"` means for a processor (targets.machine). LIBXSMM_TARGET is honoured, so that a lower target can
+--- be tried everywhere.
+function targets.host(machine)
+  if machine ~= "x86_64" then
+    for _, target in ipairs(targets.list) do if targets.fits(target, machine) then return target.name end end
+  end
   local flags = {}
   local info = io.open("/proc/cpuinfo", "r")
   if info then
@@ -162,7 +183,7 @@ function targets.host()
   local lowered = { hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
   local from = lowered[asked:lower()]
   for _, target in ipairs(targets.list) do
-    local has_all = true
+    local has_all = target.machine == "x86_64"
     for _, flag in ipairs(target.needs) do has_all = has_all and flags[flag] or false end
     if from == target.name then from = nil end
     if has_all and not from then return target.name end

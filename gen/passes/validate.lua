@@ -13,6 +13,7 @@ local layers = require("passes.validate.layers")
 local projections = require("passes.validate.projections")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
+local targets = require("data.targets")
 local words = require("common.words")
 
 local validate = {}
@@ -403,6 +404,14 @@ local function resolve(say, spec, given, host)
   end
   if spec.target == "host" then spec.target = host end
   spec.plan = spec.plan or {}
+  if not targets.by_name[spec.target].has_libxsmm then
+    local of_plan = spec.plan.kernels == "libxsmm"
+    if of_plan or spec.kernels == "libxsmm" then
+      say(of_plan and "plan.kernels" or "kernels", ("libxsmm goes with the targets avx512, avx2 and x86_64, not with %s")
+        :format(spec.target))
+    end
+    spec.kernels = "c"
+  end
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
 end
 

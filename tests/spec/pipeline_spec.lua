@@ -47,7 +47,7 @@ describe("a run", function()
 
   it("brings the machine's target and processor, and the tuning file", function()
     local path = helper.file(TEXT:format("host"))
-    assert.equal(targets.host(), pipeline.run(helper.root, path, {}, "validate").spec.target)
+    assert.equal(targets.host(targets.machine(os.getenv)), pipeline.run(helper.root, path, {}, "validate").spec.target)
     files.write_all(path:match("^(.*)/"), { { name = "tiny.tune", text = TUNED:format(tuning.machine()) } })
     local tune = path:match("^(.*)%.lua") .. ".tune"
     local state = pipeline.run(helper.root, path, { "target=avx2" }, "plan", { file = tune })

@@ -9,6 +9,7 @@ local recipe = {}
 -- sources or inputs, its source from anywhere, its result, the user's weights, and what keeps the names of folders out
 -- of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
+local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
 local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
 
@@ -61,7 +62,7 @@ local function archive_job(provider, objects)
     local other = job.name:match("^kernels_(.*)%.o$")
     if not other or other == provider then inputs[#inputs + 1] = job.name end
   end
-  return { name = archive_of(provider), inputs = inputs, commands = { { "ar", "rcsD", RESULT, INPUTS } } }
+  return { name = archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
 end
 
 -- The objects of the model's library, and those that its program has beside them.
@@ -157,9 +158,9 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
     -- program.
     { name = whole, inputs = names_of(shipped, { { name = archive_of(providers.library) } }), commands = {
       { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
-      { "objcopy", "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
+      { OBJCOPY, "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
     { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
-      commands = { { "ar", "rcsD", RESULT, INPUTS } } },
+      commands = { { AR, "rcsD", RESULT, INPUTS } } },
     { name = recipe.soname(name), is_output = true, is_program = true,
       inputs = names_of({ { name = whole } }, linked_in), commands = {
         { CC, "-shared", "-Wl,-soname," .. recipe.soname(name), LDFLAGS, CFLAGS, "-o", RESULT, INPUTS,

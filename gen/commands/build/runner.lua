@@ -35,6 +35,7 @@ local function meanings(self, job, work)
     inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
   end
   return { compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
+    ar = work and tools.ar or "<ar>", objcopy = work and tools.objcopy or "<objcopy>",
     maps = maps_of(self, job, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
     weights = self.weights,
     source = work and job.source and self.folders[job.from] .. "/" .. job.source or job.source,

@@ -4,6 +4,7 @@ local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
+local libuv = require("common.libuv")
 local process = require("common.process")
 
 local toolchain = {}
@@ -47,17 +48,27 @@ local function library_text(folders, name)
   return table.concat(parts, "\n")
 end
 
---- { compiler, cflags, ldflags: lists of words; identity: a text; libraries(name): a text that changes with the files
---- of -lNAME }, of CC, ATTN2C_CFLAGS and ATTN2C_LDFLAGS. environment: os.getenv, but in tests. Faults: io where there
---- is no such compiler.
+-- A tool of binutils for the machine that a compiler makes code for: the one with its triple before its name, if there
+-- is one.
+local function tool(name, prefix)
+  local own = prefix ~= "" and found(prefix .. name)
+  return own and lfs.attributes(own, "mode") == "file" and own or name
+end
+
+--- { compiler, cflags, ldflags: lists of words; ar, objcopy: words; machine: the processor that code is made for, as a
+--- triple begins; is_gcc; identity: a text; libraries(name): a text that changes with the files of -lNAME }, of CC,
+--- ATTN2C_CFLAGS, ATTN2C_LDFLAGS, and CROSS, the prefix of other compilers (aarch64-linux-gnu-). environment:
+--- os.getenv, but in tests. Faults: io where there is no such compiler.
 function toolchain.new(environment)
   environment = environment or os.getenv
   local self = { compiler = split(environment("CC") or ""), cflags = split(environment("ATTN2C_CFLAGS") or ""),
     ldflags = split(environment("ATTN2C_LDFLAGS") or "") }
-  if #self.compiler == 0 then self.compiler = { "cc" } end
+  local prefix = environment("CROSS") or ""
+  if #self.compiler == 0 then self.compiler = { prefix ~= "" and prefix .. "gcc" or "cc" } end
   local path = found(self.compiler[1])
   if lfs.attributes(path, "mode") ~= "file" then
-    faults.raise("io", ("cannot compile: there is no compiler %s (CC)"):format(self.compiler[1]))
+    faults.raise("io", ("cannot compile: there is no compiler %s (%s)"):format(self.compiler[1],
+      environment("CC") and "CC" or prefix ~= "" and "CROSS" or "CC"))
   end
   self.compiler[1] = path
   local function asked(word)
@@ -65,7 +76,11 @@ function toolchain.new(environment)
     words[#words + 1] = word
     return output_of(words)
   end
-  local parts = { table.concat(self.compiler, " "), hash.content(files.read(path) or ""), asked("--version") }
+  local said, triple = asked("--version"), asked("-dumpmachine"):match("^%S+") or ""
+  self.machine, self.is_gcc = triple:match("^[%w_]+") or "", said:find("Free Software Foundation", 1, true) ~= nil
+  local other = prefix ~= "" and prefix or self.machine ~= libuv.os_uname().machine and triple .. "-" or ""
+  self.ar, self.objcopy = tool("ar", other), tool("objcopy", other)
+  local parts = { table.concat(self.compiler, " "), hash.content(files.read(path) or ""), said, triple }
   for _, name in ipairs(VARIABLES) do parts[#parts + 1] = environment(name) or "" end
   self.identity = hash.list(parts)
   local folders = {}

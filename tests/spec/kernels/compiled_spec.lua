@@ -9,7 +9,7 @@ local LEVELS, COMPILERS = { "-O1", "-O2", "-O3" }, { "gcc", "clang" }
 
 -- Those that this machine can run: each target needs what the ones before it need.
 local function runnable()
-  local list, best = {}, targets.host()
+  local list, best = {}, targets.host(targets.machine(os.getenv))
   for i = #targets.list, 1, -1 do
     list[#list + 1] = targets.list[i].name
     if targets.list[i].name == best then return list end

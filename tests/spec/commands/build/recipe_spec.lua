@@ -17,7 +17,7 @@ local function jobs(more, options)
   return by_name, list
 end
 
-local MEANINGS = { compiler = { "cc", "-m64" }, cflags = { "-DX" }, ldflags = { "-Wl,-z,now" }, runtime = "/r t",
+local MEANINGS = { ar = "ar", objcopy = "objcopy", compiler = { "cc", "-m64" }, cflags = { "-DX" }, ldflags = { "-Wl,-z,now" }, runtime = "/r t",
   inputs = { "in" }, result = "/w/out", source = "/m/source.c", weights = "/u/w", maps = {} }
 
 local function line(job, i) return table.concat(recipe.words(job.commands[i or 1], MEANINGS), " ") end
