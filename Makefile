@@ -5,8 +5,12 @@ needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua
   libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev
 build_packages := $(needed_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
+# For other processors than this one: compilers, what emulates them, and the library of JSON for the program.
+machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
+  libc6-dev-riscv64-cross
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
-  libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish
+  libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish \
+  $(machine_packages)
 
 LUA := lua5.4
 SHELL := /bin/bash
@@ -24,7 +28,8 @@ define install
 	  echo "installing:$$missing"; \
 	  as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
 	  log=$$(mktemp); \
-	  { $$as_root apt-get update -qq && \
+	  { for p in $$missing; do case $$p in *:*) $$as_root dpkg --add-architecture $${p#*:};; esac; done && \
+	    $$as_root apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -y -qq --no-install-recommends $$missing; } >$$log 2>&1 \
 	    || { tail -n 5 $$log >&2; rm -f $$log; echo "make: cannot install$$missing" >&2; exit 6; }; \
 	  rm -f $$log; \

@@ -48,11 +48,14 @@ local function library_text(folders, name)
   return table.concat(parts, "\n")
 end
 
--- A tool of binutils for the machine that a compiler makes code for: the one with its triple before its name, if there
--- is one.
-local function tool(name, prefix)
-  local own = prefix ~= "" and found(prefix .. name)
-  return own and lfs.attributes(own, "mode") == "file" and own or name
+-- A tool of binutils for the machine that a compiler makes code for: the first that there is with one of these prefixes
+-- before its name, else the plain one.
+local function tool(name, prefixes)
+  for _, prefix in ipairs(prefixes) do
+    local path = found(prefix .. name)
+    if lfs.attributes(path, "mode") == "file" then return path end
+  end
+  return name
 end
 
 --- { compiler, cflags, ldflags: lists of words; ar, objcopy: words; machine: the processor that code is made for, as a
@@ -78,8 +81,13 @@ function toolchain.new(environment)
   end
   local said, triple = asked("--version"), asked("-dumpmachine"):match("^%S+") or ""
   self.machine, self.is_gcc = triple:match("^[%w_]+") or "", said:find("Free Software Foundation", 1, true) ~= nil
-  local other = prefix ~= "" and prefix or self.machine ~= libuv.os_uname().machine and triple .. "-" or ""
-  self.ar, self.objcopy = tool("ar", other), tool("objcopy", other)
+  local prefixes = {} -- a triple may name a vendor, which Debian's tools leave out: aarch64-unknown-linux-gnu
+  if prefix ~= "" then
+    prefixes[1] = prefix
+  elseif self.machine ~= libuv.os_uname().machine then
+    prefixes = { triple .. "-", (triple:gsub("^([^-]+)%-[^-]+%-([^-]+%-[^-]+)$", "%1-%2")) .. "-" }
+  end
+  self.ar, self.objcopy = tool("ar", prefixes), tool("objcopy", prefixes)
   local parts = { table.concat(self.compiler, " "), hash.content(files.read(path) or ""), said, triple }
   for _, name in ipairs(VARIABLES) do parts[#parts + 1] = environment(name) or "" end
   self.identity = hash.list(parts)

@@ -1,0 +1,84 @@
+-- machines_spec: models for other processors than this one: built by cross compilers, checked under an
+-- emulator, and refused where a target and a compiler do not go together.
+local helper = require("tests.spec.helper")
+local lfs = require("lfs")
+
+local root, quote = require("common.libuv").fs_realpath(helper.root), helper.shell
+local scratch = root .. "/out/spec/machines"
+
+local MODEL = " d_model=32 heads=2 seq=8 layers=1 "
+
+-- Runs a line in the scratch folder; returns its exit code, and what it said on both streams.
+local function run(line)
+  local handle = assert(io.popen(("cd %s && { %s; } 2>&1; echo \"=$?\""):format(quote(scratch), line)))
+  local text = handle:read("a")
+  handle:close()
+  local said, code = text:match("^(.*)=(%d+)\n$")
+  return tonumber(code), said
+end
+
+local function succeeds(line)
+  local code, said = run(line)
+  assert.equal(0, code, said)
+  return said
+end
+
+local function attn2c(words) return ("lua5.4 %s %s"):format(quote(root .. "/gen/attn2c"), words) end
+
+local small, speaker = quote(root .. "/models/small.lua"), quote(root .. "/models/speaker.lua")
+
+setup(function() os.execute(("rm -rf %s && mkdir -p %s"):format(quote(scratch), quote(scratch))) end)
+
+describe("for aarch64", function()
+  it("a static program by gcc passes its whole check under an emulator", function()
+    succeeds("CROSS=aarch64-linux-gnu- " .. attn2c("build " .. small .. MODEL .. "--static -o gcc"))
+    local said = succeeds("qemu-aarch64 gcc/small check")
+    assert.truthy(said:find(" 0 failed\n", 1, true), said)
+    assert.truthy(succeeds("qemu-aarch64 gcc/small info --json"):find('"target": "aarch64"', 1, true))
+    assert.truthy(succeeds("aarch64-linux-gnu-objdump -d gcc/small"):find("fmla", 1, true))
+  end)
+
+  it("threads, several lengths and odd widths pass it, built by clang", function()
+    local words = "build " .. small .. " d_model=20 heads=2 d_ff=33 'seq={4,9}' layers=1 threads=2 --static -o clang"
+    succeeds("CC='clang --target=aarch64-linux-gnu' " .. attn2c(words))
+    local said = succeeds("qemu-aarch64 clang/small check")
+    assert.truthy(said:find(" 0 failed\n", 1, true), said)
+  end)
+
+  it("the trained model gives the answers that it gives here", function()
+    succeeds("CROSS=aarch64-linux-gnu- " .. attn2c("build " .. speaker .. " batch=1 --static -o speaker"))
+    local folder = quote(root .. "/models/speaker")
+    local weights = " --weights " .. folder .. "/speaker.safetensors"
+    local said = succeeds("qemu-aarch64 speaker/speaker check" .. weights)
+    assert.truthy(said:find(" 0 failed\n", 1, true), said)
+  end)
+end)
+
+describe("for a processor without a target of its own", function()
+  it("the library is plain C that builds", function()
+    succeeds(("CROSS=riscv64-linux-gnu- lua5.4 %s %s riscv --only=libsmall.a %s"):format(
+      quote(root .. "/tests/program.lua"), small, MODEL))
+    assert.truthy(lfs.attributes(scratch .. "/riscv/libsmall.a"))
+    assert.truthy(succeeds("riscv64-linux-gnu-objdump -f riscv/libsmall.a"):find("riscv:rv64", 1, true))
+  end)
+
+  it("generic code passes its check on this machine", function()
+    succeeds(attn2c("build " .. small .. MODEL .. "target=generic -o generic"))
+    assert.truthy(succeeds("generic/small check"):find(" 0 failed\n", 1, true))
+  end)
+end)
+
+describe("a target and a compiler that do not go together", function()
+  it("are refused in one line", function()
+    local code, said = run(attn2c("build " .. small .. MODEL .. "target=aarch64 -o refused"))
+    assert.equal(2, code)
+    assert.matches("^attn2c: target: aarch64, but the compiler makes code for [%w_]+; CC or CROSS %(aarch64%-linux%-gnu%-%) "
+      .. "names another\n$", said)
+    code, said = run("CROSS=aarch64-linux-gnu- " .. attn2c("build " .. small .. MODEL .. "kernels=libxsmm -o refused"))
+    assert.equal(2, code)
+    assert.matches("kernels: libxsmm goes with the targets avx512, avx2 and x86_64, not with aarch64\n$", said)
+    code, said = run("CROSS=nowhere- " .. attn2c("build " .. small .. MODEL .. "-o refused"))
+    assert.equal(4, code)
+    assert.matches("^attn2c: cannot compile: there is no compiler nowhere%-gcc %(CROSS%)\n$", said)
+  end)
+end)
