@@ -125,4 +125,24 @@ describe("a library as a guest", function()
       assert.is_truthy(succeeds(folder .. "/guest bench -r 1"):find("(libxsmm)", 1, true))
     end
   end)
+
+  it("works where nearly no system call is allowed, and no memory becomes executable", function()
+    local folder = build("torch_causal70")
+    succeeds(("cc -std=c11 -Wall -Wextra -Werror -O1 -iquote %s tests/c/host_sandbox.c %s/libguest.a -lpthread -lm "
+      .. "-o %s/sandboxed"):format(folder, folder, scratch))
+    assert.matches("^%-?%d+%.%d+\n$", succeeds(("%s/sandboxed %s"):format(scratch, weights("torch_causal70"))))
+    local readme = helper.read("README.md"):match("`openat`[^.]*%.") or ""
+    for name in helper.read("tests/c/host_sandbox.c"):match("#define ALLOWED.-\n\n"):gmatch("each%((%w+)%)") do
+      assert.truthy(readme:find("`" .. name .. "`", 1, true), name)
+    end
+  end)
+
+  it("has a static program that needs no other file, in an empty root that cannot be written", function()
+    local folder = scratch .. "/jail"
+    succeeds(("gen/attn2c build %storch_causal70/description.lua name=guest --static -o %s/static && mkdir -p %s && "
+      .. "cp %s/static/guest %s/"):format(goldens, scratch, folder, scratch, folder))
+    local inside = ("mount --bind %s %s && mount -o remount,ro,bind %s && cd %s && exec chroot . /guest check"):format(
+      folder, folder, folder, folder)
+    assert.is_truthy(succeeds(("unshare -rm sh -c '%s'"):format(inside)):find(" 0 failed", 1, true))
+  end)
 end)
