@@ -120,6 +120,9 @@ function Lowering:at(tensor, row, column, origin)
     return self:in_arena(tensor.name .. "@tile", (row - origin.block_first) * ld + column - origin.column,
       storage.type)
   end
+  if storage.form == "by_head" then
+    return self:at(storage.of, column // ld * storage.rows_per_sequence + row, column % ld, origin)
+  end
   local operand = { buffer = tensor.name, offset = types.bytes(row * ld + column, storage.type),
     class = external_class[tensor.kind] or "arena" }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
@@ -304,7 +307,7 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
 end
 
 -- Storage forms of which a trace keeps a copy of its own.
-local traced = words.set { "fused", "tile", "transposed" }
+local traced = words.set { "fused", "tile", "transposed", "by_head" }
 
 -- Runs a fusion's elementwise operations on a tile of its result; a trace stops after each op and copies what it made.
 function Lowering:epilogue(fusion, origin, first, count, column, cols)
@@ -539,6 +542,7 @@ function Lowering.integer(_, value) return { value = value, least = value, most 
 
 function Lowering:sequence_region(region)
   local op = region.op
+  if self.storage[op.result.name].form == "by_head" and self.variant ~= "trace" then return end
   self.op_index = self.index_of[op]
   self:note(sequence.describe(op))
   sequence.lower(self, op)

@@ -10,7 +10,8 @@
 --   storage      tensor -> { form, type (of its elements), leading_dimension, rows_per_sequence, whole_batch,
 --                unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
---                panels of key_block), fused (never stored)
+--                panels of key_block), fused (never stored), by_head (keys or values of `of`, an input [batch][heads]
+--                [rows][head_dim], read where they lie)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, blocks with the row_blocks of row operations; those of
 --                attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels, outputs (of each
@@ -276,6 +277,31 @@ local function store(state, entry, segments, uses)
   end
 end
 
+-- Whether only attentions read a tensor, as their keys or values: a head at a time.
+local function is_read_by_head(entry, tensor)
+  for _, op in ipairs(entry.ops) do
+    for name, operand in pairs(op.operands) do
+      local role = ops.class(op).role
+      if operand == tensor and not (name == "k" and role == "makes_scores" or name == "v" and role == "reads_weights") then
+        return false
+      end
+    end
+  end
+  return true
+end
+
+-- Keys and values that come in by head, and that nothing but their order makes rows of, are not copied.
+local function read_by_head(state, entry)
+  for _, op in ipairs(entry.ops) do
+    local a, result = op.operands.a, op.result
+    if op.op == "join" and #a.shape == 4 and not op.operands.b and op.attributes.zeros == 0
+      and is_read_by_head(entry, result) then
+      state.plan.storage[result.name] = { form = "by_head", of = a, type = a.type, width = result.shape[3],
+        leading_dimension = a.shape[4], rows_per_sequence = a.shape[3], whole_batch = true }
+    end
+  end
+end
+
 -- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
 -- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores.
 local function transpose_keys(state, segments, uses)
@@ -408,6 +434,7 @@ function plan.run(state)
   local segments = segments_of(state, entry)
   local uses = consumers(entry)
   store(state, entry, segments, uses)
+  read_by_head(state, entry)
   transpose_keys(state, segments, uses)
   pad_products(state, segments)
   in_place(state, entry)

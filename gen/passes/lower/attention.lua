@@ -213,10 +213,13 @@ end
 local function transpose_keys(self, region, origin)
   local k = region.scores.operands.k
   local rows, block = k.shape[2], region.key_block
+  local width = self.storage[k.name].form == "by_head" and self:ld(k) or k.shape[3]
   for first = 0, rows - 1, block do
     self:unit()
-    self:row("transpose", { rows = math.min(block, rows - first), cols = k.shape[3], ldx = self:ld(k), ldy = block },
-      { y = self:transposed_at(region.keys, 0, first, 0, origin), x = self:at(k, first, 0, origin) })
+    for column = 0, k.shape[3] - 1, width do
+      self:row("transpose", { rows = math.min(block, rows - first), cols = width, ldx = self:ld(k), ldy = block },
+        { y = self:transposed_at(region.keys, 0, first, column, origin), x = self:at(k, first, column, origin) })
+    end
   end
 end
 

@@ -75,8 +75,17 @@ local function copy_rows(self, op, x, count, first, origin)
     { y = self:at(op.result, first, 0, origin), x = self:at(x, 0, 0, origin) })
 end
 
+-- In a trace: what is read by head, as rows.
+local function trace_heads(self, op, origin)
+  local y, width = op.result, self:ld(op.result)
+  for column = 0, y.shape[3] - 1, width do
+    self:trace_copy(y, self:at(y, 0, column, origin), width, 0, column, y.shape[2], width, origin)
+  end
+end
+
 function ops.join(self, op, origin)
   self:unit()
+  if self.storage[op.result.name].form == "by_head" then return trace_heads(self, op, origin) end
   local row = 0
   for _, x in ipairs { op.operands.a, op.operands.b } do
     local count = x.shape[#x.shape - 1]

@@ -114,6 +114,29 @@ describe("what is added to scores", function()
   end)
 end)
 
+describe("keys and values by head", function()
+  local function list_of(more)
+    more.kv_layout, more.input, more.projections, more.key_seq = "heads_first", { stage = "qkv" }, false, 5
+    return texts(more)
+  end
+
+  it("are read where they lie", function()
+    local list = list_of {}
+    assert.equal(0, #with(list, "input.key"))
+    assert.equal(0, #with(list, "input.value"))
+    assert.equal(1, #with(list, "transpose cols=8 ldx=8 ldy=64 rows=5  x=in.key+0"), table.concat(list, "\n"))
+    assert.equal(1, #with(list, "x=in.key+160"))
+    assert.equal(1, #with(list, "in.value+160"))
+  end)
+
+  it("are copied where something needs rows of all heads", function()
+    for _, more in ipairs { { positions = "rope" }, { zero_attn = true }, { positions = "relative_key_query" } } do
+      local list = list_of(more)
+      assert.equal(1, #with(list, "x=in.key+160  y=input.key+32"), table.concat(list, "\n"))
+    end
+  end)
+end)
+
 describe("a past", function()
   it("moves a causal mask and lengths behind itself", function()
     local list = texts({ past = 4, mask = { "causal", "padding" } })
