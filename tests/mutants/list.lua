@@ -246,6 +246,8 @@ of("gen/commands/build/store.lua", spec .. "commands/build/store_spec.lua") {
     wrong = "half a result is linked" },
   { name = "store_mode", old = "if found.mode & 63 ~= 0 then", new = "if found.mode & 7 ~= 0 then",
     wrong = "a cache that a group may write is used" },
+  { name = "store_locked", old = "and not is_locked(self, path) then", new = "then",
+    filter = "sweeps", wrong = "the work of a running build is swept" },
   { name = "store_folder", old = "if found.type ~= \"directory\" then", new = "if found.type == \"file\" then",
     wrong = "a link to a folder is used" },
   { name = "store_in_use", old = "if total <= limits.bytes or now - entry.used < limits.in_use then break end",
@@ -422,7 +424,7 @@ of("runtime/weights/packed.c", "c:packed") {
 }
 
 of("runtime/weights/packed_header.c", "c:packed") {
-  { name = "packed_layout", old = "number_at(header, AT_LAYOUT) != number_at(own, AT_LAYOUT)", new = "0",
+  { name = "packed_layout", old = "number_at(header, AT_LAYOUT) == number_at(own, AT_LAYOUT)", new = "1",
     wrong = "a block in another layout is taken" },
   { name = "packed_description", old = "AT_TARGET - AT_DESCRIPTION) != 0", new = "0) != 0",
     wrong = "a block of another description is taken" },
@@ -540,6 +542,18 @@ of("runtime/program/text_source.c", "c:text_program") {
 of("runtime/model/text_calls.c", spec .. "whole/say_spec.lua") {
   { name = "text_calls_place", old = "(int64_t)job->part[i] * to_each", new = "i * to_each",
     filter = "keep their order", wrong = "texts are answered by their length" },
+  { name = "text_stride", old = "room / 2 < USUAL_STRIDE ? room / 2", new = "room / 2 < USUAL_STRIDE ? 0",
+    filter = "answers: windows", wrong = "windows share nothing" },
+}
+
+of("runtime/program/text_view.c", spec .. "whole/say_spec.lua") {
+  { name = "text_windows", old = "!(span.score > best->score)", new = "0",
+    filter = "answers: windows", wrong = "the last window's answer is given" },
+}
+
+of("runtime/program/text_answer.c", "c:text_program") {
+  { name = "text_no_answer", old = "i != none && j < rows", new = "j < rows",
+    filter = "text_program/a_span*", wrong = "an answer may begin at the row of no answer" },
 }
 
 return list
