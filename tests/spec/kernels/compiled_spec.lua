@@ -22,8 +22,8 @@ end
 local function compile_words(compiler, target, more, source, result)
   for _, job in ipairs(recipe.jobs({ name = "tiny", workers = { 1 } }, targets.flags(target), {}, { "forward" })) do
     if job.name == "tiny_kernels.o" then
-      return recipe.words(job.commands[1], { compiler = { compiler }, cflags = more, runtime = root .. "/runtime",
-        inputs = { source }, result = result })
+      return recipe.words(job.commands[1], setmetatable({ compiler = { compiler }, cflags = more,
+        runtime = root .. "/runtime", inputs = { source }, result = result }, { __index = function() return {} end }))
     end
   end
   return nil
