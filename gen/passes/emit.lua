@@ -269,6 +269,7 @@ function emit.run(state)
     functions[i] = function_of(fn, lanes)
     table.insert(functions[i].is_product and products or rows, functions[i])
   end
+  values.has_products = #products > 0
   local fallbacks = {}
   for i, kernel in ipairs(state.fallbacks) do
     fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")

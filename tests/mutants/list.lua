@@ -126,11 +126,54 @@ of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
     wrong = "a panel of one vector" },
 }
 
+of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
+  { name = "strip_name", old = 'shape.rows_held and "_held" or ""', new = '""',
+    wrong = "another product decides which of two strips of one name a product has" },
+  { name = "strip_load_cut", old = 'if v < shape.vectors - 1 then return ("attn2c_load(',
+    new = 'if v < shape.vectors then return ("attn2c_load(', wrong = "the last vector of a row is read whole" },
+  { name = "strip_store_cut", old = "%s, c_lanes);\"):format(pointer", new = "%s, a_lanes);\"):format(pointer",
+    wrong = "outputs are stored as far as A may be read" },
+  { name = "strip_row", old = 'add("      x = attn2c_splat(b[%d * ldb]);", row)',
+    new = 'add("      x = attn2c_splat(b[%d * ldb]);", 0)', wrong = "all rows are the first" },
+}
+
+of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
+  { name = "product_tail", old = "size = group.size, count = 1, lanes = rest }",
+    new = "size = group.size, count = 1, lanes = lanes }", wrong = "the last vector of a row of C is stored whole" },
+  { name = "product_stride", old = "i(rows.size * kernel.ldb)", new = "i(rows.size * kernel.ldc)",
+    wrong = "the second strip begins in another row of B" },
+  { name = "product_room", old = 'kernel.a_room and "ATTN2C_LANES" or group.lanes', new = '"ATTN2C_LANES"',
+    wrong = "rows of A without room are read past their end" },
+  { name = "product_ahead_strips", old = "i(each_row * step)", new = "i(step)",
+    filter = "every line of the panel", wrong = "strips of several groups ask for the same lines" },
+  { name = "product_ahead_kinds", old = "+ (calls + done) * step", new = "+ done * step",
+    filter = "every line of the panel", wrong = "strips of fewer rows ask for what the first ones asked for" },
+}
+
+of("gen/passes/plan/registers.lua", spec .. "passes/plan/registers_spec.lua") {
+  { name = "registers_one", old = "(free - 1 - vectors) // vectors", new = "(free - vectors) // vectors",
+    wrong = "a float of B has no register" },
+  { name = "registers_held", old = "(free - 1) // (vectors + 1)", new = "(free + vectors) // (vectors + 1)",
+    wrong = "a row more than fits is held" },
+  { name = "registers_fma", old = "(target.has_fma and 0 or 1)", new = "0",
+    wrong = "a product that is yet to be added has no register" },
+  { name = "registers_cut", old = "(is_cut and target.cut_registers or 0)", new = "0",
+    wrong = "the mask of a cut row has no register" },
+  { name = "registers_shares", old = "last.size == block.count", new = "last.size >= block.count",
+    wrong = "all shares are as large as the first" },
+}
+
 of("gen/passes/plan/tile.lua", spec .. "passes/plan/tile_spec.lua") {
   { name = "tile_beta", old = "beta = block.first == 0 and 0 or 1", new = "beta = 0",
     wrong = "each K block forgets those before it" },
   { name = "tile_fetch", old = "ahead + types.LINE * done", new = "ahead",
     wrong = "all calls fetch the same lines" },
+  { name = "tile_ahead_share", old = "(panel // types.LINE + calls - 1) // calls", new = "panel // types.LINE // calls",
+    filter = "ahead", wrong = "the last lines of a panel are left out" },
+  { name = "tile_ahead_lines", old = "lines = (share + times - 1) // times }", new = "lines = share // times }",
+    filter = "ahead", wrong = "a strip asks for a part of its share" },
+  { name = "tile_ahead_distance", old = "parameters.fetch * panel or", new = "panel or",
+    filter = "ahead", wrong = "the panel ahead is always the next" },
 }
 
 of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
@@ -150,6 +193,9 @@ of("gen/passes/lower.lua", spec .. "passes/lower_spec.lua") {
     new = "local stop = first + count", wrong = "a table of positions goes on into the next sequence" },
   { name = "lower_loop", old = "if origin.loop then operand.terms.b = per_sequence end", new = "",
     wrong = "all sequences of a micro-batch are the first" },
+  { name = "lower_c_room", old = "a_room or shape.m % target.vector == 0", new = "true",
+    suite = spec .. "passes/lower/attention_spec.lua", filter = "in C reads",
+    wrong = "rows of values are read past their end" },
 }
 
 of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
@@ -221,6 +267,8 @@ of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
     wrong = "kernels that add and that begin are one" },
   { name = "kernels_batches", old = "(\"%d %d %d\"):format(batch.count, batch.a, batch.b)",
     new = "(\"%d\"):format(batch.count)", wrong = "batches of one length have the first one's strides" },
+  { name = "kernels_room", old = "k.strips.rows_held, k.a_room,", new = "k.strips.rows_held, true,",
+    filter = "of their own", wrong = "a product whose rows are cut has the function of one whose rows have room" },
 }
 
 of("gen/passes/emit/steps.lua", spec .. "passes/emit_spec.lua") {

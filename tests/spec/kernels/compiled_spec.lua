@@ -7,22 +7,24 @@ local targets = require("data.targets")
 local root = helper.absolute_root()
 local LEVELS, COMPILERS = { "-O1", "-O2", "-O3" }, { "gcc", "clang" }
 
--- Those that this machine can run: each target needs what the ones before it need.
+local X86 = { "x86_64", "avx2", "avx512" }
+
+-- The targets that this machine can run.
 local function runnable()
-  local list, best = {}, targets.host(targets.machine(os.getenv))
-  for i = #targets.list, 1, -1 do
-    list[#list + 1] = targets.list[i].name
-    if targets.list[i].name == best then return list end
+  local best = targets.host(targets.machine(os.getenv))
+  for i, target in ipairs(X86) do
+    if target == best then return table.move(X86, 1, i, 1, {}) end
   end
-  return list
+  return { best }
 end
 
 -- The words that compile a source with the flags of N_kernels.c and `more`.
 local function compile_words(compiler, target, more, source, result)
-  for _, job in ipairs(recipe.jobs({ name = "tiny", workers = { 1 } }, targets.flags(target), {}, { "forward" })) do
+  local flags = targets.flags(target, compiler == "gcc")
+  for _, job in ipairs(recipe.jobs({ name = "tiny", workers = { 1 } }, flags, {}, { "forward" })) do
     if job.name == "tiny_kernels.o" then
-      return recipe.words(job.commands[1], { compiler = { compiler }, cflags = more, runtime = root .. "/runtime",
-        inputs = { source }, result = result })
+      return recipe.words(job.commands[1], setmetatable({ compiler = { compiler }, cflags = more,
+        runtime = root .. "/runtime", inputs = { source }, result = result }, { __index = function() return {} end }))
     end
   end
   return nil
@@ -56,7 +58,8 @@ describe("products in C", function()
           local bits = runs { "./bits" }
           assert.is_true(#bits > 100000)
           expected = expected or bits
-          assert.is_true(bits == expected, ("%s %s differs from %s %s"):format(compiler, level, COMPILERS[1], LEVELS[1]))
+          assert.is_true(bits == expected, ("%s %s differs from %s %s"):format(compiler, level, COMPILERS[1],
+            LEVELS[1]))
         end
       end
     end)
@@ -104,7 +107,7 @@ describe("products in C", function()
     assert.same({ "f", "g stack", "h stack", "i" }, found)
   end)
 
-  for _, target in ipairs { "avx512", "avx2" } do
+  for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512", "avx2" } or {}) do
     it("for " .. target .. " keep all that a step needs in registers", function()
       local path, has_loop = folder .. "/bits.s", {}
       compile(folder, "gcc", target, { "-S" }, path)
@@ -113,7 +116,8 @@ describe("products in C", function()
         has_loop[name] = true
       end)
       local products = 0
-      for k, name in helper.read(("%s/products_%s.h"):format(folder, target)):gmatch("{%d+, %d+, (%d+),[^}]* ([%w_]+)}") do
+      local header = helper.read(("%s/products_%s.h"):format(folder, target))
+      for k, name in header:gmatch("{%d+, %d+, (%d+),[^}]* ([%w_]+)}") do
         products = products + 1
         assert.is_true(has_loop[name] or tonumber(k) < 16, name) -- few inputs need no loop
       end

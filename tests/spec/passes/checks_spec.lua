@@ -143,6 +143,70 @@ describe("the checker after lower", function()
   end)
 end)
 
+describe("the checker after lower, of products in C,", function()
+  -- The message of a model with one product whose kernel was broken; n rows of 40 outputs of 19 inputs.
+  local function product(breaks, n)
+    local more = { layers = 0, seq = n or 40, d_model = 40, input = { stage = "linear", from = 19, bias = false },
+      plan = { fetch = 1 } }
+    return broken("lower", more, function(state)
+      local each = step(state, "product")
+      breaks(each.kernel, each)
+    end)
+  end
+
+  -- With strips of its own.
+  local function divided(breaks)
+    return product(function(k)
+      k.strips = { rows_held = k.strips.rows_held, groups = { table.unpack(k.strips.groups) },
+        strips = { table.unpack(k.strips.strips) } }
+      breaks(k.strips)
+    end)
+  end
+
+  it("finds strips that do not make all of it, or more", function()
+    assert.matches("the strips of a product make 24 rows of 3 vectors", divided(function(s)
+      s.strips = { { count = 3, size = 8 } }
+    end))
+    assert.matches("the strips of a product make 40 rows of 2 vectors", divided(function(s)
+      s.groups = { { count = 1, size = 2 } }
+    end))
+    assert.matches("the strips of a product make 40 rows of 4 vectors", divided(function(s)
+      s.groups = { { count = 2, size = 2 } }
+    end))
+  end)
+
+  it("finds strips that do not fit the registers", function()
+    assert.matches("a strip of 10 x 3 needs 34 of 32 registers", divided(function(s)
+      s.strips = { { count = 4, size = 10 } }
+    end))
+    assert.matches("a strip of 10 x 3 needs 41 of 32 registers", divided(function(s)
+      s.strips, s.rows_held = { { count = 4, size = 10 } }, true
+    end))
+  end)
+
+  it("finds several blocks, and whole vectors that are cut", function()
+    assert.matches("has several blocks", product(function(_, each) each.batch = { count = 2, a = 0, b = 0 } end))
+    assert.matches("whole vectors of A are cut", product(function(k) k.a_room, k.m = false, 48 end))
+  end)
+
+  it("finds that not all weights behind it are asked for", function()
+    -- 19 rows of 3 lines, 5 strips.
+    local function ahead(more, n)
+      return product(function(k)
+        local fetch = {}
+        for name, value in pairs(k.fetch) do fetch[name] = more[name] or value end
+        k.fetch = fetch
+      end, n)
+    end
+    assert.matches("asks for weights 100 bytes ahead", ahead { from = 100 })
+    assert.matches("asks for weights 3712 bytes ahead", ahead { from = 3648 + 64 })
+    assert.matches("asks for weights 0 bytes ahead", ahead({ from = 0 }, 8))
+    assert.matches("704 bytes apart: not all of a panel", ahead { each = 704 })
+    assert.matches("every 19 inputs, 768 bytes apart: not all of a panel", ahead { every = 19 })
+    assert.matches("asks for 1 lines every 4 inputs, 768 bytes apart: not all of a panel", ahead { lines = 1 })
+  end)
+end)
+
 local large = { seq = 128, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
 
 describe("the checker after schedule", function()
@@ -319,6 +383,13 @@ describe("no operand leaves its buffer:", function()
     assert.matches("leaves l0.attn.q", left("product", function(_, state)
       state.programs[1].buffers["l0.attn.q"].bytes = 511
     end))
+  end)
+
+  it("of a product whose rows of A have room for whole vectors", function()
+    -- 5 rows of 36 outputs with room for 48: the kernel reads all of these.
+    assert.matches("a product of input leaves input.linear.weight: bytes 4 to 963 of 960", left("product", function(s)
+      s.arguments.a.offset = 4
+    end, { layers = 0, d_model = 36, input = { stage = "linear", from = 5 } }))
   end)
 
   it("of a product's batch", function()

@@ -106,6 +106,10 @@ describe("emitted C", function()
     -- flops
     assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text_of("libxsmm"), 1, true)
     assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 0 kernels,", text_of("c"), 1, true)
+    assert.matches("k[] are kernels of libxsmm", text_of("libxsmm"), 1, true)
+    assert.not_matches("product_NxMxK(", text_of("libxsmm"), 1, true)
+    assert.matches("product_NxMxK(A, B, C) is", text_of("c"), 1, true)
+    assert.not_matches("libxsmm", text_of("c"), 1, true)
   end)
 
   it("is one function a layer, each operation under a comment with its tensors' names", function()

@@ -79,6 +79,90 @@ describe("batches of libxsmm", function()
   end)
 end)
 
+describe("products in C", function()
+  -- The functions of products, by name.
+  local function products_of(state)
+    local list = {}
+    for _, fn in ipairs(state.functions) do
+      if fn.step.form == "product" then list[fn.name] = fn.step.kernel end
+    end
+    return list
+  end
+
+  it("are functions, one for all products that are alike, and there are no kernels of libxsmm", function()
+    local state = kernels({ layers = 3, mask = "causal", seq = 70 })
+    assert.same({ {}, {}, {} }, { state.kernels, state.batches, state.fallbacks })
+    local products = products_of(state)
+    for _, program in ipairs(state.programs) do
+      schedule.each(program, function(step)
+        if step.form == "product" then
+          assert.same(products[step.function_name], step.kernel)
+          assert.is_nil(step.kernel_index)
+        end
+      end)
+    end
+    local names = {}
+    for name in pairs(products_of(kernels())) do names[#names + 1] = name end
+    table.sort(names)
+    -- rows x outputs x inputs: scores and context; q, k, v and out; down; up. The scores are padded.
+    assert.same({ "product_8x16x16", "product_8x16x64", "product_8x16x8", "product_8x64x16", "product_8x8x8" }, names)
+  end)
+
+  it("have functions of their own where only what they ask for, or what they may read, differs", function()
+    local state = { kernels = {}, batches = {}, functions = {} }
+    local function product(more)
+      local kernel = { m = 20, n = 8, k = 16, lda = 32, ldb = 16, ldc = 32, beta = 0, a_room = true,
+        types = require("data.types").f32_product,
+        strips = { groups = { { count = 1, size = 2 } }, strips = { { count = 1, size = 8 } }, rows_held = false },
+        fetch = { from = 64, each = 64, every = 1, lines = 1 } }
+      for name, value in pairs(more) do kernel[name] = value end
+      return { form = "product", kernel = kernel, batch = { count = 1, a = 0, b = 0 }, arguments = {}, outputs = 20 }
+    end
+    local function strips(groups, rows, rows_held)
+      return { strips = { groups = { groups }, strips = { rows }, rows_held = rows_held } }
+    end
+    local steps = {}
+    for i, more in ipairs { {}, { lda = 48 }, { beta = 1 }, { a_room = false },
+      { fetch = { from = 128, each = 64, every = 1, lines = 1 } },
+      { fetch = { from = 64, each = 128, every = 1, lines = 1 } },
+      { fetch = { from = 64, each = 64, every = 2, lines = 1 } },
+      { fetch = { from = 64, each = 64, every = 1, lines = 2 } },
+      strips({ count = 2, size = 1 }, { count = 1, size = 8 }, false),
+      strips({ count = 1, size = 2 }, { count = 2, size = 4 }, false),
+      strips({ count = 1, size = 2 }, { count = 1, size = 8 }, true), {} } do
+      steps[i] = product(more)
+    end
+    state.spec = { target = "avx512" }
+    state.entries = { { programs = { { segments = { { sections = { { steps = steps } } } } } } } }
+    require("passes.kernels").run(state)
+    assert.equal(11, #state.functions)
+    assert.equal("product_8x20x16", steps[1].function_name)
+    assert.equal("product_8x20x16_11", steps[11].function_name)
+    assert.equal("product_8x20x16", steps[12].function_name)
+  end)
+
+  it("are shared by entries", function()
+    -- One sequence at a time, of one or of three.
+    local state = kernels({ batch = { 1, 3 }, plan = { group_tokens = 8 } })
+    assert.equal(2, #state.entries)
+    assert.same(products_of(kernels()), products_of(state))
+  end)
+
+  it("of libxsmm have stand-ins in C with the same shapes", function()
+    local state = of_libxsmm({ d_model = 20, heads = 2 })
+    assert.equal(#state.kernels, #state.fallbacks)
+    for i, kernel in ipairs(state.kernels) do
+      local fallback = state.fallbacks[i]
+      for _, field in ipairs { "m", "n", "k", "lda", "ldb", "ldc", "beta" } do
+        assert.equal(kernel[field], fallback[field])
+      end
+      assert.is_false(fallback.a_room)
+      assert.is_nil(kernel.strips)
+      assert.is_table(fallback.strips.strips)
+    end
+  end)
+end)
+
 describe("row operations", function()
   it("have one name a shape, numbered where a name would come twice", function()
     local state = kernels({ seq = 24, mask = "causal", plan = { query_block = 8 }, layers = 2 })

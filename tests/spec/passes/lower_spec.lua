@@ -75,6 +75,32 @@ describe("a linear", function()
       plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }))
   end)
 
+  it("in C is one product whose strips know what they may read and what they ask for", function()
+    local function kernel(more)
+      for _, step in ipairs(helper.steps(helper.tiny(more, "lower").programs[1])) do
+        if step.form == "product" then return step.kernel, step end
+      end
+    end
+    -- 19 inputs in K blocks of 8 are one sum; rows of the panel have room for whole vectors.
+    local more = { layers = 0, input = { stage = "linear", from = 19, bias = false }, seq = 40, d_model = 40,
+      plan = { k_block = 8, fetch = 2, stream = 640 } }
+    local k, step = kernel(more)
+    assert.same({ 40, 40, 19, 48, 19, 40, 0, true }, { k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.a_room })
+    assert.same({ count = 1, a = 0, b = 0 }, step.batch)
+    assert.is_nil(step.calls)
+    assert.same({ { count = 1, size = 3 } }, k.strips.groups)
+    assert.same({ { count = 5, size = 8 } }, k.strips.strips)
+    assert.equal(2 * 19 * 48 * 4, k.fetch.from)
+    more.plan.call_rows = 5
+    assert.same({ { count = 8, size = 5 } }, kernel(more).strips.strips)
+    more.plan.fetch = 0
+    assert.is_nil(kernel(more).fetch)
+    more.seq = 5 -- one strip
+    assert.equal(640, kernel(more).fetch.from)
+    more.plan.stream = 0
+    assert.is_nil(kernel(more).fetch)
+  end)
+
   it("runs over blocks of rows", function()
     local list = having(texts(with { plan = { token_block = 5 } }), "product")
     assert.same({

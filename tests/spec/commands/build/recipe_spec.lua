@@ -111,7 +111,8 @@ describe("the recipe", function()
   it("asks for the versions of the libraries that are linked", function()
     local function asked(more, options) return line(jobs(more, options)["tiny.versions"]):match("(%-DX.*)$") end
     assert.equal("-DX -DATTN2C_WITH_LIBXSMM -E -dM in -o /w/out", asked())
-    assert.equal("-DX -DATTN2C_WITH_TEXT -E -dM in -o /w/out", asked({ kernels = "portable" }, { has_text = true }))
+    assert.equal("-DX -DATTN2C_WITH_TEXT -E -dM in -o /w/out",
+      asked(nil, { has_text = true, providers = { library = "c", program = "c" } }))
   end)
 
   it("lists the flags that sources are compiled with, each once", function()

@@ -99,6 +99,18 @@ describe("attention", function()
     }, context_of("c"))
   end)
 
+  it("in C reads whole vectors of transposed keys, but not of values, and asks for nothing ahead", function()
+    local seen = {}
+    local state = helper.tiny({ d_model = 24, plan = { pad = 1, fetch = 1 } }, "lower")
+    for _, step in ipairs(helper.steps(state.programs[1])) do
+      local a = step.form == "product" and step.arguments.a
+      if a and a.class == "arena" then
+        seen[a.buffer] = { step.kernel.m, step.kernel.a_room, step.kernel.fetch or "nothing" }
+      end
+    end
+    assert.same({ ["l0.attn.k@transposed"] = { 8, true, "nothing" }, ["l0.attn.v"] = { 12, false, "nothing" } }, seen)
+  end)
+
   it("never leaves the rows of a tile, whatever the padding and alignment", function()
     for _, target in ipairs { "avx512", "avx2", "x86_64" } do
       for _, plan in ipairs { {}, { key_align = 1 }, { key_align = 5, key_block = 16 },

@@ -96,7 +96,8 @@ describe("what a product in C asks for ahead", function()
         for vectors = 1, 5 do
           for groups = 1, 3 do
             for _, strips in ipairs { 1, 2, 5, 16, 39 } do
-              local found = ahead(k, 16 * lines, { { count = groups, size = vectors } }, { { count = strips, size = 5 } })
+              local found = ahead(k, 16 * lines, { { count = groups, size = vectors } },
+                { { count = strips, size = 5 } })
               local share, panel, times = found.each // 64, k * lines, (k + found.every - 1) // found.every
               local function wrong(how)
                 error(("k %d, %d lines, %d x %d vectors, %d strips: %s"):format(k, lines, groups, vectors, strips, how))
