@@ -282,9 +282,8 @@ local function is_read_by_head(entry, tensor)
   for _, op in ipairs(entry.ops) do
     for name, operand in pairs(op.operands) do
       local role = ops.class(op).role
-      if operand == tensor and not (name == "k" and role == "makes_scores" or name == "v" and role == "reads_weights") then
-        return false
-      end
+      local is_fitting = name == "k" and role == "makes_scores" or name == "v" and role == "reads_weights"
+      if operand == tensor and not is_fitting then return false end
     end
   end
   return true
