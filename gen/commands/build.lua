@@ -118,8 +118,8 @@ local function compile(state, folder, root, options, bar)
       program = spec.kernels == "c" and "c" or "libxsmm" } }
   local tools, target = context.toolchain, targets.by_name[spec.target]
   if not targets.fits(target, tools.machine) then
-    faults.raise("usage", ("target: %s, but the compiler makes code for %s; CC or CROSS (aarch64-linux-gnu-) names another")
-      :format(spec.target, tools.machine))
+    faults.raise("usage", ("target: %s, but the compiler makes code for %s; CC or CROSS (aarch64-linux-gnu-) names "
+      .. "another"):format(spec.target, tools.machine))
   end
   local jobs = recipe.jobs(spec, targets.flags(spec.target, tools.is_gcc), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end

@@ -161,8 +161,8 @@ end
 --- Whether code for a target can be made for a processor.
 function targets.fits(target, machine) return not target.machine or target.machine == machine end
 
---- What `target = "host"` means for a processor (targets.machine). LIBXSMM_TARGET is honoured, so that a lower target can
---- be tried everywhere.
+--- What `target = "host"` means for a processor (targets.machine). LIBXSMM_TARGET is honoured, so that a lower target
+--- can be tried everywhere.
 function targets.host(machine)
   if machine ~= "x86_64" then
     for _, target in ipairs(targets.list) do if targets.fits(target, machine) then return target.name end end

@@ -69,14 +69,15 @@ function product.body(kernel, lanes, adds, a, b)
       local wide, ahead = group.size * lanes, ""
       if fetch then
         local step = types.elements(fetch.each, kernel.types.a)
-        ahead = (",\n    %s, %d, %d"):format(behind(a, types.elements(fetch.from, kernel.types.a)
+        ahead = (", %s, %d, %d"):format(behind(a, types.elements(fetch.from, kernel.types.a)
           + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
       end
-      add_loop(of_rows, "j", group.count, { ("%s(%s, %s,\n    %s, %d, %d, %d, %d, %s, %s, %s%s);"):format(
-        strip.name(shape_of(kernel, rows, group)), behind(a, group.first * lanes, j(wide)),
-        behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
-        behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide)), kernel.k, kernel.lda,
-        kernel.ldb, kernel.ldc, adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, ahead) })
+      add_loop(of_rows, "j", group.count, {
+        ("%s(%s, %s, %s,"):format(strip.name(shape_of(kernel, rows, group)), behind(a, group.first * lanes, j(wide)),
+          behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
+          behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
+        ("  %d, %d, %d, %d, %s, %s, %s%s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds,
+          kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, ahead) })
       done = done + group.count
     end
     add_loop(lines, "i", rows.count, of_rows)

@@ -127,10 +127,10 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
 --- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
 --- made each time and not kept; `is_read` that the builder reads its text; `is_apart` that a source is compiled in a
---- folder of the job's own. options: { providers = { library, program }: who makes kernels at run time in each, "libxsmm"
---- or "c" (nobody); is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are);
---- has_text: whether the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder,
---- whose hash is in NAME_text.c.
+--- folder of the job's own. options: { providers = { library, program }: who makes kernels at run time in each,
+--- "libxsmm" or "c" (nobody); is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none
+--- are); has_text: whether the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's
+--- folder, whose hash is in NAME_text.c.
 function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
@@ -149,7 +149,8 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   end
   local is_static = options.is_static
   local static_objects = is_static and { object("runtime", "program/licenses.c",
-    { "-O2", "-DATTN2C_STATIC", defined_by("program/licenses.c", providers), options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
+    { "-O2", "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
+      options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
   local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
   final.is_output = true
   local links = {

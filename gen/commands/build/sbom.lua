@@ -59,7 +59,8 @@ local function sha256(sum) return { { algorithm = "SHA256", checksumValue = sum 
 -- What is linked into a result, and how. kind: "archive", "shared" or "program".
 local function links_of(facts, kind)
   local list = { { "attn2c", "STATIC_LINK" } }
-  if facts.providers[kind == "program" and "program" or "library"] == "libxsmm" then list[#list + 1] = { "libxsmm", "STATIC_LINK" } end
+  local provider = facts.providers[kind == "program" and "program" or "library"]
+  if provider == "libxsmm" then list[#list + 1] = { "libxsmm", "STATIC_LINK" } end
   if kind == "program" then list[#list + 1] = { "jansson", "STATIC_LINK" } end
   local how = "DYNAMIC_LINK"
   if kind == "archive" then how = "DEPENDS_ON" end
@@ -69,9 +70,9 @@ local function links_of(facts, kind)
   return list
 end
 
---- The text of N.spdx.json. facts: { name, providers, has_text, is_static: as the recipe has them; line: what repeats the
---- build; flags: a list of texts; versions: as sbom.versions; inputs: list of { id, name, sum = SHA-256, is_inside =
---- whether results contain it }; outputs: list of { id, name, sum, kind }; created: a time as SPDX has it }.
+--- The text of N.spdx.json. facts: { name, providers, has_text, is_static: as the recipe has them; line: what repeats
+--- the build; flags: a list of texts; versions: as sbom.versions; inputs: list of { id, name, sum = SHA-256, is_inside
+--- = whether results contain it }; outputs: list of { id, name, text, kind }; created: a time as SPDX has it }.
 function sbom.text(facts)
   local packages, relationships, is_there = {}, {}, {}
   local function relate(from, how, to)

@@ -26,7 +26,8 @@ local moves = {
   in_c = { alike = FORM, fits = function(_, _, choice) return choice.kernels == "c" end },
   -- A panel of one vector keeps half of the machine's units waiting.
   tiles = { alike = FORM, fits = function(product, _, choice)
-    return choice.kernels == "libxsmm" and choice.call_rows >= choice.token_block and choice.panel >= product.least_panel
+    return choice.kernels == "libxsmm" and choice.call_rows >= choice.token_block
+      and choice.panel >= product.least_panel
   end },
   strips = { alike = FORM, fits = function(product, _, choice)
     return choice.call_rows < choice.token_block and choice.fetch > 0 and choice.panel >= product.least_panel

@@ -129,7 +129,8 @@ local function row_of(step)
   end)
   local k = step.form == "product" and step.kernel
   return { name = k and ("attention %d x %d x %d"):format(k.m, k.n, k.k) or step.function_name,
-    flops = c.double(k and 2.0 * k.m * k.n * k.k or 0.0), call = ("%s(%s);"):format(step.function_name, table.concat(list, ", ")),
+    flops = c.double(k and 2.0 * k.m * k.n * k.k or 0.0),
+    call = ("%s(%s);"):format(step.function_name, table.concat(list, ", ")),
     floats = types.elements(at, "f32"), calls = 0 }
 end
 

@@ -24,7 +24,8 @@ local ONE_STRIP = 14
 local function choices()
   local list = {}
   local function add(panel, k_block, k_order, token_block, call_rows, k_panel, fetch)
-    list[#list + 1] = { kernels = "libxsmm", stream = 0, panel = panel, k_block = k_block, k_order = k_order, token_block = token_block,
+    list[#list + 1] = { kernels = "libxsmm", stream = 0, panel = panel, k_block = k_block, k_order = k_order,
+      token_block = token_block,
       call_rows = call_rows, k_panel = k_panel, fetch = fetch }
   end
   for _, panel in ipairs(PANELS) do

@@ -38,7 +38,8 @@ end)
 
 describe("the host", function()
   local function host(asked)
-    local program = "\"package.path='%s/gen/?.lua' local t=require('data.targets') io.write(t.host(t.machine(os.getenv)))\""
+    local program = "\"package.path='%s/gen/?.lua' local t=require('data.targets') "
+      .. "io.write(t.host(t.machine(os.getenv)))\""
     local command = ("LIBXSMM_TARGET=%s lua5.4 -e " .. program):format(
       asked, helper.root)
     local handle = io.popen(command)

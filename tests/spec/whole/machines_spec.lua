@@ -72,8 +72,8 @@ describe("a target and a compiler that do not go together", function()
   it("are refused in one line", function()
     local code, said = run(attn2c("build " .. small .. MODEL .. "target=aarch64 -o refused"))
     assert.equal(2, code)
-    assert.matches("^attn2c: target: aarch64, but the compiler makes code for [%w_]+; CC or CROSS %(aarch64%-linux%-gnu%-%) "
-      .. "names another\n$", said)
+    assert.matches("^attn2c: target: aarch64, but the compiler makes code for [%w_]+; CC or CROSS "
+      .. "%(aarch64%-linux%-gnu%-%) names another\n$", said)
     code, said = run("CROSS=aarch64-linux-gnu- " .. attn2c("build " .. small .. MODEL .. "kernels=libxsmm -o refused"))
     assert.equal(2, code)
     assert.matches("kernels: libxsmm goes with the targets avx512, avx2 and x86_64, not with aarch64\n$", said)
