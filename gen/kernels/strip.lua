@@ -37,22 +37,22 @@ local function step_lines(shape, add)
   end
   if shape.rows_held then
     for row = 0, shape.rows - 1 do
-      add("      attn2c_vector x%d = attn2c_splat(b[%d * ldb]);", row, row)
-      add("      ATTN2C_HOLD(x%d);", row)
+      add("  attn2c_vector x%d = attn2c_splat(b[%d * ldb]);", row, row)
+      add("  ATTN2C_HOLD(x%d);", row)
     end
     for vector = 0, shape.vectors - 1 do
-      add("      w = %s;", load(shape, "a", vector, "a_lanes"))
-      add("      %s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
+      add("  w = %s;", load(shape, "a", vector, "a_lanes"))
+      add("  %s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
     end
     return
   end
   for vector = 0, shape.vectors - 1 do
-    add("      attn2c_vector w%d = %s;", vector, load(shape, "a", vector, "a_lanes"))
-    add("      ATTN2C_HOLD(w%d);", vector)
+    add("  attn2c_vector w%d = %s;", vector, load(shape, "a", vector, "a_lanes"))
+    add("  ATTN2C_HOLD(w%d);", vector)
   end
   for row = 0, shape.rows - 1 do
-    add("      x = attn2c_splat(b[%d * ldb]);", row)
-    add("      %s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
+    add("  x = attn2c_splat(b[%d * ldb]);", row)
+    add("  %s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
   end
 end
 
@@ -85,13 +85,14 @@ function strip.text(shape)
     add("    ahead = attn2c_ask(ahead, lines);")
     add("    for (; i < stop; i++, a += lda, b++) {")
   else
-    add("  {")
-    add("    for (int i = 0; i < k; i++, a += lda, b++) {")
+    add("  for (int i = 0; i < k; i++, a += lda, b++) {")
   end
-  add("      attn2c_vector %s;", shape.rows_held and "w" or "x")
-  step_lines(shape, add)
-  add("    }")
-  add("  }")
+  local deep = shape.fetches and "    " or "  "
+  local function add_deep(format, ...) add(deep .. format, ...) end
+  add_deep("  attn2c_vector %s;", shape.rows_held and "w" or "x")
+  step_lines(shape, add_deep)
+  add_deep("}")
+  if shape.fetches then add("  }") end
   for row = 0, shape.rows - 1 do
     add("  %s", each(shape.vectors, " ", function(vector)
       return store(shape, ("c + %d * ldc"):format(row), vector, sum(row, vector))
