@@ -16,16 +16,30 @@ local function each(count, separator, make)
   return table.concat(list, separator)
 end
 
+-- Where vector v of a row at `pointer` begins.
+local function vector_at(pointer, v)
+  if v == 0 then return pointer end
+  return v == 1 and pointer .. " + ATTN2C_LANES" or ("%s + %d * ATTN2C_LANES"):format(pointer, v)
+end
+
+-- Where a row of C begins. That of row 0 names ldc, too: a strip of one row uses all that it is called with.
+local function row_of_c(row) return ("c + %d * ldc"):format(row) end
+
 -- Vector v of a row at `pointer`; the last may be cut to its first lanes.
 local function load(shape, pointer, v, lanes)
-  if v < shape.vectors - 1 then return ("attn2c_load(%s + %d * ATTN2C_LANES)"):format(pointer, v) end
-  return ("attn2c_load_first(%s + %d * ATTN2C_LANES, %s)"):format(pointer, v, lanes)
+  local at = vector_at(pointer, v)
+  if v < shape.vectors - 1 then return ("attn2c_load(%s)"):format(at) end
+  return ("attn2c_load_first(%s, %s)"):format(at, lanes)
 end
 
 local function store(shape, pointer, v, value)
-  if v < shape.vectors - 1 then return ("attn2c_store(%s + %d * ATTN2C_LANES, %s);"):format(pointer, v, value) end
-  return ("attn2c_store_first(%s + %d * ATTN2C_LANES, %s, c_lanes);"):format(pointer, v, value)
+  local at = vector_at(pointer, v)
+  if v < shape.vectors - 1 then return ("attn2c_store(%s, %s);"):format(at, value) end
+  return ("attn2c_store_first(%s, %s, c_lanes);"):format(at, value)
 end
+
+-- The float of B of a row, in every lane.
+local function splat(row) return ("attn2c_splat(b[%d * ldb])"):format(row) end
 
 local function sum(row, vector) return ("c%d_%d"):format(row, vector) end
 
@@ -37,7 +51,7 @@ local function step_lines(shape, add)
   end
   if shape.rows_held then
     for row = 0, shape.rows - 1 do
-      add("  attn2c_vector x%d = attn2c_splat(b[%d * ldb]);", row, row)
+      add("  attn2c_vector x%d = %s;", row, splat(row))
       add("  ATTN2C_HOLD(x%d);", row)
     end
     for vector = 0, shape.vectors - 1 do
@@ -51,7 +65,7 @@ local function step_lines(shape, add)
     add("  ATTN2C_HOLD(w%d);", vector)
   end
   for row = 0, shape.rows - 1 do
-    add("  x = attn2c_splat(b[%d * ldb]);", row)
+    add("  x = %s;", splat(row))
     add("  %s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
   end
 end
@@ -75,7 +89,7 @@ function strip.text(shape)
   add("  if (adds) {")
   for row = 0, shape.rows - 1 do
     add("    %s", each(shape.vectors, " ", function(vector)
-      return ("%s = %s;"):format(sum(row, vector), load(shape, ("c + %d * ldc"):format(row), vector, "c_lanes"))
+      return ("%s = %s;"):format(sum(row, vector), load(shape, row_of_c(row), vector, "c_lanes"))
     end))
   end
   add("  }")
@@ -95,7 +109,7 @@ function strip.text(shape)
   if shape.fetches then add("  }") end
   for row = 0, shape.rows - 1 do
     add("  %s", each(shape.vectors, " ", function(vector)
-      return store(shape, ("c + %d * ldc"):format(row), vector, sum(row, vector))
+      return store(shape, row_of_c(row), vector, sum(row, vector))
     end))
   end
   add("}")
