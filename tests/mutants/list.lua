@@ -131,10 +131,10 @@ of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
     wrong = "another product decides which of two strips of one name a product has" },
   { name = "strip_load_cut", old = 'if v < shape.vectors - 1 then return ("attn2c_load(',
     new = 'if v < shape.vectors then return ("attn2c_load(', wrong = "the last vector of a row is read whole" },
-  { name = "strip_store_cut", old = "%s, c_lanes);\"):format(pointer", new = "%s, a_lanes);\"):format(pointer",
+  { name = "strip_store_cut", old = "_first(%s, %s, c_lanes)", new = "_first(%s, %s, a_lanes)",
     wrong = "outputs are stored as far as A may be read" },
-  { name = "strip_row", old = 'add("      x = attn2c_splat(b[%d * ldb]);", row)',
-    new = 'add("      x = attn2c_splat(b[%d * ldb]);", 0)', wrong = "all rows are the first" },
+  { name = "strip_row", old = 'add("  x = %s;", splat(row))', new = 'add("  x = %s;", splat(0))',
+    wrong = "all rows are the first" },
 }
 
 of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {

@@ -84,10 +84,10 @@ local remarks = {}
 
 function remarks.product(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
-  if ahead and ahead.from >= types.bytes(step.kernel.k * step.kernel.lda, step.kernel.types.a) then
+  local bytes = types.bytes(step.kernel.k * step.kernel.lda, step.kernel.types.a)
+  if ahead and ahead.each < bytes then -- several strips, each for its share of a later panel
     local panel = addresses.weights[a.buffer] + a.offset + ahead.from
-    return (" /* fetches %s */"):format(names_between(addresses.in_order, panel,
-      panel + types.bytes(step.kernel.k * step.kernel.lda, step.kernel.types.a)))
+    return (" /* fetches %s */"):format(names_between(addresses.in_order, panel, panel + bytes))
   end
   if not step.calls or not addresses.weights[a.buffer] then return "" end
   local range = addresses.fetches[step.calls]

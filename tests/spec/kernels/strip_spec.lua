@@ -34,47 +34,51 @@ describe("a strip", function()
     assert.equal("strip_1x16_held_ahead", strip.name(shape(1, 16, true, true)))
   end)
 
-  it("has a sum for each row and vector: begun, added to, multiplied into once a step, and stored", function()
+  -- Where vector `vector` of a row begins in A, or of row `row` in C.
+  local function in_a(vector)
+    return vector == 0 and "a" or vector == 1 and "a + ATTN2C_LANES" or ("a + %d * ATTN2C_LANES"):format(vector)
+  end
+  local function in_c(row, vector) return (in_a(vector):gsub("a", ("c + %d * ldc"):format(row), 1)) end
+
+  -- Calls visit(shape, text, once) for each shape; once(format, ...) asserts that the text has this once.
+  local function each_text(visit)
     for _, each in ipairs(SHAPES) do
       local text = strip.text(each)
+      visit(each, text, function(...)
+        local wanted = string.format(...)
+        assert.equal(1, count(text, (wanted:gsub("%p", "%%%0"))), wanted .. " in\n" .. text)
+      end)
+    end
+  end
+
+  it("has a sum for each row and vector: begun, added to, multiplied into once a step, and stored", function()
+    each_text(function(each, text, once)
       for row = 0, each.rows - 1 do
         for vector = 0, each.vectors - 1 do
-          local sum = ("c%d_%d"):format(row, vector)
-          assert.equal(1, count(text, sum .. " = attn2c_zero%(%)"))
-          assert.equal(1, count(text, sum .. " = attn2c_load[_first]*%(c %+ " .. row .. " %* ldc %+ " .. vector .. " "))
-          local stored = "attn2c_store[_first]*%%(c %%+ %d %%* ldc %%+ %d %%* ATTN2C_LANES, %s[,%%)]"
-          assert.equal(1, count(text, stored:format(row, vector, sum)))
+          local sum, is_last = ("c%d_%d"):format(row, vector), vector == each.vectors - 1
+          once("%s = attn2c_zero()", sum)
+          once(is_last and "%s = attn2c_load_first(%s, c_lanes)" or "%s = attn2c_load(%s)", sum, in_c(row, vector))
+          once(is_last and "attn2c_store_first(%s, %s, c_lanes);" or "attn2c_store(%s, %s);", in_c(row, vector), sum)
           local w, x = each.rows_held and "w" or "w" .. vector, each.rows_held and "x" .. row or "x"
-          assert.equal(1, count(text, ("%s = attn2c_multiply_add%%(%s, %s, %s%%);"):format(sum, w, x, sum)))
+          once("%s = attn2c_multiply_add(%s, %s, %s);", sum, w, x, sum)
         end
       end
-      assert.equal(each.rows * each.vectors, count(text, "attn2c_multiply_add"))
-    end
+      for name, number in pairs { multiply_add = each.vectors, load_first = 1, store_first = 1 } do
+        assert.equal(each.rows * number + (name == "load_first" and 1 or 0), count(text, "attn2c_" .. name))
+      end
+    end)
   end)
 
-  it("reads each vector of A and each float of B once a step", function()
-    for _, each in ipairs(SHAPES) do
-      local text = strip.text(each)
+  it("reads each vector of A and each float of B once a step, of A's last vector only a_lanes", function()
+    each_text(function(each, text, once)
       for vector = 0, each.vectors - 1 do
-        assert.equal(1, count(text, "= attn2c_load[_first]*%(a %+ " .. vector .. " %* ATTN2C_LANES"))
+        once(vector == each.vectors - 1 and "= attn2c_load_first(%s, a_lanes)" or "= attn2c_load(%s)", in_a(vector))
       end
       for row = 0, each.rows - 1 do
-        assert.equal(1, count(text, "attn2c_splat%(b%[" .. row .. " %* ldb%]%)"))
+        once("attn2c_splat(b[%d * ldb])", row)
       end
       assert.equal(each.rows_held and each.rows or each.vectors, count(text, "ATTN2C_HOLD"))
-    end
-  end)
-
-  it("cuts the last vector alone, of A by a_lanes, of C by c_lanes", function()
-    for _, each in ipairs(SHAPES) do
-      local text, last = strip.text(each), each.vectors - 1
-      assert.equal(1 + each.rows, count(text, "attn2c_load_first"))
-      assert.equal(each.rows, count(text, "attn2c_store_first"))
-      assert.equal(1, count(text, "attn2c_load_first%(a %+ " .. last .. " %* ATTN2C_LANES, a_lanes%)"))
-      assert.equal(each.rows, count(text, "attn2c_load_first%(c %+ %d+ %* ldc %+ " .. last
-        .. " %* ATTN2C_LANES, c_lanes%)"))
-      assert.equal(each.rows, count(text, "ldc %+ " .. last .. " %* ATTN2C_LANES, c%d+_" .. last .. ", c_lanes%)"))
-    end
+    end)
   end)
 
   it("asks for weights ahead before every `every` inputs, where it is told to", function()

@@ -193,7 +193,7 @@ describe("emitted C", function()
           assert.matches(("%d x %d "):format(rows.count, rows.size), comment, 1, true)
         end
         assert.equal(k.fetch ~= nil, comment:find("asks for ", 1, true) ~= nil)
-        behind[fn.name] = k.fetch and k.fetch.from >= 4 * k.k * k.lda
+        behind[fn.name] = k.fetch and k.fetch.each < 4 * k.k * k.lda
       end
     end
     local remarks = 0
