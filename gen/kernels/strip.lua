@@ -2,6 +2,9 @@
 -- whose sums are variables of their own, so that each stays in a register over the loop of k.
 local strip = {}
 
+-- Columns of a line of C.
+local WIDTH = 116
+
 --- What tells a strip from another: { rows, vectors, rows_held: whether the rows' floats stay in registers while the
 --- vectors come one after the other, fetches: whether it asks for weights ahead }.
 function strip.name(shape)
@@ -70,10 +73,23 @@ local function step_lines(shape, add)
   end
 end
 
+-- Appends a line; one of several statements that is too long, as lines of as many as fit.
+local function add_wrapped(lines, line)
+  local indent = line:match("^ *")
+  while #line > WIDTH do
+    local cut
+    for at in line:gmatch("(); ") do if at <= WIDTH then cut = at end end
+    if not cut then break end
+    lines[#lines + 1] = line:sub(1, cut)
+    line = indent .. line:sub(cut + 2)
+  end
+  lines[#lines + 1] = line
+end
+
 --- A strip's function as C.
 function strip.text(shape)
   local lines = {}
-  local function add(...) lines[#lines + 1] = string.format(...) end
+  local function add(...) add_wrapped(lines, string.format(...)) end
   add("/* %d rows by %d vectors of outputs%s%s. */", shape.rows, shape.vectors,
     shape.rows_held and ", the rows in registers" or "",
     shape.fetches and (", asking for `lines` lines from `ahead` on every `every` inputs") or "")

@@ -1,5 +1,5 @@
-/* kernels_c.c - the emitted kernels in plain C, one for each shape. Used where libxsmm is
- * not wanted, and by sanitizers, which can check them. */
+/* kernels_c.c - no kernel is made when a model is opened: all are emitted in C. In place of
+ * kernels_libxsmm.c where nothing of libxsmm is linked. */
 #include "model/kernels.h"
 
 const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,
