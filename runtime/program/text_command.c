@@ -382,7 +382,8 @@ static void help(FILE *out) {
       "                        Windows have a row each, and texts=Y.npy has the number of its text, from 0.\n"
       "                        Answers are then printed only with --format\n"
       "\n"
-      "Texts that are longer than the model takes are cut, and their number is told at the end.\n",
+      "Texts that are longer than the model takes are cut, and their number is told at the end. A line that\n"
+      "cannot be answered ends the run behind the answers before it, with its number in the message.\n",
       out);
 }
 
