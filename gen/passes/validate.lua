@@ -408,8 +408,8 @@ local function resolve(say, spec, given, host)
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"
     if of_plan or spec.kernels == "libxsmm" then
-      say(of_plan and "plan.kernels" or "kernels", ("libxsmm goes with the targets avx512, avx2 and x86_64, not with %s")
-        :format(spec.target))
+      say(of_plan and "plan.kernels" or "kernels",
+        ("libxsmm goes with the targets avx512, avx2 and x86_64, not with %s"):format(spec.target))
     end
     spec.kernels = "c"
   end
