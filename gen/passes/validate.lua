@@ -404,7 +404,8 @@ local function resolve(say, spec, given, host)
   end
   if spec.target == "host" then spec.target = host end
   spec.plan = spec.plan or {}
-  if not targets.by_name[spec.target].has_libxsmm then
+  local target = targets.by_name[spec.target] -- none where it was refused
+  if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"
     if of_plan or spec.kernels == "libxsmm" then
       say(of_plan and "plan.kernels" or "kernels",

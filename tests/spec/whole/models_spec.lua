@@ -112,11 +112,17 @@ describe("a check", function()
   end)
 
   it("crashes, with guard pages, where a kernel reads one row too many of an input", function()
-    local command = ("%%s %s check %s seq=40 d_model=64 heads=4 name=%%s"):format(attn2c, shell(small))
-    local spoiled = helper.spoiling("_kernels.c", "s/^  { 64, 40, \\(.* kernel_0 }\\)/  { 64, 41, \\1/")
-    local said = sh("overrun", command:format(spoiled, "overrun"), 6)
-    assert.is_truthy(said:match("ended by signal 11"), said)
-    sh("overrun", command:format(helper.spoiling("_kernels.c", ""), "unspoiled"))
+    -- Of libxsmm, whose shape has a row more; in C, where k is one more, beyond the last row.
+    for kernels, change in pairs {
+      libxsmm = "s/^  { 64, 40, \\(.* kernel_0 }\\)/  { 64, 41, \\1/",
+      c = "/^void product_40x/,/^}/s/, 64, \\([0-9]*, 64, [0-9]*, 0,\\)/, 65, \\1/",
+    } do
+      local command = ("%%s %s check %s seq=40 d_model=64 heads=4 kernels=%s name=%%s"):format(attn2c, shell(small),
+        kernels)
+      local said = sh("overrun", command:format(helper.spoiling("_kernels.c", change), "overrun"), 6)
+      assert.is_truthy(said:match("ended by signal 11"), said)
+      sh("overrun", command:format(helper.spoiling("_kernels.c", ""), "unspoiled"))
+    end
   end)
 end)
 

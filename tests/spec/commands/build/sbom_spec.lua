@@ -14,7 +14,8 @@ local MACROS = [[
 ]]
 
 local function facts(more)
-  local list = { name = "tiny", kernels = "portable", line = "attn2c build tiny.lua", flags = { "-O1", "-O2 -DX" },
+  local list = { name = "tiny", providers = { library = "c", program = "c" },
+    line = "attn2c build tiny.lua", flags = { "-O1", "-O2 -DX" },
     versions = sbom.versions(MACROS), created = "2026-01-02T03:04:05Z",
     inputs = { { id = "description", name = "tiny.lua", sum = ("a"):rep(64) } },
     outputs = { { id = "program", name = "tiny", sum = ("b"):rep(64), kind = "program" } } }
@@ -38,7 +39,8 @@ describe("NAME.spdx.json", function()
   end)
 
   it("has what SPDX 2.3 asks of a document and of each package", function()
-    local document = json.decode(sbom.text(facts { has_text = true, is_static = true, kernels = "libxsmm" }))
+    local document = json.decode(sbom.text(facts { has_text = true, is_static = true,
+      providers = { library = "libxsmm", program = "libxsmm" } }))
     assert.same({ "SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT", "2026-01-02T03:04:05Z" }, { document.spdxVersion,
       document.dataLicense, document.SPDXID, document.creationInfo.created })
     local ids = {}
