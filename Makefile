@@ -23,7 +23,10 @@ help: ## list the targets
 
 # Installs what is missing, as root or through sudo.
 define install
-	@missing=""; for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	@missing=""; own=$$(dpkg --print-architecture); for p in $(1); do \
+	  case $$p in *:*) machine=$${p#*:};; *) machine=$$own;; esac; \
+	  dpkg-query -W -f='$${Status} $${Architecture}\n' $${p%:*} 2>/dev/null \
+	    | grep -qxE "install ok installed ($$machine|all)" || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then \
 	  echo "installing:$$missing"; \
 	  as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \

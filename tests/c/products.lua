@@ -1,5 +1,5 @@
--- products.lua TARGET: prints products as the compiler emits them for a target, each in several layouts, and a
--- table of them, for test_product.c.
+-- products.lua TARGET [few]: prints products as the compiler emits them for a target, each in three layouts (few:
+-- two), and a table of them, for test_product.c and product_bits.c.
 package.path = "gen/?.lua;" .. package.path
 
 local product = require("kernels.product")
@@ -18,7 +18,7 @@ local SHAPES = { { 1, 1, 1 }, { 16, 1, 64 }, { 64, 15, 40 }, { 17, 2, 3 }, { 40,
 local strips, functions, rows, seen = {}, {}, {}, {}
 for _, shape in ipairs(SHAPES) do
   local m, n, k = table.unpack(shape)
-  for _, padding in ipairs { 0, 5, 16 } do
+  for _, padding in ipairs(arg[2] == "few" and { 0, 16 } or { 0, 5, 16 }) do
     for beta = 0, 1 do
       local kernel = { m = m, n = n, k = k, lda = m + padding, ldb = k + padding, ldc = m + 2 * padding, beta = beta,
         types = types.f32_product, a_room = false }
