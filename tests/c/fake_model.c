@@ -59,7 +59,7 @@ static const attn2c_weight weights[] = {
 
 /* C[n][m] = sum over count of B[n][k] . A[k][m] with the one shape below. */
 static void in_c(const float *a, const float *b, float *c, const unsigned long long *count,
-                     const unsigned long long *a_offsets, const unsigned long long *b_offsets) {
+                 const unsigned long long *a_offsets, const unsigned long long *b_offsets) {
   for (int n = 0; n < TOKENS; n++) {
     for (int m = 0; m < FAKE_OUT; m++) {
       float sum = 0.0f;
@@ -223,10 +223,10 @@ static const attn2c_candidate candidates[] = {{"one panel",
                                                {{1, FAKE_IN, {{1, 1, FAKE_IN}}}},
                                                0}};
 static const attn2c_part_product part_products[] = {
-    {"6x8 n 6 +bias_relu", FAKE_OUT, FAKE_IN, TOKENS, FAKE_IN, PANEL, 1.0, candidates, 1},
-    {NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0}};
+    {"6x8 n 6 +bias_relu", FAKE_OUT, FAKE_IN, TOKENS, FAKE_IN, PANEL, 1.0, candidates, 1, NULL, 0, NULL},
+    {NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0, NULL, 0, NULL}};
 static const attn2c_part_kernel part_kernels[] = {{NULL, 0, 0, 0, 0, 0.0}};
-static const attn2c_part_row part_rows[] = {{"nothing", 16, nothing, 2.0}, {NULL, 0, NULL, 0.0}};
+static const attn2c_part_row part_rows[] = {{"nothing", 16, nothing, 2.0, 0.0}, {NULL, 0, NULL, 0.0, 0.0}};
 static const attn2c_parts parts[] = {{part_products, part_kernels, part_rows}};
 
 extern const attn2c_program attn2c_the_program;

@@ -13,7 +13,8 @@ typedef struct {
 
 #include PRODUCTS
 
-/* Floats from -2 to 2 in every bit, some of which are tiny. The state is that of a linear congruential generator. */
+/* Floats from -2 to 2 in every bit, some of which are tiny. The state is that of a linear congruential
+ * generator. */
 static float *numbers(int rows, int ld, uint64_t *state) {
   const size_t count = (size_t)rows * (size_t)ld + ATTN2C_LANES;
   float *x = malloc(count * sizeof *x);
@@ -33,7 +34,8 @@ int main(void) {
     float *a = numbers(of->k, of->lda, &state), *b = numbers(of->n, of->ldb, &state);
     float *c = numbers(of->n, of->ldc, &state);
     of->run(a, b, c);
-    if (fwrite(c, sizeof *c, (size_t)of->n * (size_t)of->ldc, stdout) != (size_t)of->n * (size_t)of->ldc) return 4;
+    if (fwrite(c, sizeof *c, (size_t)of->n * (size_t)of->ldc, stdout) != (size_t)of->n * (size_t)of->ldc)
+      return 4;
     free(a);
     free(b);
     free(c);

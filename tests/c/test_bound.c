@@ -78,7 +78,7 @@ static const attn2c_candidate plain[] = {
     {"plain", {{1, 32, 32, 32}}, {{1, 4, {{1, 4}}}}, {{1, 64, {{1, 1, 64}}}}, 0}};
 
 Test(bound, a_product_goes_round_in_the_weights) {
-  const attn2c_part_product p = {"p", 32, 64, 4, 64, 32, 1.0, plain, 1};
+  const attn2c_part_product p = {"p", 32, 64, 4, 64, 32, 1.0, plain, 1, NULL, 0, NULL};
   attn2c_tiled_product *tiled;
   cr_expect_eq(attn2c_tiled_product_open(&p, plain, "x86_64", 32 * 64 - 1, &tiled), ATTN2C_MACHINE);
   cr_expect_null(tiled);

@@ -153,7 +153,7 @@ static const attn2c_descriptor descriptor = {.name = "fake",
                                              .weight_floats = 20,
                                              .arena_floats = 256};
 static const attn2c_run traces[] = {run_trace};
-static const attn2c_program program = {&descriptor, traces, 256, NULL, NULL, NULL};
+static const attn2c_program program = {&descriptor, traces, 256, NULL, NULL, NULL, NULL};
 
 static float x[N * N] = {0.5f, -1,   0.25f, 2,     1,    1.5f,  -0.5f, 0.75f,
                          -2,   0.3f, 1.1f,  -0.7f, 0.9f, -1.2f, 0.6f,  1.4f};

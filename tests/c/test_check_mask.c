@@ -97,7 +97,7 @@ static const attn2c_descriptor descriptor = {.name = "chain",
                                              .threads = 1,
                                              .arena_floats = 5 * TILE};
 static const attn2c_run traces[] = {compute};
-static const attn2c_program program = {&descriptor, traces, 5 * TILE, NULL, NULL, NULL};
+static const attn2c_program program = {&descriptor, traces, 5 * TILE, NULL, NULL, NULL, NULL};
 
 static float x[N * N], bias[N * N], head_mask[1];
 static char *printed;
