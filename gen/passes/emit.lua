@@ -110,6 +110,15 @@ local function description_hash(state)
   return hash.text(table.concat(parts, "\n"))
 end
 
+-- Products in C, which are functions of their own.
+local function own_kernels_of(state)
+  local count = 0
+  for _, fn in ipairs(state.functions) do
+    if fn.step.form == "product" and fn.step.kernel.strips then count = count + 1 end
+  end
+  return count
+end
+
 -- The values that all templates may use.
 local function values_of(state)
   local spec = state.spec
@@ -135,7 +144,7 @@ local function values_of(state)
     trace_floats = types.elements(trace_bytes, "f32"),
     weight_floats = types.elements(state.entries[1].weights.bytes, "f32"),
     weight_bytes = state.entries[1].weights.bytes,
-    kernel_count = #state.kernels, kernels = state.kernels, batches = batches_of(state),
+    own_kernel_count = own_kernels_of(state), kernel_count = #state.kernels, kernels = state.kernels, batches = batches_of(state),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(longest.saved_by_two),

@@ -451,6 +451,10 @@ local function fusion_text(fusion)
   local text = ("%s = %s"):format(fusion.result.name, table.concat(parts, " + "))
   if fusion.panels then
     local k, p = fusion.k_blocks, fusion.parameters
+    if p.kernels == "c" then
+      return ("%s   panels %s, in C%s"):format(text, table.concat(fusion.panels.widths, " "),
+        p.fetch > 0 and (", %d panel%s ahead"):format(p.fetch, p.fetch == 1 and "" or "s") or "")
+    end
     text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(fusion.panels.widths, " "), k.count, k.size,
       k.tail > 0 and " + " .. k.tail or "", p.k_order)
     if p.fetch > 0 then

@@ -172,6 +172,7 @@ typedef struct attn2c_descriptor {
   const attn2c_view *views;
   int stored_count;
   int entry_count, tensor_count, weight_count, kernel_count;
+  int own_kernel_count;        /* kernels in C, which are functions of the model and not in `kernels` */
   int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 */
   int64_t parameters;          /* elements of all weights */
   int64_t weight_floats;       /* of the packed block */

@@ -35,6 +35,10 @@ const char *attn2c_bench_label(const attn2c_bench_result *result) {
 
 double attn2c_gflops(double flops, double ms) { return ms > 0.0 ? flops / (1e6 * ms) : 0.0; }
 
+static int kernels_of(const attn2c_descriptor *model) {
+  return model->kernel_count + model->own_kernel_count;
+}
+
 static double fraction(double gflops, double roof) { return roof > 0.0 ? gflops / roof : 0.0; }
 
 static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
@@ -134,7 +138,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
         "%.4g MFLOP, arena %" PRId64 " bytes, weights %" PRId64 " bytes, %d kernel%s (%s)\n",
         attn2c_bench_label(r), r->repetitions, r->calls, r->calls == 1 ? "" : "s", r->ms.minimum, r->open_ms,
         r->first_ms, 1e-6 * r->entry->flops, bytes_of(attn2c_entry_arena(r->model, r->entry)),
-        bytes_of(r->model->weight_floats), r->model->kernel_count, r->model->kernel_count == 1 ? "" : "s",
+        bytes_of(r->model->weight_floats), kernels_of(r->model), kernels_of(r->model) == 1 ? "" : "s",
         r->provider);
     if (r->open_peak_bytes > 0)
       fprintf(out, "at most %" PRId64 " bytes in memory until it was open\n", r->open_peak_bytes);
@@ -202,8 +206,8 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
                    "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof), "peak_gflops",
                    r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
                    (json_int_t)bytes_of(attn2c_entry_arena(r->model, r->entry)), "weight_bytes",
-                   (json_int_t)bytes_of(r->model->weight_floats), "kernels", r->model->kernel_count,
-                   "open_ms", r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
+                   (json_int_t)bytes_of(r->model->weight_floats), "kernels", kernels_of(r->model), "open_ms",
+                   r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
                    r->open_peak_bytes > 0 ? json_integer(r->open_peak_bytes) : json_null());
   if (*row == NULL) return ATTN2C_MEMORY;
   if (r->with_bound && json_bound(r, *row) != ATTN2C_OK) return ATTN2C_MEMORY;
@@ -278,7 +282,7 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     putc(',', out);
     if (r->peak > 0.0) fprintf(out, "%.6g", r->peak);
     fprintf(out, ",%" PRId64 ",%" PRId64 ",%d,%.6g,%.6g,", bytes_of(attn2c_entry_arena(r->model, r->entry)),
-            bytes_of(r->model->weight_floats), r->model->kernel_count, r->open_ms, r->first_ms);
+            bytes_of(r->model->weight_floats), kernels_of(r->model), r->open_ms, r->first_ms);
     if (r->open_peak_bytes > 0) fprintf(out, "%" PRId64, r->open_peak_bytes);
     putc('\n', out);
     profiled |= r->op_ms != NULL;
