@@ -311,7 +311,7 @@ function emit.run(state)
     strips = strips_of(state) }))
   add(name .. "_model.c", "model.c.in", with(values, described))
   add(name .. "_program.c", "program.c.in", values)
-  add(name .. "_roof.c", "roof.c.in", with(values, emit_roof.values(state)))
+  add("attn2c_roof.c", "roof.c.in", with(values, emit_roof.values(state)))
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)
   add(name .. "-config.cmake", "model-config.cmake.in", values)

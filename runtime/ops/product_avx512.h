@@ -1,26 +1,40 @@
-/* product_avx512.h - see product.h; of AVX-512. */
+/* product_avx512.h - see product.h; of AVX-512. gcc's builtins have names in <immintrin.h>, which takes gcc
+ * as long to read as the kernels of a small model; clang's builtins are others. */
 #ifndef ATTN2C_PRODUCT_AVX512_H
 #define ATTN2C_PRODUCT_AVX512_H
-
-#include <immintrin.h>
 
 #include "ops/vector.h"
 
 #define ATTN2C_HOLD(v) __asm__("" : "+v"(v))
 
+#ifdef __clang__
+#include <immintrin.h>
+#define ATTN2C_FMADD(a, b, c)         _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
+#define ATTN2C_MASK_LOAD(x, mask)     _mm512_maskz_loadu_ps(mask, x)
+#define ATTN2C_MASK_STORE(y, v, mask) _mm512_mask_storeu_ps(y, mask, (__m512)(v))
+#else
+#define ATTN2C_FMADD(a, b, c)         __builtin_ia32_vfmaddps512_mask(a, b, c, (short)-1, 4)
+#define ATTN2C_MASK_LOAD(x, mask)     __builtin_ia32_loadups512_mask(x, (attn2c_vector){0.0f}, (short)(mask))
+#define ATTN2C_MASK_STORE(y, v, mask) __builtin_ia32_storeups512_mask(y, v, (short)(mask))
+#endif
+
+/* A bit a lane. */
+#define ATTN2C_FIRST(count) ((unsigned short)((1u << (count)) - 1))
+
 ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
   if (count == ATTN2C_LANES) return attn2c_load(x);
-  return (attn2c_vector)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), x);
+  return (attn2c_vector)ATTN2C_MASK_LOAD(x, ATTN2C_FIRST(count));
 }
+
 ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
   if (count == ATTN2C_LANES)
     attn2c_store(y, v);
   else
-    _mm512_mask_storeu_ps(y, (__mmask16)((1u << count) - 1), (__m512)v);
+    ATTN2C_MASK_STORE(y, v, ATTN2C_FIRST(count));
 }
 
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
-  return (attn2c_vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+  return (attn2c_vector)ATTN2C_FMADD(a, b, c);
 }
 
 #endif

@@ -83,7 +83,8 @@ local function model_objects(spec, target_flags, entry_names, has_text)
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
   if has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   program[#program + 1] = object("model", name .. "_program.c", { "-O1" })
-  program[#program + 1] = object("model", name .. "_roof.c", { loops, target_flags })
+  program[#program + 1] = object("model", "attn2c_roof.c", { loops, target_flags })
+  program[#program].is_common = true
   return shipped, program
 end
 
@@ -126,11 +127,11 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 
 --- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
 --- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
---- made each time and not kept; `is_read` that the builder reads its text; `is_apart` that a source is compiled in a
---- folder of the job's own. options: { providers = { library, program }: who makes kernels at run time in each,
---- "libxsmm" or "c" (nobody); is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none
---- are); has_text: whether the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's
---- folder, whose hash is in NAME_text.c.
+--- made each time and not kept; `is_read` that the builder reads its text; `is_common` that its source includes none of
+--- the model's own headers; `is_apart` that a source is compiled in a folder of the job's own. options: { providers =
+--- { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the program;
+--- embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether the model takes text }. The
+--- object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in NAME_text.c.
 function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed

@@ -53,7 +53,7 @@ local function key_of(self, job)
   end
   if job.source then
     parts[#parts + 1] = self.sources[job.from][job.source]
-    parts[#parts + 1] = self.headers[job.from]
+    parts[#parts + 1] = self.headers[job.is_common and "runtime" or job.from]
   end
   return hash.list(parts)
 end
