@@ -23,7 +23,8 @@ for i, product in ipairs(products) do
 end
 print("static const attn2c_part_product drawn[] = {")
 for i, p in ipairs(products) do
-  print(("    {\"%s\", %d, %d, %d, %d, %d, 1.0, candidates_%d, %d, NULL, 0, NULL},"):format(p.name, p.outputs, p.inputs, p.rows, p.ldb,
+  print(("    {\"%s\", %d, %d, %d, %d, %d, 1.0, candidates_%d, %d, NULL, 0, NULL},"):format(p.name, p.outputs,
+    p.inputs, p.rows, p.ldb,
     p.ldc, i, #candidates.of(p)))
 end
 print("};")

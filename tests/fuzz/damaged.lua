@@ -114,7 +114,7 @@ local function build(folder)
   end
   run { "make", "-s", "-C", root, "-f", "tests/c/build.mk", "out/test/bin/text_fuzz" }
   run { "env", "ATTN2C_CFLAGS=-g -O1 " .. SANITIZE, "ATTN2C_LDFLAGS=" .. SANITIZE, root .. "/gen/attn2c", "build",
-    MODEL, "seq=40", "kernels=portable", "-o", folder .. "/built" }
+    MODEL, "seq=40", "kernels=c", "-o", folder .. "/built" }
   local model = folder .. "/built/sequence"
   run { model, "pack", "--weights", MODEL, "-o", folder .. "/whole.weights" }
   return { text = root .. "/out/test/bin/text_fuzz", model = model, weights = folder .. "/whole.weights",

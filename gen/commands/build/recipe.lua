@@ -130,8 +130,8 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- made each time and not kept; `is_read` that the builder reads its text; `is_common` that its source includes none of
 --- the model's own headers; `is_apart` that a source is compiled in a folder of the job's own. options: { providers =
 --- { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the program;
---- embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether the model takes text }. The
---- object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in NAME_text.c.
+--- embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether the model takes text }.
+--- The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in NAME_text.c.
 function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed

@@ -47,7 +47,7 @@ describe("a build", function()
   it("gives the same bytes in another place, by another copy of the compiler, of another user's", function()
     -- Folders are in what -g makes, unless they are kept out.
     local flags = "env -u CC -u ATTN2C_LDFLAGS ATTN2C_CFLAGS=" .. shell("-O0 -g")
-    local words = " ./speaker.lua batch=1 kernels=portable --embed=given/speaker.safetensors"
+    local words = " ./speaker.lua batch=1 kernels=c --embed=given/speaker.safetensors"
     local one = fresh("one", "models/speaker.lua", "models/speaker")
     local other = fresh("another place/real", "models/speaker.lua", "models/speaker")
     for _, folder in ipairs { one, other } do helper.succeeds("mv speaker given", folder) end
@@ -135,7 +135,7 @@ describe("NAME.spdx.json", function()
     local folder = helper.folder()
     helper.write(folder .. "/tiny.lua", 'return { name = "tiny", d_model = 16, heads = 2, seq = 4, layers = 0 }')
     local function names(words)
-      helper.succeeds("SOURCE_DATE_EPOCH=86400 " .. attn2c .. "build tiny.lua kernels=portable " .. words, folder)
+      helper.succeeds("SOURCE_DATE_EPOCH=86400 " .. attn2c .. "build tiny.lua kernels=c " .. words, folder)
       local text = files.read(folder .. "/out/tiny/tiny.spdx.json")
       local list = {}
       for _, part in ipairs(json.decode(text).packages) do list[#list + 1] = part.SPDXID:match("%-(.*)$") end
