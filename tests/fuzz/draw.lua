@@ -309,11 +309,15 @@ function draw.description(seed, number)
   if chance(20) and stage ~= "tokens" and stage ~= "image" then d.layout = pick { "batch_first", "seq_first" } end
   if stage == "image" and chance(50) then d.seq = nil end
   if chance(40) then d.names = pick { "attn2c", "torch" } end
-  if chance(40) then d.target = pick { "host", "avx2", "x86_64" } end
+  if chance(40) then d.target = pick { "host", "avx2", "x86_64", "generic" } end
   if chance(40) then d.kernels = pick { "libxsmm", "libxsmm", "auto", "c" } end
   if chance(40) then d.threads = pick { 0, 1, 2, 2, 3, 4, 8 } end
   if chance(25) then d.reuse = chance(30) end
   draw_plan(d)
+  if d.target == "generic" then -- has no kernels of libxsmm
+    d.kernels = nil
+    if d.plan then d.plan.kernels = nil end
+  end
   checkpoint.draw(d)
   if chance(20) and d.layers > 0 and not d.layer_groups then draw_layers(d) end
   -- The angles of these go by the length.

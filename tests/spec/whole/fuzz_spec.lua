@@ -65,7 +65,8 @@ describe("a draw", function()
       if type(d.head_mask) == "table" then see("head_mask", "constant") end
       for name in pairs(d.plan or {}) do see("plan", name) end
     end
-    local by_intent = words.set { "key max_lines", "target avx512", -- bounds no model; host says it
+    local by_intent = words.set { "key max_lines", -- bounds no model
+      "target avx512", "target aarch64", -- what host means, here and elsewhere
       "key tokenizer", "key labels", "key label_function", "label_function softmax", "label_function sigmoid",
       "label_function none" } -- of text, which changes no number
     local seldom = words.set { "residual", "weighting", "fully_masked", "window", "prefix", "mask_value" } -- of layers

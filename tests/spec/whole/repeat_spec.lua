@@ -107,10 +107,11 @@ describe("NAME.spdx.json", function()
       assert.equal(hash.content(built[name]), by_id[id].checksums[1].checksumValue)
       assert.equal(name, by_id[id].packageFileName)
       for _, link in ipairs { "GENERATED_FROM description", "GENERATED_FROM checkpoint", "CONTAINS weights",
-        "CONTAINS tokenizer", "STATIC_LINK attn2c", "STATIC_LINK libxsmm" } do
+        "CONTAINS tokenizer", "STATIC_LINK attn2c" } do
         assert.truthy(links[id .. " " .. link], id .. " " .. link)
       end
       assert.equal(id == "program", links[id .. " STATIC_LINK jansson"] or false)
+      assert.equal(id == "program", links[id .. " STATIC_LINK libxsmm"] or false) -- for the roof
       assert.truthy(links["compiler BUILD_TOOL_OF " .. id])
     end
     for _, link in ipairs { "program DYNAMIC_LINK glibc", "shared DYNAMIC_LINK pcre2",
