@@ -77,6 +77,7 @@ local environment = {
   { "CC", "The compiler: a name or a path, and words behind it (default: cc)." },
   { "ATTN2C_CFLAGS", "Flags of the compiler, behind the build's own. Paths in it are absolute." },
   { "ATTN2C_LDFLAGS", "Flags for linking." },
+  { "CROSS", "The prefix of compilers for another processor, such as aarch64-linux-gnu-." },
   { "XDG_CACHE_HOME", "Where the folder attn2c with compiled parts lies (default: ~/.cache). It belongs to the user "
     .. "alone, holds at most about 1 GiB, and may be removed at any time." },
   { "LIBXSMM_TARGET", "With target=host: a lower target (hsw: avx2)." },

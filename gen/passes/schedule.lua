@@ -81,16 +81,16 @@ local function atoms_of(section, threads, is_private, buffers, cost_of)
 end
 
 -- Gives each atom its phase: a new one begins where an atom needs, or would overwrite, what its phase has touched.
+-- Without atoms there is no phase: a section whose operations take no step, as keys that are read where they lie.
 local function find_phases(atoms)
   local phases = {}
-  local written, touched
+  local written, touched = {}, {}
   local function begin()
     phases[#phases + 1] = { atoms = {}, cost = 0 }
     written, touched = {}, {}
   end
-  begin()
   for _, atom in ipairs(atoms) do
-    local clash = false
+    local clash = #phases == 0
     for buffer in pairs(atom.reads) do clash = clash or (written[buffer] and not atom.writes[buffer]) end
     for slot in pairs(atom.fills) do clash = clash or touched[slot] end
     if clash then begin() end
@@ -195,7 +195,7 @@ local function in_phases(segment, threads, buffers, least, cost_of)
     end
     total = total + list_cost(section.steps, cost_of)
   end
-  if total / #phases < least then return nil end
+  if #phases == 0 or total / #phases < least then return nil end
   for _, name in ipairs(words.sorted_keys(buffers)) do
     local buffer = buffers[name]
     for worker = 1, buffer.private and threads or 0 do

@@ -118,6 +118,23 @@ describe("the schedule", function()
     assert.is_true(phase_of[1] < phase_of.read and phase_of.read < phase_of[2])
   end)
 
+  it("has no phase for a section that takes no step", function()
+    local state = helper.tiny({ input = { stage = "qkv" }, projections = false, kv_layout = "heads_first", threads = 2,
+      seq = 32, mask = "none", plan = { least_phase = 0, least_team = 0 } }, "schedule")
+    local count = 0
+    for _, program in ipairs(state.programs) do
+      for _, segment in ipairs(program.segments) do
+        for _, phase in ipairs(segment.phases or {}) do
+          count = count + 1
+          local steps = 0
+          for _, list in ipairs(phase.lists) do steps = steps + #list end
+          assert.is_true(steps > 0)
+        end
+      end
+    end
+    assert.is_true(count > 0)
+  end)
+
   it("keeps a trace for one worker", function()
     local state = helper.tiny(with { threads = 4 }, "schedule")
     local trace = state.programs[#state.programs]
