@@ -48,8 +48,8 @@ def arguments(models, cores):
     parser = argparse.ArgumentParser(prog="run.sh", description="Times attn2c against its peers, in turn, on the same "
                                      "models, weights and cores. Results go to out/peers/.")
     parser.add_argument("--models", type=words(list(models)), metavar="A,B", help="of " + ", ".join(models))
-    parser.add_argument("--lengths", action="store_true", help="those that take any length, a contest a length; without "
-                        "--models or --lengths: those of one length")
+    parser.add_argument("--lengths", action="store_true", help="those that take any length, a contest a length "
+                        "(without --models or --lengths: those of one length)")
     parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
                         metavar="1,2", help="default: 1,2")
     parser.add_argument("--engines", type=words(("attn2c",) + contest.PEERS), default=list(contest.PEERS),
