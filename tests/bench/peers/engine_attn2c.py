@@ -34,6 +34,12 @@ def source(model, data, engine, variant):
     return data.weights_path
 
 
+class AnyLength(ctypes.Structure):
+    """NAME_forward_in of a model with a list of lengths; no rows: all tokens count."""
+    _fields_ = [("batch", ctypes.c_int64), ("seq", ctypes.c_int64), ("hidden", ctypes.c_void_p),
+                ("rows", ctypes.c_void_p)]
+
+
 class Engine:
     """A built model, opened with the weights of a .safetensors file."""
 
@@ -52,7 +58,8 @@ class Engine:
         self.x = np.array(x, np.float32)
         self.y = np.full(model.output_shape, np.nan, np.float32)
         # The structures of pointers; the speaker model's second output is not wanted.
-        self.inputs = (ctypes.c_void_p * 1)(self.x.ctypes.data)
+        self.inputs = (AnyLength(model.batch, model.seq, self.x.ctypes.data, None) if model.any_length else
+                       (ctypes.c_void_p * 1)(self.x.ctypes.data))
         self.outputs = (ctypes.c_void_p * 2)(self.y.ctypes.data, None)
         self.forward = function("_forward")
         self.arguments = self.context, ctypes.byref(self.inputs), ctypes.byref(self.outputs)

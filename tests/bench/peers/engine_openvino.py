@@ -26,9 +26,10 @@ def source(model, data, engine, variant):
     import torch
 
     from encoder import PlainEncoder
+    batch, seq, width = model.input_shape
     with torch.no_grad():
-        return openvino.convert_model(PlainEncoder(data.module(), model), example_input=torch.zeros(model.input_shape),
-                                      input=[model.input_shape])
+        return openvino.convert_model(PlainEncoder(data.module(), model), example_input=torch.zeros(batch, seq, width),
+                                      input=[openvino.PartialShape([batch, -1 if model.any_length else seq, width])])
 
 
 def save(graph, folder):

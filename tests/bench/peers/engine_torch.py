@@ -15,7 +15,7 @@ def source(model, data, engine, variant):
     inductor.freezing = True
     inductor.compile_threads = 1    # no pool of compilers is left beside the race
     torch._dynamo.reset()
-    return torch.compile(module, dynamic=False)
+    return torch.compile(module, dynamic=model.any_length)
 
 
 class Engine:

@@ -1,11 +1,12 @@
-"""The models of the race: reads tests/bench/models.txt and gives each model's sizes
-as a Model, from which every engine is built."""
+"""The models of the race: reads tests/bench/models.txt and lengths.txt and gives each model's
+sizes as a Model, from which every engine is built."""
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 OUT = ROOT / "out" / "peers"
 LIST = ROOT / "tests" / "bench" / "models.txt"
+LENGTHS = ROOT / "tests" / "bench" / "lengths.txt"
 
 # The sizes that models/speaker.lua states itself, with the widths of what stands before and after its encoder.
 SPEAKER = {"seq": 128, "d_model": 80, "heads": 2, "layers": 1, "d_ff": 256, "activation": "relu", "norm": "post",
@@ -31,6 +32,7 @@ class Model:
     features: int           # width of a linear layer before the encoder; 0: none
     hidden: int             # linear, sigmoid, linear after the mean over tokens: the width between; 0: no head
     speakers: int           # ... and of the result
+    family: str = ""        # of a model that takes any length: what its models of one length each are called without it
 
     @property
     def input_shape(self):
@@ -44,27 +46,53 @@ class Model:
     def head_dim(self):
         return self.d_model // self.heads
 
+    @property
+    def any_length(self):
+        """Whether the engines are made for calls of any length, seq being that of the calls."""
+        return self.family != ""
+
     def built_name(self, threads):
         """Name of the model, and folder in out/, as attn2c builds it for this many threads."""
-        return f"race_{self.name}_{threads}"
+        return f"race_{self.family}_any_{threads}" if self.any_length else f"race_{self.name}_{threads}"
 
 
-def read_line(line):
-    name, title, description, keys = (part.strip() for part in line.split(";"))
+def read_line(line, file=LIST, **more):
+    name, title, description, keys = line
     sizes = {"batch": 1, "activation": "gelu", "norm": "post", "final_norm": "false", "mask": "none", "features": 0,
              "hidden": 0, "speakers": 0}
     if description.endswith("/speaker.lua"):
         sizes.update(SPEAKER)
     sizes.update(key.split("=", 1) for key in keys.split())
+    sizes["seq"] = more.pop("length", sizes["seq"])
     whole = {key: int(sizes[key]) for key in ("batch", "seq", "d_model", "heads", "layers", "d_ff", "features",
                                               "hidden", "speakers")}
     if sizes["mask"] not in ("none", "causal"):
-        raise ValueError(f"{LIST.name}: {name}: mask: the race knows none and causal")
+        raise ValueError(f"{file.name}: {name}: mask: the race knows none and causal")
+    if more and sizes["mask"] != "none":
+        raise ValueError(f"{file.name}: {name}: mask: at any length the race knows none")
     return Model(name, title, description, tuple(keys.split()), activation=sizes["activation"], norm=sizes["norm"],
-                 final_norm=sizes["final_norm"] == "true", causal=sizes["mask"] == "causal", **whole)
+                 final_norm=sizes["final_norm"] == "true", causal=sizes["mask"] == "causal", **whole, **more)
+
+
+def fields(file):
+    """The lines of a list, each as its fields."""
+    for line in file.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield [part.strip() for part in line.split(";")]
+
+
+def models_of_lengths():
+    """Of each line of lengths.txt a model for each of its lengths: NAME_LENGTH."""
+    for name, title, description, keys, lengths in fields(LENGTHS):
+        for length in lengths.split():
+            line = f"{name}_{length}", f"{title}, any length, {length} tokens", description, keys
+            yield read_line(line, LENGTHS, family=name, length=length)
 
 
 def read_models():
-    """All models by name, in the order of the list."""
-    lines = (line for line in LIST.read_text().splitlines() if line.strip() and not line.startswith("#"))
-    return {model.name: model for model in map(read_line, lines)}
+    """All models by name, in the order of the lists."""
+    models = [*map(read_line, fields(LIST)), *models_of_lengths()]
+    by_name = {model.name: model for model in models}
+    if len(by_name) < len(models):
+        raise ValueError(f"{LIST.name}, {LENGTHS.name}: a name stands twice")
+    return by_name

@@ -100,9 +100,9 @@ class Writer:
         if self.fused and m.activation == "gelu":
             return g.node("BiasGelu", self.product(x, name), self.weight(bias), domain=CONTRIB)
         if self.fused:
-            y = g.node("FusedGemm", g.reshape(x, m.batch * m.seq, m.d_model), self.weight(name), self.weight(bias),
+            y = g.node("FusedGemm", g.reshape(x, -1, m.d_model), self.weight(name), self.weight(bias),
                        domain=CONTRIB, activation="Relu")
-            return g.reshape(y, m.batch, m.seq, m.d_ff)
+            return g.reshape(y, m.batch, -1, m.d_ff)
         y = self.product(x, name, bias=bias)
         if m.activation == "relu":
             return g.node("Relu", y)
@@ -155,9 +155,10 @@ class Writer:
             x = g.node("ReduceMean", x, axes=[1], keepdims=0)
             x = g.node("Gemm", x, self.weight("output.1.weight"), self.weight("output.1.bias"))
             x = g.node("Gemm", g.node("Sigmoid", x), self.weight("output.3.weight"), self.weight("output.3.bias"))
-        return g.proto(x, m.input_shape, m.output_shape)
+        named = lambda shape: [shape[0], "tokens", *shape[2:]] if m.any_length and len(shape) > 2 else shape
+        return g.proto(x, named(m.input_shape), named(m.output_shape))
 
 
 def write_graph(model, weights, form):
-    """A ModelProto with `input` and `output`, both float32 of fixed shapes."""
+    """A ModelProto with `input` and `output`, both float32; of fixed shapes, or of any number of tokens."""
     return Writer(model, weights, form).write()

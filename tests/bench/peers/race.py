@@ -47,8 +47,9 @@ def numbers(least, most):
 def arguments(models, cores):
     parser = argparse.ArgumentParser(prog="run.sh", description="Times attn2c against its peers, in turn, on the same "
                                      "models, weights and cores. Results go to out/peers/.")
-    parser.add_argument("--models", type=words(list(models)), default=list(models), metavar="A,B",
-                        help="of " + ", ".join(models))
+    parser.add_argument("--models", type=words(list(models)), metavar="A,B", help="of " + ", ".join(models))
+    parser.add_argument("--lengths", action="store_true", help="those that take any length, a contest a length "
+                        "(without --models or --lengths: those of one length)")
     parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
                         metavar="1,2", help="default: 1,2")
     parser.add_argument("--engines", type=words(("attn2c",) + contest.PEERS), default=list(contest.PEERS),
@@ -58,7 +59,12 @@ def arguments(models, cores):
                         f"{contest.FEWEST_ROUNDS} to {contest.MOST_ROUNDS})")
     parser.add_argument("--seconds", type=number(1, 3600), default=6, help="of timing a contest (default 6)")
     parser.add_argument("--no-roof", action="store_true", help="leave out the program's own bench")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if chosen.models is None:
+        chosen.models = [name for name, model in models.items() if model.any_length == chosen.lengths]
+    elif chosen.lengths:
+        parser.error("--models and --lengths: one of them")
+    return chosen
 
 
 def run_contest(name, threads, chosen):
@@ -94,7 +100,8 @@ def main():
                 engine_attn2c.build(models[name], threads)
                 result = run_contest(name, threads, chosen)
                 if "samples_ms" in result:
-                    result["bench"] = (None if chosen.no_roof else
+                    # The program's bench counts the operations of an entry, padding included.
+                    result["bench"] = (None if chosen.no_roof or models[name].any_length else
                                        engine_attn2c.own_bench(models[name], threads, cores[:threads]))
                     result["flops"] = report.flops_of(models[name])
                     if result["bench"] and result["bench"]["flops"] != result["flops"]:
