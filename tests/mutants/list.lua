@@ -193,8 +193,10 @@ of("gen/passes/lower.lua", spec .. "passes/lower_spec.lua") {
     new = "local stop = first + count", wrong = "a table of positions goes on into the next sequence" },
   { name = "lower_loop", old = "if origin.loop then operand.terms.b = per_sequence end", new = "",
     wrong = "all sequences of a micro-batch are the first" },
-  { name = "lower_c_room", old = "a_room or shape.m % target.vector == 0", new = "true",
-    suite = spec .. "passes/lower/attention_spec.lua", filter = "in C reads",
+}
+
+of("gen/passes/lower/products.lua", spec .. "passes/lower/attention_spec.lua") {
+  { name = "lower_c_room", old = "a_room or shape.m % target.vector == 0", new = "true", filter = "in C reads",
     wrong = "rows of values are read past their end" },
 }
 
