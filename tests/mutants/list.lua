@@ -241,7 +241,7 @@ of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
     filter = "the same calls", wrong = "a worker reads what another has not written" },
   { name = "schedule_halves", old = "local middle = before + atom.cost / 2", new = "local middle = before + atom.cost",
     filter = "like parts", wrong = "of two like parts one worker has both" },
-  { name = "schedule_least", old = "if total / #phases < least then return nil end",
+  { name = "schedule_least", old = "if #phases == 0 or total / #phases < least then return nil end",
     new = "if #phases < least then return nil end", filter = "the same calls", wrong = "phases are divided by number" },
   { name = "schedule_rest", old = "(segment.repeats + 1) // 2", new = "segment.repeats",
     filter = "second worker pays", wrong = "micro-batches of two workers count as of one" },
