@@ -17,7 +17,7 @@ local ODD = [[return { name = "numpy", input = qkv(), inputs = { query = "lambda
 local try, runs = helper.runner(here)
 
 local function build(...)
-  runs { "env", "ATTN2C_CFLAGS=-O0", "XDG_CACHE_HOME=" .. root .. "/out/spec/cache", "lua5.4", root .. "/gen/attn2c",
+  runs { "env", "ATTN2C_CFLAGS=-O1", "XDG_CACHE_HOME=" .. root .. "/out/spec/cache", "lua5.4", root .. "/gen/attn2c",
     "build", ... }
 end
 
