@@ -28,8 +28,8 @@ local function fails(words, code, fragments)
 end
 
 local function attn2c(...)
-  local cache = os.getenv("XDG_CACHE_HOME") or root .. "/out/spec/cache"
-  return { "env", "ATTN2C_CFLAGS=-O0", "XDG_CACHE_HOME=" .. cache, "lua5.4", root .. "/gen/attn2c", ... }
+  return { "env", "ATTN2C_CFLAGS=-O0", "XDG_CACHE_HOME=" .. root .. "/out/spec/cache", "lua5.4", root .. "/gen/attn2c",
+    ... }
 end
 
 local function read(name) return assert(files.read(here .. "/" .. name), name) end
