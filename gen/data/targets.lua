@@ -27,9 +27,12 @@
 -- least_phase     work between two barriers below which one worker does all of a segment, on average; and
 -- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond. On a quiet
 --                 machine a barrier takes one to two microseconds, the start of a team some five
--- pad             a last panel's outputs are rounded up to this where the result's rows have room. libxsmm masks the
---                 tail of an AVX-512 vector at no cost (m 17 to 64: the same rate), but AVX2 kernels fall back to
---                 single floats (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
+-- pad             a last panel's outputs are rounded up to this where the result's rows have room: to a whole vector,
+--                 so that kernels in C store without masks. libxsmm's AVX2 kernels fall back to single floats for the
+--                 tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
+--
+-- deep_c: the same as `deep`, which follows, for kernels in C: panels of one strip's vectors (48 floats on AVX-512, 16
+-- on AVX2), and the panel behind asked for. Measured on a Zen 4-class machine (tests/bench/LOG.md).
 --
 -- deep: what replaces the rule for a product of at least `targets.deep` inputs and outputs, whose weights rarely wait
 -- in a near cache: the first entry that has no more `rows` than the product, and no fewer `inputs` where it says some.

@@ -33,6 +33,18 @@ function product.each_strip(kernel, visit)
   end
 end
 
+--- The functions of the strips that products need, each once, as texts of C. kernels: a list, as of product.body.
+function product.strips(kernels)
+  local list, seen = {}, {}
+  local function add(shape)
+    local name = strip.name(shape)
+    if not seen[name] then list[#list + 1] = strip.text(shape) end
+    seen[name] = true
+  end
+  for _, kernel in ipairs(kernels) do product.each_strip(kernel, add) end
+  return list
+end
+
 -- `pointer + first`, and what the loops over i and j add: lists of { symbol, count, step }.
 local function behind(pointer, first, ...)
   local text = c.behind(pointer, first)

@@ -20,7 +20,6 @@ local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
 local sentences = require("passes.emit.sentences")
 local steps = require("data.steps")
-local strip = require("kernels.strip")
 local targets = require("data.targets")
 local template = require("common.template")
 local terminal = require("common.terminal")
@@ -110,13 +109,13 @@ local function description_hash(state)
   return hash.text(table.concat(parts, "\n"))
 end
 
--- Products in C, which are functions of their own.
+-- The kernels in C that are functions of their own.
 local function own_kernels_of(state)
-  local count = 0
+  local list = {}
   for _, fn in ipairs(state.functions) do
-    if fn.step.form == "product" and fn.step.kernel.strips then count = count + 1 end
+    if fn.step.form == "product" and fn.step.kernel.strips then list[#list + 1] = fn.step.kernel end
   end
-  return count
+  return list
 end
 
 -- The values that all templates may use.
@@ -144,7 +143,7 @@ local function values_of(state)
     trace_floats = types.elements(trace_bytes, "f32"),
     weight_floats = types.elements(state.entries[1].weights.bytes, "f32"),
     weight_bytes = state.entries[1].weights.bytes,
-    own_kernel_count = own_kernels_of(state), kernel_count = #state.kernels, kernels = state.kernels,
+    own_kernel_count = #own_kernels_of(state), kernel_count = #state.kernels, kernels = state.kernels,
     batches = batches_of(state),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
@@ -207,21 +206,6 @@ local function function_of(fn, lanes)
     rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code }
 end
 
--- The strips of all products, each once, as C.
-local function strips_of(state)
-  local list, seen = {}, {}
-  local function add(shape)
-    local name = strip.name(shape)
-    if not seen[name] then list[#list + 1] = strip.text(shape) end
-    seen[name] = true
-  end
-  for _, fn in ipairs(state.functions) do
-    if fn.step.form == "product" and not fn.step.calls then product.each_strip(fn.step.kernel, add) end
-  end
-  for _, kernel in ipairs(state.fallbacks) do product.each_strip(kernel, add) end
-  return list
-end
-
 local function source_values(values, state, program, more)
   more.outputs = members_of(state, state.graph.entry.outputs, program)
   more.shadowed = program.variant == "ship" and #more.outputs > 1
@@ -280,8 +264,9 @@ function emit.run(state)
     table.insert(functions[i].is_product and products or rows, functions[i])
   end
   values.has_products = #products > 0
-  local fallbacks = {}
+  local fallbacks, in_c = {}, own_kernels_of(state)
   for i, kernel in ipairs(state.fallbacks) do
+    in_c[#in_c + 1] = kernel
     fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")
   end
   state.files, values.entries = {}, {}
@@ -309,7 +294,7 @@ function emit.run(state)
   add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
   add(name .. "_ops.c", "ops.c.in", with(values, { functions = rows }))
   add(name .. "_kernels.c", "kernels.c.in", with(values, { products = products, fallbacks = fallbacks,
-    strips = strips_of(state) }))
+    strips = product.strips(in_c) }))
   add(name .. "_model.c", "model.c.in", with(values, described))
   add(name .. "_program.c", "program.c.in", values)
   add("attn2c_roof.c", "roof.c.in", with(values, emit_roof.values(state)))

@@ -1,11 +1,14 @@
-/* product.h - what the strips of emitted products (N_kernels.c) are made of; a file for each kind of vectors
- * has the functions:
+/* product.h - what the strips of emitted products (N_kernels.c) are made of: vectors that are whole or cut,
+ * multiply-adds, and asking for weights ahead. A file for each kind of vectors defines:
  *
- * ATTN2C_HOLD(v)        keeps a vector in a register of its own. Without it gcc 12 reads the weights again
- * for each row, as an operand of the multiply-add: strips of few rows are a fifth slower attn2c_load_first
- * the first `count` floats of x, and zeros; 0 < count <= ATTN2C_LANES, known when compiled attn2c_store_first
- * y[0 .. count-1] = v. Neither touches a float behind attn2c_multiply_add   a*b + c in each lane: one
- * rounding where the target has the instruction, else two */
+ * - ATTN2C_HOLD(v) keeps a vector in a register of its own. Without it gcc 12 reads the weights again for
+ * each row, as an operand of the multiply-add: strips of few rows are a fifth slower.
+ *
+ * - ATTN2C_FMADD(a, b, c) is a*b + c in each lane: one rounding where the target has the instruction, else
+ * two.
+ *
+ * - ATTN2C_FIRST(count), ATTN2C_MASK_LOAD(x, mask) and ATTN2C_MASK_STORE(y, v, mask), where the target has
+ * them: a mask of the first lanes, and reading and writing these lanes alone. */
 #ifndef ATTN2C_PRODUCT_H
 #define ATTN2C_PRODUCT_H
 
@@ -22,6 +25,36 @@
 #define ATTN2C_STRIP ATTN2C_INLINE void
 
 ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
+
+ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
+  return (attn2c_vector)ATTN2C_FMADD(a, b, c);
+}
+
+/* The first `count` floats of x, and zeros; and y[0 .. count-1] = v. 0 < count <= ATTN2C_LANES, known when
+ * compiled. No float behind them is read or written. */
+#ifdef ATTN2C_MASK_LOAD
+ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
+  if (count == ATTN2C_LANES) return attn2c_load(x);
+  return (attn2c_vector)ATTN2C_MASK_LOAD(x, ATTN2C_FIRST(count));
+}
+
+ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
+  if (count == ATTN2C_LANES)
+    attn2c_store(y, v);
+  else
+    ATTN2C_MASK_STORE(y, v, ATTN2C_FIRST(count));
+}
+#else
+ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
+  attn2c_vector v = {0.0f};
+  memcpy(&v, x, (size_t)count * sizeof *x);
+  return v;
+}
+
+ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
+  memcpy(y, &v, (size_t)count * sizeof *y);
+}
+#endif
 
 /* Asks for `lines` cache lines from x on; returns what lies behind them. Reads nothing: x may lie anywhere.
  */

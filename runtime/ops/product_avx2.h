@@ -21,25 +21,11 @@ typedef int attn2c_lanes __attribute__((vector_size(32)));
 #define ATTN2C_MASK_STORE(y, v, mask) __builtin_ia32_maskstoreps256((attn2c_vector *)(y), mask, v)
 #endif
 
+#define ATTN2C_FIRST(count) attn2c_lanes_before(count)
+
 ATTN2C_INLINE attn2c_lanes attn2c_lanes_before(int count) {
   const attn2c_lanes number = {0, 1, 2, 3, 4, 5, 6, 7};
   return number < count;
-}
-
-ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
-  if (count == ATTN2C_LANES) return attn2c_load(x);
-  return (attn2c_vector)ATTN2C_MASK_LOAD(x, attn2c_lanes_before(count));
-}
-
-ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
-  if (count == ATTN2C_LANES)
-    attn2c_store(y, v);
-  else
-    ATTN2C_MASK_STORE(y, v, attn2c_lanes_before(count));
-}
-
-ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
-  return (attn2c_vector)ATTN2C_FMADD(a, b, c);
 }
 
 #endif

@@ -21,20 +21,4 @@
 /* A bit a lane. */
 #define ATTN2C_FIRST(count) ((unsigned short)((1u << (count)) - 1))
 
-ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
-  if (count == ATTN2C_LANES) return attn2c_load(x);
-  return (attn2c_vector)ATTN2C_MASK_LOAD(x, ATTN2C_FIRST(count));
-}
-
-ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
-  if (count == ATTN2C_LANES)
-    attn2c_store(y, v);
-  else
-    ATTN2C_MASK_STORE(y, v, ATTN2C_FIRST(count));
-}
-
-ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
-  return (attn2c_vector)ATTN2C_FMADD(a, b, c);
-}
-
 #endif

@@ -4,7 +4,6 @@ package.path = "gen/?.lua;" .. package.path
 
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
-local strip = require("kernels.strip")
 local targets = require("data.targets")
 local tile = require("passes.plan.tile")
 local types = require("data.types")
@@ -15,7 +14,7 @@ local target = targets.by_name[arg[1] == "base" and "x86_64" or arg[1]]
 local SHAPES = { { 1, 1, 1 }, { 16, 1, 64 }, { 64, 15, 40 }, { 17, 2, 3 }, { 40, 9, 17 }, { 63, 7, 16 }, { 15, 8, 1 },
   { 32, 32, 32 }, { 48, 24, 33 }, { 65, 3, 127 }, { 8, 12, 64 }, { 127, 17, 5 }, { 3, 6, 64 } }
 
-local strips, functions, rows, seen = {}, {}, {}, {}
+local kernels, functions, rows = {}, {}, {}
 for _, shape in ipairs(SHAPES) do
   local m, n, k = table.unpack(shape)
   for _, padding in ipairs(arg[2] == "few" and { 0, 16 } or { 0, 5, 16 }) do
@@ -29,10 +28,7 @@ for _, shape in ipairs(SHAPES) do
       if padding == 16 then
         kernel.fetch = tile.ahead(kernel, kernel.strips, { fetch = 1, stream = 8192 }, target.vector)
       end
-      product.each_strip(kernel, function(kind)
-        if not seen[strip.name(kind)] then strips[#strips + 1] = strip.text(kind) end
-        seen[strip.name(kind)] = true
-      end)
+      kernels[#kernels + 1] = kernel
       functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const float *a, const float *b, "
         .. "float *c) {\n  %s\n}"):format(#rows,
           table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
@@ -42,6 +38,6 @@ for _, shape in ipairs(SHAPES) do
   end
 end
 print("/* Made by tests/c/products.lua. */")
-print(table.concat(strips, "\n\n"))
+print(table.concat(product.strips(kernels), "\n\n"))
 print(table.concat(functions, "\n\n"))
 print("static const product products[] = {\n" .. table.concat(rows, "\n") .. "\n};")

@@ -33,7 +33,7 @@ end
 -- Products whose kernels are in C as calls on memory of their own: `own`, { calls = lines of C on w, x and y; floats =
 -- of its weights; text }, b and c as the calls have them.
 local function own_of(state, fusion, region)
-  local op, calls, text = nil, {}, nil
+  local op, calls, shape = nil, {}, nil
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
   local columns = state.plan.storage[fusion.result.name].form ~= "transposed"
   local first, panel, column, block = nil, 0, 0, nil
@@ -48,13 +48,13 @@ local function own_of(state, fusion, region)
       c.behind("w", types.elements(a.offset - first, k.types.a)), c.behind("x", row * k.ldb),
       c.behind("y", row * k.ldc + (columns and column or 0)))
     column = column + fusion.panels.widths[panel]
-    text = text or { ldb = k.ldb, ldc = k.ldc }
+    shape = shape or k
   end)
   local floats = 0
   for _, width in ipairs(fusion.panels.widths) do
     floats = floats + types.whole_lines(width, "f32") * fusion.leading.operands.weight.shape[2]
   end
-  return { calls = calls, floats = floats, ldb = text.ldb, ldc = text.ldc,
+  return { calls = calls, floats = floats, ldb = shape.ldb, ldc = shape.ldc,
     text = ("panel %d, %d tokens, in C"):format(fusion.panels.widths[1], region.blocks[1].count) }
 end
 
