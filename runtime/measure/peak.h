@@ -1,5 +1,6 @@
 /* peak.h - the rate that the multipliers of one core reach with all operands in registers: no matrix product
- * on that core can be faster, whatever its strips. The loop is compiled for the model's target (attn2c_roof.c). */
+ * on that core can be faster, whatever its strips. The loop is compiled for the model's target
+ * (attn2c_roof.c). */
 #ifndef ATTN2C_PEAK_H
 #define ATTN2C_PEAK_H
 
