@@ -120,20 +120,18 @@ describe("folders of any name", function()
 end)
 
 describe("the compiler", function()
-  it("may be several words, clang, or a path from here", function()
+  it("may be several words, and a path from here", function()
     local folder = fresh("compilers")
     -- Another wrapper each time: what an earlier run made with it is not in the cache.
     local script = '#!/bin/sh\n# %d\necho "$*" >>"%s/log"\nexec cc "$@"\n'
     helper.write(folder .. "/wrap.sh", script:format(os.time(), folder))
     runs({ "chmod", "+x", folder .. "/wrap.sh" })
-    for _, words in ipairs { "gcc -m64", "clang", "./wrap.sh -DWRAPPED" } do
-      local _, errors = succeeds(folder, { "build", "tiny.lua", "kernels=c" }, { "CC=" .. words })
-      assert.equal("", errors)
-      runs({ "out/tiny/tiny", "check" }, folder)
-    end
+    local _, errors = succeeds(folder, { "build", "tiny.lua", "kernels=c" }, { "CC=./wrap.sh -m64 -DWRAPPED" })
+    assert.equal("", errors)
+    runs({ "out/tiny/tiny", "check" }, folder)
     local log = files.read(folder .. "/log")
-    assert.truthy(log:find("-DWRAPPED .* %-c tiny.c "))
-    assert.truthy(log:find("-DWRAPPED -shared ", 1, true))
+    assert.truthy(log:find("%-m64 %-DWRAPPED .* %-c tiny.c "))
+    assert.truthy(log:find("-m64 -DWRAPPED -shared ", 1, true))
   end)
 
   it("compiles nothing where nothing changed, whatever the times", function()
@@ -357,8 +355,14 @@ exec objcopy "$@"
     end
   end)
 
-  it("with one empty cache both succeed", function()
+  it("that fill one cache both succeed", function()
     local folder = fresh("race")
+    succeeds(folder, { "check", "tiny.lua" })
+    runs({ "cp", "-a", here .. "/cache/attn2c", "." }, folder)
+    -- A quarter of the results is missing: what each build makes in the same moment as the other.
+    for key in lfs.dir(folder .. "/attn2c/results") do
+      if key:match("^[0-3]") then files.remove_folder(folder .. "/attn2c/results/" .. key) end
+    end
     local children = {}
     for i = 1, 2 do
       children[i] = process.start { folder = folder, gather = "all", words = { "env", "ATTN2C_CFLAGS=-O0",
