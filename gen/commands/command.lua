@@ -182,12 +182,14 @@ local run = {}
 function run.gen(root, arguments)
   local state, folder = generate(root, arguments, {})
   local lines, arena = 0, 0
-  for _, entry in ipairs(state.entries) do
-    lines, arena = lines + entry.plan.lines, math.max(arena, entry.programs[1].arena_bytes)
+  for _, build in ipairs(state.builds) do
+    for _, entry in ipairs(build.entries) do
+      lines, arena = lines + entry.plan.lines, math.max(arena, entry.programs[1].arena_bytes)
+    end
   end
-  local first = linkage.entry(state.spec.name, state.entries[1].entry_name)
+  local first = linkage.entry(state.spec.name .. state.build_suffix, state.entries[1].entry_name)
   print_out(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(terminal.safe(folder), first,
-    words.thousands(lines), words.thousands(arena), state.spec.target))
+    words.thousands(lines), words.thousands(arena), table.concat(state.target_names, ", ")))
   return 0
 end
 
