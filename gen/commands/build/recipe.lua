@@ -107,12 +107,12 @@ function fitting.stored(packs) return { { packs, "-o", "/dev/null" }, { "cp", "-
 -- target: the one that they are packed for, whatever this machine is.
 local function weight_jobs(name, form, packer, target)
   local source = name .. "_weights.c"
-  local packs = { "env", "ATTN2C_TARGET=" .. target, INPUTS, "pack", "--weights", WEIGHTS }
+  local packs = { INPUTS, "pack", "--weights", WEIGHTS }
   return {
     object("model", source, "-O1", name .. "_none.o"),
     packer,
     { name = name .. ".weights", inputs = { packer.name }, is_fresh = true,
-      commands = fitting[form](packs) },
+      environment = { ATTN2C_TARGET = target }, commands = fitting[form](packs) },
     { name = name .. "_weights.o", inputs = { name .. ".weights" }, from = "model", source = source, is_apart = true,
       commands = { { "ln", "-s", "--", INPUTS, "weights" },
         { CC, plain, "-O1", "-DATTN2C_WEIGHTS", CFLAGS, "-c", SOURCE, "-o", RESULT } } },
@@ -140,7 +140,8 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- All jobs of a model with these entries. builds: of each of its targets { target, suffix: what is behind its files'
 --- names, flags: of the compiler }; the first is the one that weights are packed for. A job's result is `name`; `inputs` names the jobs whose results it takes;
 --- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
---- made each time and not kept; `is_read` that the builder reads its text; `is_common` that its source includes none of
+--- made each time and not kept; `is_read` that the builder reads its text; `environment` has
+--- variables that its commands run with; `is_common` that its source includes none of
 --- the model's own headers; `is_apart` that a source is compiled in a folder of the job's own. options: { providers =
 --- { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the program;
 --- embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether the model takes text }.

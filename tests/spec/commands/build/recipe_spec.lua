@@ -4,12 +4,12 @@ local recipe = require("commands.build.recipe")
 
 local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/main.c" }
 
-local function jobs(more, options)
+local function jobs(more, options, builds)
   local spec = { name = "tiny", threads = 1, workers = { 1 } }
   options = options or {}
   options.providers = options.providers or { library = "libxsmm", program = "libxsmm" }
   for key, value in pairs(more or {}) do spec[key] = value end
-  local list, by_name = recipe.jobs(spec, { "-mavx2" }, SOURCES, { "forward" }, options), {}
+  local list, by_name = recipe.jobs(spec, builds or { { target = "avx2", suffix = "", flags = { "-mavx2" } } }, SOURCES, { "forward" }, options), {}
   for _, job in ipairs(list) do
     assert.is_nil(by_name[job.name])
     by_name[job.name] = job
@@ -89,6 +89,7 @@ describe("the recipe", function()
     local by_name, list = jobs(nil, { embed = "packed" })
     assert.equal("in pack --weights /u/w -o /w/out", line(by_name["tiny.weights"]))
     assert.same({ "tiny.packer" }, by_name["tiny.weights"].inputs)
+    assert.same({ ATTN2C_TARGET = "avx2" }, by_name["tiny.weights"].environment)
     assert.equal("ln -s -- in weights", line(by_name["tiny_weights.o"]))
     assert.truthy(line(by_name["tiny_weights.o"], 2):find("-O1 -DATTN2C_WEIGHTS -DX -c /m/source.c -o /w/out", 1, true))
     for _, job in ipairs(list) do
