@@ -130,7 +130,8 @@ local function compile(state, folder, root, options, bar)
   local kernel_count = 0
   for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
-    providers = { library = kernel_count > 0 and "libxsmm" or "c", program = spec.kernels == "c" and "c" or "libxsmm" } }
+    providers = { library = kernel_count > 0 and "libxsmm" or "c",
+      program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end
   local results = runner.run(context, jobs)

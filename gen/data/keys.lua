@@ -149,8 +149,8 @@ keys.list = {
   { key = "target", type = "target", words = { "host", "avx512", "avx2", "x86_64", "aarch64", "generic" },
     default = "host",
     meaning = "instructions to compile for; generic: any processor; host: the best that this machine has "
-      .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": code "
-      .. "for each, chosen when a model is opened" },
+      .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": "
+      .. "code for each, chosen when a model is opened" },
   { key = "kernels", type = "word", words = { "auto", "c", "libxsmm" }, default = "auto",
     meaning = "who makes the matrix kernels: c: attn2c, as C, and libxsmm is not linked; libxsmm: that library, when a "
       .. "model is opened; auto: for each product what the target's rule or the tuning file says" },

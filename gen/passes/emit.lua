@@ -258,8 +258,8 @@ local function sources(values, state, add)
   return ships
 end
 
--- The code of one target: adds its steps, and returns the values of its other files: entries; functions, rows, products,
--- fallbacks and strips of its operations and kernels; described: what its descriptor says.
+-- The code of one target: adds its steps, and returns the values of its other files: entries; functions, rows,
+-- products, fallbacks and strips of its operations and kernels; described: what its descriptor says.
 local function build_of(build, add)
   local values, described = with(values_of(build), emit_lengths.values(build)), emit_descriptor.values(build)
   values.described, values.functions, values.rows, values.products = described, {}, {}, {}
@@ -302,8 +302,8 @@ local function first_with(builds, name, values)
   end
 end
 
--- The values of the files that all targets share, over those of the first. What an operation, a checkpoint and the order
--- of weights are does not depend on the target.
+-- The values of the files that all targets share, over those of the first. What an operation, a checkpoint and the
+-- order of weights are does not depend on the target.
 local function model_values(state, builds)
   local first, most = builds[1], { arena_bytes = 0, weight_bytes = 0 }
   for _, build in ipairs(builds) do

@@ -1,5 +1,5 @@
--- targets_of.lua: the targets of a description: one, or a list, { "avx512", "avx2" } or "avx512, avx2", for a library that
--- picks when a model is opened.
+-- targets_of.lua: the targets of a description: one, or a list, { "avx512", "avx2" } or "avx512, avx2", for a library
+-- that picks one of them when a model is opened.
 local faults = require("common.faults")
 local readers = require("passes.validate.readers")
 local targets = require("data.targets")
@@ -17,7 +17,7 @@ end
 -- A list, or nil after a fault, which is said.
 local function read_list(say, field, list)
   local count, seen, first = 0, {}, nil
-  for place, word in pairs(list) do
+  for place in pairs(list) do
     count = count + 1
     if math.type(place) ~= "integer" then
       return say(field.key, "a list has names of targets alone: { \"avx512\", \"avx2\" }")
@@ -42,8 +42,7 @@ local function read_list(say, field, list)
   return seen
 end
 
---- The names of a description's targets, those that ask most of a machine first, and whether they are a list of several;
---- the machine's own after a fault. host: what "host" means; field: of the table of keys.
+--- The names of a description's targets, those that ask most of a machine first; the machine's own after a fault. host: what "host" means; field: of the table of keys.
 return function(say, field, value, host)
   if value == nil then value = field.default end
   local list = words_of(value)

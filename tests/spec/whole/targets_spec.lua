@@ -62,8 +62,8 @@ describe("a list of targets", function()
     assert.same({ 'target: a list has names of targets alone: { "avx512", "avx2" }' }, refused { avx2 = true })
     assert.same({ "target: an empty list, but the name of a target or a list of them is needed" }, refused {})
     assert.same({ 'target: "", but host, avx512, avx2, x86_64, aarch64 or generic is allowed' }, refused("avx2,"))
-    assert.same({ 'target: "avx3", but host, avx512, avx2, x86_64, aarch64 or generic is allowed (did you mean avx2?)' },
-      refused { "avx3", "avx512" })
+    assert.same({ 'target: "avx3", but host, avx512, avx2, x86_64, aarch64 or generic is allowed (did you mean '
+      .. 'avx2?)' }, refused { "avx3", "avx512" })
     assert.same({ "target: 3, but host, avx512, avx2, x86_64, aarch64 or generic is allowed" }, refused(3))
   end)
 
@@ -78,7 +78,8 @@ describe("a list of targets", function()
     local state, names = emitted("avx512, avx2"), {}
     for _, file in ipairs(state.files) do names[file.name] = file.text end
     for _, target in ipairs { "avx512", "avx2" } do
-      for _, form in ipairs { "tiny_%s.c", "tiny_%s_trace.c", "tiny_%s_ops.c", "tiny_%s_kernels.c", "attn2c_roof_%s.c" } do
+      for _, form in ipairs { "tiny_%s.c", "tiny_%s_trace.c", "tiny_%s_ops.c", "tiny_%s_kernels.c",
+        "attn2c_roof_%s.c" } do
         assert.truthy(names[form:format(target)], form)
       end
       for name in names["tiny_" .. target .. "_ops.h"]:gmatch("void ([%w_]+)%(") do
@@ -176,7 +177,8 @@ except Exception as error:
       local hex = expected:gsub(".", function(c) return ("%02x"):format(c:byte()) end)
       assert.equal(hex, runs(on(name, "/usr/bin/python3", "ask.py")):match("^%x+"))
     end
-    assert.equal("ATTN2C_TARGET: sse, but tiny is made for avx512, avx2, x86_64\n", runs(on("sse", "/usr/bin/python3", "ask.py")))
+    assert.equal("ATTN2C_TARGET: sse, but tiny is made for avx512, avx2, x86_64\n",
+      runs(on("sse", "/usr/bin/python3", "ask.py")))
   end)
 
   it("has no wide instruction outside of the code for its target", function()
