@@ -1,7 +1,7 @@
 -- pipeline.lua: the compiler. Each pass is a file with run(state), which adds its result to the
 -- state, and dump(state), which returns it as stable text; any pass may be the last. After a pass,
--- its checker (checks.lua) verifies the result. Some passes take the whole model, others one entry
--- at a time. The longest comes first; the others use its layout of the weights.
+-- its checker (checks.lua) verifies the result. Some passes take the whole model, others the model for
+-- one target, or one entry of that. The longest entry comes first; the others use its layout of the weights.
 local checks = require("passes.checks")
 local faults = require("common.faults")
 local targets = require("data.targets")
@@ -23,8 +23,10 @@ pipeline.passes = {
   "emit",     -- -> C text
 }
 
--- Those that take an entry (state.entries, made by validate).
+-- Those that take an entry (state.entries, made by validate), and those that take the model for one target
+-- (state.builds).
 local takes_entry = words.set { "graph", "plan", "lower", "schedule", "memory" }
+local takes_build = words.set { "kernels" }
 
 -- What a pass has to know of the machine and its files, put into the state before it runs. A pass looks at the state
 -- alone, but for describe, which reads the description, and emit, which reads templates.
@@ -56,10 +58,18 @@ end
 --- The pass of a name, with its run and dump.
 function pipeline.pass(name) return require("passes." .. name) end
 
--- Calls visit(state) for what a pass takes: the model, or each of its entries, the longest first.
+-- Calls visit(state) for what a pass takes: the model, or for each target, the last first, the model or each of its
+-- entries, the longest first.
 local function each(state, name, visit)
-  if not takes_entry[name] then return visit(state) end
-  for i = #state.entries, 1, -1 do visit(state.entries[i]) end
+  if not takes_entry[name] and not takes_build[name] then return visit(state) end
+  for b = #state.builds, 1, -1 do
+    local build = state.builds[b]
+    if takes_build[name] then
+      visit(build)
+    else
+      for i = #build.entries, 1, -1 do visit(build.entries[i]) end
+    end
+  end
 end
 
 --- Runs one pass, and its checker.
@@ -86,7 +96,7 @@ function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   return state
 end
 
---- The stable text of what a pass made; of each entry, one behind the other.
+--- The stable text of what a pass made; of each target and entry, one behind the other.
 function pipeline.dump(state, name)
   local parts = {}
   each(state, name == "validate" and "graph" or name, function(of)

@@ -101,9 +101,23 @@ local function sbom_of(state, jobs, results, cflags, made, options)
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, is_static = made.is_static, flags = recipe.flags(jobs, cflags), outputs = outputs,
-    line = again.line(options.arguments, again.tuning_of(state), spec.target),
+    line = again.line(options.arguments, again.tuning_of(state), table.concat(state.target_names, ",")),
     versions = sbom.versions(results[spec.name .. ".versions"].text), inputs = inputs_of(state, results, options),
     created = time_of(os.getenv("SOURCE_DATE_EPOCH")) } }
+end
+
+-- The model for each target, as recipe.jobs has it. Faults: usage, where the compiler makes code for another processor.
+local function builds_of(state, tools)
+  local list = {}
+  for i, each in ipairs(state.builds) do
+    local name = each.spec.target
+    if tools.machine ~= "" and not targets.fits(targets.by_name[name], tools.machine) then -- "": it does not say
+      faults.raise("usage", ("target: %s, but the compiler makes code for %s; CC or CROSS (aarch64-linux-gnu-) names "
+        .. "another"):format(name, tools.machine))
+    end
+    list[i] = { target = name, suffix = each.build_suffix, flags = targets.flags(name, tools.is_gcc) }
+  end
+  return list
 end
 
 -- Compiles in a folder that holds the C of a finished pipeline. options: as make's.
@@ -113,15 +127,12 @@ local function compile(state, folder, root, options, bar)
   context.weights = options.weights
   local entry_names = {}
   for i, entry in ipairs(state.entries) do entry_names[i] = entry.entry_name end
+  local kernel_count = 0
+  for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
-    providers = { library = #state.kernels > 0 and "libxsmm" or "c",
+    providers = { library = kernel_count > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
-  local tools, target = context.toolchain, targets.by_name[spec.target]
-  if tools.machine ~= "" and not targets.fits(target, tools.machine) then -- "": a compiler that does not say
-    faults.raise("usage", ("target: %s, but the compiler makes code for %s; CC or CROSS (aarch64-linux-gnu-) names "
-      .. "another"):format(spec.target, tools.machine))
-  end
-  local jobs = recipe.jobs(spec, targets.flags(spec.target, tools.is_gcc), runtime_sources, entry_names, made)
+  local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end
   local results = runner.run(context, jobs)
   local outputs = only and {} or recipe.links(spec)

@@ -162,17 +162,18 @@ local function generate(root, arguments, options)
   return state, folder
 end
 
--- Builds the program of a variant in a folder of its own; returns its path.
+-- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline.
 local function build_variant(root, arguments, list)
   local state = compile(root, arguments, list)
   local folder = overrides.folder(state.spec.name, list)
   builder().make(state, folder, root, { only = state.spec.name })
-  return folder .. "/" .. state.spec.name
+  return folder .. "/" .. state.spec.name, state
 end
 
--- Runs a built program; its exit code is ours. gather: "output" returns what it printed, too.
-local function run_program(path, list, gather)
-  local child = child_process().run { words = { "./" .. path, table.unpack(list) }, gather = gather }
+-- Runs a built program; its exit code is ours. gather: "output" returns what it printed, too; target: of several.
+local function run_program(path, list, gather, target)
+  local child = child_process().run { words = { "./" .. path, table.unpack(list) }, gather = gather,
+    environment = target and { ATTN2C_TARGET = target } }
   if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
   return child.code, child.output
 end
@@ -182,12 +183,14 @@ local run = {}
 function run.gen(root, arguments)
   local state, folder = generate(root, arguments, {})
   local lines, arena = 0, 0
-  for _, entry in ipairs(state.entries) do
-    lines, arena = lines + entry.plan.lines, math.max(arena, entry.programs[1].arena_bytes)
+  for _, build in ipairs(state.builds) do
+    for _, entry in ipairs(build.entries) do
+      lines, arena = lines + entry.plan.lines, math.max(arena, entry.programs[1].arena_bytes)
+    end
   end
-  local first = linkage.entry(state.spec.name, state.entries[1].entry_name)
+  local first = linkage.entry(state.spec.name .. state.build_suffix, state.entries[1].entry_name)
   print_out(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(terminal.safe(folder), first,
-    words.thousands(lines), words.thousands(arena), state.spec.target))
+    words.thousands(lines), words.thousands(arena), table.concat(state.target_names, ", ")))
   return 0
 end
 
@@ -202,8 +205,17 @@ function run.build(root, arguments)
   return 0
 end
 
+-- Of a list of targets each is checked, or the one that ATTN2C_TARGET names; the first exit code that is not 0.
 function run.check(root, arguments)
-  return (run_program(build_variant(root, arguments, arguments.overrides), program_words("check", arguments)))
+  local path, state = build_variant(root, arguments, arguments.overrides)
+  local list, asked, result = program_words("check", arguments), os.getenv("ATTN2C_TARGET") or "", 0
+  if #state.target_names == 1 or asked ~= "" then return (run_program(path, list)) end
+  for _, name in ipairs(state.target_names) do
+    if not arguments.json then print_out(("target %s\n"):format(name)) end
+    local code = run_program(path, list, nil, name)
+    if result == 0 then result = code end
+  end
+  return result
 end
 
 function run.bench(root, arguments)

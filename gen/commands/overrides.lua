@@ -56,7 +56,7 @@ function overrides.check(list, lists)
       if seen[key] then faults.raise("usage", ("%s: the key is given twice"):format(faults.quote(key))) end
       seen[key] = true
       local values = overrides.split(value)
-      if not lists and #values > 1 then
+      if not lists and #values > 1 and key ~= "target" then -- whose list is one value
         faults.raise("usage", ("%s: a list of values, which only bench takes"):format(faults.quote(word)))
       end
       local twice = repeated(values)

@@ -8,6 +8,7 @@ local measure = require("commands.tune.measure")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
 local search = require("commands.tune.search")
+local targets = require("data.targets")
 local terminal = require("common.terminal")
 local tuning = require("passes.plan.tuning")
 local uv = require("common.libuv")
@@ -37,9 +38,26 @@ local function verify_writable(path)
   end
 end
 
+-- Of a list of targets the one in use here alone is built and measured; a file is for one target.
+local function aimed(root, arguments)
+  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
+  if #state.target_names == 1 then return arguments.overrides end
+  local asked = os.getenv("ATTN2C_TARGET")
+  local name = targets.in_use(state.target_names, state.host, asked)
+  if not name then
+    faults.raise("usage", ("%s: its targets are %s, and %s"):format(arguments.description,
+      table.concat(state.target_names, ", "), asked and asked ~= "" and "ATTN2C_TARGET is " .. faults.quote(asked)
+        or "this machine can run none of them"))
+  end
+  local list = {}
+  for _, word in ipairs(arguments.overrides) do if not word:match("^target=") then list[#list + 1] = word end end
+  list[#list + 1] = "target=" .. name
+  return list
+end
+
 local function new(root, arguments)
   local list = {}
-  for _, word in ipairs(arguments.overrides) do if not word:match("^threads=") then list[#list + 1] = word end end
+  for _, word in ipairs(aimed(root, arguments)) do if not word:match("^threads=") then list[#list + 1] = word end end
   list[#list + 1] = "threads=1" -- tiles do not depend on the number of workers
   local planned = pipeline.run(root, arguments.description, list, "plan")
   local products, order = measure.products(planned)

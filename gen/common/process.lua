@@ -82,10 +82,21 @@ local function gather(child, name)
   return pipe
 end
 
---- Starts a program: { words, folder: where it runs (default: here), gather: "output" gathers its output; "all" also
---- its errors, and runs it in a process group of its own; what is not gathered goes to our own streams }. Returns a
---- child, or nil and a message. A child that has ended has `over`, `code` (its exit status), `signal` (that ended it,
---- or 0), and what was gathered as `output` and `errors`.
+-- Our environment with the variables of a table, as libuv has it: "NAME=VALUE" each.
+local function environment_with(more)
+  local list = {}
+  for name, value in pairs(uv.os_environ()) do
+    if not more[name] then list[#list + 1] = name .. "=" .. value end
+  end
+  for name, value in pairs(more) do list[#list + 1] = name .. "=" .. value end
+  table.sort(list)
+  return list
+end
+
+--- Starts a program: { words, folder: where it runs (default: here), environment: variables beside ours, gather:
+--- "output" gathers its output; "all" also its errors, and runs it in a process group of its own; what is not gathered
+--- goes to our own streams }. Returns a child, or nil and a message. A child that has ended has `over`, `code` (its exit
+--- status), `signal` (that ended it, or 0), and what was gathered as `output` and `errors`.
 function process.start(job)
   watch_signals()
   local child = { open = 1, pipes = {}, is_group = job.gather == "all" }
@@ -96,6 +107,7 @@ function process.start(job)
   local arguments = table.move(job.words, 2, #job.words, 1, {})
   local handle
   handle, child.pid = uv.spawn(job.words[1], { args = arguments, cwd = job.folder, stdio = stdio,
+    env = job.environment and environment_with(job.environment),
     detached = child.is_group }, function(code, signal)
     child.code, child.signal = code, signal
     child.open = child.open - 1

@@ -146,10 +146,11 @@ keys.list = {
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
     default_text = "softmax, of one label sigmoid",
     meaning = "how the program makes probabilities of the last output; sigmoid: of each label by itself" },
-  { key = "target", type = "word", words = { "host", "avx512", "avx2", "x86_64", "aarch64", "generic" },
+  { key = "target", type = "target", words = { "host", "avx512", "avx2", "x86_64", "aarch64", "generic" },
     default = "host",
     meaning = "instructions to compile for; generic: any processor; host: the best that this machine has "
-      .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names" },
+      .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": "
+      .. "code for each, chosen when a model is opened" },
   { key = "kernels", type = "word", words = { "auto", "c", "libxsmm" }, default = "auto",
     meaning = "who makes the matrix kernels: c: attn2c, as C, and libxsmm is not linked; libxsmm: that library, when a "
       .. "model is opened; auto: for each product what the target's rule or the tuning file says" },

@@ -164,6 +164,19 @@ end
 --- Whether code for a target can be made for a processor.
 function targets.fits(target, machine) return not target.machine or target.machine == machine end
 
+--- Of a list of targets (names, those that ask most first) the one that is used on a machine whose best is `host`, or
+--- the one that `asked` names; nil where that is none of them, or the machine can run none.
+function targets.in_use(names, host, asked)
+  local is_there, is_runnable = {}, false
+  for _, name in ipairs(names) do is_there[name] = true end
+  if asked and asked ~= "" then return is_there[asked] and asked or nil end
+  for _, target in ipairs(targets.list) do
+    is_runnable = is_runnable or target.name == host
+    if is_runnable and is_there[target.name] then return target.name end
+  end
+  return nil
+end
+
 --- What `target = "host"` means for a processor (targets.machine). LIBXSMM_TARGET is honoured, so that a lower target
 --- can be tried everywhere.
 function targets.host(machine)

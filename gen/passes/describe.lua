@@ -75,6 +75,7 @@ local keywords = words.set { "true", "false", "nil" }
 
 local function parse_value(budget, argument, text)
   if text:match("^[%a_][%w_]*$") and not keywords[text] then return text end
+  if argument:match("^target=") and text:match("^[%w_, ]*,[%w_, ]*$") then return text end -- a list is one value
   local ok, value = evaluate(budget, "return (" .. text .. "\n)", "value")
   if ok then return value end
   local why = "is neither a Lua literal nor a bare word"

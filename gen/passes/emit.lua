@@ -133,8 +133,12 @@ local function values_of(state)
     arena_bytes = math.max(arena_bytes, arena_of(entry, "ship"))
     trace_bytes = math.max(trace_bytes, arena_of(entry, "trace"))
   end
+  local own = spec.name .. state.build_suffix
   return {
     name = spec.name, upper = spec.name:upper(), generator = version.generator,
+    own = own, own_upper = own:upper(), build_suffix = state.build_suffix, is_first = state == state.builds[1],
+    program_suffix = state == state.builds[1] and "" or state.build_suffix,
+    descriptor = (state == state.builds[1] and spec.name or own) .. "_descriptor",
     runtime_version = version.runtime, abi = version.abi, target = spec.target,
     description = c.comment(file), description_literal = c.string(file),
     description_hash = description_hash(state),
@@ -233,7 +237,7 @@ end
 
 -- An entry's sources: shipped code for each number of workers, each with its profile, and the trace.
 local function sources(values, state, add)
-  local name, entry_name = state.spec.name, state.entry_name
+  local name, entry_name = values.own, state.entry_name
   local ships = {}
   for _, program in ipairs(state.programs) do
     if program.variant == "ship" then
@@ -254,32 +258,32 @@ local function sources(values, state, add)
   return ships
 end
 
-function emit.run(state)
-  local values, described = with(values_of(state), emit_lengths.values(state)), emit_descriptor.values(state)
-  local name = state.spec.name
-  local functions, products, rows = {}, {}, {}
-  local lanes = targets.by_name[state.spec.target].vector
-  for i, fn in ipairs(state.functions) do
-    functions[i] = function_of(fn, lanes)
-    table.insert(functions[i].is_product and products or rows, functions[i])
+-- The code of one target: adds its steps, and returns the values of its other files: entries; functions, rows,
+-- products, fallbacks and strips of its operations and kernels; described: what its descriptor says.
+local function build_of(build, add)
+  local values, described = with(values_of(build), emit_lengths.values(build)), emit_descriptor.values(build)
+  values.described, values.functions, values.rows, values.products = described, {}, {}, {}
+  local lanes = targets.by_name[build.spec.target].vector
+  for i, fn in ipairs(build.functions) do
+    values.functions[i] = function_of(fn, lanes)
+    table.insert(values.functions[i].is_product and values.products or values.rows, values.functions[i])
   end
-  values.has_products = #products > 0
-  local fallbacks, in_c = {}, own_kernels_of(state)
-  for i, kernel in ipairs(state.fallbacks) do
+  values.has_products = #values.products > 0
+  local in_c = own_kernels_of(build)
+  values.fallbacks = {}
+  for i, kernel in ipairs(build.fallbacks) do
     in_c[#in_c + 1] = kernel
-    fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")
+    values.fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")
   end
-  state.files, values.entries = {}, {}
-  local function add(file, skeleton, more)
-    state.files[#state.files + 1] = { name = file, text = template.open(state.root, skeleton)(more) }
-  end
-  for i, entry in ipairs(state.entries) do
+  values.strips = product.strips(in_c)
+  values.entries = {}
+  for i, entry in ipairs(build.entries) do
     local of_entry = entry_values(values, entry)
     of_entry.ships = sources(of_entry, entry, add)
     of_entry.linkage = of_entry.ships[1].linkage
     values.entries[i] = with(with(of_entry, emit_bound.values(entry)), described.of_entries[i])
   end
-  values.is_teamed = #state.spec.workers > 1
+  values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(form)
     local list = {}
     for i, entry in ipairs(values.entries) do list[i] = form:gsub("@", entry.suffix) end
@@ -287,17 +291,62 @@ function emit.run(state)
   end
   values.traces, values.profiles = one_an_entry("trace@"), one_an_entry("profile@")
   values.parts = one_an_entry("{ part_products@, part_kernels@, part_rows@ }")
-  values.has_text = state.tokenizer ~= nil
-  values.cmake_libraries = values.has_text and "pthread;m;utf8proc;pcre2-8" or "pthread;m"
-  values.text_libraries = values.has_text and " -lutf8proc -lpcre2-8" or ""
+  return values
+end
+
+-- What targets describe alike is there once: the suffix of the first target whose list, by name, is this one's.
+local function first_with(builds, name, values)
+  local text = table.concat(values.described[name], "\n")
+  for _, build in ipairs(builds) do
+    if table.concat(build.described[name], "\n") == text then return build.build_suffix end
+  end
+end
+
+-- The values of the files that all targets share, over those of the first. What an operation, a checkpoint and the
+-- order of weights are does not depend on the target.
+local function model_values(state, builds)
+  local first, most = builds[1], { arena_bytes = 0, weight_bytes = 0 }
+  for _, build in ipairs(builds) do
+    for name, bytes in pairs(most) do most[name] = math.max(bytes, build[name]) end
+    build.tensors_of = first_with(builds, "tensor_rows", build)
+    build.weights_of = first_with(builds, "weight_rows", build)
+    for i, entry in ipairs(build.entries) do
+      assert(table.concat(entry.op_rows) == table.concat(first.entries[i].op_rows), "operations differ by target")
+    end
+    for _, name in ipairs { "attribute_lists", "stored_names", "stored_rows", "view_rows" } do
+      assert(first_with(builds, name, build) == first.build_suffix, name .. " differ by target")
+    end
+  end
+  return with(first, { targets = builds, target = table.concat(state.target_names, ", "),
+    arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
+    cmake_libraries = state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m",
+    text_libraries = state.tokenizer and " -lutf8proc -lpcre2-8" or "" })
+end
+
+local function add_operations(add, values)
+  add(values.own .. "_ops.h", "ops.h.in", values)
+  add(values.own .. "_ops.c", "ops.c.in", with(values, { functions = values.rows }))
+  add(values.own .. "_kernels.c", "kernels.c.in", values)
+end
+
+local function add_program(add, build, values, shared)
+  add(values.own .. "_program.c", "program.c.in", with(values, { has_text = shared.has_text and values.is_first,
+    targets = shared.targets }))
+  add(linkage.roof(values.build_suffix) .. ".c", "roof.c.in", with(values, emit_roof.values(build)))
+end
+
+function emit.run(state)
+  state.files = {}
+  local function add(file, skeleton, more)
+    state.files[#state.files + 1] = { name = file, text = template.open(state.root, skeleton)(more) }
+  end
+  local builds = {}
+  for i, build in ipairs(state.builds) do builds[i] = build_of(build, add) end
+  local values, name = model_values(state, builds), state.spec.name
   add(name .. ".h", "model.h.in", values)
-  add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
-  add(name .. "_ops.c", "ops.c.in", with(values, { functions = rows }))
-  add(name .. "_kernels.c", "kernels.c.in", with(values, { products = products, fallbacks = fallbacks,
-    strips = product.strips(in_c) }))
-  add(name .. "_model.c", "model.c.in", with(values, described))
-  add(name .. "_program.c", "program.c.in", values)
-  add("attn2c_roof.c", "roof.c.in", with(values, emit_roof.values(state)))
+  for _, build in ipairs(builds) do add_operations(add, build) end
+  add(name .. "_model.c", "model.c.in", with(values, builds[1].described))
+  for i, build in ipairs(state.builds) do add_program(add, build, builds[i], values) end
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)
   add(name .. "-config.cmake", "model-config.cmake.in", values)

@@ -1,7 +1,8 @@
 -- kernels: the distinct kernel shapes, tiles and row operations of all entries' programs, numbered and
 -- named in order of first use, and the batches of blocks that products reduce over.
 --
--- Before: programs with offsets.  After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
+-- Before: programs with offsets; build_suffix: what is behind the names of functions where there are several targets.
+-- After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
 -- state.functions = list of { name, step }; state.fallbacks = a kernel in C for each shape; each call of a product of
 -- libxsmm has kernel_index and batch_name, each other product, tile, map and row step has function_name.
 local operands = require("data.operands")
@@ -82,7 +83,8 @@ end
 local Namer = {}
 Namer.__index = Namer
 
-local function namer() return setmetatable({ by_key = {}, taken = {} }, Namer) end
+-- suffix: what stands behind each name.
+local function namer(suffix) return setmetatable({ by_key = {}, taken = {}, suffix = suffix }, Namer) end
 
 -- The name for a key; the first of a base has it plain, the others a number.
 function Namer:name(key, base)
@@ -90,7 +92,7 @@ function Namer:name(key, base)
   if name then return name, false end
   local number = (self.taken[base] or 0) + 1
   self.taken[base] = number
-  name = number == 1 and base or base .. "_" .. number
+  name = (number == 1 and base or base .. "_" .. number) .. self.suffix
   self.by_key[key] = name
   return name, true
 end
@@ -160,8 +162,8 @@ end
 
 function kernels.run(state)
   state.kernels, state.batches, state.functions = {}, {}, {}
-  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, products = {}, steps = {}, batches = namer(),
-    functions = namer() }
+  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, products = {}, steps = {},
+    batches = namer((state.build_suffix or ""):upper()), functions = namer(state.build_suffix or "") }
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
       schedule.each(program, function(step)

@@ -4,7 +4,9 @@
 -- Before: state.description, state.host (the best target of this machine).  After: state.entries, one for each of the
 -- lists in `batch` and `seq` (state.is_listed), the largest last. An entry is a state of its own that inherits from
 -- the model's: { entry_name, spec (every key present), before = the larger ones, which passes take first }. state.spec
--- is that of the largest.
+-- is that of the largest. state.builds: the model for each of its targets, the one that asks most of a machine first:
+-- the state itself, and others that inherit from it and have spec, entries and build_suffix ("_avx2") of their own; of a
+-- list the first has a suffix, too. state.target_names: of all of them.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
@@ -13,6 +15,7 @@ local layers = require("passes.validate.layers")
 local projections = require("passes.validate.projections")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
+local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
 local words = require("common.words")
 
@@ -382,7 +385,7 @@ local function resolve_memory(say, spec, description)
   projections.check_memory(say, spec)
 end
 
-local function resolve(say, spec, given, host)
+local function resolve(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
   check_qkv(say, spec, given)
   resolve_layers(say, spec, given)
@@ -402,7 +405,6 @@ local function resolve(say, spec, given, host)
     say("kv_layout", "heads_first goes with past, or with input = qkv() whose keys or values are not projected "
       .. "(projections = false, or { k = false, v = false })")
   end
-  if spec.target == "host" then spec.target = host end
   spec.plan = spec.plan or {}
   local target = targets.by_name[spec.target] -- none where it was refused
   if target and not target.has_libxsmm then
@@ -455,33 +457,57 @@ local function check_known(say, description)
   end
 end
 
-local function spec_of(say, description, host)
+local function spec_of(say, description)
   local spec = {}
   read_fields(say, keys.list, description, spec)
-  resolve(say, spec, description, host)
+  resolve(say, spec, description)
   return spec
 end
+
+-- Fills build.entries and build.spec, of one target.
+local function add_entries(say, raise, build, description, list)
+  local before, longest = {}, {}
+  build.entries = {}
+  for i = #list, 1, -1 do
+    local spec = spec_of(say, sized(description, list[i], longest))
+    raise()
+    sizes.resolve(say, spec, build.is_listed)
+    raise()
+    if i == #list then longest = spec end
+    local entry = setmetatable({ spec = spec, before = table.move(before, 1, #before, 1, {}),
+      entry_name = sizes.entry_name(description, spec) }, { __index = build })
+    build.entries[i], before[#before + 1] = entry, entry
+  end
+  build.spec = longest
+end
+
+-- The description for one target.
+local function aimed(description, name)
+  local copy = {}
+  for key, value in pairs(description) do copy[key] = value end
+  copy.target = name
+  return copy
+end
+
+local of_target
+for _, field in ipairs(keys.list) do if field.key == "target" then of_target = field end end
 
 --- Faults: usage, with all that is wrong.
 function validate.run(state)
   local say, raise = listener(state.file)
   local description = state.description
   check_known(say, description)
+  local names = targets_of(say, of_target, description.target, state.host)
+  description = aimed(description, names[1])
   local list, listed = sizes.entries(say, description), sizes.are_listed(description)
   if not list then raise() end
-  state.entries, state.is_listed = {}, listed
-  local before, longest = {}, {}
-  for i = #list, 1, -1 do
-    local spec = spec_of(say, sized(description, list[i], longest), state.host)
-    raise()
-    sizes.resolve(say, spec, listed)
-    raise()
-    if i == #list then longest = spec end
-    local entry = setmetatable({ spec = spec, before = table.move(before, 1, #before, 1, {}),
-      entry_name = sizes.entry_name(description, spec) }, { __index = state })
-    state.entries[i], before[#before + 1] = entry, entry
+  state.is_listed, state.target_names, state.builds = listed, names, {}
+  for i, name in ipairs(names) do
+    local build = i == 1 and state or setmetatable({}, { __index = state })
+    build.build_suffix = #names > 1 and "_" .. name or ""
+    add_entries(say, raise, build, aimed(description, name), list)
+    state.builds[i] = build
   end
-  state.spec = longest
 end
 
 --- Every key, sorted, with its resolved value.

@@ -187,6 +187,10 @@ typedef struct attn2c_descriptor {
   const attn2c_lengths *lengths;        /* of a model whose N_forward takes any length; NULL: it takes one */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
+  /* The same model for each of its targets, this one among them, ended by NULL: the one that asks most of a
+   * machine first. They differ in code, layout of weights and arena, and agree in all else: entries, ops and
+   * the order of weights. NULL: this one alone. */
+  const struct attn2c_descriptor *const *variants;
 } attn2c_descriptor;
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Parts that are alike and

@@ -21,4 +21,11 @@ void attn2c_code_free(attn2c_code *code);
 /* 1 when this machine has the instructions of the target, else 0 and a line of message. */
 int attn2c_machine_runs(const char *target, attn2c_message *message);
 
+/* The model for the target that is used here: the one that ATTN2C_TARGET names in the environment, else the
+ * first of its variants that this machine can run; a model for one target is not asked whether it can.
+ * ATTN2C_USAGE: it is not for the target that is named; ATTN2C_MACHINE: this machine can run none, or not
+ * that one, and *chosen is the first, or that one. A line of message each. */
+int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descriptor **chosen,
+                          attn2c_message *message);
+
 #endif

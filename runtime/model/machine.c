@@ -1,7 +1,12 @@
-/* machine.c - whether this machine has the instructions that a target's code uses. Compiled
- * without any of them, so that the answer can be given where they are missing. */
+/* machine.c - whether this machine has the instructions that a target's code uses, and which of a
+ * model's targets is used. Compiled without any of them, so that the answer can be given where they are
+ * missing. */
 #include "base/processor.h"
 #include "model/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int attn2c_machine_runs(const char *target, attn2c_message *message) {
   const char *missing = attn2c_missing(target);
@@ -9,4 +14,48 @@ int attn2c_machine_runs(const char *target, attn2c_message *message) {
   attn2c_say(message, "made for %s, and this machine lacks %s; make it again with target=host here", target,
              missing);
   return 0;
+}
+
+/* The targets by name, "avx512, avx2". */
+static const char *names_of(const attn2c_descriptor *const *list, char text[128]) {
+  size_t used = 0;
+  for (int i = 0; list[i] && used < 128; i++)
+    used += (size_t)snprintf(text + used, 128 - used, "%s%s", i > 0 ? ", " : "", list[i]->target);
+  return text;
+}
+
+static int choose_named(const char *asked, const attn2c_descriptor *const *list,
+                        const attn2c_descriptor **chosen, attn2c_message *message) {
+  char names[128];
+  for (int i = 0; list[i]; i++) {
+    if (strcmp(asked, list[i]->target) != 0) continue;
+    const char *missing = attn2c_missing(asked);
+    *chosen = list[i];
+    if (!missing) return ATTN2C_OK;
+    attn2c_say(message, "ATTN2C_TARGET: %s, and this machine lacks %s", asked, missing);
+    return ATTN2C_MACHINE;
+  }
+  attn2c_say(message, "ATTN2C_TARGET: %.40s, but %s is made for %s", asked, list[0]->name,
+             names_of(list, names));
+  return ATTN2C_USAGE;
+}
+
+int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descriptor **chosen,
+                          attn2c_message *message) {
+  const attn2c_descriptor *const alone[] = {model, NULL};
+  const attn2c_descriptor *const *list = model->variants ? model->variants : alone;
+  const char *asked = getenv("ATTN2C_TARGET"), *missing = NULL;
+  char names[128];
+  *chosen = list[0];
+  if (asked && asked[0] != '\0') return choose_named(asked, list, chosen, message);
+  if (!model->variants) return ATTN2C_OK; /* opening says what is missing */
+  for (int i = 0; list[i]; i++) {
+    missing = attn2c_missing(list[i]->target);
+    if (missing) continue;
+    *chosen = list[i];
+    return ATTN2C_OK;
+  }
+  attn2c_say(message, "made for %s, and this machine lacks %s; make it again with target=host here",
+             names_of(list, names), missing);
+  return ATTN2C_MACHINE;
 }

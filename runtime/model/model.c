@@ -15,11 +15,12 @@ static int workers_for(int threads) {
   return workers;
 }
 
-/* The packed block: the source's own, or one that its weights are packed into. */
+/* The packed block: the source's own, where it is of this target, or one that its weights are packed into. */
 static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
   const attn2c_descriptor *descriptor = model->descriptor;
-  model->packed = attn2c_packed_hold(attn2c_source_packed(source));
-  if (model->packed) {
+  attn2c_packed *packed = attn2c_source_packed(source);
+  if (packed && attn2c_packed_model(packed) == descriptor) {
+    model->packed = attn2c_packed_hold(packed);
     model->weights = attn2c_packed_block(model->packed);
     model->own = attn2c_packed_owned(model->packed);
     return ATTN2C_OK;
@@ -83,8 +84,10 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
     return ATTN2C_USAGE;
   }
   attn2c_source *source = NULL;
-  const int status = path ? attn2c_source_file(path, descriptor, &source, &message)
-                          : attn2c_source_embedded(descriptor, &source, &message);
+  int status = attn2c_machine_choose(descriptor, &descriptor, &message);
+  if (status != ATTN2C_OK) return status;
+  status = path ? attn2c_source_file(path, descriptor, &source, &message)
+                : attn2c_source_embedded(descriptor, &source, &message);
   return open_from(descriptor, status, source, model, &message);
 }
 
@@ -98,7 +101,9 @@ int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *by
     return ATTN2C_USAGE;
   }
   attn2c_source *source = NULL;
-  const int status = attn2c_source_memory(bytes, count, descriptor, &source, &message);
+  int status = attn2c_machine_choose(descriptor, &descriptor, &message);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_source_memory(bytes, count, descriptor, &source, &message);
   return open_from(descriptor, status, source, model, &message);
 }
 

@@ -6,8 +6,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "model/dispatch.h"
+#include "base/processor.h"
 #include "base/text_facts.h"
+#include "model/dispatch.h"
 #include "program/inputs.h"
 #include "weights/packed_header.h"
 
@@ -74,12 +75,27 @@ static const char *embedded_form(const attn2c_descriptor *model) {
                                                                                      : "checkpoint";
 }
 
+/* Of several targets also the one in use, which is this model's. */
+static void print_targets(const attn2c_descriptor *model, FILE *out) {
+  const char *missing = attn2c_missing(model->target);
+  fprintf(out, "%-13s", "target");
+  for (int i = 0; model->variants && model->variants[i]; i++)
+    fprintf(out, "%s%s", model->variants[i]->target, model->variants[i + 1] ? ", " : "\n");
+  if (!model->variants)
+    fprintf(out, "%s\n", model->target);
+  else if (missing)
+    fprintf(out, "%-13snone, for this machine lacks %s; what follows is of %s\n", "in use", missing,
+            model->target);
+  else
+    fprintf(out, "%-13s%s; what follows is of this one\n", "in use", model->target);
+}
+
 static void print_table(const attn2c_program *program, FILE *out) {
   const attn2c_descriptor *model = program->model;
   fprintf(out, "%-13s%s\n", "model", model->name);
   fprintf(out, "%-13s%s, ABI %d\n", "generator", model->generator, model->abi);
   fprintf(out, "%-13s%s (%s)\n", "description", model->description, model->description_hash);
-  fprintf(out, "%-13s%s\n", "target", model->target);
+  print_targets(model, out);
   fprintf(out, "%-13s%d\n", "threads", model->threads);
   if (model->saved_by_two > 0.0) {
     fprintf(out, "%-13spays: it takes %.0f%% of the work\n", "a second one", 100.0 * model->saved_by_two);
@@ -194,6 +210,17 @@ static int json_lengths(const attn2c_program *program, json_t *object) {
   return json_object_set_new(object, "tokens", json_pack("{s:I, s:I}", "least", least, "most", most));
 }
 
+/* Sets object.targets to the names of several, and object.in_use to the one that is used, or null. */
+static int json_targets(const attn2c_descriptor *model, json_t *object) {
+  if (!model->variants) return 0;
+  json_t *list = json_array();
+  if (json_object_set_new(object, "targets", list) != 0) return -1;
+  for (int i = 0; model->variants[i]; i++)
+    if (json_array_append_new(list, json_string(model->variants[i]->target)) != 0) return -1;
+  return json_object_set_new(object, "in_use",
+                             attn2c_missing(model->target) ? json_null() : json_string(model->target));
+}
+
 static int print_json(const attn2c_program *program, FILE *out) {
   const attn2c_descriptor *model = program->model;
   json_t *object = json_pack(
@@ -212,7 +239,7 @@ static int print_json(const attn2c_program *program, FILE *out) {
   if (object != NULL && json_object_set_new(object, "second_thread", second) == 0 &&
       (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
       json_lengths(program, object) == 0 && json_entries(model, object) == 0 &&
-      json_text(model, object) == 0 && json_kernels(model, object) == 0) {
+      json_targets(model, object) == 0 && json_text(model, object) == 0 && json_kernels(model, object) == 0) {
     text = json_dumps(object, JSON_INDENT(2));
   }
   json_decref(object);

@@ -18,6 +18,9 @@
 
 extern const attn2c_program attn2c_the_program;
 
+/* Of a model for several targets: the program for each, ended by NULL; others do not have it. */
+extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));
+
 /* Room for a line for each weight of a large checkpoint. */
 static char text[1 << 20];
 
@@ -47,6 +50,23 @@ static void end_by_bus_error(int number) {
   _exit(ATTN2C_IO);
 }
 
+/* The program for the target that is used here. A machine that can run none of them may still ask for facts
+ * and pack weights. */
+static int choose(const attn2c_arguments *arguments, const attn2c_program **program,
+                  attn2c_message *message) {
+  const attn2c_descriptor *chosen;
+  attn2c_message quiet = attn2c_message_make(NULL, 0);
+  const int needs_none =
+      arguments->command == ATTN2C_COMMAND_INFO || arguments->command == ATTN2C_COMMAND_PACK;
+  int status = attn2c_machine_choose(attn2c_the_program.model, &chosen, needs_none ? &quiet : message);
+  if (needs_none && status == ATTN2C_USAGE)
+    status = attn2c_machine_choose(attn2c_the_program.model, &chosen, message);
+  *program = &attn2c_the_program;
+  for (int i = 0; &attn2c_the_programs && attn2c_the_programs[i]; i++)
+    if (attn2c_the_programs[i]->model == chosen) *program = attn2c_the_programs[i];
+  return needs_none && status == ATTN2C_MACHINE ? ATTN2C_OK : status;
+}
+
 static int run_command(const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_program *program = &attn2c_the_program;
   if (arguments->help) {
@@ -58,6 +78,8 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     attn2c_arguments_version(program->model, stdout);
     return ATTN2C_OK;
   }
+  const int status = choose(arguments, &program, message);
+  if (status != ATTN2C_OK) return status;
   switch (arguments->command) {
   case ATTN2C_COMMAND_INFO:
     return attn2c_info_command(program, arguments, stdout, message);

@@ -14,6 +14,7 @@
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
   attn2c_packed *packed;
   attn2c_source *source;
+  int64_t floats = 0;
   int status = attn2c_source_file(path, model, &source, message);
   if (status != ATTN2C_OK) return status;
   packed = attn2c_source_packed(source);
@@ -22,11 +23,12 @@ static int verify_file(const attn2c_descriptor *model, const char *path, FILE *o
     status = ATTN2C_FORMAT;
   } else {
     status = attn2c_packed_verify(packed, message);
+    floats = attn2c_packed_model(packed)->weight_floats;
   }
   attn2c_source_close(source);
   if (status == ATTN2C_OK)
     fprintf(out, "%" PRId64 " bytes of packed weights of %s, as they were packed\n",
-            model->weight_floats * (int64_t)sizeof(float), model->name);
+            floats * (int64_t)sizeof(float), model->name);
   return status;
 }
 
@@ -35,24 +37,23 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
                        attn2c_message *message) {
   attn2c_packed *packed = attn2c_source_packed(source);
   /* Damage must not get a checksum of its own. */
-  if (packed != NULL) {
-    const int status = attn2c_packed_verify(packed, message);
-    return status != ATTN2C_OK ? status
-                               : attn2c_packed_write(path, model, attn2c_packed_block(packed), message);
-  }
+  int status = packed != NULL ? attn2c_packed_verify(packed, message) : ATTN2C_OK;
+  if (status != ATTN2C_OK) return status;
+  if (packed != NULL && attn2c_packed_model(packed) == model)
+    return attn2c_packed_write(path, model, attn2c_packed_block(packed), message);
   float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
   if (block == NULL) {
     attn2c_say(message, "pack: no memory for %" PRId64 " bytes",
                model->weight_floats * (int64_t)sizeof(float));
     return ATTN2C_MEMORY;
   }
-  int status = attn2c_load(model, source, block, attn2c_processors(), message);
+  status = attn2c_load(model, source, block, attn2c_processors(), message);
   if (status == ATTN2C_OK) status = attn2c_packed_write(path, model, block, message);
   attn2c_free(block);
   return status;
 }
 
-static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                      attn2c_message *message) {
   attn2c_source *source;
   int status = attn2c_source_choose(arguments, model, &source, message);
@@ -61,6 +62,9 @@ static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arg
   status = pack_source(model, source, arguments->packed, message);
   attn2c_modes_set(modes);
   attn2c_source_close(source);
+  if (status == ATTN2C_OK && model->variants)
+    fprintf(out, "packed for %s; with another of its targets %s packs them again when it opens them\n",
+            model->target, model->name);
   return status;
 }
 
@@ -94,5 +98,5 @@ int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *
   const int status = verify_arguments(model, arguments, message);
   if (status != ATTN2C_OK) return status;
   return arguments->verify != NULL ? verify_file(model, arguments->verify, out, message)
-                                   : pack_file(model, arguments, message);
+                                   : pack_file(model, arguments, out, message);
 }

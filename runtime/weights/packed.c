@@ -57,6 +57,8 @@ void attn2c_packed_release(attn2c_packed *packed) {
   free(packed);
 }
 
+const attn2c_descriptor *attn2c_packed_model(const attn2c_packed *packed) { return packed->model; }
+
 const float *attn2c_packed_block(const attn2c_packed *packed) { return packed->block; }
 
 float *attn2c_packed_owned(const attn2c_packed *packed) { return packed->own; }
@@ -76,6 +78,7 @@ int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descri
   const unsigned char *header = bytes;
   *packed = NULL;
   if (!attn2c_packed_begins(header, size)) return ATTN2C_OK;
+  if (size >= ATTN2C_PACKED_HEADER) model = attn2c_packed_header_owner(model, header, (int64_t)size);
   const int status = attn2c_packed_header_verify(model, header, (int64_t)size, name, message);
   if (status) return status;
   attn2c_packed *made = make(model, header, name);
@@ -94,8 +97,8 @@ int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descr
   return no_memory("weights in memory", message);
 }
 
-/* The header of an opened file, whether it is one of packed weights, and whether of the model's. */
-static int read_header(const attn2c_file *file, const attn2c_descriptor *model, unsigned char *header,
+/* The header of an opened file, whether it is one of packed weights, and of which variant of the model's. */
+static int read_header(const attn2c_file *file, const attn2c_descriptor **model, unsigned char *header,
                        int *is_packed, attn2c_message *message) {
   const size_t size = file->size < ATTN2C_PACKED_HEADER ? (size_t)file->size : ATTN2C_PACKED_HEADER;
   const size_t start = size < ATTN2C_PACKED_MAGIC ? size : ATTN2C_PACKED_MAGIC;
@@ -103,14 +106,16 @@ static int read_header(const attn2c_file *file, const attn2c_descriptor *model, 
   *is_packed = status == ATTN2C_OK && attn2c_packed_begins(header, start);
   if (!*is_packed) return status;
   status = attn2c_file_read(file, 0, header, size, message);
-  return status ? status : attn2c_packed_header_verify(model, header, file->size, file->name, message);
+  if (status) return status;
+  if (size == ATTN2C_PACKED_HEADER) *model = attn2c_packed_header_owner(*model, header, file->size);
+  return attn2c_packed_header_verify(*model, header, file->size, file->name, message);
 }
 
 static int open_file(const attn2c_file *file, const attn2c_descriptor *model, attn2c_packed **packed,
                      attn2c_message *message) {
   unsigned char header[ATTN2C_PACKED_HEADER];
   int is_packed;
-  int status = read_header(file, model, header, &is_packed, message);
+  int status = read_header(file, &model, header, &is_packed, message);
   if (status || !is_packed) return status;
   attn2c_packed *made = make(model, header, file->name);
   if (!made) return no_memory(file->name, message);

@@ -7,9 +7,10 @@
 
 typedef struct attn2c_packed attn2c_packed;
 
-/* Opens the file at `path` for the model, by its header and size alone. ATTN2C_OK with *packed NULL: it is no
- * file of packed weights. ATTN2C_FORMAT: of another model, cut or damaged, with one line; _IO; _MEMORY. The
- * file may be replaced (by a rename) while it is open, but not cut or written over. */
+/* Opens the file at `path` for the model or another of its variants, by its header and size alone. ATTN2C_OK
+ * with *packed NULL: it is no file of packed weights. ATTN2C_FORMAT: of another model, cut or damaged, with
+ * one line; _IO; _MEMORY. The file may be replaced (by a rename) while it is open, but not cut or written
+ * over. */
 int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_packed **packed,
                        attn2c_message *message);
 /* The same of bytes in memory, which are copied. */
@@ -19,7 +20,9 @@ int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descr
 int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descriptor *model,
                              attn2c_packed **packed, attn2c_message *message);
 
-/* The packed block, model->weight_floats, read-only. */
+/* The variant of the model whose layout the block has. */
+const attn2c_descriptor *attn2c_packed_model(const attn2c_packed *packed);
+/* The packed block, the variant's weight_floats, read-only. */
 const float *attn2c_packed_block(const attn2c_packed *packed);
 /* Has the block be a copy of one's own, which may be written; NULL without memory. */
 float *attn2c_packed_own(attn2c_packed *packed);

@@ -145,3 +145,12 @@ int attn2c_packed_header_verify(const attn2c_descriptor *model, const unsigned c
   if (!is_wrong(model, header, size, what, sizeof what)) return ATTN2C_OK;
   return attn2c_packed_refuse(model, name, what, message);
 }
+
+const attn2c_descriptor *attn2c_packed_header_owner(const attn2c_descriptor *model,
+                                                    const unsigned char *header, int64_t size) {
+  char what[400];
+  if (!model->variants || !is_wrong(model, header, size, what, sizeof what)) return model;
+  for (int i = 0; model->variants[i]; i++)
+    if (!is_wrong(model->variants[i], header, size, what, sizeof what)) return model->variants[i];
+  return model;
+}

@@ -22,6 +22,10 @@ void attn2c_packed_header_make(const attn2c_descriptor *model, uint64_t block_ch
 int attn2c_packed_header_verify(const attn2c_descriptor *model, const unsigned char *header, int64_t size,
                                 const char *name, attn2c_message *message);
 
+/* The variant of the model whose block the header is of; the model itself where it is of none. */
+const attn2c_descriptor *attn2c_packed_header_owner(const attn2c_descriptor *model,
+                                                    const unsigned char *header, int64_t size);
+
 /* The block's checksum that a verified header has. */
 uint64_t attn2c_packed_header_checksum(const unsigned char *header);
 

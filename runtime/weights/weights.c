@@ -229,7 +229,8 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
     return ATTN2C_USAGE;
   }
   if (source->packed) {
-    attn2c_unpack(source->model, index, attn2c_packed_block(source->packed), first, count, values);
+    attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), first,
+                  count, values);
     return ATTN2C_OK;
   }
   if (!source->file) {

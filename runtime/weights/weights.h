@@ -28,7 +28,7 @@ int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_m
  * gives all of its rows or none. */
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message);
-/* Of packed weights: these, which the source holds; else NULL. */
+/* Of packed weights: these, which the source holds, of any of the model's variants; else NULL. */
 attn2c_packed *attn2c_source_packed(const attn2c_source *source);
 /* Tensors of the file that the model does not use: their number, and (index < number) their names. */
 int attn2c_source_unused(const attn2c_source *source);

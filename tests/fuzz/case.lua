@@ -77,10 +77,12 @@ function case.run(description, folder, options)
       return false, "bytes", file.name .. " differs between two runs of the compiler"
     end
   end
-  for _, more in ipairs { "", options.nan and " --nan" } do
-    kind, said = execute(("timeout %d %s/%s check --seed %d%s"):format(CHECK_SECONDS, quote(built),
-      description.name, options.seed, more), log, { [1] = "mismatch" })
-    if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
+  for _, target in ipairs(state.target_names) do
+    for _, more in ipairs { "", options.nan and " --nan" } do
+      kind, said = execute(("ATTN2C_TARGET=%s timeout %d %s/%s check --seed %d%s"):format(target, CHECK_SECONDS,
+        quote(built), description.name, options.seed, more), log, { [1] = "mismatch" })
+      if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
+    end
   end
   os.execute(remove)
   return true

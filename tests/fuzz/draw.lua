@@ -309,7 +309,7 @@ function draw.description(seed, number)
   if chance(20) and stage ~= "tokens" and stage ~= "image" then d.layout = pick { "batch_first", "seq_first" } end
   if stage == "image" and chance(50) then d.seq = nil end
   if chance(40) then d.names = pick { "attn2c", "torch" } end
-  if chance(40) then d.target = pick { "host", "avx2", "x86_64", "generic" } end
+  if chance(40) then d.target = pick { "host", "avx2", "x86_64", "generic", "avx2, x86_64" } end
   if chance(40) then d.kernels = pick { "libxsmm", "libxsmm", "auto", "c" } end
   if chance(40) then d.threads = pick { 0, 1, 2, 2, 3, 4, 8 } end
   if chance(25) then d.reuse = chance(30) end

@@ -22,8 +22,10 @@ end
 
 --- The tuning file that a finished pipeline has used; nil where there is none, or no line of it.
 function again.tuning_of(state)
-  for _, entry in ipairs(state.entries) do
-    if entry.plan.tuning_hash and state.tuning then return state.tuning.file end
+  for _, build in ipairs(state.builds) do
+    for _, entry in ipairs(build.entries) do
+      if entry.plan.tuning_hash and state.tuning then return state.tuning.file end
+    end
   end
   return nil
 end

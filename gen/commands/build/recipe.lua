@@ -65,42 +65,54 @@ local function archive_job(provider, objects)
   return { name = archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
 end
 
--- The objects of the model's library, and those that its program has beside them.
-local function model_objects(spec, target_flags, entry_names, has_text)
-  local name, shipped, program = spec.name, {}, {}
-  local steps = { "-O1", target_flags }
+-- Appends the objects of one target's code: to `shipped` those of the library, to `program` those beside it.
+local function add_build(shipped, program, spec, build, entry_names)
+  local own, flags = spec.name .. build.suffix, build.flags
+  local steps = { "-O1", flags }
   for _, entry_name in ipairs(entry_names) do
     for i, workers in ipairs(spec.workers) do
-      local own = linkage.ship(name, entry_name, workers, i == 1)
-      shipped[#shipped + 1] = object("model", own .. ".c", steps)
-      program[#program + 1] = object("model", own .. ".c", { steps, "-DATTN2C_PROFILE" }, own .. "_profile.o")
+      local ship = linkage.ship(own, entry_name, workers, i == 1)
+      shipped[#shipped + 1] = object("model", ship .. ".c", steps)
+      program[#program + 1] = object("model", ship .. ".c", { steps, "-DATTN2C_PROFILE" }, ship .. "_profile.o")
     end
     -- Lists of calls, which need not be fast here; without optimisation they are compiled in half the time.
-    program[#program + 1] = object("model", linkage.entry(name, entry_name) .. "_trace.c", { "-O0", target_flags })
+    program[#program + 1] = object("model", linkage.entry(own, entry_name) .. "_trace.c", { "-O0", flags })
   end
-  shipped[#shipped + 1] = object("model", name .. "_ops.c", { loops, target_flags })
-  shipped[#shipped + 1] = object("model", name .. "_kernels.c", { loops, target_flags })
+  shipped[#shipped + 1] = object("model", own .. "_ops.c", { loops, flags })
+  shipped[#shipped + 1] = object("model", own .. "_kernels.c", { loops, flags })
+end
+
+-- The objects of the model's library, and those that its program has beside them.
+local function model_objects(spec, builds, entry_names, has_text)
+  local name, shipped, program = spec.name, {}, {}
+  for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entry_names) end
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
   if has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
-  program[#program + 1] = object("model", name .. "_program.c", { "-O1" })
-  program[#program + 1] = object("model", "attn2c_roof.c", { loops, target_flags })
-  program[#program].is_common = true
+  for _, build in ipairs(builds) do
+    program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1" })
+    program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags })
+    program[#program].is_common = true
+  end
   return shipped, program
 end
 
 -- Weights that are linked in: a program without them packs them, or sees that they fit; what that read is not a job's
 -- result, so that it runs each time. Their object is made where the file `weights` is.
-local fitting = {
-  packed = { { INPUTS, "pack", "--weights", WEIGHTS, "-o", RESULT } },
-  stored = { { INPUTS, "pack", "--weights", WEIGHTS, "-o", "/dev/null" }, { "cp", "--", WEIGHTS, RESULT } },
-}
+local fitting = {}
 
-local function weight_jobs(name, form, packer)
+function fitting.packed(packs) return { { packs, "-o", RESULT } } end
+
+function fitting.stored(packs) return { { packs, "-o", "/dev/null" }, { "cp", "--", WEIGHTS, RESULT } } end
+
+-- target: the one that they are packed for, whatever this machine is.
+local function weight_jobs(name, form, packer, target)
   local source = name .. "_weights.c"
+  local packs = { INPUTS, "pack", "--weights", WEIGHTS }
   return {
     object("model", source, "-O1", name .. "_none.o"),
     packer,
-    { name = name .. ".weights", inputs = { packer.name }, is_fresh = true, commands = fitting[form] },
+    { name = name .. ".weights", inputs = { packer.name }, is_fresh = true,
+      environment = { ATTN2C_TARGET = target }, commands = fitting[form](packs) },
     { name = name .. "_weights.o", inputs = { name .. ".weights" }, from = "model", source = source, is_apart = true,
       commands = { { "ln", "-s", "--", INPUTS, "weights" },
         { CC, plain, "-O1", "-DATTN2C_WEIGHTS", CFLAGS, "-c", SOURCE, "-o", RESULT } } },
@@ -125,19 +137,21 @@ end
 --- The shared library's name at run time.
 function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) end
 
---- All jobs of a model with these entries. A job's result is `name`; `inputs` names the jobs whose results it takes;
---- `is_output` says that the result belongs into the model's folder, where links() are beside it; `is_fresh` that it is
---- made each time and not kept; `is_read` that the builder reads its text; `is_common` that its source includes none of
---- the model's own headers; `is_apart` that a source is compiled in a folder of the job's own. options: { providers =
+--- All jobs of a model with these entries. builds: of each of its targets { target, suffix: what is behind its files'
+--- names, flags: of the compiler }; the first is the one that weights are packed for. A job's result is `name`;
+--- `inputs` names the jobs whose results it takes; `is_output` says that the result belongs into the model's folder,
+--- where links() are beside it; `is_fresh` that it is made each time and not kept; `is_read` that the builder reads its
+--- text; `environment` has variables that its commands run with; `is_common` that its source includes none of the
+--- model's own headers; `is_apart` that a source is compiled in a folder of the job's own. options: { providers =
 --- { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the program;
 --- embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether the model takes text }.
 --- The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in NAME_text.c.
-function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
+function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
   local providers = options.providers or { library = "c", program = "c" }
   local runtime = runtime_objects(providers, runtime_sources, options.has_text)
-  local shipped, program = model_objects(spec, target_flags, entry_names, options.has_text)
+  local shipped, program = model_objects(spec, builds, entry_names, options.has_text)
   local of_text = options.has_text and text_libraries or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
@@ -171,7 +185,7 @@ function recipe.jobs(spec, target_flags, runtime_sources, entry_names, options)
   }
   if providers.program ~= providers.library then table.insert(links, 2, archive_job(providers.program, runtime)) end
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
-  local packing = embed and weight_jobs(name, embed, packer)
+  local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   local all = {}
   for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links,
     { versions_job(spec, providers.program, options.has_text) } } do

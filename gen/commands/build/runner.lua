@@ -65,9 +65,9 @@ local function finish(self, job, result, weight)
   self.done = self.done + weight
 end
 
--- What the tools say, for a terminal.
-local function say(child)
-  local said = child.errors .. child.output
+-- What the tools say, for a terminal; of a program of ours that has done its work, nothing but errors.
+local function say(child, is_ours)
+  local said = child.errors .. (is_ours and "" or child.output)
   if said ~= "" then io.stderr:write((said:gsub("[^\n]+", terminal.safe))) end
 end
 
@@ -77,7 +77,8 @@ local function step(self, active)
   active.at = active.at + 1
   local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
   local folder = not job.is_apart and self.folders[job.from] or active.work
-  local child, message = process.start { words = words, folder = folder, gather = "all" }
+  local child, message = process.start { words = words, folder = folder, gather = "all",
+    environment = job.environment }
   if not child then
     faults.raise("io", ("cannot compile %s: %s: %s"):format(job.source or job.name, words[1], message))
   end
@@ -102,7 +103,7 @@ local function go_on(self, active)
   local job, child = active.job, active.child
   self.bar:hide()
   if job.is_fresh and not job.source and child.code ~= 0 then refuse(child) end
-  say(child)
+  say(child, job.environment ~= nil)
   if child.code ~= 0 or child.signal ~= 0 then
     faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(job.source or job.name))
   end

@@ -166,7 +166,9 @@ local function set_for(state)
   local set = given.set
   local function note(...) state.notes[#state.notes + 1] = terminal.safe(given.file .. ": " .. string.format(...)) end
   if set.target ~= state.spec.target then
-    note("made for %s, but the target is %s: ignored", set.target, state.spec.target)
+    if not words.set(state.target_names)[set.target] then -- else it is used for that one
+      note("made for %s, but the target is %s: ignored", set.target, state.spec.target)
+    end
     return nil
   end
   if set.machine ~= state.machine then

@@ -65,6 +65,8 @@ function read.word(say, field, value)
     type(value) == "string" and suggestion(say, value, field.words) or ""))
 end
 
+read.target = read.word -- one of them: targets_of.lua reads lists
+
 function read.name(say, field, value)
   local is_name = type(value) == "string" and #value <= 40 and value:match("^[a-z][a-z0-9_]*$")
   if not is_name or (field.of_model and reserved.keywords[value]) then

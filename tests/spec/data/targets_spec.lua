@@ -36,6 +36,22 @@ describe("targets", function()
   end)
 end)
 
+describe("of a list, the target in use", function()
+  local names = { "avx512", "avx2", "x86_64" }
+
+  it("is the first that the machine can run, or the one that is asked for", function()
+    for _, each in ipairs(names) do assert.equal(each, targets.in_use(names, each)) end
+    assert.equal("x86_64", targets.in_use({ "avx512", "x86_64" }, "avx2", ""))
+    assert.equal("avx512", targets.in_use(names, "avx2", "avx512"))
+  end)
+
+  it("is none where there is none", function()
+    assert.is_nil(targets.in_use({ "avx512" }, "avx2"))
+    assert.is_nil(targets.in_use(names, "avx2", "sse"))
+    assert.is_nil(targets.in_use(names, "aarch64"))
+  end)
+end)
+
 describe("the host", function()
   local function host(asked)
     local program = "\"package.path='%s/gen/?.lua' local t=require('data.targets') "

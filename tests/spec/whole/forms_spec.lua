@@ -49,6 +49,8 @@ local forms = {
   { "every pool of the rows that attention_mask keeps, in two micro-batches", { input = tokens(), batch = 3,
     mask = "attention_mask", plan = { group_tokens = 26 }, output = { { stage = "pool",
       over = { "mean", "max", "first", "last", "root", "weighted" } }, { stage = "normalise" } } } },
+  { "two targets of several lengths and workers", { target = "avx2, x86_64", seq = { 3, 9 }, threads = 2, layers = 2,
+    mask = "padding", input = tokens(), output = { { stage = "pool", over = "mean" } } } },
   { "an image and its class token", { input = { stage = "image", channels = 2, height = 6, width = 9, patch = 3 },
     seq = 7, norm = "pre", final_norm = true,
     output = { { stage = "pool", over = "first" }, { stage = "normalise" } } } },

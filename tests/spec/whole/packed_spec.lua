@@ -1,9 +1,9 @@
 -- packed_spec.lua: weights as they lie in memory: written by `pack`, taken wherever a checkpoint is, linked into
 -- library and program; of another model, cut, changed, in places of any name, on a full disk.
 local helper = require("tests.spec.helper")
+local checkpoints = require("tests.spec.checkpoint")
 local files = require("common.files")
 local lfs = require("lfs")
-local pipeline = require("pipeline")
 local process = require("common.process")
 
 local root = helper.absolute_root()
@@ -35,39 +35,6 @@ end
 local function read(name) return assert(files.read(here .. "/" .. name), name) end
 local function write(name, text) helper.write(here .. "/" .. name, text) end
 
--- A checkpoint of a description's tensors, of values that F16 has, in F32 or F16.
-local function checkpoint(description, dtype)
-  local state = pipeline.run(helper.root, here .. "/" .. description, {}, "graph").entries[1]
-  local header, data, at, seed = {}, {}, 0, 7
-  for _, name in ipairs(state.graph.weights) do
-    local tensor = state.graph.tensors[name]
-    if tensor.rule then
-      local count, values = 1, {}
-      for _, n in ipairs(tensor.shape) do count = count * n end
-      for i = 1, count do
-        seed = (seed * 1103515245 + 12345) % 2147483648
-        local sign, exponent, fraction = seed >> 30, 9 + (seed >> 20) % 5, (seed >> 8) & 1023
-        local value = (sign == 1 and -1 or 1) * (1 + fraction / 1024) * 2.0 ^ (exponent - 15)
-        values[i] = dtype == "F16" and string.pack("<I2", sign << 15 | exponent << 10 | fraction)
-          or string.pack("<f", value)
-      end
-      local text = table.concat(values)
-      header[#header + 1] = ('"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}'):format(tensor.rule.names[1],
-        dtype, table.concat(tensor.from.stored[1].shape, ","), at, at + #text)
-      data[#data + 1], at = text, at + #text
-    end
-  end
-  local text = "{" .. table.concat(header, ",") .. "}"
-  return string.pack("<I8", #text) .. text .. table.concat(data)
-end
-
-local function npy(shape, values)
-  local header = ("{'descr': '<i4', 'fortran_order': False, 'shape': (%s), }"):format(shape)
-  header = header .. (" "):rep((64 - (10 + #header + 1) % 64) % 64) .. "\n"
-  return "\x93NUMPY\1\0" .. string.pack("<I2", #header) .. header
-    .. string.pack("<" .. ("i4"):rep(#values), table.unpack(values))
-end
-
 local inputs = { "--input", "ids=ids.npy", "--input", "lengths=lengths.npy" }
 
 -- What a program answers; weights: nil for its own.
@@ -87,10 +54,10 @@ setup(function()
   if lfs.attributes(here, "mode") then files.remove_folder(here) end
   files.make_folder(here)
   write("tiny.lua", TINY)
-  write("tiny.st", checkpoint("tiny.lua", "F32"))
-  write("narrow.st", checkpoint("tiny.lua", "F16"))
-  write("ids.npy", npy("3, 5", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 3, 6, 9, 1 }))
-  write("lengths.npy", npy("3,", { 5, 3, 1 }))
+  write("tiny.st", checkpoints.text(here .. "/tiny.lua", "F32"))
+  write("narrow.st", checkpoints.text(here .. "/tiny.lua", "F16"))
+  write("ids.npy", checkpoints.npy("3, 5", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 3, 6, 9, 1 }))
+  write("lengths.npy", checkpoints.npy("3,", { 5, 3, 1 }))
   runs(attn2c("build", "tiny.lua", "-o", "tiny"))
   runs { "tiny/tiny", "pack", "--weights", "tiny.st", "-o", "tiny.weights" }
   expected = answer("tiny/tiny", "tiny.st")

@@ -4,12 +4,13 @@ local recipe = require("commands.build.recipe")
 
 local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/main.c" }
 
-local function jobs(more, options)
+local function jobs(more, options, builds)
   local spec = { name = "tiny", threads = 1, workers = { 1 } }
   options = options or {}
   options.providers = options.providers or { library = "libxsmm", program = "libxsmm" }
   for key, value in pairs(more or {}) do spec[key] = value end
-  local list, by_name = recipe.jobs(spec, { "-mavx2" }, SOURCES, { "forward" }, options), {}
+  builds = builds or { { target = "avx2", suffix = "", flags = { "-mavx2" } } }
+  local list, by_name = recipe.jobs(spec, builds, SOURCES, { "forward" }, options), {}
   for _, job in ipairs(list) do
     assert.is_nil(by_name[job.name])
     by_name[job.name] = job
@@ -89,6 +90,7 @@ describe("the recipe", function()
     local by_name, list = jobs(nil, { embed = "packed" })
     assert.equal("in pack --weights /u/w -o /w/out", line(by_name["tiny.weights"]))
     assert.same({ "tiny.packer" }, by_name["tiny.weights"].inputs)
+    assert.same({ ATTN2C_TARGET = "avx2" }, by_name["tiny.weights"].environment)
     assert.equal("ln -s -- in weights", line(by_name["tiny_weights.o"]))
     assert.truthy(line(by_name["tiny_weights.o"], 2):find("-O1 -DATTN2C_WEIGHTS -DX -c /m/source.c -o /w/out", 1, true))
     for _, job in ipairs(list) do
@@ -106,6 +108,18 @@ describe("the recipe", function()
     end)())
     for _, name in ipairs { "tiny.packer", "tiny.weights", "tiny_weights.o", "tiny_none.o" } do
       assert.is_nil(jobs()[name])
+    end
+  end)
+
+  it("compiles the code of each target with its flags, and once what all of them share", function()
+    local by_name = jobs(nil, nil, { { target = "avx2", suffix = "_avx2", flags = { "-mavx2" } },
+      { target = "x86_64", suffix = "_x86_64", flags = {} } })
+    for _, form in ipairs { "tiny%s.o", "tiny%s_ops.o", "tiny%s_kernels.o", "tiny%s_trace.o", "attn2c_roof%s.o" } do
+      assert.truthy(line(by_name[form:format("_avx2")]):find(" -mavx2 ", 1, true))
+      assert.is_nil(line(by_name[form:format("_x86_64")]):find("-mavx", 1, true))
+    end
+    for _, name in ipairs { "tiny_model.o", "tiny_avx2_program.o" } do
+      assert.is_nil(line(by_name[name]):find("-mavx", 1, true))
     end
   end)
 

@@ -1,0 +1,55 @@
+-- targets_of.lua: the targets of a description: one, or a list, { "avx512", "avx2" } or "avx512, avx2", for a library
+-- that picks one of them when a model is opened.
+local faults = require("common.faults")
+local readers = require("passes.validate.readers")
+local targets = require("data.targets")
+
+-- The words of a list; nil where the value is none.
+local function words_of(value)
+  if type(value) == "string" and value:find(",", 1, true) then
+    local list = {}
+    for word in (value .. ","):gmatch("%s*([^,]-)%s*,") do list[#list + 1] = word end
+    return list
+  end
+  return type(value) == "table" and value or nil
+end
+
+-- A list, or nil after a fault, which is said.
+local function read_list(say, field, list)
+  local count, seen, first = 0, {}, nil
+  for place in pairs(list) do
+    count = count + 1
+    if math.type(place) ~= "integer" then
+      return say(field.key, "a list has names of targets alone: { \"avx512\", \"avx2\" }")
+    end
+  end
+  if count == 0 then return say(field.key, "an empty list, but the name of a target or a list of them is needed") end
+  for _, word in ipairs(list) do
+    local name = readers.read.word(say, field, word)
+    local target = targets.by_name[name]
+    if not name then return nil end
+    if seen[name] then return say(field.key, ("%s is given twice"):format(faults.quote(name))) end
+    if count > 1 and not (target and target.machine) then
+      return say(field.key, ("%s stands alone; a list has targets of one processor: \"avx512, avx2, x86_64\"")
+        :format(faults.quote(name)))
+    end
+    if first and target.machine ~= first.machine then
+      return say(field.key, ("%s and %s are of different processors, but one library is for one"):format(
+        faults.quote(first.name), faults.quote(name)))
+    end
+    seen[name], first = true, first or target
+  end
+  return seen
+end
+
+--- The names of a description's targets, those that ask most of a machine first; the machine's own after a fault. host: what "host" means; field: of the table of keys.
+return function(say, field, value, host)
+  if value == nil then value = field.default end
+  local list = words_of(value)
+  local seen = read_list(say, field, list or { value })
+  if not seen then return { host } end
+  if seen.host then return { host } end
+  local names = {}
+  for _, target in ipairs(targets.list) do if seen[target.name] then names[#names + 1] = target.name end end
+  return names
+end
