@@ -86,8 +86,8 @@ bench: packages ## time the models of the README against the roof of this machin
 	@bash tests/bench/models.sh
 	@bash tests/bench/options.sh
 
-bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (takes a while; installs them under out/)
-	@bash tests/bench/peers/run.sh $(RACE)
+bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (ISA=avx2: OpenVINO alone; installs them under out/)
+	@ISA=$(ISA) bash tests/bench/peers/run.sh $(RACE)
 
 bench-load: packages ## time two threads against one, on a quiet machine and beside six busy processes
 	@bash tests/bench/load.sh

@@ -32,7 +32,9 @@
 --                 tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
 -- deep_c: the same as `deep`, which follows, for kernels in C: panels of one strip's vectors (48 floats on AVX-512, 16
--- on AVX2), and the panel behind asked for. Measured on a Zen 4-class machine (tests/bench/LOG.md).
+-- on AVX2), and the panel behind asked for. Two strips of rows ask for nothing on AVX-512: the second reads from the
+-- second-level cache what the first has made the processor fetch by itself, and asking a panel ahead took 1.05 to 1.3
+-- times as long. Measured on a Zen 4-class machine (tests/bench/LOG.md).
 --
 -- deep: what replaces the rule for a product of at least `targets.deep` inputs and outputs, whose weights rarely wait
 -- in a near cache: the first entry that has no more `rows` than the product, and no fewer `inputs` where it says some.
@@ -69,7 +71,8 @@ targets.list = {
     deep_c = {
       { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
       { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
-      { rows = 1, use = { panel = 48, token_block = 128, fetch = 1 } },
+      { rows = 17, use = { panel = 48, token_block = 128, fetch = 1 } },
+      { rows = 1, use = { panel = 48 } },
     },
     deep = {
       { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,

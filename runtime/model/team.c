@@ -5,10 +5,11 @@
  *   scheduled, could not be made, or were left behind by a fork.
  * - Waiting is a short spin, then sleep.
  * - Nobody can finish a part whose thread was suspended in the middle of it. The caller therefore keeps a
- *   balance: the time that others saved it, less the time that it waited for them. Once that is negative, it
- *   works alone until the debt is a thirty-second of the time it has worked alone; then it tries again. */
+ *   balance (balance.h): the time that others saved it, less the time that it waited for them. Once that is
+ *   negative, it works alone for a while, then tries again. */
 #define _GNU_SOURCE
 #include "base/processor.h"
+#include "model/balance.h"
 #include "model/team.h"
 
 #include <errno.h>
@@ -22,16 +23,6 @@
 #include <unistd.h>
 
 enum { LINE = 64, STACK_BYTES = 256 << 10, PAUSES = 16 /* between two looks at the clock */ };
-
-/* Nanoseconds. */
-enum {
-  MOST_CREDIT = 50000000,
-  MOST_DEBT = 16000000,
-  GRACE = 500000,
-  LEAST_PATIENCE = 4000,
-  MOST_PATIENCE = 60000
-};
-enum { INTEREST = 32 /* time alone that pays back one of debt */ };
 
 /* Something to wait for: its count changes when it happens. */
 typedef struct {
@@ -57,7 +48,7 @@ struct attn2c_team {
   uint_fast64_t first; /* phase, of all calls */
   attn2c_modes modes;
   /* The caller's own. */
-  int64_t credit;
+  attn2c_balance balance;
   int workers, threads;
   pid_t owner;
   member *members; /* [threads]; the first is the caller */
@@ -174,7 +165,7 @@ attn2c_team *attn2c_team_make(int workers, int threads) {
   team->workers = workers;
   team->threads = 1;
   team->owner = getpid();
-  atomic_store(&team->patience, LEAST_PATIENCE);
+  atomic_store(&team->patience, attn2c_balance_patience(&team->balance));
   while (team->threads < threads && team->threads < workers) {
     member *next = &team->members[team->threads];
     next->team = team;
@@ -206,25 +197,6 @@ static void decide(attn2c_team *team, int open, int begins) {
   if (open && (begins || !before)) ring(&team->calls);
 }
 
-/* What a call did, in nanoseconds: own time on a core, waiting for others, all time without others. */
-typedef struct {
-  int64_t computed, waited, alone;
-  int64_t mine, others; /* parts */
-} account;
-
-/* The gain is what others did, at the cost of own parts: in time on a core, since a caller that is put aside
- * would otherwise look like one who is helped. */
-static void settle(attn2c_team *team, const account *call) {
-  if (call->mine > 0) team->credit += call->computed * call->others / call->mine;
-  team->credit += call->alone / INTEREST - call->waited;
-  if (team->credit > MOST_CREDIT) team->credit = MOST_CREDIT;
-  if (team->credit < -MOST_DEBT) team->credit = -MOST_DEBT; /* one long wait is not the rule */
-  int64_t patience = team->credit / 1000;
-  if (patience < LEAST_PATIENCE) patience = LEAST_PATIENCE;
-  if (patience > MOST_PATIENCE) patience = MOST_PATIENCE;
-  atomic_store_explicit(&team->patience, (int)patience, memory_order_relaxed);
-}
-
 static void run_alone(attn2c_work work, const void *call, size_t phases, size_t parts) {
   for (size_t phase = 0; phase < phases; phase++)
     for (size_t part = 0; part < parts; part++) work(call, phase, part);
@@ -240,14 +212,14 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size
   team->call = call;
   team->first = first;
   team->modes = attn2c_modes_now();
-  const int together = team->credit >= 0;
+  const int together = attn2c_balance_shares(&team->balance, 0);
   if (!together) atomic_store(&team->open, 0);
   atomic_store(&team->end, end);
-  account call_account = {0};
+  attn2c_account account = {0};
   const int64_t core = together ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
   int64_t time = now();
   for (uint_fast64_t phase = first; phase < end; phase = atomic_load(&team->phase)) {
-    const int open = together && call_account.waited <= team->credit + GRACE;
+    const int open = together && attn2c_balance_shares(&team->balance, account.waited);
     decide(team, open, phase == first);
     const int mine = work_off(team, 0, phase);
     const int64_t begun = time, worked = now();
@@ -257,13 +229,14 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size
       await(&team->barriers, seen, atomic_load_explicit(&team->patience, memory_order_relaxed));
     }
     time = now();
-    call_account.mine += mine;
-    call_account.others += team->workers - mine;
-    call_account.waited += time - worked;
-    if (!open) call_account.alone += worked - begun;
+    account.mine += mine;
+    account.others += team->workers - mine;
+    if (together) account.waited += time - worked;
+    if (!open) account.alone += worked - begun;
   }
-  if (together) call_account.computed = clock_of(CLOCK_THREAD_CPUTIME_ID) - core;
-  settle(team, &call_account);
+  if (together) account.computed = clock_of(CLOCK_THREAD_CPUTIME_ID) - core;
+  attn2c_balance_settle(&team->balance, &account);
+  atomic_store_explicit(&team->patience, attn2c_balance_patience(&team->balance), memory_order_relaxed);
 }
 
 int attn2c_processors(void) {

@@ -499,13 +499,22 @@ of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {
     wrong = "more workers than code was emitted for" },
 }
 
+of("runtime/model/balance.c", "c:balance") {
+  { name = "balance_wait", old = "gained - call->waited,", new = "gained,", filter = "balance/*",
+    wrong = "waiting costs nothing" },
+  { name = "balance_interest", old = "call->alone / most(1, balance->lost / LOSS)", new = "call->alone",
+    filter = "balance/*", wrong = "a team that never pays is tried as often as one that mostly does" },
+  { name = "balance_lost", old = "const int64_t loss = net > 0 ? -net :", new = "const int64_t loss = net > 0 ? 0 :",
+    filter = "balance/*", wrong = "what sharing gains never makes up for what it cost" },
+}
+
 of("runtime/model/team.c", "c:team") {
   { name = "team_phases", old = "(size_t)(phase - team->first)", new = "(size_t)(phase - 0 * team->first)",
     filter = "team/does_every*", wrong = "the phases of a later call go on behind those of the one before" },
   { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
     "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
     wrong = "a signal of the process is handled on a thread of ours" },
-  { name = "team_debt", old = "call->alone / INTEREST - call->waited", new = "call->alone / INTEREST",
+  { name = "team_debt", old = "account.waited += time - worked", new = "account.waited += 0",
     filter = "team/works_alone*", wrong = "waiting costs nothing" },
 }
 

@@ -7,13 +7,14 @@ import subprocess
 
 import numpy as np
 
-from models import ROOT
+from models import ISA, ROOT
 
 
 def build(model, threads):
     """out/NAME with the library and the program. Raises with the compiler's own words."""
     name = model.built_name(threads)
-    command = ["gen/attn2c", "build", model.description, f"name={name}", *model.keys, f"threads={threads}"]
+    target = [f"target={ISA}"] if ISA else []
+    command = ["gen/attn2c", "build", model.description, f"name={name}", *model.keys, f"threads={threads}", *target]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(" ".join(command) + ": " + done.stderr.strip())

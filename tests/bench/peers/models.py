@@ -1,5 +1,6 @@
 """The models of the race: reads tests/bench/models.txt and lengths.txt and gives each model's
-sizes as a Model, from which every engine is built."""
+sizes as a Model, from which every engine is built; and the instruction set that all are held to."""
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,10 @@ ROOT = Path(__file__).resolve().parents[3]
 OUT = ROOT / "out" / "peers"
 LIST = ROOT / "tests" / "bench" / "models.txt"
 LENGTHS = ROOT / "tests" / "bench" / "lengths.txt"
+
+# What holds engines to an instruction set: variables of their environment. Only those of `engines` obey.
+HELD = {"avx2": {"environment": {"ONEDNN_MAX_CPU_ISA": "AVX2"}, "engines": ("openvino",)}}
+ISA = os.environ.get("ISA", "")     # one of them; empty: each engine uses what the machine has
 
 # The sizes that models/speaker.lua states itself, with the widths of what stands before and after its encoder.
 SPEAKER = {"seq": 128, "d_model": 80, "heads": 2, "layers": 1, "d_ff": 256, "activation": "relu", "norm": "post",
@@ -52,8 +57,9 @@ class Model:
         return self.family != ""
 
     def built_name(self, threads):
-        """Name of the model, and folder in out/, as attn2c builds it for this many threads."""
-        return f"race_{self.family}_any_{threads}" if self.any_length else f"race_{self.name}_{threads}"
+        """Name of the model, and folder in out/, as attn2c builds it for this many threads and instruction set."""
+        name = f"{self.family}_any" if self.any_length else self.name
+        return f"race_{name}_{threads}" + ("_" + ISA if ISA else "")
 
 
 def read_line(line, file=LIST, **more):

@@ -16,7 +16,7 @@ import contest
 import engine_attn2c
 import plots
 import report
-from models import OUT, ROOT, read_models
+from models import HELD, ISA, OUT, ROOT, read_models
 
 HERE = Path(__file__).resolve().parent
 
@@ -46,14 +46,18 @@ def numbers(least, most):
 
 def arguments(models, cores):
     parser = argparse.ArgumentParser(prog="run.sh", description="Times attn2c against its peers, in turn, on the same "
-                                     "models, weights and cores. Results go to out/peers/.")
+                                     "models, weights and cores. Results go to out/peers/. ISA=avx2 in the environment "
+                                     "holds attn2c and OpenVINO to AVX2.")
+    if ISA and ISA not in HELD:
+        parser.error(f"ISA: {ISA!r} is not one of {', '.join(HELD)}")
+    engines = HELD[ISA]["engines"] if ISA else contest.PEERS
     parser.add_argument("--models", type=words(list(models)), metavar="A,B", help="of " + ", ".join(models))
     parser.add_argument("--lengths", action="store_true", help="those that take any length, a contest a length "
                         "(without --models or --lengths: those of one length)")
     parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
                         metavar="1,2", help="default: 1,2")
-    parser.add_argument("--engines", type=words(("attn2c",) + contest.PEERS), default=list(contest.PEERS),
-                        metavar="A,B", help="peers, of " + ", ".join(contest.PEERS) + "; attn2c always runs")
+    parser.add_argument("--engines", type=words(("attn2c",) + engines), default=list(engines), metavar="A,B",
+                        help="peers, of " + ", ".join(engines) + "; attn2c always runs")
     parser.add_argument("--rounds", type=number(1, 100000), default=0,
                         help="samples of each engine (default: as many as fit into --seconds, "
                         f"{contest.FEWEST_ROUNDS} to {contest.MOST_ROUNDS})")
@@ -92,6 +96,7 @@ def main():
     models = read_models()
     cores = sorted(os.sched_getaffinity(0))
     chosen = arguments(models, len(cores))
+    os.environ.update(HELD[ISA]["environment"] if ISA else {})
     start, rows, failures = time.time(), [], []
     for threads in chosen.threads:
         for name in chosen.models:

@@ -10,7 +10,7 @@ import statistics
 from importlib import metadata
 
 from contest import PEERS
-from models import OUT
+from models import ISA, OUT
 from worker import LIMIT
 
 TITLES = {"attn2c": "attn2c", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "torch": "PyTorch eager",
@@ -125,7 +125,7 @@ def means(rows):
 
 def markdown(rows, failures, seconds):
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    yield "# attn2c and its peers, f32\n"
+    yield f"# attn2c and its peers, f32{', held to ' + ISA.upper() if ISA else ''}\n"
     yield f"{today}; {machine()}; {versions()}; {seconds:.0f} s\n"
     yield from table(rows)
     yield "\nGeometric mean of peer / attn2c (above 1: attn2c is faster):\n"
