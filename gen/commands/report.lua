@@ -1,12 +1,12 @@
 -- report.lua: builds, checks and times what a report is to be about, and writes its page. What pages look like is in
 -- report/; here are only the programs that are run and what they print.
-local attention = require("report.attention")
 local document = require("report.document")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
 local json = require("common.json")
 local lfs = require("lfs")
+local maps = require("commands.report.maps")
 local overrides = require("commands.overrides")
 local toolchain = require("commands.build.toolchain")
 local tuning = require("passes.plan.tuning")
@@ -153,7 +153,8 @@ local function add_subjects(all, root, arguments, tools, variant)
   local timed, timed_code = output_of(tools, program, bench_words, faults.code.mismatch)
   local benches = timed_code == 0 and by_entry(without_null(objects_of(timed, program))) or {}
   local file_list, emitted, program_bytes = files_of(folder, state)
-  local maps = attention.wanted(arguments) and require("commands.report.maps").make(root, arguments, tools, variant) or nil
+  local looked = maps.wanted(arguments) and maps.make(root, arguments, tools, variant, state) or nil
+  if looked and arguments.attention then maps.write(root, looked, info.name, arguments.attention) end
   for i = #state.entries, 1, -1 do
     local entry = state.entries[i]
     local info_of_entry
@@ -167,7 +168,7 @@ local function add_subjects(all, root, arguments, tools, variant)
       spec = entry.spec, state = entry, work = work.of(entry), info = info, entry_info = info_of_entry,
       bench = benches[name], check = check, worst = check and document.worst(check), notes = state.notes,
       family = family_of(state), files = file_list, emitted_bytes = emitted, program_bytes = program_bytes,
-      versions = variant.versions, maps = i == #state.entries and maps or nil,
+      versions = variant.versions, maps = i == #state.entries and looked or nil,
       commands = { line_of("report", variant.path, variant.overrides, arguments),
         line_of("check", variant.path, variant.overrides, arguments),
         line_of("bench", variant.path, variant.overrides, arguments) .. " --profile --bound" } }
@@ -223,6 +224,7 @@ end
 --- run(path, words, "output") -> code, output }. Returns the exit code and what to print.
 function report.run(root, arguments, tools)
   local all = {}
+  maps.wanted(arguments)
   local list = variants_of(arguments)
   for _, variant in ipairs(list) do
     if variant.is_bench then add_benches(all, variant.path) else add_subjects(all, root, arguments, tools, variant) end

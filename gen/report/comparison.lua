@@ -110,7 +110,7 @@ function comparison.bars(all, width)
     end
     y = y + 8
   end
-  picture:axis_x(x, y, "ms", function(v) return numbers.short(v, 2) end, top)
+  picture:axis_x(x, y, "ms", numbers.tick, top)
   picture.height = y + 40
   return picture
 end

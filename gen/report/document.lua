@@ -122,14 +122,15 @@ local function architecture_part(subject)
     .. "shape, bytes and flops."):format(#list, repeats, fused)),
     page.table(architecture.columns, architecture.rows(list)))
   if #shown == 0 then return html end
-  local all, emitted = 0, 0
+  local all, emitted, seen = 0, 0, 0
   for _, one in ipairs(shown) do
+    seen = seen + one.visible * one.layers
     all, emitted = all + one.queries * one.keys * one.layers, emitted + one.emitted * one.layers
   end
   return html .. page.figure("Which query sees which key", function(width) return masks.picture(shown, width) end,
-    escape(("Queries go down, keys across. %s of all scores are in blocks that are emitted; what is grey costs nothing. %s")
-      :format(numbers.percent(emitted / all), emitted > 0 and "Light blocks are computed and then masked element by element."
-      or "")), page.table(masks.columns, masks.rows(shown)))
+    escape("Queries go down, keys across. " .. (emitted == all and seen == all and "Every query sees every key."
+      or ("%s of all scores are in blocks that are emitted, %s are seen. What is grey costs nothing; what is light is "
+        .. "computed, then masked element by element."):format(numbers.percent(emitted / all), numbers.percent(seen / all)))), page.table(masks.columns, masks.rows(shown)))
 end
 
 local function roofline_part(all)
@@ -205,9 +206,9 @@ local function time_part(subject)
         numbers.short(each.busy), numbers.short(each.waiting), numbers.percent(each.waiting / bench.profile.call_us) }
     end
     parts[#parts + 1] = page.figure("Threads side by side", function(width) return time.thread_lanes(bench.profile, width) end,
-      escape(("The fastest profiled call, %s: %d phases with a barrier behind each, done by %d thread%s. Dashed: a thread "
+      escape(("The fastest profiled call, %s: %d phase%s with a barrier behind each, done by %d thread%s. Dashed: a thread "
         .. "waits for the others, or has nothing to do.%s"):format(numbers.time(bench.profile.call_us / 1000), phases,
-        #list, #list == 1 and "" or "s", #list < bench.threads and " The caller worked alone: the others were not given a "
+        phases == 1 and "" or "s", #list, #list == 1 and "" or "s", #list < bench.threads and " The caller worked alone: the others were not given a "
         .. "core in time." or "")),
       page.table({ { "thread", words = true }, { "parts" }, { "works, µs" }, { "waits, µs" }, { "waits" } }, lanes))
   end

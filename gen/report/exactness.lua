@@ -37,7 +37,9 @@ function exactness.picture(all, width)
     count = math.max(count, #each.rows)
     for _, row in ipairs(each.rows) do
       for _, value in ipairs { row.error, row.allowed } do
-        if value > 0 and value < math.huge then least, most = math.min(least, value), math.max(most, value) end
+        if row.error > 0 and value > 0 and value < math.huge then
+          least, most = math.min(least, value), math.max(most, value)
+        end
       end
     end
   end
@@ -51,13 +53,13 @@ function exactness.picture(all, width)
   else
     for i, each in ipairs(all) do items[#items + 1] = { class = "k" .. (i - 1) % 6 + 1, text = each.label, shape = "circle" } end
   end
-  local top = picture:legend(6, 14, items) + 34
+  local top = picture:legend(6, 14, items) + 44
   local left, right, bottom = 58, width - 14, top + 230
   local x = svg.linear(1, math.max(2, count), left + 8, right - 4, 6)
   local zero = bottom - 10
   local y = svg.log(least / 2, most * 2, bottom - 26, top, 6)
   picture:axis_x({ r0 = left, r1 = right, ticks = x.ticks, at = function(_, v) return x:at(v) end }, bottom,
-    "tensor, in order of execution", function(v) return numbers.whole(math.floor(v + 0.5)) end)
+    "tensor, in order of execution", numbers.tick)
   picture:axis_y(y, left, "error of the worst element, and what it may be", function(v) return ("%.0e"):format(v) end, right)
   picture:text(left - 7, zero + 4, "0", { anchor = "end", class = "soft", optional = true })
   picture:line(left, bottom - 18, right, bottom - 18, "dash")
@@ -67,7 +69,8 @@ function exactness.picture(all, width)
     for i, row in ipairs(each.rows) do
       local at = x:at(i)
       if row.allowed > 0 and row.allowed < math.huge then
-        picture:line(at - half, y:at(row.allowed), at + half, y:at(row.allowed), "s6")
+        local level = math.max(top, math.min(bottom - 20, y:at(row.allowed))) -- those of exact ones may lie far out
+        picture:line(at - half, level, at + half, level, "s6")
       end
       local tip = ("%s%s (%s): error %s, allowed %s, %s of it"):format(#all > 1 and each.label .. ": " or "", row.name,
         row.op, numbers.short(row.error), numbers.short(row.allowed), numbers.short(row.share, 2))
@@ -79,8 +82,9 @@ function exactness.picture(all, width)
     end
   end
   if worst.name then
-    picture:label(worst.x, worst.y, 6, ("%s: %s of its tolerance"):format(worst.name, numbers.short(worst.share, 2)),
-      { class = "strong" })
+    picture:circle(worst.x, worst.y, 7, "mark")
+    picture:text(right, top - 24, ("circled: %s, %s of its tolerance"):format(worst.name, numbers.short(worst.share, 2)),
+      { anchor = "end", class = "strong", width = right - left })
   end
   picture.height = bottom + 42
   return picture

@@ -76,7 +76,7 @@ function memory.picture(map, width)
   local picture = svg.picture(width, 0)
   local items = {}
   for i, text in ipairs(memory.kinds) do items[i] = { class = "t" .. i, text = text } end
-  top = picture:legend(6, 14, items) + 30
+  top = picture:legend(6, 14, items) + 42
   local height = 300
   local x = svg.linear(0, map.steps, left, right, 5)
   local y = svg.linear(0, math.max(1, map.bytes), top, top + height, 6)
@@ -92,14 +92,13 @@ function memory.picture(map, width)
       ("%s: %s at offset %s, steps %d to %d%s"):format(item.name, numbers.bytes(item.bytes),
         numbers.whole(item.offset), item.first, item.last, item.at_peak and ", part of the peak" or ""))
   end
-  picture:axis_x(x, top + height, "step", function(v) return numbers.whole(v) end)
-  picture:axis_y(y, left, "offset in the arena", function(v) return numbers.bytes(v) end)
+  picture:axis_x(x, top + height, "step", numbers.tick)
+  picture:axis_y(y, left, "offset in the arena", numbers.bytes)
   local at = x:at(map.peak.step - 0.5)
-  picture:line(at, top - 4, at, top + height, "mark")
+  picture:line(at, top - 20, at, top + height, "mark")
   local text = ("peak %s at step %d"):format(numbers.bytes(map.peak.bytes), map.peak.step)
   local w = svg.text_width(text, 11) / 2
-  picture:text(math.max(left + w + 40, math.min(right - w, at)), top - 10, text, { anchor = "middle", class = "strong",
-    optional = true })
+  picture:text(math.max(left + w, math.min(right - w, at)), top - 24, text, { anchor = "middle", class = "strong" })
   for _, item in ipairs(map.items) do
     local w2, h2 = x:at(item.last) - x:at(item.first - 1), y:at(item.offset + item.bytes) - y:at(item.offset)
     if h2 >= 14 and w2 >= 60 then
@@ -185,7 +184,7 @@ function memory.weight_bars(rows, width)
     picture:text(from + 5, y + 13, numbers.bytes(row.bytes), { class = "soft" })
     y = y + 24
   end
-  picture:axis_x(x, y, "MB, packed", function(v) return numbers.short(v, 2) end, top)
+  picture:axis_x(x, y, "MB, packed", numbers.tick, top)
   picture.height = y + 40
   return picture
 end

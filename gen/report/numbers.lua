@@ -17,6 +17,12 @@ function numbers.short(x, digits)
   return (("%%.%df"):format(digits - 1 - size):format(x))
 end
 
+--- A number on an axis: no more digits than it needs.
+function numbers.tick(x)
+  if math.abs(x) >= 1e4 then return numbers.whole(math.floor(x + 0.5)) end
+  return ("%.4g"):format(x)
+end
+
 --- An integer with commas.
 function numbers.whole(x) return words.thousands(math.tointeger(x) or x) end
 

@@ -45,18 +45,18 @@ table.facts th{white-space:nowrap;padding-right:1rem}
 tr.differs td{font-weight:600}
 tr.differs td:last-child{color:var(--k2)}
 .pair{display:flex;flex-wrap:wrap;gap:0 20px}
-svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}
+svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
 .grid{stroke:var(--line);stroke-width:.7;fill:none}.axis{stroke:var(--soft);stroke-width:1;fill:none}
 .edge{stroke:var(--soft);stroke-width:1.3;fill:none}.roof{stroke:var(--ink);stroke-width:1.8;fill:none}
 .dash{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}
-.frame{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
+.lead{stroke:var(--soft);stroke-width:.6}.frame{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
 .plain{fill:var(--panel);stroke:var(--line)}.hidden{fill:var(--panel);stroke:var(--line);stroke-width:.7}
 .wait{fill:var(--paper);stroke:var(--soft);stroke-width:.8;stroke-dasharray:2 2}
 .mark{stroke:var(--ink);stroke-width:1.6;fill:none}
 KINDS
 [tabindex]:focus{outline:none}svg [tabindex]:focus{stroke:var(--ink);stroke-width:2.2}
 svg [tabindex]{cursor:pointer}
-.maps{display:flex;flex-wrap:wrap;gap:8px}
+.store{position:absolute}
 @media print{body{font-size:11pt}.tip,nav{display:none}main,header,footer{max-width:none;padding:0}a{color:inherit}}
 ]]
 
@@ -64,7 +64,11 @@ svg [tabindex]{cursor:pointer}
 local script = [[
 function tell(e){var m=e.target.closest&&e.target.closest('svg [tabindex]');if(!m)return;
 var t=m.querySelector('title'),o=m.closest('figure').querySelector('.tip');if(t&&o)o.textContent=t.textContent}
+function enlarge(e){var g=e.target.closest&&e.target.closest('.map');if(!g)return;var s=g.closest('section');
+s.querySelectorAll('.large').forEach(function(u){u.setAttribute('href','#'+g.dataset.map)});
+s.querySelectorAll('.which').forEach(function(w){w.textContent=g.querySelector('title').textContent})}
 ['mouseover','focusin','click'].forEach(function(n){document.addEventListener(n,tell)});
+['click','focusin'].forEach(function(n){document.addEventListener(n,enlarge)});
 addEventListener('beforeprint',function(){document.querySelectorAll('details').forEach(function(d){d.open=true})});
 ]]
 

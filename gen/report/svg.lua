@@ -78,7 +78,7 @@ function svg.log(d0, d1, r0, r1, count)
   local scale = setmetatable({ d0 = log10(d0), d1 = log10(d1), r0 = r0, r1 = r1, forward = log10, is_log = true }, Scale)
   local first, last = math.floor(scale.d0), math.floor(scale.d1 + 1e-9)
   local step = math.max(1, math.ceil((last - first + 1) / (count or 6)))
-  local factors = scale.d1 - scale.d0 < 2.5 and { 1, 2, 5 } or { 1 }
+  local factors = scale.d1 - scale.d0 < 3 and { 1, 2, 5 } or { 1 }
   scale.ticks = {}
   for e = first, last, step do
     for _, factor in ipairs(factors) do
@@ -92,7 +92,7 @@ end
 local Picture = {}
 Picture.__index = Picture
 
---- An empty picture of so many units, which are pixels where the page has room.
+--- An empty picture of so many units, which are pixels where the page has room. A height of 0: it is set later.
 function svg.picture(width, height)
   return setmetatable({ width = width, height = height, parts = {}, boxes = {}, kept = {} }, Picture)
 end
@@ -174,7 +174,7 @@ function Picture:keep(x, y, radius)
 end
 
 function Picture:is_free(box)
-  if box[1] < 0 or box[2] < 0 or box[3] > self.width or box[4] > self.height then return false end
+  if box[1] < 0 or box[2] < 0 or box[3] > self.width or self.height > 0 and box[4] > self.height then return false end
   for _, other in ipairs(self.boxes) do if overlap(box, other) then return false end end
   return true
 end
@@ -206,10 +206,17 @@ function Picture:label(x, y, radius, text, options)
     local free = self:is_free(box)
     for _, other in ipairs(free and self.kept or {}) do free = free and not overlap(box, other) end
     if free then
-      return self:text(x + try[1], y + try[2], text, { size = size, anchor = try[3], class = options.class })
+      return self:text(x + try[1], y + try[2], text, { size = size, anchor = try[3],
+        class = options.class and options.class .. " halo" or "halo" })
     end
   end
   return false
+end
+
+-- A line of the grid, below all that is drawn.
+function Picture:grid_line(x1, y1, x2, y2)
+  self:line(x1, y1, x2, y2, "grid")
+  table.insert(self.parts, 1, table.remove(self.parts))
 end
 
 --- A horizontal axis at y with ticks, their numbers below and the title below those. grid: to which height lines go up.
@@ -217,7 +224,7 @@ function Picture:axis_x(scale, y, title, format, grid)
   self:line(scale.r0, y, scale.r1, y, "axis")
   for _, tick in ipairs(scale.ticks) do
     local x = scale:at(tick)
-    if grid then self:line(x, y, x, grid, "grid") end
+    if grid then self:grid_line(x, y, x, grid) end
     self:line(x, y, x, y + 4, "axis")
     self:text(x, y + 16, format(tick), { anchor = "middle", class = "soft", optional = true })
   end
@@ -232,7 +239,7 @@ function Picture:axis_y(scale, x, title, format, grid)
   self:line(x, scale.r0, x, scale.r1, "axis")
   for _, tick in ipairs(scale.ticks) do
     local y = scale:at(tick)
-    if grid then self:line(x, y, grid, y, "grid") end
+    if grid then self:grid_line(x, y, grid, y) end
     self:line(x - 4, y, x, y, "axis")
     self:text(x - 7, y + 4, format(tick), { anchor = "end", class = "soft", optional = true })
   end

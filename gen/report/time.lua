@@ -70,7 +70,7 @@ function time.bars(sections, width)
     picture:text(left, y + 12, ("and %d more"):format(hidden), { class = "soft" })
     y = y + 20
   end
-  picture:axis_x(x, y, "ms", function(v) return numbers.short(v, 2) end, top)
+  picture:axis_x(x, y, "ms", numbers.tick, top)
   picture.height = y + 40
   return picture
 end
@@ -120,7 +120,7 @@ function time.strip(section, width)
     while rows[row] and rows[row] < from + w + 8 do row = row + 1 end
     rows[row] = from
     local base = y + 56 + (row - 1) * 15
-    picture:line(each.x, y + 40, each.x, base - 10, "grid")
+    picture:line(each.x, y + 40, each.x, base - 10, "lead")
     each.from, each.base = from, base
   end
   for _, each in ipairs(below) do picture:text(each.from, each.base, each.text, { size = 10 }) end
@@ -138,13 +138,19 @@ function time.percentiles(bench, width)
   local cut = math.min(most, bench.ms_median * 3)
   local x = svg.linear(0, 100, left, right, 5)
   local y = svg.linear(math.max(0, least * 0.9), cut * 1.08, bottom, top, 5)
-  picture:axis_x(x, bottom, "per cent of calls that take no longer", function(v) return numbers.short(v) end, top)
-  picture:axis_y(y, left, "ms a call", function(v) return numbers.short(v, 3) end, right)
+  picture:axis_x(x, bottom, "per cent of calls that take no longer", numbers.tick, top)
+  picture:axis_y(y, left, "ms a call", numbers.tick, right)
   local points = {}
   for i, ms in ipairs(list) do
     points[i] = { x:at((i - 1) / (#list - 1) * 100), y:at(math.min(ms, cut * 1.08)) }
   end
   picture:path(points, "s1")
+  for i, point in ipairs(points) do -- labels keep off the line
+    local next_one = points[i + 1] or point
+    for part = 0, 3 do
+      picture:keep(point[1] + (next_one[1] - point[1]) * part / 4, point[2] + (next_one[2] - point[2]) * part / 4, 3)
+    end
+  end
   for _, mark in ipairs { { 50, bench.ms_median, "median" }, { 95, bench.ms_p95, "p95" } } do
     local at = y:at(math.min(mark[2], cut * 1.08))
     picture:circle(x:at(mark[1]), at, 4, "k1", ("%s: %s"):format(mark[3], numbers.time(mark[2])))
@@ -194,7 +200,7 @@ function time.thread_lanes(profile, width)
     end
     y = y + 34
   end
-  picture:axis_x(x, y, "µs from the beginning of the call", function(v) return numbers.short(v) end, top)
+  picture:axis_x(x, y, "µs from the beginning of the call", numbers.tick, top)
   picture.height = y + 40
   return picture
 end
@@ -236,7 +242,7 @@ function time.bound_bars(rows, width)
       numbers.percent(row.bound / row.ms), { class = "soft" })
     y = y + 23
   end
-  picture:axis_x(x, y, "ms", function(v) return numbers.short(v, 2) end, top)
+  picture:axis_x(x, y, "ms", numbers.tick, top)
   picture.height = y + 40
   return picture
 end
