@@ -64,6 +64,14 @@ local function label_of(path, varied, several)
   return table.concat(parts, " ")
 end
 
+-- An entry's name for readers: forward_128, forward_8x16.
+local function title_of(name)
+  local batch, tokens = name:match("^forward_(%d+)x(%d+)$")
+  if batch then return ("%s × %s tokens"):format(batch, tokens) end
+  tokens = name:match("^forward_(%d+)$")
+  return tokens and tokens .. " tokens" or name
+end
+
 local function family_of(state)
   local spec = state.spec
   if state.checkpoint and type(spec.names) == "string" then return spec.names .. ", from a checkpoint folder" end
@@ -137,21 +145,34 @@ local function by_entry(list)
   return of
 end
 
+-- Writes what the programs printed beside them, as info.json, check.json and bench.json.
+local function keep(folder, printed)
+  local list = {}
+  for _, name in ipairs { "info", "check", "bench" } do
+    if printed[name] ~= "" then list[#list + 1] = { name = name .. ".json", text = printed[name] } end
+  end
+  files.write_all(folder, list)
+end
+
 -- Builds, checks and times one variant; adds a subject for each of its entries, the longest first, which has details.
 local function add_subjects(all, root, arguments, tools, variant)
   local given = words.merged(arguments, { description = variant.path })
   local program, state = tools.build(root, given, variant.overrides, true)
   local folder = program:match("^(.*)/[^/]*$")
   local own = common_words(arguments, variant.path)
-  local info = without_null(whole_object(output_of(tools, program, { "info", "--json" }), program))
+  local printed = { info = output_of(tools, program, { "info", "--json" }) }
+  local info = without_null(whole_object(printed.info, program))
   local check_words = with({ "check", "--json" }, own)
   for _, each in ipairs(arguments.input or {}) do check_words = with(check_words, { "--input", each }) end
   if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
-  local checks = by_entry(objects_of(output_of(tools, program, check_words, faults.code.mismatch), program))
+  printed.check = output_of(tools, program, check_words, faults.code.mismatch)
+  local checks = by_entry(objects_of(printed.check, program))
   local bench_words = with({ "bench", "-o", "json", "--profile", "--bound" }, own)
   if arguments.repetitions then bench_words = with(bench_words, { "-r", arguments.repetitions }) end
-  local timed, timed_code = output_of(tools, program, bench_words, faults.code.mismatch)
-  local benches = timed_code == 0 and by_entry(without_null(objects_of(timed, program))) or {}
+  local timed_code
+  printed.bench, timed_code = output_of(tools, program, bench_words, faults.code.mismatch)
+  local benches = timed_code == 0 and by_entry(without_null(objects_of(printed.bench, program))) or {}
+  keep(folder, printed)
   local file_list, emitted, program_bytes = files_of(folder, state)
   local looked = maps.wanted(arguments) and maps.make(root, arguments, tools, variant, state) or nil
   if looked and arguments.attention then maps.write(root, looked, info.name, arguments.attention) end
@@ -161,13 +182,13 @@ local function add_subjects(all, root, arguments, tools, variant)
     for _, each in ipairs(info.entries) do if each.name == entry.entry_name then info_of_entry = each end end
     local name = entry.entry_name
     local label = variant.label
-    if #state.entries > 1 then label = (label ~= "" and label .. " " or "") .. name end
+    if #state.entries > 1 then label = (label ~= "" and label .. " " or "") .. title_of(name) end
     local check = checks[name]
     if check then without_null(check) end
     all[#all + 1] = { label = label ~= "" and label or info.name, is_main = i == #state.entries, name = info.name,
       spec = entry.spec, state = entry, work = work.of(entry), info = info, entry_info = info_of_entry,
       bench = benches[name], check = check, worst = check and document.worst(check), notes = state.notes,
-      family = family_of(state), files = file_list, emitted_bytes = emitted, program_bytes = program_bytes,
+      family = family_of(state), files = file_list, emitted_bytes = emitted, program_bytes = program_bytes, folder = folder,
       versions = variant.versions, maps = i == #state.entries and looked or nil,
       commands = { line_of("report", variant.path, variant.overrides, arguments),
         line_of("check", variant.path, variant.overrides, arguments),

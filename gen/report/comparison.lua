@@ -28,47 +28,66 @@ local measures = {
 
 local function is_number(value) return type(value) == "number" and value == value end
 
---- Columns and rows of the table of subjects { label, bench, info, ... }; a row whose numbers differ is marked. Of two
---- subjects the last column has the second's number divided by the first's.
-function comparison.table(all)
-  local columns, rows = { { "", words = true } }, {}
-  for _, subject in ipairs(all) do columns[#columns + 1] = { subject.label } end
-  if #all == 2 then columns[#columns + 1] = { "second / first" } end
-  local function add(title, values, format, better)
-    local row, differs, some = { title }, false, false
-    for i = 1, #all do
-      local value = values[i]
-      some = some or value ~= nil
-      differs = differs or value ~= values[1]
-      row[#row + 1] = value == nil and "–" or format(value)
+-- The measures that some subject has: { title, values (nil: it has none), format, better, differs }.
+local function measured(all)
+  local list = {}
+  local function add(title, format, better, value_of)
+    local values, some, differs = {}, false, false
+    for i, subject in ipairs(all) do
+      values[i] = value_of(subject)
+      some, differs = some or values[i] ~= nil, differs or values[i] ~= values[1]
     end
-    if not some then return end
-    if #all == 2 then
-      local text = ""
-      if is_number(values[1]) and is_number(values[2]) and values[1] ~= 0 and differs then
-        local ratio = values[2] / values[1]
-        local good = better and ratio ~= 1 and ((ratio < 1) == (better == "less"))
-        text = numbers.short(ratio) .. (better and math.abs(ratio - 1) > 0.02 and (good and " ▲" or " ▼") or "")
-      end
-      row[#row + 1] = text
+    if some then
+      list[#list + 1] = { title = title, values = values, format = format, better = better, differs = differs or nil }
     end
-    row.differs = differs or nil
-    rows[#rows + 1] = row
   end
   for _, key in ipairs { "model", "entry", "target", "precision" } do
-    local values = {}
-    for i, subject in ipairs(all) do values[i] = subject.bench and subject.bench[key] end
-    add(key, values, tostring)
+    add(key, tostring, nil, function(subject) return subject.bench and subject.bench[key] end)
   end
   for _, measure in ipairs(measures) do
-    local values = {}
-    for i, subject in ipairs(all) do
+    add(measure[1], measure[3], measure.better, function(subject)
       local value = measure[2](subject)
-      if is_number(value) then values[i] = value end
-    end
-    add(measure[1], values, measure[3], measure.better)
+      return is_number(value) and value or nil
+    end)
   end
-  return columns, rows
+  return list
+end
+
+local function shown(measure, i) return measure.values[i] == nil and "–" or measure.format(measure.values[i]) end
+
+-- The second number divided by the first, and whether that is better.
+local function ratio_of(measure)
+  local first, second = measure.values[1], measure.values[2]
+  if not (measure.differs and is_number(first) and is_number(second)) or first == 0 then return "" end
+  local ratio = second / first
+  local good = (ratio < 1) == (measure.better == "less")
+  local matters = measure.better and math.abs(ratio - 1) > 0.02
+  return numbers.short(ratio) .. (matters and (good and " ▲" or " ▼") or "")
+end
+
+--- The table of two subjects { label, bench, info, ... }: columns and rows; a row whose numbers differ is marked. The
+--- last column has the second's number divided by the first's.
+function comparison.pair(all)
+  local rows = {}
+  for i, measure in ipairs(measured(all)) do
+    rows[i] = { measure.title, shown(measure, 1), shown(measure, 2), ratio_of(measure), differs = measure.differs }
+  end
+  return { { "", words = true }, { all[1].label }, { all[2].label }, { "second / first" } }, rows
+end
+
+--- The table of more of them, a row each: what differs as columns; and what is the same, as names and values.
+function comparison.several(all)
+  local columns, rows, same = { { "", words = true } }, {}, {}
+  for i, subject in ipairs(all) do rows[i] = { subject.label } end
+  for _, measure in ipairs(measured(all)) do
+    if measure.title ~= "entry" and measure.differs then
+      columns[#columns + 1] = { measure.title }
+      for i = 1, #all do table.insert(rows[i], shown(measure, i)) end
+    elseif measure.title ~= "entry" then
+      same[#same + 1] = { measure.title, shown(measure, 1) }
+    end
+  end
+  return columns, rows, same
 end
 
 --- Operations of subjects that have a profile, by kind: names in order, and name -> ms for each subject.
@@ -87,28 +106,41 @@ function comparison.operations(all)
   return names, of
 end
 
---- Bars of each kind of operation, a subject a colour.
+local MOST_PARTS = 5 -- of a bar; the others are one
+
+--- A bar a subject, split by operation.
 function comparison.bars(all, width)
   local names, of = comparison.operations(all)
-  local picture, left, most = svg.picture(width, 0), 84, 0
-  for i = 1, #all do for _, name in ipairs(names) do most = math.max(most, of[i][name] or 0) end end
-  local items = {}
-  for i, subject in ipairs(all) do items[i] = { class = "t" .. (i - 1) % 6 + 1, text = subject.label } end
+  local total, sums, most = {}, {}, 0
+  for i = 1, #all do
+    sums[i] = 0
+    for _, name in ipairs(names) do
+      total[name] = (total[name] or 0) + (of[i][name] or 0)
+      sums[i] = sums[i] + (of[i][name] or 0)
+    end
+    most = math.max(most, sums[i])
+  end
+  local order = table.move(names, 1, #names, 1, {})
+  table.sort(order, function(a, b) return total[a] ~= total[b] and total[a] > total[b] or total[a] == total[b] and a < b end)
+  local picture, left, items = svg.picture(width, 0), width > 500 and 130 or 92, {}
+  for i = 1, math.min(#order, MOST_PARTS) do items[i] = { class = "t" .. i, text = order[i] } end
+  if #order > MOST_PARTS then items[#items + 1] = { class = "t6", text = "others" } end
   local y = picture:legend(6, 14, items) + 8
   local x = svg.linear(0, most, left, width - 62, 5)
   local top = y
-  local bar = #all > 3 and 9 or 13
-  for _, name in ipairs(names) do
-    picture:text(left - 6, y + 11, name, { anchor = "end", width = left - 8 })
-    for i, subject in ipairs(all) do
-      local value = of[i][name] or 0
-      local w = value / most * (x.r1 - left)
-      picture:rect(left, y, w, bar - 1, "t" .. (i - 1) % 6 + 1, ("%s, %s: %s"):format(subject.label, name,
-        numbers.time(value)))
-      if bar > 10 then picture:text(left + w + 5, y + 10, numbers.short(value), { class = "soft", size = 10 }) end
-      y = y + bar
+  for i, subject in ipairs(all) do
+    picture:text(left - 6, y + 13, subject.label, { anchor = "end", width = left - 8 })
+    local from = left
+    for n, name in ipairs(order) do
+      local w = (of[i][name] or 0) / most * (x.r1 - left)
+      if w > 0 then
+        picture:rect(from, y, w, 18, "t" .. math.min(n, 6), ("%s, %s: %s, %s of it"):format(subject.label, name,
+          numbers.time(of[i][name]), numbers.percent(of[i][name] / sums[i])))
+      end
+      from = from + w
     end
-    y = y + 8
+    if sums[i] > 0 then picture:text(from + 5, y + 13, numbers.time(sums[i]), { class = "soft" }) end
+    y = y + 24
   end
   picture:axis_x(x, y, "ms", numbers.tick, top)
   picture.height = y + 40

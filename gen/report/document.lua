@@ -101,7 +101,11 @@ local function summary(all)
           .. page.table({ { "file", words = true }, { "bytes" } }, files) .. "</details>"
       end
       for _, note in ipairs(subject.notes or {}) do parts[#parts + 1] = '<p class="soft">' .. escape(note) .. "</p>" end
-      parts[#parts + 1] = "<p>These commands repeat the page:</p><pre>" .. command_lines(subject.commands) .. "</pre>"
+      if subject.folder then
+        parts[#parts + 1] = ("<p>The page was made of <code>%s</code>: info.json, check.json, bench.json.</p>"):format(
+          escape(subject.folder))
+      end
+      parts[#parts + 1] = "<p>These commands repeat it:</p><pre>" .. command_lines(subject.commands) .. "</pre>"
     end
   end
   return table.concat(parts, "\n")
@@ -276,15 +280,18 @@ local function exactness_part(subject)
 end
 
 local function comparison_part(all)
-  local columns, rows = comparison.table(all)
-  local html = page.table(columns, rows)
+  local html
   if #all == 2 then
-    html = html .. '<p class="soft">Rows in bold differ. ▲ better than the first, ▼ worse, beyond two per cent.</p>'
+    html = page.table(comparison.pair(all))
+      .. '<p class="soft">Rows in bold differ. ▲ better than the first, ▼ worse, beyond two per cent.</p>'
+  else
+    local columns, rows, same = comparison.several(all)
+    html = page.table(columns, rows) .. "<details><summary>What is the same of all</summary>" .. page.facts(same) .. "</details>"
   end
   if #comparison.operations(all) == 0 then return html end
   local operation_columns, operation_rows = comparison.operation_table(all)
   return html .. page.figure("Operations side by side", function(width) return comparison.bars(all, width) end,
-    "Time of a call by kind of operation.", page.table(operation_columns, operation_rows))
+    "Time of a call by operation, a bar each.", page.table(operation_columns, operation_rows))
 end
 
 --- The row of a check that uses most of its tolerance.
@@ -322,8 +329,8 @@ function document.html(all, title)
         #all > 1 and "<b>" .. escape(subject.label) .. "</b> " or "", escape(document.verdict(subject)))
     end
   end
-  add("summary", "Summary", summary(all))
   if #all > 1 then add("comparison", "Comparison", comparison_part(all)) end
+  add("summary", "Summary", summary(all))
   add("architecture", "Architecture", each(architecture_part))
   add("roofline", "Roofline", roofline_part(all))
   add("time", "Time", each(time_part))

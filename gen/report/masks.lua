@@ -84,14 +84,15 @@ function masks.draw(picture, one, x, y, side)
   local largest = math.max(one.queries, one.keys)
   local width = math.max(24, side * one.keys / largest)
   local height = math.max(24, side * one.queries / largest)
+  local from_query, from_key = one.from_query or 0, one.from_key or 0
   picture:rect(x, y, width, height, "hidden",
     ("not emitted: %s of %s scores"):format(numbers.whole(one.queries * one.keys - one.emitted),
       numbers.whole(one.queries * one.keys)))
   for _, block in ipairs(one.blocks) do
     picture:rect(x + block.key / one.keys * width, y + block.query / one.queries * height,
       block.keys / one.keys * width, block.queries / one.queries * height, "t2",
-      ("emitted: queries %d to %d, keys %d to %d"):format(block.query, block.query + block.queries - 1, block.key,
-        block.key + block.keys - 1))
+      ("emitted: queries %d to %d, keys %d to %d"):format(from_query + block.query,
+        from_query + block.query + block.queries - 1, from_key + block.key, from_key + block.key + block.keys - 1))
   end
   picture:path(outline(one, x, y, width, height), "k2 seen", true)
   if one.extra > 0 then
@@ -101,28 +102,56 @@ function masks.draw(picture, one, x, y, side)
   return width, height
 end
 
---- The figure's parts: a picture of all masks, side by side, for one width.
+-- The queries and keys of some blocks in the middle, of a mask whose blocks would be too small to see; nil of others.
+local function middle_of(one)
+  local blocks = one.blocks
+  if #blocks < 24 or one.emitted > 0.2 * one.queries * one.keys then return nil end
+  local first = blocks[#blocks // 2]
+  local last = blocks[math.min(#blocks, #blocks // 2 + 5)]
+  local query, upto = first.query, last.query + last.queries
+  local key, stop = math.min(first.key, last.key), math.max(first.key + first.keys, last.key + last.keys)
+  local middle = { queries = upto - query, keys = stop - key, left = one.left, right = one.right, prefix = 0, extra = 0,
+    offset = one.offset + query - key, emitted = 0, blocks = {}, from_query = query, from_key = key }
+  for _, block in ipairs(blocks) do
+    if block.query >= query and block.query < upto and block.key >= key then
+      middle.blocks[#middle.blocks + 1] = { query = block.query - query, queries = block.queries, key = block.key - key,
+        keys = math.min(block.keys, stop - block.key) }
+      middle.emitted = middle.emitted + block.queries * block.keys
+    end
+  end
+  return middle
+end
+
+--- The figure's picture for one width: all masks, side by side; those with many small blocks with some of them enlarged.
 function masks.picture(list, width)
-  local side = width > 500 and 200 or 150
-  local columns = math.max(1, math.floor((width - 10) / (side + 30)))
-  local rows = math.ceil(#list / columns)
+  local panels = {}
+  for _, one in ipairs(list) do
+    panels[#panels + 1] = { mask = one, title = ("%d × %d%s"):format(one.queries, one.keys,
+      one.layers > 1 and (", %d layers"):format(one.layers) or ""),
+      note = #one.at_run_time > 0 and "at run time: " .. table.concat(one.at_run_time, ", ") or nil }
+    local middle = middle_of(one)
+    if middle then
+      panels[#panels + 1] = { mask = middle, title = ("queries %d to %d,"):format(middle.from_query,
+        middle.from_query + middle.queries - 1), note = ("keys %d to %d"):format(middle.from_key,
+        middle.from_key + middle.keys - 1) }
+    end
+  end
+  local side = width > 500 and 190 or 140
+  local columns = math.max(1, math.floor((width - 10) / (side + 24)))
   local each = side + 64
-  local picture = svg.picture(width, rows * each + 26)
+  local picture = svg.picture(width, math.ceil(#panels / columns) * each + 26)
   picture:legend(6, 14, { { class = "k2 seen", text = "seen" }, { class = "t2", text = "emitted, then masked" },
     { class = "hidden", text = "not emitted" } })
-  for i, one in ipairs(list) do
-    local x = 22 + (i - 1) % columns * (side + 30)
+  for i, panel in ipairs(panels) do
+    local x = 22 + (i - 1) % columns * (side + 24)
     local y = 44 + (i - 1) // columns * each
     picture:text(x, y - 5, "keys →", { size = 10, class = "soft" })
-    masks.draw(picture, one, x, y, side)
+    local _, height = masks.draw(picture, panel.mask, x, y, side)
     picture:add(('<text transform="translate(%d %d) rotate(-90)" text-anchor="end" font-size="10" class="soft">'
       .. "← queries</text>"):format(x - 7, y))
-    local below = y + math.max(24, side * one.queries / math.max(one.queries, one.keys)) + 15
-    picture:text(x, below, ("%d × %d%s"):format(one.queries, one.keys,
-      one.layers > 1 and (", %d layers"):format(one.layers) or ""), { width = side + 8 })
-    if #one.at_run_time > 0 then
-      picture:text(x, below + 14, "at run time: " .. table.concat(one.at_run_time, ", "),
-        { width = side + 8, class = "soft", size = 10 })
+    picture:text(x, y + height + 15, panel.title, { width = side + 8 })
+    if panel.note then
+      picture:text(x, y + height + 29, panel.note, { width = side + 8, class = "soft", size = 10 })
     end
   end
   return picture
