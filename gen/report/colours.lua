@@ -8,12 +8,12 @@ colours.kinds = 6
 -- paper: the page; ink: text; soft: secondary text; line: grid; k1 to k6: kinds of things.
 colours.light = {
   paper = "#ffffff", ink = "#16181d", soft = "#555b66", line = "#d5d8de", panel = "#f4f5f7", link = "#0b57a4",
-  k1 = "#0a5fa5", k2 = "#d1500a", k3 = "#1f8a5b", k4 = "#6a3d9a", k5 = "#a67c00", k6 = "#7d8490",
+  k1 = "#2461c0", k2 = "#a93407", k3 = "#269751", k4 = "#632078", k5 = "#b98b11", k6 = "#53535b",
 }
 
 colours.dark = {
   paper = "#14161a", ink = "#eceef2", soft = "#aab0bb", line = "#3a3f48", panel = "#1d2026", link = "#8cc4ff",
-  k1 = "#5aa9f0", k2 = "#ff8a4c", k3 = "#3fc48c", k4 = "#b79cf0", k5 = "#e6c229", k6 = "#9aa1ad",
+  k1 = "#5d96f6", k2 = "#fa8f4a", k3 = "#49c58f", k4 = "#c2b8eb", k5 = "#d9dc2a", k6 = "#898991",
 }
 
 --- A setting as CSS custom properties.

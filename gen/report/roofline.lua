@@ -88,7 +88,7 @@ function roofline.picture(all, width)
     y.r0, y.r1 = y.r0 + below - 44, y.r1 + below - 44
     bottom, top = bottom + below - 44, top + below - 44
   end
-  picture:axis_x(x, bottom, "arithmetic for each byte that must be moved (flop/B)", numbers.tick, top)
+  picture:axis_x(x, bottom, width > 500 and "arithmetic for each byte that must be moved (flop/B)" or "flops for each byte moved", numbers.tick, top)
   picture:axis_y(y, left, "GFLOP/s", numbers.tick, right)
   local knee = memory and roof / memory or x0
   picture:line(math.max(left, x:at(math.max(x0, math.min(x1, knee)))), y:at(roof), right, y:at(roof), "roof")

@@ -200,8 +200,9 @@ end
 function Picture:label(x, y, radius, text, options)
   options = options or {}
   local gap, size = radius + 4, options.size or 11
-  for _, try in ipairs { { gap, 4, "start" }, { -gap, 4, "end" }, { 0, -gap, "middle" }, { 0, gap + size * 0.8, "middle" },
-    { gap, -gap, "start" }, { gap, gap + size * 0.8, "start" }, { -gap, -gap, "end" }, { -gap, gap + size * 0.8, "end" } } do
+  local above, below = -gap - 4, gap + size + 1
+  for _, try in ipairs { { gap, 4, "start" }, { -gap, 4, "end" }, { 0, above, "middle" }, { 0, below, "middle" },
+    { gap, above, "start" }, { gap, below, "start" }, { -gap, above, "end" }, { -gap, below, "end" } } do
     local box = box_of(x + try[1], y + try[2], text, size, try[3])
     local free = self:is_free(box)
     for _, other in ipairs(free and self.kept or {}) do free = free and not overlap(box, other) end
@@ -229,8 +230,9 @@ function Picture:axis_x(scale, y, title, format, grid)
     self:text(x, y + 16, format(tick), { anchor = "middle", class = "soft", optional = true })
   end
   if title then
-    self:text((scale.r0 + scale.r1) / 2, y + 32, title, { anchor = "middle", class = "soft",
-      width = self.width - 8 })
+    local middle = (scale.r0 + scale.r1) / 2
+    self:text(middle, y + 32, title, { anchor = "middle", class = "soft",
+      width = 2 * math.min(middle, self.width - middle) - 4 })
   end
 end
 
