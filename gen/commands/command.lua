@@ -21,6 +21,9 @@ local command = {}
 local function builder() return require("commands.build") end
 local function child_process() return require("common.process") end
 
+-- The commands that take lists of values.
+local takes_lists = words.set { "bench", "report" }
+
 local stages = { "describe", "validate", "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" }
 
 -- The exit code, once what was printed is out.
@@ -87,6 +90,15 @@ function command.grammar()
   bench:flag("--profile", "Split the time by operation and layer.")
   bench:flag("--bound", "The time that the best tiles and row operations would take, part by part.")
   bench:option("--compare", "What an earlier bench -o json wrote: print old, new and their ratio."):argname("FILE")
+  local report = with_tuning(parser:command("report", "Build, check and time it, and write all about it on one page."))
+  report:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
+  report:option("--input", "An input as NAME=FILE.npy: for the check, and for the maps of attention."):argname("NAME=FILE")
+    :count("*")
+  report:option("--text", "A text whose maps of attention are shown, for models that take text."):argname("TEXT")
+  report:option("--attention", "Write the maps of attention to this folder, too, as PNG."):argname("FOLDER")
+  report:option("--seed", "Of random weights and inputs."):argname("K")
+  report:option("-r --repetitions", "How often to time it (default: about a second)."):argname("N")
+  report:option("-o --output", "The page to write (default: out/NAME.html)."):argname("FILE")
   local importer = with_help(parser:command("import", "Write the description that a checkpoint's folder stands for."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints.")
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
@@ -163,8 +175,8 @@ local function generate(root, arguments, options)
 end
 
 -- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline.
-local function build_variant(root, arguments, list)
-  local state = compile(root, arguments, list)
+local function build_variant(root, arguments, list, with_text)
+  local state = compile(root, arguments, list, nil, with_text)
   local folder = overrides.folder(state.spec.name, list)
   builder().make(state, folder, root, { only = state.spec.name })
   return folder .. "/" .. state.spec.name, state
@@ -231,6 +243,13 @@ function run.bench(root, arguments)
   return 0
 end
 
+function run.report(root, arguments)
+  local tools = { build = build_variant, run = run_program }
+  local code, said = require("commands.report").run(root, arguments, tools)
+  print_out(said)
+  return code
+end
+
 function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
 
 function run.import(_, arguments)
@@ -277,7 +296,8 @@ function command.main(root, argv)
   -- A folder's last slash is no part of its name.
   if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
   local done, result = xpcall(function()
-    if arguments.overrides then overrides.check(arguments.overrides, arguments.command == "bench") end
+    if arguments.command == "report" then require("commands.report").sort_words(arguments) end
+    if arguments.overrides then overrides.check(arguments.overrides, takes_lists[arguments.command]) end
     return run[arguments.command](root, arguments)
   end, function(value)
     if faults.is(value) then return value end

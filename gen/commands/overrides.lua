@@ -57,7 +57,7 @@ function overrides.check(list, lists)
       seen[key] = true
       local values = overrides.split(value)
       if not lists and #values > 1 and key ~= "target" then -- whose list is one value
-        faults.raise("usage", ("%s: a list of values, which only bench takes"):format(faults.quote(word)))
+        faults.raise("usage", ("%s: a list of values, which only bench and report take"):format(faults.quote(word)))
       end
       local twice = repeated(values)
       if twice then

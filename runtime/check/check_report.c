@@ -66,14 +66,26 @@ static int json_comparison(json_t *object, const char *name, const attn2c_compar
          set(object, "why", json_string(comparison->why));
 }
 
-static int json_row(const attn2c_check_report *report, const char *name, const attn2c_tensor *tensor,
-                    const attn2c_comparison *comparison) {
+/* The error of the worst element, divided by what it is allowed. */
+static double share_of(const attn2c_comparison *comparison) {
+  const double error = fabs(comparison->got - comparison->expected);
+  if (error == 0 || (isnan(comparison->got) && isnan(comparison->expected)) ||
+      comparison->got == comparison->expected)
+    return 0;
+  return isfinite(error) && comparison->allowed > 0 ? error / comparison->allowed : INFINITY;
+}
+
+/* op: the operation that made it; NULL: a comparison of another kind. */
+static int json_row(const attn2c_check_report *report, const char *name, const char *op,
+                    const attn2c_tensor *tensor, const attn2c_comparison *comparison) {
   json_t *row = json_object();
   if (json_comparison(row, name, comparison) &&
       set(row, "shape", json_integers(tensor->shape, tensor->rank)) &&
       set(row, "max_abs", json_number(comparison->largest_absolute)) &&
       set(row, "max_rel", json_number(comparison->largest_relative)) &&
       set(row, "rel_l2", json_number(comparison->relative_l2)) &&
+      set(row, "share", json_number(share_of(comparison))) &&
+      set(row, "op", op ? json_string(op) : json_null()) &&
       set(row, "passed", json_boolean(comparison->passed)))
     return json_array_append_new(report->tensors, row) == 0 ? ATTN2C_OK : ATTN2C_MEMORY;
   json_decref(row);
@@ -97,14 +109,14 @@ int attn2c_check_report_begin(attn2c_check_report *report, FILE *out, int json, 
              : ATTN2C_MEMORY;
 }
 
-int attn2c_check_report_row(attn2c_check_report *report, const char *name, const attn2c_tensor *tensor,
-                            const attn2c_comparison *comparison) {
+static int add_row(attn2c_check_report *report, const char *name, const char *op, const attn2c_tensor *tensor,
+                   const attn2c_comparison *comparison) {
   if (comparison->passed) report->passed++;
   if (!comparison->passed && report->failed++ == 0) {
     report->first = *comparison;
     snprintf(report->first_name, sizeof report->first_name, "%s", name);
   }
-  if (report->root) return json_row(report, name, tensor, comparison);
+  if (report->root) return json_row(report, name, op, tensor, comparison);
   char shape[128], index[160];
   describe_shape(tensor, shape, sizeof shape);
   describe_index(comparison, index, sizeof index);
@@ -114,13 +126,9 @@ int attn2c_check_report_row(attn2c_check_report *report, const char *name, const
   return ATTN2C_OK;
 }
 
-/* The error of the worst element, divided by what it is allowed. */
-static double share_of(const attn2c_comparison *comparison) {
-  const double error = fabs(comparison->got - comparison->expected);
-  if (error == 0 || (isnan(comparison->got) && isnan(comparison->expected)) ||
-      comparison->got == comparison->expected)
-    return 0;
-  return isfinite(error) && comparison->allowed > 0 ? error / comparison->allowed : INFINITY;
+int attn2c_check_report_row(attn2c_check_report *report, const char *name, const attn2c_tensor *tensor,
+                            const attn2c_comparison *comparison) {
+  return add_row(report, name, NULL, tensor, comparison);
 }
 
 int attn2c_check_report_op(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
@@ -140,7 +148,7 @@ int attn2c_check_report_op(attn2c_check_report *report, const char *op, const at
       memcpy(kind->where, comparison->where, sizeof kind->where);
     }
   }
-  return attn2c_check_report_row(report, tensor->name, tensor, comparison);
+  return add_row(report, tensor->name, op, tensor, comparison);
 }
 
 /* A row a kind of operation. */

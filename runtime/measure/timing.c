@@ -18,8 +18,7 @@ static int by_value(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Of sorted samples, as the median is their 0.5. */
-static double quantile(const double *samples, int count, double part) {
+double attn2c_quantile(const double *samples, int count, double part) {
   const double place = part * (count - 1);
   const int below = (int)place;
   if (below + 1 >= count) return samples[count - 1];
@@ -32,8 +31,8 @@ attn2c_spread attn2c_spread_of(double *samples, int count) {
   qsort(samples, (size_t)count, sizeof *samples, by_value);
   spread.minimum = samples[0];
   spread.median = count % 2 == 1 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
-  spread.p95 = quantile(samples, count, 0.95);
-  spread.p99 = quantile(samples, count, 0.99);
+  spread.p95 = attn2c_quantile(samples, count, 0.95);
+  spread.p99 = attn2c_quantile(samples, count, 0.99);
   double sum = 0.0, squares = 0.0;
   for (int i = 0; i < count; i++) sum += samples[i];
   const double mean = sum / count;

@@ -14,4 +14,8 @@ typedef struct {
 /* Sorts the samples in place. With no sample all are 0; of one the deviation is 0. */
 attn2c_spread attn2c_spread_of(double *samples, int count);
 
+/* Of sorted samples, at least one, the value below which such a part of them lies; between two samples, on
+ * the line between them. */
+double attn2c_quantile(const double *samples, int count, double part);
+
 #endif

@@ -17,6 +17,9 @@ static _Thread_local attn2c_laps *attn2c_running;
 #define ATTN2C_LAPS_BEGIN attn2c_running = laps;
 #define LAP(OP)           attn2c_lap(attn2c_running, OP)
 
+/* Who does which part of a call is recorded (measure/parts.h); team.h, which comes behind, declares it. */
+#define attn2c_team_run attn2c_team_run_recorded
+
 #else
 
 #define ATTN2C_RUN(NAME) NAME##_run

@@ -11,7 +11,9 @@
 #include "program/inputs.h"
 #include "program/sizes.h"
 #include "program/bench_compare.h"
+#include "measure/bandwidth.h"
 #include "measure/bound.h"
+#include "measure/parts.h"
 #include "model/dispatch.h"
 #include "measure/roof.h"
 
@@ -216,6 +218,8 @@ static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_r
   attn2c_roof_sample(roof);
   if (bound != NULL) attn2c_bound_sample(bound);
   result->ms = attn2c_spread_of(samples, repetitions);
+  for (int i = 0; i < ATTN2C_BENCH_PERCENTILES; i++)
+    result->percentiles[i] = attn2c_quantile(samples, repetitions, i / (ATTN2C_BENCH_PERCENTILES - 1.0));
   result->repetitions = repetitions;
   result->calls = calls;
   result->roof = attn2c_roof_rate(roof);
@@ -224,7 +228,7 @@ static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_r
   return ATTN2C_OK;
 }
 
-/* The median time of each graph op over some profiled calls. */
+/* The median time of each graph op over some profiled calls, and who did what in the one that took least. */
 static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                    attn2c_message *message) {
   const int ops = s->entry->op_count;
@@ -237,16 +241,24 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
   double *samples = calloc(((size_t)ops + 1) * (size_t)calls, sizeof *samples); /* [op][call] */
   result->op_ms = calloc((size_t)ops + 1, sizeof *result->op_ms);
   result->op_least_ms = calloc((size_t)ops + 1, sizeof *result->op_least_ms);
+  result->parts = calloc(1, sizeof *result->parts);
+  attn2c_record *parts = calloc(1, sizeof *parts);
   int status = ATTN2C_OK;
-  if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL) {
+  if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL ||
+      result->parts == NULL || parts == NULL) {
     attn2c_say(message, "bench: no memory for the profile of %d ops", ops);
     status = ATTN2C_MEMORY;
   }
   for (int c = 0; c < calls && status == ATTN2C_OK; c++) {
     memset(marks, 0, sizeof *marks * (size_t)ops);
+    attn2c_record_calls(parts);
+    parts->begin = attn2c_now();
     status = s->program->profile[s->number](s->model->kernels, s->model->weights, s->context->arena,
                                             (const void *const *)s->in, s->again, s->context->team, marks);
+    parts->end = attn2c_now();
     if (status != ATTN2C_OK) failed_call(s, status, message);
+    if (c == 0 || parts->end - parts->begin < result->parts->end - result->parts->begin)
+      *result->parts = *parts;
     for (int i = 0; i < ops; i++)
       samples[(size_t)i * (size_t)calls + (size_t)c] = marks[i] / NANOSECONDS_IN_MS;
   }
@@ -255,7 +267,9 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
     result->op_ms[i] = spread.median;
     result->op_least_ms[i] = spread.minimum;
   }
+  attn2c_record_calls(NULL);
   if (status == ATTN2C_OK) status = same_bits(s, "the model and its profiled variant", message);
+  free(parts);
   free(marks);
   free(samples);
   return status;
@@ -288,7 +302,10 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
     if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the bound");
   }
   attn2c_bound_close(bound);
-  if (status == ATTN2C_OK && arguments->profile) status = profile(s, arguments, result, message);
+  if (status == ATTN2C_OK && arguments->profile) {
+    status = profile(s, arguments, result, message);
+    result->bandwidth = attn2c_bandwidth(s->program->model->threads);
+  }
   attn2c_roof_close(roof);
   return status;
 }
@@ -440,6 +457,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
   for (int e = 0; results != NULL && e < entries; e++) {
     free(results[e].op_ms);
     free(results[e].op_least_ms);
+    free(results[e].parts);
     free(results[e].bound_parts);
   }
   free(results);

@@ -144,6 +144,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
       fprintf(out, "at most %" PRId64 " bytes in memory until it was open\n", r->open_peak_bytes);
     if (r->peak > 0.0)
       fprintf(out, "peak of the multipliers %.1f GFLOP/s (%s)\n", r->peak, ATTN2C_BENCH_PRECISION);
+    if (r->bandwidth > 0.0) fprintf(out, "memory is read at %.1f GB/s\n", r->bandwidth);
     if (r->with_bound) md_bound(r, out);
     if (r->op_ms == NULL) continue;
     const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);
@@ -195,6 +196,30 @@ static int json_bound(const attn2c_bench_result *r, json_t *row) {
   return failed == 0 ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
+/* Who did which part of a call when, in microseconds from its beginning. */
+static int json_parts(const attn2c_record *parts, json_t *profile) {
+  if (!parts || parts->count == 0) return 0;
+  json_t *list = json_array();
+  int failed = json_object_set_new(profile, "parts", list);
+  failed |= json_object_set_new(profile, "call_us", json_real(1e-3 * (parts->end - parts->begin)));
+  for (int i = 0; i < parts->count && failed == 0; i++) {
+    const attn2c_recorded_part *part = &parts->list[i];
+    failed = json_array_append_new(list, json_pack("{s:i, s:i, s:i, s:f, s:f}", "phase", part->phase, "part",
+                                                   part->part, "thread", part->thread, "begin_us",
+                                                   1e-3 * (part->begin - parts->begin), "end_us",
+                                                   1e-3 * (part->end - parts->begin)));
+  }
+  return failed;
+}
+
+static int json_percentiles(const attn2c_bench_result *r, json_t *row) {
+  json_t *list = json_array();
+  int failed = json_object_set_new(row, "ms_percentiles", list);
+  for (int i = 0; i < ATTN2C_BENCH_PERCENTILES && failed == 0; i++)
+    failed = json_array_append_new(list, json_real(r->percentiles[i]));
+  return failed;
+}
+
 static int json_row(const attn2c_bench_result *r, json_t **row) {
   const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
   *row = json_pack("{s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:o, s:I, "
@@ -209,11 +234,14 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
                    (json_int_t)bytes_of(r->model->weight_floats), "kernels", kernels_of(r->model), "open_ms",
                    r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
                    r->open_peak_bytes > 0 ? json_integer(r->open_peak_bytes) : json_null());
-  if (*row == NULL) return ATTN2C_MEMORY;
+  if (*row == NULL || json_percentiles(r, *row) != 0) return ATTN2C_MEMORY;
   if (r->with_bound && json_bound(r, *row) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (r->op_ms == NULL) return ATTN2C_OK;
   json_t *profile = json_pack("{s:f, s:f}", "profiled_ms", profiled_ms(r), "unprofiled_ms", r->ms.median);
   if (json_object_set_new(*row, "profile", profile) != 0) return ATTN2C_MEMORY;
+  json_t *memory = r->bandwidth > 0.0 ? json_real(r->bandwidth) : json_null();
+  if (json_object_set_new(profile, "memory_gb_per_s", memory) != 0) return ATTN2C_MEMORY;
+  if (json_parts(r->parts, profile) != 0) return ATTN2C_MEMORY;
   return with_groups(r, ATTN2C_BY_RESULT, json_group, profile);
 }
 

@@ -7,24 +7,31 @@
 #include <stdio.h>
 #include "program/arguments.h"
 #include "measure/bound.h"
+#include "measure/parts.h"
 #include "measure/timing.h"
+
+/* The percentiles that JSON has of the samples: every fifth from the least (0) to the most (100). */
+enum { ATTN2C_BENCH_PERCENTILES = 21 };
 
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
-  char label[80];           /* of a call that does not fill the entry, with its tokens; else empty */
-  const char *provider;     /* of the kernels */
-  attn2c_spread ms;         /* of a call */
-  int repetitions;          /* samples of it */
-  int calls;                /* calls in a sample */
-  double open_ms, first_ms; /* opening the model; its first call */
-  int64_t open_peak_bytes;  /* the most that the process had in memory until it was open; 0: not available */
-  double roof;              /* GFLOP/s; 0: not available */
-  double peak;              /* GFLOP/s of the multipliers alone; 0: not available */
-  double *op_ms;            /* with --profile: of each graph op of the entry, the median; else NULL */
-  double *op_least_ms;      /* the same, the least */
-  int with_bound;           /* --bound */
-  double bound_ms;          /* 0: not available */
+  char label[80];       /* of a call that does not fill the entry, with its tokens; else empty */
+  const char *provider; /* of the kernels */
+  attn2c_spread ms;     /* of a call */
+  double percentiles[ATTN2C_BENCH_PERCENTILES]; /* the same */
+  int repetitions;                              /* samples of it */
+  int calls;                                    /* calls in a sample */
+  double open_ms, first_ms;                     /* opening the model; its first call */
+  int64_t open_peak_bytes; /* the most that the process had in memory until it was open; 0: not available */
+  double roof;             /* GFLOP/s; 0: not available */
+  double peak;             /* GFLOP/s of the multipliers alone; 0: not available */
+  double *op_ms;           /* with --profile: of each graph op of the entry, the median; else NULL */
+  double *op_least_ms;     /* the same, the least */
+  double bandwidth;        /* with --profile: GB/s of memory; 0: not available */
+  attn2c_record *parts;    /* with --profile: of the profiled call that took least; else NULL */
+  int with_bound;          /* --bound */
+  double bound_ms;         /* 0: not available */
   attn2c_bound_part *bound_parts;
   int bound_count;
 } attn2c_bench_result;

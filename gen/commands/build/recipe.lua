@@ -30,8 +30,10 @@ local function object(from, source, flags, name)
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
--- Tokenizers, and what the program does with text (ROOM/text_*.c), are for models that take text.
+-- Tokenizers, and what the program does with text (ROOM/text_*.c), are for models that take text. Tools are programs
+-- of their own.
 local function is_wanted(source, providers, has_text)
+  if source:match("^tools/") then return false end
   if source:match("^text/") or source:match("^%w+/text_") then return has_text end
   local provider = source:match("^model/kernels_(.*)%.c$")
   return provider == nil or provider == providers.library or provider == providers.program

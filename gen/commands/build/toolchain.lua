@@ -59,7 +59,7 @@ local function tool(name, prefixes)
 end
 
 --- { compiler, cflags, ldflags: lists of words; ar, objcopy: words; machine: the processor that code is made for, as a
---- triple begins; is_gcc; identity: a text; libraries(name): a text that changes with the files of -lNAME }, of CC,
+--- triple begins; is_gcc; version: a line; identity: a text; libraries(name): a text that changes with the files of -lNAME }, of CC,
 --- ATTN2C_CFLAGS, ATTN2C_LDFLAGS, and CROSS, the prefix of other compilers (aarch64-linux-gnu-). environment:
 --- os.getenv, but in tests. Faults: io where there is no such compiler.
 function toolchain.new(environment)
@@ -87,6 +87,7 @@ function toolchain.new(environment)
   elseif self.machine ~= libuv.os_uname().machine then
     prefixes = { triple .. "-", (triple:gsub("^([^-]+)%-[^-]+%-([^-]+%-[^-]+)$", "%1-%2")) .. "-" }
   end
+  self.version = said:match("[^\n]*")
   self.ar, self.objcopy = tool("ar", prefixes), tool("objcopy", prefixes)
   local parts = { table.concat(self.compiler, " "), hash.content(files.read(path) or ""), said, triple }
   for _, name in ipairs(VARIABLES) do parts[#parts + 1] = environment(name) or "" end

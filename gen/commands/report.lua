@@ -1,0 +1,271 @@
+-- report.lua: builds, checks and times what a report is to be about, and writes its page. What pages look like is in
+-- report/; here are only the programs that are run and what they print.
+local document = require("report.document")
+local faults = require("common.faults")
+local files = require("common.files")
+local import = require("checkpoints.import")
+local json = require("common.json")
+local lfs = require("lfs")
+local maps = require("commands.report.maps")
+local overrides = require("commands.overrides")
+local toolchain = require("commands.build.toolchain")
+local tuning = require("passes.plan.tuning")
+local version = require("common.version")
+local words = require("common.words")
+local work = require("report.work")
+
+local report = {}
+
+local MOST_SUBJECTS = 8 -- programs on one page
+
+--- Takes further descriptions out of the words behind the first: those that are no KEY=VALUE.
+function report.sort_words(arguments)
+  local more, list = {}, {}
+  for _, word in ipairs(arguments.overrides) do
+    if word:find("=", 1, true) and not lfs.attributes(word, "mode") then list[#list + 1] = word
+    else more[#more + 1] = (word:gsub("(.)/+$", "%1")) end
+  end
+  arguments.overrides, arguments.others = list, more
+end
+
+-- The objects of a program's output, one a line.
+local function objects_of(text, what)
+  local list = {}
+  for line in text:gmatch("[^\n]+") do
+    local value, wrong = json.decode(line, json.null)
+    if not value then faults.raise("machine", ("%s printed what is no JSON: %s"):format(what, wrong)) end
+    list[#list + 1] = value
+  end
+  return list
+end
+
+local function whole_object(text, what)
+  local value, wrong = json.decode(text, json.null)
+  if not value then faults.raise("machine", ("%s printed what is no JSON: %s"):format(what, wrong)) end
+  return value
+end
+
+-- Null becomes nothing in what was read: pictures ask whether there is a number.
+local function without_null(value)
+  if type(value) ~= "table" then return value end
+  for key, each in pairs(value) do
+    if each == json.null then value[key] = nil else without_null(each) end
+  end
+  return value
+end
+
+local function ends(path, ending) return path:sub(-#ending) == ending end
+
+-- The name that a subject goes by: of the values that vary, or the description's own file.
+local function label_of(path, varied, several)
+  local parts = {}
+  if several then parts[1] = path:match("([^/]*)$"):gsub("%.lua$", "") end
+  for _, each in ipairs(varied) do parts[#parts + 1] = each.key .. "=" .. each.value end
+  return table.concat(parts, " ")
+end
+
+-- An entry's name for readers: forward_128, forward_8x16.
+local function title_of(name)
+  local batch, tokens = name:match("^forward_(%d+)x(%d+)$")
+  if batch then return ("%s × %s tokens"):format(batch, tokens) end
+  tokens = name:match("^forward_(%d+)$")
+  return tokens and tokens .. " tokens" or name
+end
+
+local function family_of(state)
+  local spec = state.spec
+  if state.checkpoint and type(spec.names) == "string" then return spec.names .. ", from a checkpoint folder" end
+  local parts = { spec.norm == "none" and "no norm" or spec.norm .. "-norm", spec.activation,
+    "positions " .. tostring(spec.positions) }
+  local kinds = {}
+  for key, value in pairs(type(spec.mask) == "table" and spec.mask or {}) do
+    if value == true then kinds[#kinds + 1] = key elseif type(key) == "number" then kinds[#kinds + 1] = tostring(value) end
+  end
+  table.sort(kinds)
+  parts[#parts + 1] = #kinds > 0 and "mask " .. table.concat(kinds, ", ") or "no mask"
+  return table.concat(parts, ", ")
+end
+
+-- Files of a variant's folder with their sizes: { name, bytes }, and the bytes of emitted C.
+local function files_of(folder, state)
+  local list, emitted = {}, 0
+  for _, file in ipairs(state.files) do
+    list[#list + 1] = { name = file.name, bytes = #file.text }
+    if file.name:match("%.[ch]$") then emitted = emitted + #file.text end
+  end
+  local program = lfs.attributes(folder .. "/" .. state.spec.name, "size")
+  list[#list + 1] = { name = state.spec.name, bytes = program }
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list, emitted, program
+end
+
+-- The line of a shell for a command with the words of this one.
+local function line_of(name, path, list, arguments)
+  local parts = { "attn2c", name, words.shell(path) }
+  for _, word in ipairs(list) do parts[#parts + 1] = words.shell(word) end
+  if arguments.tuning then parts[#parts + 1] = words.shell("--tuning=" .. arguments.tuning) end
+  if arguments.weights then parts[#parts + 1] = words.shell("--weights=" .. arguments.weights) end
+  if arguments.seed then parts[#parts + 1] = words.shell("--seed=" .. arguments.seed) end
+  return table.concat(parts, " ")
+end
+
+local function versions()
+  return { { name = "attn2c", version = version.generator }, { name = "compiler", version = toolchain.new().version },
+    { name = "Lua", version = _VERSION:match("%S+$") }, { name = "processor", version = tuning.machine() } }
+end
+
+-- The words of a program's line that all of its commands share.
+local function common_words(arguments, path)
+  local list = {}
+  local weights = arguments.weights or import.is_folder(path) and path or nil
+  if weights then table.move({ "--weights", weights }, 1, 2, #list + 1, list) end
+  return list
+end
+
+local function with(list, more)
+  local result = table.move(list, 1, #list, 1, {})
+  return table.move(more, 1, #more, #result + 1, result)
+end
+
+-- Runs a program; its output, and its code where that is one of those that are expected, else a fault.
+local function output_of(tools, path, list, expected)
+  local code, output = tools.run(path, list, "output")
+  if code ~= 0 and code ~= expected then
+    for kind, number in pairs(faults.code) do
+      if number == code then faults.raise(kind, ("%s %s failed: what it said is above"):format(path, list[1])) end
+    end
+    faults.raise("machine", ("%s %s ended with %d"):format(path, list[1], code))
+  end
+  return output, code
+end
+
+local function by_entry(list)
+  local of = {}
+  for _, each in ipairs(list) do of[each.entry] = each end
+  return of
+end
+
+-- Writes what the programs printed beside them, as info.json, check.json and bench.json.
+local function keep(folder, printed)
+  local list = {}
+  for _, name in ipairs { "info", "check", "bench" } do
+    if printed[name] ~= "" then list[#list + 1] = { name = name .. ".json", text = printed[name] } end
+  end
+  files.write_all(folder, list)
+end
+
+-- Builds, checks and times one variant; adds a subject for each of its entries, the longest first, which has details.
+local function add_subjects(all, root, arguments, tools, variant)
+  local given = words.merged(arguments, { description = variant.path })
+  local program, state = tools.build(root, given, variant.overrides, true)
+  local folder = program:match("^(.*)/[^/]*$")
+  local own = common_words(arguments, variant.path)
+  local printed = { info = output_of(tools, program, { "info", "--json" }) }
+  local info = without_null(whole_object(printed.info, program))
+  local check_words = with({ "check", "--json" }, own)
+  for _, each in ipairs(arguments.input or {}) do check_words = with(check_words, { "--input", each }) end
+  if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
+  printed.check = output_of(tools, program, check_words, faults.code.mismatch)
+  local checks = by_entry(objects_of(printed.check, program))
+  local bench_words = with({ "bench", "-o", "json", "--profile", "--bound" }, own)
+  if arguments.repetitions then bench_words = with(bench_words, { "-r", arguments.repetitions }) end
+  local timed_code
+  printed.bench, timed_code = output_of(tools, program, bench_words, faults.code.mismatch)
+  local benches = timed_code == 0 and by_entry(without_null(objects_of(printed.bench, program))) or {}
+  keep(folder, printed)
+  local file_list, emitted, program_bytes = files_of(folder, state)
+  local looked = maps.wanted(arguments) and maps.make(root, arguments, tools, variant, state) or nil
+  if looked and arguments.attention then maps.write(root, looked, info.name, arguments.attention) end
+  for i = #state.entries, 1, -1 do
+    local entry = state.entries[i]
+    local info_of_entry
+    for _, each in ipairs(info.entries) do if each.name == entry.entry_name then info_of_entry = each end end
+    local name = entry.entry_name
+    local label = variant.label
+    if #state.entries > 1 then label = (label ~= "" and label .. " " or "") .. title_of(name) end
+    local check = checks[name]
+    if check then without_null(check) end
+    all[#all + 1] = { label = label ~= "" and label or info.name, is_main = i == #state.entries, name = info.name,
+      spec = entry.spec, state = entry, work = work.of(entry), info = info, entry_info = info_of_entry,
+      bench = benches[name], check = check, worst = check and document.worst(check), notes = state.notes,
+      family = family_of(state), files = file_list, emitted_bytes = emitted, program_bytes = program_bytes, folder = folder,
+      versions = variant.versions, maps = i == #state.entries and looked or nil,
+      commands = { line_of("report", variant.path, variant.overrides, arguments),
+        line_of("check", variant.path, variant.overrides, arguments),
+        line_of("bench", variant.path, variant.overrides, arguments) .. " --profile --bound" } }
+  end
+end
+
+-- A file of what bench -o json wrote: subjects that have no more than that.
+local function add_benches(all, path)
+  local text = files.read(path)
+  if not text then faults.raise("io", ("%s: cannot be read"):format(path)) end
+  local whole = json.decode(text, json.null)
+  local list = whole and (json.kind(whole) == "array" and whole or { whole }) or nil
+  if not list then
+    list = {}
+    for line in text:gmatch("[^\n]+") do
+      local value, wrong = json.decode(line, json.null)
+      if not value then faults.raise("format", ("%s: %s"):format(path, wrong)) end
+      list[#list + 1] = value
+    end
+  end
+  for i, each in ipairs(list) do
+    if not document.is_bench(each) then
+      faults.raise("format", ("%s: object %d is not what bench -o json writes: ms_median, flops, gflops and roof_gflops "
+        .. "are expected"):format(path, i))
+    end
+    local name = path:match("([^/]*)$"):gsub("%.json$", "")
+    all[#all + 1] = { label = #list > 1 and ("%s %s"):format(name, tostring(each.entry)) or name, is_main = true,
+      bench = without_null(each) }
+  end
+end
+
+local function variants_of(arguments)
+  local paths = { arguments.description, table.unpack(arguments.others) }
+  local list, made_with = {}, nil
+  for _, path in ipairs(paths) do
+    if not ends(path, ".json") then
+      made_with = made_with or versions()
+      for _, each in ipairs(overrides.combinations(arguments.overrides)) do
+        list[#list + 1] = { path = path, overrides = each.overrides, versions = made_with,
+          label = label_of(path, each.varied, #paths > 1) }
+      end
+    else
+      list[#list + 1] = { path = path, is_bench = true }
+    end
+  end
+  if #list > MOST_SUBJECTS then
+    faults.raise("usage", ("%d variants, but a report has room for %d"):format(#list, MOST_SUBJECTS))
+  end
+  return list
+end
+
+--- Makes a report. tools: { build(root, arguments, overrides, with_text) -> the program's path and the state;
+--- run(path, words, "output") -> code, output }. Returns the exit code and what to print.
+function report.run(root, arguments, tools)
+  local all = {}
+  maps.wanted(arguments)
+  local list = variants_of(arguments)
+  for _, variant in ipairs(list) do
+    if variant.is_bench then add_benches(all, variant.path) else add_subjects(all, root, arguments, tools, variant) end
+  end
+  local first = all[1]
+  local title = first.name or "Comparison"
+  if #list > 1 then title = title .. ": " .. #list .. " variants" end
+  local path = arguments.output
+  if path == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
+  if not path then
+    path = ("out/%s.html"):format(first.name or "comparison")
+    files.make_folder("out")
+  end
+  files.write(path, document.html(all, title))
+  local failed, said = false, {}
+  for _, subject in ipairs(all) do
+    failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.bench
+    if subject.is_main then said[#said + 1] = ("%s: %s%s\n"):format(path, #all > 1 and subject.label .. " " or "", document.verdict(subject)) end
+  end
+  return failed and faults.code.mismatch or 0, table.concat(said)
+end
+
+return report

@@ -1,0 +1,196 @@
+-- maps.lua: where the heads of a model look: builds the variant whose outputs the weights of attention are, runs it on
+-- what the user gives, and reads its arrays; and writes maps as PNG files.
+local arrays = require("commands.report.arrays")
+local faults = require("common.faults")
+local files = require("common.files")
+local hash = require("common.hash")
+local import = require("checkpoints.import")
+local process = require("common.process")
+local tokenizer = require("text.tokenizer")
+local toolchain = require("commands.build.toolchain")
+
+local maps = {}
+
+local MOST_WEIGHTS = 64 << 20 -- of all layers together
+local LEAST_SIDE = 256        -- of a picture, in pixels
+
+--- Whether a command line asks for maps; a fault where it cannot have them.
+function maps.wanted(arguments)
+  local given = arguments.text ~= nil or #(arguments.input or {}) > 0
+  if arguments.attention == "" then faults.raise("usage", "--attention: an empty name, but a folder is needed") end
+  if arguments.attention and not given then
+    faults.raise("usage", "--attention: what do heads look at? --text or --input is needed, too")
+  end
+  if arguments.text and #(arguments.input or {}) > 0 then faults.raise("usage", "--text and --input exclude each other") end
+  return given
+end
+
+-- The overrides with the weights of attention of these layers as outputs.
+local function with_weights(list, layers)
+  local result = {}
+  for _, word in ipairs(list) do
+    if not word:match("^attention_output[.=]") then result[#result + 1] = word end
+  end
+  result[#result + 1] = ("attention_output={ kind = \"heads\", layers = { %s } }"):format(table.concat(layers, ", "))
+  return result
+end
+
+-- The layers whose weights are asked for: from the first on, as many as there is room for.
+local function layers_of(entry)
+  local layers, sum = {}, 0
+  for _, op in ipairs(entry.graph.entry.ops) do
+    local layer = op.result.name:match("^l(%d+)%.attn%.scores$")
+    if layer then
+      local shape = op.result.shape
+      sum = sum + shape[1] * shape[2] * shape[3] * shape[4]
+      if sum <= MOST_WEIGHTS then layers[#layers + 1] = layer end
+    end
+  end
+  return layers
+end
+
+-- The tokens' texts of ids, by the tokenizer that the state names.
+local function tokens_of(state, ids)
+  local path = state.spec.tokenizer
+  if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
+  local _, made = tokenizer.from_path((path:gsub("/%.$", "")))
+  local list = {}
+  for i = 1, ids.shape[#ids.shape] do
+    list[i] = tostring(made.model.tokens[ids.values[i]] or ids.values[i]):gsub("Ġ", "␣"):gsub("▁", "␣")
+  end
+  return list
+end
+
+-- The first sequence of an array [batch][heads][queries][keys]: { { rows = { { weight } } } }, a head each.
+local function heads_of(array)
+  local _, count, queries, keys = table.unpack(array.shape)
+  local heads, at = {}, 0
+  for h = 1, count do
+    local rows = {}
+    for q = 1, queries do
+      rows[q] = table.move(array.values, at + 1, at + keys, 1, {})
+      at = at + keys
+    end
+    heads[h] = { rows = rows }
+  end
+  return heads, queries, keys
+end
+
+-- Words of the program's line for what is given; the arrays go to `folder`. Of text, the name of the ids' array.
+local function words_of(arguments, variant, state, outputs, folder)
+  local list = { "run" }
+  local function add(...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
+  local weights = arguments.weights or import.is_folder(variant.path) and variant.path or nil
+  if weights then add("--weights", weights) end
+  if arguments.text then add("--text-string", arguments.text) end
+  for _, each in ipairs(arguments.input or {}) do add("--input", each) end
+  for _, name in ipairs(outputs) do add("--output", ("%s=%s/%s.npy"):format(name, folder, name)) end
+  local ids
+  for _, name in ipairs(state.graph.entry.inputs) do
+    local tensor = state.graph.tensors[name]
+    if arguments.text and tensor.type == "i32" and (tensor.limit or 0) > 2 and #tensor.shape == 2 and not ids then
+      ids = tensor.member
+    end
+  end
+  if ids then add("--output", ("%s=%s/ids.npy"):format(ids, folder)) end
+  return list, ids
+end
+
+--- The maps of a variant for the text or the inputs of a command line: { tokens (nil: none are known), queries, keys,
+--- layers = { { layer, heads } }, text }. tools: as the report's.
+function maps.make(root, arguments, tools, variant, state)
+  local longest = state.entries[#state.entries]
+  if arguments.text and not state.tokenizer then
+    faults.raise("usage", "--text: the model takes no text; --input gives its arrays")
+  end
+  local layers = layers_of(longest)
+  if #layers == 0 then
+    faults.raise("usage", ("the weights of a layer have more than %d numbers, or there are none: no maps are made")
+      :format(MOST_WEIGHTS))
+  end
+  local given = setmetatable({ description = variant.path }, { __index = arguments })
+  local program, made = tools.build(root, given, with_weights(variant.overrides, layers), true)
+  local folder = program:match("^(.*)/[^/]*$")
+  local outputs = {}
+  for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
+  local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder)
+  local code = tools.run(program, list, "output")
+  if code ~= 0 then
+    for kind, number in pairs(faults.code) do
+      if number == code then faults.raise(kind, "no maps of attention: what the program said is above") end
+    end
+    faults.raise("machine", ("%s ended with %d"):format(program, code))
+  end
+  local result = { layers = {}, text = arguments.text }
+  for i, name in ipairs(outputs) do
+    local array = arrays.read(("%s/%s.npy"):format(folder, name))
+    local heads, queries, keys = heads_of(array)
+    result.layers[i] = { layer = layers[i], heads = heads }
+    result.queries, result.keys = queries, keys
+  end
+  if ids then result.tokens = tokens_of(made, arrays.read(folder .. "/ids.npy")) end
+  return result
+end
+
+-- Grey values of a head, dark where a weight is large: each weight a square of so many pixels.
+local function grey_of(head, side)
+  local most = 0
+  for _, row in ipairs(head.rows) do for _, weight in ipairs(row) do most = math.max(most, weight) end end
+  local lines = {}
+  for _, row in ipairs(head.rows) do
+    local bytes = {}
+    for k, weight in ipairs(row) do
+      local part = most > 0 and weight == weight and math.max(0, math.min(1, weight / most)) or 0
+      bytes[k] = string.char(255 - math.floor(255 * part + 0.5)):rep(side)
+    end
+    lines[#lines + 1] = table.concat(bytes):rep(side)
+  end
+  return ("%d %d\n"):format(#head.rows[1] * side, #head.rows * side) .. table.concat(lines)
+end
+
+-- Compiles runtime/tools/pictures.c into a folder; its path.
+local function compile_tool(root, folder)
+  local tools = toolchain.new()
+  local path = folder .. "/pictures"
+  local list = table.move(tools.compiler, 1, #tools.compiler, 1, {})
+  table.move(tools.cflags, 1, #tools.cflags, #list + 1, list)
+  for _, word in ipairs { "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o", path } do list[#list + 1] = word end
+  table.move(tools.ldflags, 1, #tools.ldflags, #list + 1, list)
+  list[#list + 1] = "-lpng"
+  local child = process.run { words = list, gather = "all" }
+  if child.code ~= 0 then
+    faults.raise("machine", "--attention: PNG files need libpng (libpng-dev), with which pictures.c did not compile: "
+      .. (child.errors:match("[^\n]+") or ""))
+  end
+  return path
+end
+
+--- Writes maps as NAME_layer_L_head_H.png into a folder: all or none. Returns how many.
+function maps.write(root, result, name, folder)
+  local names, parts = {}, {}
+  local side = math.max(1, LEAST_SIDE // math.max(result.queries, result.keys))
+  for _, layer in ipairs(result.layers) do
+    for h, head in ipairs(layer.heads) do
+      names[#names + 1] = ("%s_layer_%s_head_%d.png"):format(name, layer.layer, h - 1)
+      parts[#parts + 1] = grey_of(head, side)
+    end
+  end
+  local work = ("out/%s.variants/pictures-%s"):format(name, hash.content(folder):sub(1, 10))
+  files.make_folder(work)
+  local tool = compile_tool(root, work)
+  files.write(work .. "/from", table.concat(parts))
+  local child = process.run { words = { "./" .. tool, work .. "/from", work .. "/to" }, gather = "all" }
+  if child.code ~= 0 then faults.raise("machine", "--attention: " .. (child.errors:match("[^\n]+") or "no pictures")) end
+  local text, list, at = files.read(work .. "/to"), {}, 1
+  for i, each in ipairs(names) do
+    local bytes, first = text:match("^(%d+)\n()", at)
+    bytes = assert(math.tointeger(tonumber(bytes)), "a picture is missing")
+    list[i], at = { name = each, text = text:sub(first, first + bytes - 1) }, first + bytes
+  end
+  files.remove_folder(work)
+  files.make_folder(folder)
+  files.write_all(folder, list)
+  return #list
+end
+
+return maps

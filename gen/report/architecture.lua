@@ -1,0 +1,282 @@
+-- architecture.lua: an entry's graph as a picture: inputs, one layer of each kind with its operations, how often it
+-- repeats, outputs. Boxes and lines are the graph's own; operations that ride on another's tile hang below it.
+local numbers = require("report.numbers")
+local svg = require("report.svg")
+local work = require("report.work")
+
+local architecture = {}
+
+local LINE = 16 -- height of an operation that rides on another
+
+-- What an operation looks like apart from its layer's number, to find layers that are alike.
+local function signature(each)
+  local parts = { each.role, each.op.op, table.concat(each.op.result.shape, "x") }
+  local names = {}
+  for name in pairs(each.op.attributes) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do parts[#parts + 1] = name .. "=" .. tostring(each.op.attributes[name]) end
+  return table.concat(parts, " ")
+end
+
+--- Runs of sections: { title, repeats, list = operations of the first }, in order. Layers that are alike are one.
+function architecture.groups(list)
+  local sections = {}
+  for _, each in ipairs(list) do
+    local last = sections[#sections]
+    if not last or last.name ~= each.section then
+      last = { name = each.section, list = {}, text = {} }
+      sections[#sections + 1] = last
+    end
+    last.list[#last.list + 1] = each
+    last.text[#last.text + 1] = signature(each)
+  end
+  local groups = {}
+  for _, section in ipairs(sections) do
+    local layer, stack = work.layer(section.name)
+    local key = layer and stack .. "\n" .. table.concat(section.text, "\n") or nil
+    local last = groups[#groups]
+    if last and key and last.key == key then
+      last.repeats, last.last = last.repeats + 1, layer
+    else
+      groups[#groups + 1] = { key = key, title = section.name, repeats = 1, first = layer, last = layer, stack = stack,
+        list = section.list }
+    end
+  end
+  return groups
+end
+
+function architecture.title(group)
+  if group.repeats == 1 then return group.title end
+  return ("%slayers %d to %d: %d times"):format(group.stack, group.first, group.last, group.repeats)
+end
+
+-- The short name of an operation's box, and what is under it.
+local function texts_of(each)
+  local op, name = each.op, each.role
+  local shape = op.result.shape
+  local width = shape[#shape]
+  local second
+  if op.operands.weight and op.op == "linear" then
+    second = ("linear %d → %d"):format(op.operands.weight.shape[2], width)
+  elseif op.attributes["function"] then
+    second = op.attributes["function"] .. (op.op == "pool" and " pool" or "")
+  else
+    second = op.op:gsub("_", " ")
+    if #shape == 4 then second = ("%s %d × %d"):format(second, shape[3], shape[4]) end
+  end
+  return name, second
+end
+
+local function tip_of(each)
+  local op = each.op
+  local bytes = 4
+  for _, size in ipairs(op.result.shape) do bytes = bytes * size end
+  local text = ("%s = %s: [%s], %s"):format(each.name, op.op, table.concat(op.result.shape, " × "), numbers.bytes(bytes))
+  if op.flops > 0 then text = text .. ", " .. numbers.flops(op.flops) end
+  if op.operands.weight then
+    text = text .. (", weight [%s]"):format(table.concat(op.operands.weight.shape, " × "))
+  end
+  if each.fused then text = text .. ", done on the tile of " .. each.fused.result.name end
+  return text
+end
+
+-- Ranks of a group's boxes: one below what it reads; as many in a row as fit. Returns rows of boxes { each, riders }.
+local function rows_of(group, columns)
+  local box_of, boxes, rank = {}, {}, {}
+  for _, each in ipairs(group.list) do
+    local host = each.fused and box_of[each.fused.result]
+    if host then
+      host.riders[#host.riders + 1] = each
+      box_of[each.op.result] = host
+    else
+      local box = { each = each, riders = {}, reads = {} }
+      box_of[each.op.result] = box
+      boxes[#boxes + 1] = box
+    end
+  end
+  for _, each in ipairs(group.list) do
+    local box = box_of[each.op.result]
+    for _, tensor in pairs(each.op.operands) do
+      local from = box_of[tensor]
+      if from and from ~= box then box.reads[from] = true
+      elseif not from and tensor.kind ~= "weight" and tensor.kind ~= "constant" then box.outside = true end
+    end
+  end
+  local rows, count = {}, {}
+  for _, box in ipairs(boxes) do
+    local r = 1
+    for from in pairs(box.reads) do r = math.max(r, rank[from] + 1) end
+    while (count[r] or 0) >= columns do r = r + 1 end
+    rank[box], count[r] = r, (count[r] or 0) + 1
+    rows[r] = rows[r] or {}
+    rows[r][#rows[r] + 1] = box
+    box.rank = r
+  end
+  -- A rank that is full pushes others down: no row in between is empty.
+  local dense = {}
+  for r = 1, 10000 do
+    if rows[r] then
+      dense[#dense + 1] = rows[r]
+      for _, box in ipairs(rows[r]) do box.rank = #dense end
+    elseif #dense == #boxes or r > #boxes then break end
+  end
+  return dense, boxes
+end
+
+local BOX, GAP, SIDE = 34, 20, 46 -- height of a box, between rows, room for lines that pass boxes
+
+local function draw_box(picture, box, x, y, width)
+  local each = box.each
+  local colour = work.colour[each.kind]
+  picture:box(x, y, width, BOX + LINE * #box.riders, "t" .. colour, tip_of(each))
+  local first, second = texts_of(each)
+  picture:text(x + width / 2, y + 14, first, { anchor = "middle", width = width - 6, class = "strong" })
+  picture:text(x + width / 2, y + 28, second, { anchor = "middle", width = width - 6, size = 10 })
+  for i, rider in ipairs(box.riders) do
+    local top = y + BOX + LINE * (i - 1)
+    picture:rect(x + 3, top - 1, width - 6, LINE - 2, "plain", tip_of(rider))
+    local _, what = texts_of(rider)
+    picture:text(x + width / 2, top + 10, "+ " .. what, { anchor = "middle", width = width - 10, size = 10 })
+  end
+end
+
+-- A vertical arrow head at x, y.
+local function head(picture, x, y)
+  picture:path({ { x - 4, y - 6 }, { x, y }, { x + 4, y - 6 } }, "edge")
+end
+
+-- Places rows from y on; returns the y below and, for each box, its rectangle.
+local function place_rows(rows, left, room, y)
+  for _, row in ipairs(rows) do
+    local width = math.min(220, (room - 12 * (#row - 1)) / #row)
+    local all = width * #row + 12 * (#row - 1)
+    local x, most = left + (room - all) / 2, 0
+    for _, box in ipairs(row) do
+      box.x, box.y, box.width, box.height = x, y, width, BOX + LINE * #box.riders
+      x, most = x + width + 12, math.max(most, box.height)
+    end
+    y = y + most + GAP
+  end
+  return y - GAP
+end
+
+-- A horizontal arrow head at x, y; from = -1: it comes from the left.
+local function side_head(picture, x, y, from)
+  picture:path({ { x + 6 * from, y - 4 }, { x, y }, { x + 6 * from, y + 4 } }, "edge")
+end
+
+-- Lines to a box from those that it reads: straight where they are in the row above, else past the others on the right.
+local function draw_reads(picture, box, boxes, right, lanes)
+  for _, from in ipairs(boxes) do
+    if box.reads[from] then
+      local x1, y1 = from.x + from.width / 2, from.y + from.height
+      if box.rank == from.rank + 1 then
+        local x2, middle = box.x + box.width / 2, box.y - GAP / 2 - 1
+        picture:path({ { x1, y1 }, { x1, middle }, { x2, middle }, { x2, box.y } }, "edge")
+        head(picture, x2, box.y)
+      else
+        local lane = 1
+        while lanes[lane] and lanes[lane] > from.rank do lane = lane + 1 end
+        lanes[lane] = box.rank
+        local x, y = right + 8 + 7 * (lane - 1), box.y + box.height / 2
+        picture:path({ { from.x + from.width, from.y + 10 }, { x, from.y + 10 }, { x, y }, { box.x + box.width, y } },
+          "edge")
+        side_head(picture, box.x + box.width, y, 1)
+      end
+    end
+  end
+end
+
+-- Lines from above a group: a bar over the boxes of the first row, and past the others on the left.
+local function draw_entering(picture, boxes, top, middle)
+  local low, high = middle, middle
+  for _, box in ipairs(boxes) do
+    if box.outside and box.rank == 1 then
+      local x = box.x + box.width / 2
+      low, high = math.min(low, x), math.max(high, x)
+      picture:line(x, top, x, box.y, "edge")
+      head(picture, x, box.y)
+    elseif box.outside then
+      low = math.min(low, 18)
+      picture:path({ { 18, top }, { 18, box.y + 8 }, { box.x, box.y + 8 } }, "edge")
+      side_head(picture, box.x, box.y + 8, -1)
+    end
+  end
+  if low < high then picture:line(low, top, high, top, "edge") end
+end
+
+local function chip(picture, y, texts, width, class)
+  local x = width / 2
+  for _, each in ipairs(texts) do
+    local w = math.min(width - 20, svg.text_width(each.text, 11) + 18)
+    picture:box(x - w / 2, y, w, 22, class, each.tip)
+    picture:text(x, y + 15, each.text, { anchor = "middle", width = w - 8 })
+    y = y + 28
+  end
+  return y - 6
+end
+
+--- Draws an entry for one width.
+function architecture.picture(entry, list, width)
+  local picture = svg.picture(width, 0)
+  local columns = width > 500 and 5 or 3
+  local inputs, outputs = {}, {}
+  for i, name in ipairs(entry.graph.entry.inputs) do
+    local tensor = entry.graph.tensors[name]
+    inputs[i] = { text = ("%s [%s]"):format(tensor.member, table.concat(tensor.shape, " × ")),
+      tip = ("input %s: %s [%s]"):format(tensor.member, tensor.type, table.concat(tensor.shape, " × ")) }
+  end
+  for i, name in ipairs(entry.graph.entry.outputs) do
+    local tensor = entry.graph.tensors[name]
+    outputs[i] = { text = ("%s [%s]"):format(tensor.member, table.concat(tensor.shape, " × ")),
+      tip = ("output %s: %s [%s]"):format(tensor.member, tensor.type, table.concat(tensor.shape, " × ")) }
+  end
+  local y = picture:legend(6, 14, { { class = "t1", text = "product" }, { class = "t2", text = "attention" },
+    { class = "t3", text = "row operation" }, { class = "plain", text = "done on a product's tile" } }) + 6
+  y = chip(picture, y, inputs, width, "plain")
+  for _, group in ipairs(architecture.groups(list)) do
+    local rows, boxes = rows_of(group, columns)
+    local top = y + GAP
+    local framed = group.first ~= nil
+    picture:line(width / 2, y, width / 2, top + (framed and 0 or 2), "edge")
+    local inner = top + (framed and 28 or 0)
+    local below = place_rows(rows, SIDE, width - 2 * SIDE, inner + 16)
+    if framed then
+      picture:box(3, top, width - 6, below - top + 12, "frame")
+      picture:text(12, top + 16, architecture.title(group), { class = "strong", width = width / 2 - 20 })
+    end
+    draw_entering(picture, boxes, inner + 2, width / 2)
+    if framed then picture:line(width / 2, top, width / 2, inner + 2, "edge") end
+    local lanes = {}
+    for _, box in ipairs(boxes) do
+      draw_reads(picture, box, boxes, width - SIDE, lanes)
+      draw_box(picture, box, box.x, box.y, box.width)
+    end
+    y = below + (framed and 12 or 0)
+  end
+  picture:line(width / 2, y, width / 2, y + GAP, "edge")
+  head(picture, width / 2, y + GAP)
+  y = chip(picture, y + GAP, outputs, width, "plain")
+  picture.height = y + 8
+  return picture
+end
+
+architecture.columns = { { "tensor", words = true }, { "operation", words = true }, { "where", words = true },
+  { "shape", words = true }, { "bytes" }, { "Mflop" }, { "done on the tile of", words = true } }
+
+--- The rows of its table: of layers that are alike, the first.
+function architecture.rows(list)
+  local rows = {}
+  for _, group in ipairs(architecture.groups(list)) do
+    for _, each in ipairs(group.list) do
+      local bytes = 4
+      for _, size in ipairs(each.op.result.shape) do bytes = bytes * size end
+      rows[#rows + 1] = { each.name, each.op.op, architecture.title(group),
+        table.concat(each.op.result.shape, " × "), numbers.whole(bytes), numbers.short(each.op.flops / 1e6),
+        each.fused and each.fused.result.name or "" }
+    end
+  end
+  return rows
+end
+
+return architecture

@@ -1,0 +1,152 @@
+-- attention.lua: where heads look, for one input: each head a small picture, queries down and keys across, and one of
+-- them enlarged with the tokens as labels. The cells of a map are in the page once; pictures use them by their number.
+local numbers = require("report.numbers")
+local page = require("report.page")
+local svg = require("report.svg")
+
+local attention = {}
+
+local MOST_CELLS, LEAST_SIDE, MOST_SIDE, LEVELS = 60000, 12, 64, 8
+
+-- The largest weight of each square of a head's map, where that has more than `side` rows or columns.
+local function pooled(head, queries, keys, side)
+  local step = math.max(1, math.ceil(math.max(queries, keys) / side))
+  local rows = {}
+  for q = 1, queries do
+    local y = (q - 1) // step + 1
+    rows[y] = rows[y] or {}
+    for k = 1, keys do
+      local x = (k - 1) // step + 1
+      local weight = head.rows[q][k]
+      if weight == weight then rows[y][x] = math.max(rows[y][x] or 0, weight) end
+    end
+  end
+  return rows, math.ceil(keys / step), math.ceil(queries / step), step
+end
+
+-- The cells of a map as one path a level, those of a row that are alike as one piece.
+local function cells(rows, columns)
+  local most, paths = 0, {}
+  for _, row in ipairs(rows) do for x = 1, columns do most = math.max(most, row[x] or 0) end end
+  for y, row in ipairs(rows) do
+    local x = 1
+    while x <= columns do
+      local level = most > 0 and math.floor((row[x] or 0) / most * LEVELS + 0.5) or 0
+      local run = 1
+      while x + run <= columns and math.floor((row[x + run] or 0) / most * LEVELS + 0.5) == level do run = run + 1 end
+      if level > 0 then
+        paths[level] = paths[level] or {}
+        table.insert(paths[level], ("M%d %dh%dv1h-%dz"):format(x - 1, y - 1, run, run))
+      end
+      x = x + run
+    end
+  end
+  local parts = {}
+  for level = 1, LEVELS do
+    if paths[level] then
+      parts[#parts + 1] = ('<path class="k1" fill-opacity="%.3f" d="%s"/>'):format(level / LEVELS,
+        table.concat(paths[level]))
+    end
+  end
+  return table.concat(parts)
+end
+
+-- Mean entropy of a head's rows in bits, its largest weight and where that is.
+local function facts(head)
+  local entropy, rows, most, at_q, at_k = 0, 0, -1, 1, 1
+  for q, row in ipairs(head.rows) do
+    rows = rows + 1
+    for k, weight in ipairs(row) do
+      if weight > 0 then entropy = entropy - weight * math.log(weight, 2) end
+      if weight > most then most, at_q, at_k = weight, q, k end
+    end
+  end
+  return entropy / math.max(1, rows), most, at_q, at_k
+end
+
+local function token(maps, index) return maps.tokens and maps.tokens[index] or tostring(index - 1) end
+
+-- All heads as small pictures, a row of them for each layer, or more.
+local function small(maps, list, width)
+  local side = width > 500 and 84 or 74
+  local columns = math.max(1, math.floor((width - 6) / (side + 10)))
+  local picture, y = svg.picture(width, 0), 6
+  for _, layer in ipairs(list) do
+    picture:text(4, y + 12, ("layer %s"):format(layer.layer), { class = "strong" })
+    y = y + 20
+    for h, head in ipairs(layer.heads) do
+      local column = (h - 1) % columns
+      if h > 1 and column == 0 then y = y + side + 24 end
+      local x = 4 + column * (side + 10)
+      local high = math.max(8, side * maps.queries / math.max(maps.queries, maps.keys))
+      local wide = math.max(8, side * maps.keys / math.max(maps.queries, maps.keys))
+      picture:add(('<g class="map" tabindex="0" data-map="%s"><title>%s</title><rect class="hidden" x="%d" y="%d" '
+        .. 'width="%.1f" height="%.1f"/><use href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/></g>'):format(head.id,
+        svg.escape(head.says), x, y, wide, high, head.id, x, y, wide, high))
+      picture:text(x, y + high + 13, ("head %d"):format(h - 1), { size = 10, class = "soft" })
+    end
+    y = y + side + 30
+  end
+  picture.height = y
+  return picture
+end
+
+-- The enlarged one, with labels where they have room.
+local function large(maps, head, width)
+  local left, top = 92, 82
+  local room = math.min(width - left - 10, 520)
+  local longest = math.max(maps.queries, maps.keys)
+  local wide, high = room * maps.keys / longest, math.max(20, room * maps.queries / longest)
+  local picture = svg.picture(width, top + high + 10)
+  picture:rect(left, top, wide, high, "hidden")
+  picture:add(('<use class="large" href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/>'):format(head.id, left, top, wide,
+    high))
+  local cell = room / longest
+  local every = math.max(1, math.ceil(14 / cell))
+  for q = 1, maps.queries, every do
+    picture:text(left - 5, top + (q - 0.5) * cell + 4, token(maps, q), { anchor = "end", width = left - 10, size = 11 })
+  end
+  for k = 1, maps.keys, every do
+    local text = svg.fit(token(maps, k), top - 12, 11)
+    picture:add(('<text transform="translate(%.1f %.1f) rotate(-90)">%s</text>'):format(left + (k - 0.5) * cell + 4,
+      top - 5, svg.escape(text)))
+  end
+  return picture
+end
+
+--- The part of a page for a subject that has maps.
+function attention.part(subject)
+  local maps = subject.maps
+  if not maps then return nil end
+  local count = 0
+  for _, layer in ipairs(maps.layers) do count = count + #layer.heads end
+  local side = math.floor(math.max(LEAST_SIDE, math.min(MOST_SIDE, math.sqrt(MOST_CELLS / count))))
+  local symbols, rows, first, step = {}, {}, nil, 1
+  for _, layer in ipairs(maps.layers) do
+    for h, head in ipairs(layer.heads) do
+      local pool, columns, lines
+      pool, columns, lines, step = pooled(head, maps.queries, maps.keys, side)
+      head.id = ("map_%s_%s_%d"):format(maps.number or 1, layer.layer, h - 1)
+      local entropy, most, q, k = facts(head)
+      head.says = ("layer %s, head %d: largest weight %s, where %s looks at %s; %s bits on average"):format(layer.layer,
+        h - 1, numbers.short(most), token(maps, q), token(maps, k), numbers.short(entropy))
+      rows[#rows + 1] = { ("layer %s, head %d"):format(layer.layer, h - 1), numbers.short(entropy), numbers.short(most),
+        token(maps, q), token(maps, k) }
+      symbols[#symbols + 1] = ('<symbol id="%s" viewBox="0 0 %d %d" preserveAspectRatio="none" shape-rendering="crispEdges">'
+        .. "%s</symbol>"):format(head.id, columns, lines, cells(pool, columns))
+      first = first or head
+    end
+  end
+  local what = maps.text and ("“%s”"):format(maps.text) or "the given input"
+  local caption = ("Where heads look for %s: a row is a query, a column a key, dark a large weight, measured by the largest "
+    .. "of its head. Tap a head to enlarge it.%s"):format(what, step > 1 and (" A cell stands for %d × %d weights, and shows "
+    .. "the largest."):format(step, step) or "")
+  return '<svg class="store" width="0" height="0" aria-hidden="true">' .. table.concat(symbols) .. "</svg>"
+    .. page.figure("Attention of all heads", function(width) return small(maps, maps.layers, width) end,
+      svg.escape(caption), page.table({ { "head", words = true }, { "bits a query" }, { "largest weight" },
+        { "of the query", words = true }, { "at the key", words = true } }, rows))
+    .. page.figure("One head enlarged", function(width) return large(maps, first, width) end,
+      '<span class="which">' .. svg.escape(first.says) .. "</span>")
+end
+
+return attention

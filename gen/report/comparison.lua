@@ -1,0 +1,163 @@
+-- comparison.lua: several subjects side by side: the numbers of each, and how they differ from the first's.
+local numbers = require("report.numbers")
+local svg = require("report.svg")
+
+local comparison = {}
+
+-- What is compared: title, value(subject) (nil: it has none), format; better: "less" or "more".
+local function ms(x) return numbers.short(x) end
+local measures = {
+  { "ms, median", function(s) return s.bench and s.bench.ms_median end, ms, better = "less" },
+  { "ms, least", function(s) return s.bench and s.bench.ms_min end, ms, better = "less" },
+  { "ms, p95", function(s) return s.bench and s.bench.ms_p95 end, ms, better = "less" },
+  { "GFLOP/s", function(s) return s.bench and s.bench.gflops end, ms, better = "more" },
+  { "of the roof", function(s) return s.bench and s.bench.roof_fraction end, ms, better = "more" },
+  { "of the bound", function(s) return s.bench and s.bench.bound_fraction end, ms, better = "more" },
+  { "Mflop a call", function(s) return (s.bench or s.entry_info) and (s.bench or s.entry_info).flops / 1e6 end, ms },
+  { "arena, bytes", function(s) return (s.bench or s.entry_info or {}).arena_bytes end, numbers.whole, better = "less" },
+  { "packed weights, bytes", function(s) return (s.bench or s.info or {}).weight_bytes end, numbers.whole,
+    better = "less" },
+  { "parameters", function(s) return s.info and s.info.parameters end, numbers.whole },
+  { "kernels", function(s) return (s.bench or s.info or {}).kernels end, numbers.whole },
+  { "emitted steps", function(s) return s.info and s.info.lines end, numbers.whole, better = "less" },
+  { "emitted C, bytes", function(s) return s.emitted_bytes end, numbers.whole, better = "less" },
+  { "program, bytes", function(s) return s.program_bytes end, numbers.whole, better = "less" },
+  { "threads", function(s) return (s.bench or s.info or {}).threads end, numbers.whole },
+  { "worst share of a tolerance", function(s) return s.worst and s.worst.share end, ms, better = "less" },
+}
+
+local function is_number(value) return type(value) == "number" and value == value end
+
+-- The measures that some subject has: { title, values (nil: it has none), format, better, differs }.
+local function measured(all)
+  local list = {}
+  local function add(title, format, better, value_of)
+    local values, some, differs = {}, false, false
+    for i, subject in ipairs(all) do
+      values[i] = value_of(subject)
+      some, differs = some or values[i] ~= nil, differs or values[i] ~= values[1]
+    end
+    if some then
+      list[#list + 1] = { title = title, values = values, format = format, better = better, differs = differs or nil }
+    end
+  end
+  for _, key in ipairs { "model", "entry", "target", "precision" } do
+    add(key, tostring, nil, function(subject) return subject.bench and subject.bench[key] end)
+  end
+  for _, measure in ipairs(measures) do
+    add(measure[1], measure[3], measure.better, function(subject)
+      local value = measure[2](subject)
+      return is_number(value) and value or nil
+    end)
+  end
+  return list
+end
+
+local function shown(measure, i) return measure.values[i] == nil and "–" or measure.format(measure.values[i]) end
+
+-- The second number divided by the first, and whether that is better.
+local function ratio_of(measure)
+  local first, second = measure.values[1], measure.values[2]
+  if not (measure.differs and is_number(first) and is_number(second)) or first == 0 then return "" end
+  local ratio = second / first
+  local good = (ratio < 1) == (measure.better == "less")
+  local matters = measure.better and math.abs(ratio - 1) > 0.02
+  return numbers.short(ratio) .. (matters and (good and " ▲" or " ▼") or "")
+end
+
+--- The table of two subjects { label, bench, info, ... }: columns and rows; a row whose numbers differ is marked. The
+--- last column has the second's number divided by the first's.
+function comparison.pair(all)
+  local rows = {}
+  for i, measure in ipairs(measured(all)) do
+    rows[i] = { measure.title, shown(measure, 1), shown(measure, 2), ratio_of(measure), differs = measure.differs }
+  end
+  return { { "", words = true }, { all[1].label }, { all[2].label }, { "second / first" } }, rows
+end
+
+--- The table of more of them, a row each: what differs as columns; and what is the same, as names and values.
+function comparison.several(all)
+  local columns, rows, same = { { "", words = true } }, {}, {}
+  for i, subject in ipairs(all) do rows[i] = { subject.label } end
+  for _, measure in ipairs(measured(all)) do
+    if measure.title ~= "entry" and measure.differs then
+      columns[#columns + 1] = { measure.title }
+      for i = 1, #all do table.insert(rows[i], shown(measure, i)) end
+    elseif measure.title ~= "entry" then
+      same[#same + 1] = { measure.title, shown(measure, 1) }
+    end
+  end
+  return columns, rows, same
+end
+
+--- Operations of subjects that have a profile, by kind: names in order, and name -> ms for each subject.
+function comparison.operations(all)
+  local names, seen, of = {}, {}, {}
+  for i, subject in ipairs(all) do
+    of[i] = {}
+    for _, row in ipairs(subject.bench and subject.bench.profile and subject.bench.profile.ops or {}) do
+      if not seen[row.name] and row.ms > 0 then
+        seen[row.name] = true
+        names[#names + 1] = row.name
+      end
+      of[i][row.name] = row.ms
+    end
+  end
+  return names, of
+end
+
+local MOST_PARTS = 5 -- of a bar; the others are one
+
+--- A bar a subject, split by operation.
+function comparison.bars(all, width)
+  local names, of = comparison.operations(all)
+  local total, sums, most = {}, {}, 0
+  for i = 1, #all do
+    sums[i] = 0
+    for _, name in ipairs(names) do
+      total[name] = (total[name] or 0) + (of[i][name] or 0)
+      sums[i] = sums[i] + (of[i][name] or 0)
+    end
+    most = math.max(most, sums[i])
+  end
+  local order = table.move(names, 1, #names, 1, {})
+  table.sort(order, function(a, b) return total[a] ~= total[b] and total[a] > total[b] or total[a] == total[b] and a < b end)
+  local picture, left, items = svg.picture(width, 0), width > 500 and 130 or 92, {}
+  for i = 1, math.min(#order, MOST_PARTS) do items[i] = { class = "t" .. i, text = order[i] } end
+  if #order > MOST_PARTS then items[#items + 1] = { class = "t6", text = "others" } end
+  local y = picture:legend(6, 14, items) + 8
+  local x = svg.linear(0, most, left, width - 62, 5)
+  local top = y
+  for i, subject in ipairs(all) do
+    picture:text(left - 6, y + 13, subject.label, { anchor = "end", width = left - 8 })
+    local from = left
+    for n, name in ipairs(order) do
+      local w = (of[i][name] or 0) / most * (x.r1 - left)
+      if w > 0 then
+        picture:rect(from, y, w, 18, "t" .. math.min(n, 6), ("%s, %s: %s, %s of it"):format(subject.label, name,
+          numbers.time(of[i][name]), numbers.percent(of[i][name] / sums[i])))
+      end
+      from = from + w
+    end
+    if sums[i] > 0 then picture:text(from + 5, y + 13, numbers.time(sums[i]), { class = "soft" }) end
+    y = y + 24
+  end
+  picture:axis_x(x, y, "ms", numbers.tick, top)
+  picture.height = y + 40
+  return picture
+end
+
+--- Columns and rows of the table of operations.
+function comparison.operation_table(all)
+  local names, of = comparison.operations(all)
+  local columns, rows = { { "operation", words = true } }, {}
+  for _, subject in ipairs(all) do columns[#columns + 1] = { subject.label .. ", ms" } end
+  for _, name in ipairs(names) do
+    local row = { name }
+    for i = 1, #all do row[#row + 1] = of[i][name] and numbers.short(of[i][name]) or "–" end
+    rows[#rows + 1] = row
+  end
+  return columns, rows
+end
+
+return comparison

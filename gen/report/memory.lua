@@ -1,0 +1,193 @@
+-- memory.lua: the arena as a map: offsets down, steps across, a rectangle a tensor, the moment at which most is live;
+-- and beside it the packed weights, layer by layer.
+local arena = require("passes.memory")
+local numbers = require("report.numbers")
+local schedule = require("passes.schedule")
+local svg = require("report.svg")
+local types = require("data.types")
+
+local memory = {}
+
+memory.kinds = { "states", "queries, keys, values", "scores", "feed-forward", "output" }
+
+-- What a buffer is for, by its tensor's name.
+local function kind_of(name)
+  if name:match("scores") or name:match("weights") or name:match("distances") or name:match("softmax") then return 3 end
+  if name:match("attn%.[qkv]%f[%W]") or name:match("attn%.context") or name:match("rotated") then return 2 end
+  if name:match("%.ff%.") then return 4 end
+  if name:match("^output") then return 5 end
+  return 1
+end
+
+-- The first and last step of each moment (passes/memory.lua).
+local function steps_of(program)
+  local first, last, count = {}, {}, 0
+  arena.moments(program, function(step, moment)
+    if schedule.is_call(step) then count = count + 1 end
+    first[moment] = first[moment] or math.max(1, count)
+    last[moment] = math.max(1, count)
+  end)
+  return first, last, count
+end
+
+--- The map of an entry's shipped program: { items = { name, names, offset, bytes, first, last, kind, own }, bytes, steps,
+--- peak = { step, bytes, names }, live_bytes, threads }. Of parts that each worker has for itself the first is drawn.
+function memory.map(entry)
+  local program = entry.programs[1]
+  local first, last, count = steps_of(program)
+  local map = { items = {}, bytes = program.arena_bytes, steps = count, threads = program.threads,
+    live_bytes = program.live_bytes }
+  for _, item in ipairs(program.items) do
+    local offset = program.offsets[item.names[1]] + (item.own and program.common_bytes or 0)
+    map.items[#map.items + 1] = { name = table.concat(item.names, ", "), offset = offset, bytes = item.bytes,
+      first = first[item.first] or 1, last = last[item.last] or count, kind = kind_of(item.names[1]), own = item.own }
+  end
+  table.sort(map.items, function(a, b)
+    if a.offset ~= b.offset then return a.offset < b.offset end
+    if a.first ~= b.first then return a.first < b.first end
+    return a.name < b.name
+  end)
+  local change = {}
+  for _, item in ipairs(map.items) do
+    change[item.first] = (change[item.first] or 0) + item.bytes
+    change[item.last + 1] = (change[item.last + 1] or 0) - item.bytes
+  end
+  local now, peak = 0, { bytes = -1, step = 1 }
+  for step = 1, count do
+    now = now + (change[step] or 0)
+    if now > peak.bytes then peak = { bytes = now, step = step } end
+  end
+  peak.list = {}
+  for _, item in ipairs(map.items) do
+    if item.first <= peak.step and peak.step <= item.last then
+      item.at_peak = true
+      peak.list[#peak.list + 1] = item
+    end
+  end
+  map.peak = peak
+  return map
+end
+
+local MOST_RECTS = 600
+
+--- Draws a map for one width.
+function memory.picture(map, width)
+  local left, right, top = 62, width - 14, 52
+  local picture = svg.picture(width, 0)
+  local items = {}
+  for i, text in ipairs(memory.kinds) do items[i] = { class = "t" .. i, text = text } end
+  top = picture:legend(6, 14, items) + 42
+  local height = 300
+  local x = svg.linear(0, map.steps, left, right, 5)
+  local y = svg.linear(0, math.max(1, map.bytes), top, top + height, 6)
+  local list = table.move(map.items, 1, #map.items, 1, {})
+  if #list > MOST_RECTS then
+    table.sort(list, function(a, b) return a.bytes * (a.last - a.first + 1) > b.bytes * (b.last - b.first + 1) end)
+  end
+  for i = 1, math.min(#list, MOST_RECTS) do
+    local item = list[i]
+    local from, upto = x:at(item.first - 1), x:at(item.last)
+    picture:rect(from, y:at(item.offset), math.max(0.8, upto - from), math.max(0.8, y:at(item.offset + item.bytes)
+      - y:at(item.offset)), "t" .. item.kind .. (item.at_peak and " peak" or ""),
+      ("%s: %s at offset %s, steps %d to %d%s"):format(item.name, numbers.bytes(item.bytes),
+        numbers.whole(item.offset), item.first, item.last, item.at_peak and ", part of the peak" or ""))
+  end
+  picture:axis_x(x, top + height, "step", numbers.tick)
+  picture:axis_y(y, left, "offset in the arena", numbers.bytes)
+  local at = x:at(map.peak.step - 0.5)
+  picture:line(at, top - 20, at, top + height, "mark")
+  local text = ("peak %s at step %d"):format(numbers.bytes(map.peak.bytes), map.peak.step)
+  local w = svg.text_width(text, 11) / 2
+  picture:text(math.max(left + w, math.min(right - w, at)), top - 24, text, { anchor = "middle", class = "strong" })
+  for _, item in ipairs(map.items) do
+    local w2, h2 = x:at(item.last) - x:at(item.first - 1), y:at(item.offset + item.bytes) - y:at(item.offset)
+    if h2 >= 14 and w2 >= 60 then
+      picture:text(x:at(item.first - 1) + 5, y:at(item.offset) + 12, item.name, { size = 10, width = w2 - 10,
+        optional = true })
+    end
+  end
+  picture.height = top + height + 42
+  return picture
+end
+
+memory.columns = { { "tensor", words = true }, { "kind", words = true }, { "offset" }, { "bytes" }, { "first step" },
+  { "last step" }, { "at the peak" } }
+
+local MOST_ROWS = 250 -- of a table
+
+--- The rows of the map's table, and how many were left out.
+function memory.rows(map)
+  local rows = {}
+  for i, item in ipairs(map.items) do
+    if i > MOST_ROWS then break end
+    rows[i] = { item.name, memory.kinds[item.kind], numbers.whole(item.offset), numbers.whole(item.bytes),
+      tostring(item.first), tostring(item.last), item.at_peak and "yes" or "" }
+  end
+  return rows, #map.items - #rows
+end
+
+-- What a weight is for, by its name.
+local weight_kinds = { "attention", "feed-forward", "tables", "norms and biases", "other" }
+
+local function weight_kind(name, tensor)
+  if #tensor.shape < 2 then return 4 end
+  if name:find("attn", 1, true) then return 1 end
+  if name:find(".ff.", 1, true) then return 2 end
+  if name:find("embedding", 1, true) or name:find("position", 1, true) then return 3 end
+  return 5
+end
+
+--- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, kinds } }, in order.
+function memory.weights(entry)
+  local rows, at = {}, {}
+  for _, name in ipairs(entry.graph.weights) do
+    local tensor = entry.graph.tensors[name]
+    local stack, layer = name:match("^(.-)l(%d+)%.")
+    local key = layer and stack .. "layer " .. layer or name:match("^output") and "output" or "input"
+    local row = at[key]
+    if not row then
+      row = { name = key, bytes = 0, parameters = 0, kinds = {} }
+      at[key], rows[#rows + 1] = row, row
+    end
+    local bytes = types.line_bytes(arena.packed_bytes(tensor, entry.plan.layouts[name]))
+    local count = 1
+    for _, size in ipairs(tensor.shape) do count = count * size end
+    local kind = weight_kind(name, tensor)
+    row.bytes, row.parameters = row.bytes + bytes, row.parameters + (tensor.kind == "weight" and count or 0)
+    row.kinds[kind] = (row.kinds[kind] or 0) + bytes
+  end
+  return rows
+end
+
+local MOST_BARS = 48
+
+--- Bars of the weights by layer.
+function memory.weight_bars(rows, width)
+  local picture, left, most = svg.picture(width, 0), 84, 1
+  for _, row in ipairs(rows) do most = math.max(most, row.bytes) end
+  local items = {}
+  for i, text in ipairs(weight_kinds) do items[i] = { class = "t" .. i, text = text } end
+  local y = picture:legend(6, 14, items) + 8
+  local x = svg.linear(0, most / 1e6, left, width - 66, 4)
+  local top = y
+  for i = 1, math.min(#rows, MOST_BARS) do
+    local row, from = rows[i], left
+    picture:text(left - 6, y + 13, row.name, { anchor = "end", width = left - 8 })
+    for kind = 1, #weight_kinds do
+      local bytes = row.kinds[kind]
+      if bytes then
+        local w = bytes / most * (x.r1 - left)
+        picture:rect(from, y, w, 18, "t" .. kind, ("%s, %s: %s"):format(row.name, weight_kinds[kind], numbers.bytes(bytes)))
+        from = from + w
+      end
+    end
+    picture:text(from + 5, y + 13, numbers.bytes(row.bytes), { class = "soft" })
+    y = y + 24
+  end
+  picture:axis_x(x, y, "MB, packed", numbers.tick, top)
+  picture.height = y + 40
+  return picture
+end
+
+
+return memory

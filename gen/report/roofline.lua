@@ -1,0 +1,139 @@
+-- roofline.lua: operations as points, arithmetic a byte across, GFLOP/s up, below the machine's measured roofs. Several
+-- subjects (lengths, precisions, variants) are told by colour, kinds of operations by shape.
+local numbers = require("report.numbers")
+local svg = require("report.svg")
+local work = require("report.work")
+
+local roofline = {}
+
+-- The radius of a point with this share of the time.
+local function radius_of(point) return math.max(3.5, 26 * math.sqrt(point.share)) end
+
+local shapes = { product = "circle", attention = "diamond", ["row operation"] = "square" }
+
+--- The points of a subject: { name, kind, intensity, gflops, share, ms, arithmetic, bytes, count }, those of like layers
+--- as one. Without a profile there are none.
+function roofline.points(subject)
+  local points, profile = {}, subject.bench and subject.bench.profile
+  if not profile or not subject.work then return points end
+  for _, row in ipairs(work.by_role(subject.work)) do
+    local ms, flops, bytes = 0, 0, 0
+    for _, i in ipairs(row.members) do
+      local each = subject.work[i]
+      ms, bytes = ms + profile.results[i].ms, bytes + each.bytes
+      flops = flops + each.arithmetic
+    end
+    if ms > 0 and flops > 0 and bytes > 0 then
+      points[#points + 1] = { name = row.role, kind = row.kind, intensity = flops / bytes, gflops = flops / ms / 1e6,
+        share = ms / profile.profiled_ms, ms = ms, arithmetic = flops, bytes = bytes, count = #row.members }
+    end
+  end
+  return points
+end
+
+local function extent(all, roof)
+  local least_x, most_x, least_y = math.huge, 0, roof
+  for _, subject in ipairs(all) do
+    for _, point in ipairs(subject.points) do
+      least_x, most_x = math.min(least_x, point.intensity), math.max(most_x, point.intensity)
+      least_y = math.min(least_y, point.gflops)
+    end
+  end
+  return math.max(1e-3, least_x / 1.7), most_x * 1.9, math.max(1e-3, least_y / 1.8)
+end
+
+-- The points of a subject, the largest first, so that the small lie on top; labels where there is room.
+local function draw_points(picture, subject, x, y, colour_of, several)
+  local list = table.move(subject.points, 1, #subject.points, 1, {})
+  table.sort(list, function(a, b) return a.share > b.share end)
+  for _, point in ipairs(list) do
+    local radius = radius_of(point)
+    picture:keep(x:at(point.intensity), y:at(point.gflops), radius)
+    picture[shapes[point.kind]](picture, x:at(point.intensity), y:at(point.gflops), radius, "t" .. colour_of(point),
+      ("%s%s: %s GFLOP/s, %s flops a byte, %s of the time (%s)"):format(several and subject.label .. ": " or "",
+        point.name, numbers.short(point.gflops), numbers.short(point.intensity), numbers.percent(point.share),
+        numbers.time(point.ms)))
+  end
+  return list
+end
+
+local MOST_LABELS = 9
+
+--- Draws subjects { label, points, bench } for one width.
+function roofline.picture(all, width)
+  local height = width > 500 and 400 or 360
+  local bench = all[1].bench
+  local roof, peak = 0, 0
+  for _, subject in ipairs(all) do
+    roof = math.max(roof, subject.bench.roof_gflops)
+    peak = math.max(peak, subject.bench.peak_gflops or 0)
+  end
+  local memory = bench.profile.memory_gb_per_s
+  local x0, x1, y0 = extent(all, roof)
+  local picture = svg.picture(width, height)
+  local left, right, bottom, top = 46, width - 14, height - 46, 74
+  local x, y = svg.log(x0, x1, left, right, width > 500 and 6 or 4), svg.log(y0, math.max(roof, peak) * 1.6, bottom, top)
+  local items = {}
+  for _, kind in ipairs(work.kinds) do
+    items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "plain", text = kind, shape = shapes[kind] }
+  end
+  if #all > 1 then
+    for i, subject in ipairs(all) do
+      items[#items + 1] = { class = "t" .. (i - 1) % 6 + 1, text = subject.label }
+    end
+  end
+  local below = picture:legend(6, 14, items)
+  if below > 44 then -- more legend: the plot begins below it
+    picture.height = height + below - 44
+    y.r0, y.r1 = y.r0 + below - 44, y.r1 + below - 44
+    bottom, top = bottom + below - 44, top + below - 44
+  end
+  picture:axis_x(x, bottom, width > 500 and "arithmetic for each byte that must be moved (flop/B)" or "flops for each byte moved", numbers.tick, top)
+  picture:axis_y(y, left, "GFLOP/s", numbers.tick, right)
+  local knee = memory and roof / memory or x0
+  picture:line(math.max(left, x:at(math.max(x0, math.min(x1, knee)))), y:at(roof), right, y:at(roof), "roof")
+  if memory and x0 < knee then
+    local from = math.max(x0, y0 / memory)
+    local upto = math.min(knee, x1)
+    picture:path({ { x:at(from), y:at(from * memory) }, { x:at(upto), y:at(upto * memory) } }, "roof")
+    local at = math.sqrt(from * upto)
+    picture:label(x:at(at), y:at(at * memory), 4, ("memory %s GB/s"):format(numbers.short(memory)), { class = "soft" })
+  end
+  picture:text(right - 4, y:at(roof) - 6, ("kernels %s GFLOP/s"):format(numbers.short(roof)),
+    { anchor = "end", class = "soft", optional = true })
+  if peak > 0 then picture:line(left, y:at(peak), right, y:at(peak), "dash") end
+  local function colour_of(i)
+    return function(point) return #all > 1 and (i - 1) % 6 + 1 or work.colour[point.kind] end
+  end
+  local labelled = {}
+  for i, subject in ipairs(all) do
+    for _, point in ipairs(draw_points(picture, subject, x, y, colour_of(i), #all > 1)) do
+      if i == 1 then labelled[#labelled + 1] = point end
+    end
+  end
+  for rank = 1, math.min(#labelled, MOST_LABELS) do
+    local point = labelled[rank]
+    picture:label(x:at(point.intensity), y:at(point.gflops), radius_of(point), point.name)
+  end
+  return picture
+end
+
+roofline.columns = { { "operation", words = true }, { "kind", words = true }, { "times" }, { "ms" }, { "share" },
+  { "Mflop" }, { "MB moved" }, { "flop/B" }, { "GFLOP/s" }, { "of the roof" } }
+
+--- The rows of its table; of several subjects each row begins with its label.
+function roofline.rows(all)
+  local rows = {}
+  for _, subject in ipairs(all) do
+    for _, point in ipairs(subject.points) do
+      local row = { point.name, point.kind, tostring(point.count), numbers.short(point.ms), numbers.percent(point.share),
+        numbers.short(point.arithmetic / 1e6), numbers.short(point.bytes / 1e6), numbers.short(point.intensity),
+        numbers.short(point.gflops), numbers.short(point.gflops / subject.bench.roof_gflops, 2) }
+      if #all > 1 then table.insert(row, 1, subject.label) end
+      rows[#rows + 1] = row
+    end
+  end
+  return rows
+end
+
+return roofline

@@ -1,0 +1,250 @@
+-- time.lua: where a call's time goes: a bar a layer, one layer in order, the spread of calls, threads side by side, and
+-- the bound beside what was measured.
+local numbers = require("report.numbers")
+local svg = require("report.svg")
+local work = require("report.work")
+
+local time = {}
+
+-- What bars are split by: kind of operation -> colour. Attention's softmax and what is about it have one of their own.
+local parts = { "product", "scores and context", "softmax", "norm", "other" }
+local colour = { product = 1, ["scores and context"] = 2, softmax = 5, norm = 3, other = 4 }
+
+local function part_of(each)
+  if each.kind == "product" then return "product" end
+  if each.op.flops > 0 and each.kind == "attention" then return "scores and context" end
+  if each.kind == "attention" then return "softmax" end
+  return each.op.op:find("norm", 1, true) and "norm" or "other"
+end
+
+--- Sections in order with their times: { name, ms, parts = part -> ms, list = { work, ms } }.
+function time.sections(subject)
+  local list, at, results = {}, {}, subject.bench.profile.results
+  for i, each in ipairs(subject.work) do
+    local section = at[each.section]
+    if not section then
+      section = { name = each.section, ms = 0, parts = {}, list = {} }
+      at[each.section], list[#list + 1] = section, section
+    end
+    local ms, part = results[i].ms, part_of(each)
+    section.ms = section.ms + ms
+    section.parts[part] = (section.parts[part] or 0) + ms
+    section.list[#section.list + 1] = { work = each, ms = ms, part = part }
+  end
+  return list
+end
+
+local MOST_BARS = 48
+
+--- A bar a section.
+function time.bars(sections, width)
+  local left = 84
+  local shown, hidden = {}, 0
+  for i, section in ipairs(sections) do
+    if i <= MOST_BARS then shown[i] = section else hidden = hidden + 1 end
+  end
+  local most = 0
+  for _, section in ipairs(shown) do most = math.max(most, section.ms) end
+  local picture = svg.picture(width, 0)
+  local items = {}
+  for _, part in ipairs(parts) do items[#items + 1] = { class = "t" .. colour[part], text = part } end
+  local y = picture:legend(6, 14, items) + 8
+  local x = svg.linear(0, most, left, width - 62, 5)
+  local top = y
+  for _, section in ipairs(shown) do
+    picture:text(left - 6, y + 13, section.name, { anchor = "end", width = left - 8 })
+    local from = left
+    for _, part in ipairs(parts) do
+      local ms = section.parts[part]
+      if ms and ms > 0 then
+        local w = ms / most * (x.r1 - left)
+        picture:rect(from, y, w, 18, "t" .. colour[part], ("%s, %s: %s, %s of it"):format(section.name, part,
+          numbers.time(ms), numbers.percent(ms / section.ms)))
+        from = from + w
+      end
+    end
+    picture:text(from + 5, y + 13, numbers.time(section.ms), { class = "soft" })
+    y = y + 24
+  end
+  if hidden > 0 then
+    picture:text(left, y + 12, ("and %d more"):format(hidden), { class = "soft" })
+    y = y + 20
+  end
+  picture:axis_x(x, y, "ms", numbers.tick, top)
+  picture.height = y + 40
+  return picture
+end
+
+--- The section that takes longest among layers, or at all.
+function time.longest(sections)
+  local best
+  for _, section in ipairs(sections) do
+    local layer = work.layer(section.name) ~= nil
+    if not best or (layer and not best.layer) or (layer == best.layer and section.ms > best.section.ms) then
+      best = { section = section, layer = layer }
+    end
+  end
+  return best.section
+end
+
+--- One section in order of execution: a strip whose pieces are as wide as they last, with names below where they do not
+--- fit into it.
+function time.strip(section, width)
+  local picture = svg.picture(width, 0)
+  local left, right, y = 6, width - 6, 30
+  picture:text(left, 14, ("%s, %s in all"):format(section.name, numbers.time(section.ms)), { class = "strong" })
+  local x, below = left, {}
+  for _, each in ipairs(section.list) do
+    if each.ms > 0 then
+      local w = each.ms / section.ms * (right - left)
+      picture:rect(x, y, w, 40, "t" .. colour[each.part], ("%s: %s, %s of %s"):format(each.work.name,
+        numbers.time(each.ms), numbers.percent(each.ms / section.ms), section.name))
+      local name = each.work.role
+      if svg.text_width(name, 11) + 6 <= w then
+        picture:text(x + w / 2, y + 18, name, { anchor = "middle" })
+        picture:text(x + w / 2, y + 32, numbers.time(each.ms), { anchor = "middle", size = 10, class = "soft",
+          width = w - 4 })
+      else
+        below[#below + 1] = { x = x + w / 2, text = ("%s %s"):format(name, numbers.time(each.ms)), part = each.ms }
+      end
+      x = x + w
+    end
+  end
+  -- Names that do not fit hang below, each in the first row that has room.
+  local rows = {}
+  for i = #below, 1, -1 do
+    local each = below[i]
+    local w = svg.text_width(each.text, 10)
+    local from = math.max(left, math.min(right - w, each.x - 4))
+    local row = 1
+    while rows[row] and rows[row] < from + w + 8 do row = row + 1 end
+    rows[row] = from
+    local base = y + 56 + (row - 1) * 15
+    picture:line(each.x, y + 40, each.x, base - 10, "lead")
+    each.from, each.base = from, base
+  end
+  for _, each in ipairs(below) do picture:text(each.from, each.base, each.text, { size = 10 }) end
+  picture.height = y + 48 + #rows * 15
+  return picture
+end
+
+--- The spread of calls: percentiles across, ms up.
+function time.percentiles(bench, width)
+  local list = bench.ms_percentiles
+  local height = 240
+  local picture = svg.picture(width, height)
+  local left, right, bottom, top = 52, width - 16, height - 44, 30
+  local most, least = list[#list], list[1]
+  local cut = math.min(most, bench.ms_median * 3)
+  local x = svg.linear(0, 100, left, right, 5)
+  local y = svg.linear(math.max(0, least * 0.9), cut * 1.08, bottom, top, 5)
+  picture:axis_x(x, bottom, "per cent of calls that take no longer", numbers.tick, top)
+  picture:axis_y(y, left, "ms a call", numbers.tick, right)
+  local points = {}
+  for i, ms in ipairs(list) do
+    points[i] = { x:at((i - 1) / (#list - 1) * 100), y:at(math.min(ms, cut * 1.08)) }
+  end
+  picture:path(points, "s1")
+  for i, point in ipairs(points) do -- labels keep off the line
+    local next_one = points[i + 1] or point
+    for part = 0, 3 do
+      picture:keep(point[1] + (next_one[1] - point[1]) * part / 4, point[2] + (next_one[2] - point[2]) * part / 4, 3)
+    end
+  end
+  for _, mark in ipairs { { 50, bench.ms_median, "median" }, { 95, bench.ms_p95, "p95" } } do
+    local at = y:at(math.min(mark[2], cut * 1.08))
+    picture:circle(x:at(mark[1]), at, 4, "k1", ("%s: %s"):format(mark[3], numbers.time(mark[2])))
+    picture:label(x:at(mark[1]), at, 5, ("%s %s"):format(mark[3], numbers.time(mark[2])))
+  end
+  return picture
+end
+
+--- Busy and waiting nanoseconds of the threads of a call: { thread, busy, waiting, parts }, and the phases.
+function time.threads(profile)
+  local list, at, phases = {}, {}, 0
+  for _, part in ipairs(profile.parts or {}) do
+    local thread = at[part.thread]
+    if not thread then
+      thread = { thread = part.thread, busy = 0, parts = {} }
+      at[part.thread], list[#list + 1] = thread, thread
+    end
+    thread.busy = thread.busy + part.end_us - part.begin_us
+    thread.parts[#thread.parts + 1] = part
+    phases = math.max(phases, part.phase + 1)
+  end
+  table.sort(list, function(a, b) return a.thread < b.thread end)
+  for _, thread in ipairs(list) do
+    thread.waiting = profile.call_us - thread.busy
+    table.sort(thread.parts, function(a, b) return a.begin_us < b.begin_us end)
+  end
+  return list, phases
+end
+
+--- Threads side by side: what each did, and where it waited.
+function time.thread_lanes(profile, width)
+  local list = time.threads(profile)
+  local picture = svg.picture(width, 0)
+  local left = 60
+  local y = picture:legend(6, 14, { { class = "t1", text = "works (even phase)" }, { class = "t3", text = "works (odd phase)" },
+    { class = "wait", text = "waits" } }) + 6
+  local x = svg.linear(0, profile.call_us, left, width - 14, 5)
+  local top = y
+  for _, thread in ipairs(list) do
+    picture:text(left - 6, y + 18, thread.thread == 0 and "caller" or ("thread %d"):format(thread.thread),
+      { anchor = "end", width = left - 8 })
+    picture:rect(left, y, x.r1 - left, 26, "wait", ("waits %s in all"):format(numbers.time(thread.waiting / 1000)))
+    for _, part in ipairs(thread.parts) do
+      picture:rect(x:at(part.begin_us), y, math.max(0.4, x:at(part.end_us) - x:at(part.begin_us)), 26,
+        part.phase % 2 == 0 and "t1" or "t3", ("phase %d, part %d: %s"):format(part.phase, part.part,
+          numbers.time((part.end_us - part.begin_us) / 1000)))
+    end
+    y = y + 34
+  end
+  picture:axis_x(x, y, "µs from the beginning of the call", numbers.tick, top)
+  picture.height = y + 40
+  return picture
+end
+
+--- Measured and bound ms by role, the longest first: { role, kind, ms, bound, count }.
+function time.against_bound(subject)
+  local bench, rows = subject.bench, {}
+  local bound = work.bound(subject.work, bench.bound, bench.threads)
+  if not bound or not bench.profile then return rows end
+  for _, row in ipairs(work.by_role(subject.work)) do
+    local each = { role = row.role, kind = row.kind, ms = 0, bound = 0, count = #row.members }
+    for _, i in ipairs(row.members) do
+      each.ms = each.ms + bench.profile.results[i].ms
+      each.bound = each.bound + bound[i]
+    end
+    if each.ms > 0 then rows[#rows + 1] = each end
+  end
+  table.sort(rows, function(a, b) return a.ms > b.ms end)
+  return rows
+end
+
+local MOST_ROWS = 16
+
+--- Two bars a kind of operation: measured, and its bound.
+function time.bound_bars(rows, width)
+  local picture = svg.picture(width, 0)
+  local left, most = 104, 0
+  for _, row in ipairs(rows) do most = math.max(most, row.ms, row.bound) end
+  local y = picture:legend(6, 14, { { class = "t1", text = "measured" }, { class = "k6", text = "bound" } }) + 8
+  local x = svg.linear(0, most, left, width - 44, 5)
+  local top = y
+  for i = 1, math.min(#rows, MOST_ROWS) do
+    local row = rows[i]
+    picture:text(left - 6, y + 13, row.role, { anchor = "end", width = left - 8 })
+    local tip = ("%s: %s measured, bound %s"):format(row.role, numbers.time(row.ms), numbers.time(row.bound))
+    picture:rect(left, y, row.ms / most * (x.r1 - left), 10, "t1", tip)
+    picture:rect(left, y + 10, row.bound / most * (x.r1 - left), 6, "k6", tip)
+    picture:text(left + math.max(row.ms, row.bound) / most * (x.r1 - left) + 5, y + 12,
+      numbers.percent(row.bound / row.ms), { class = "soft" })
+    y = y + 23
+  end
+  picture:axis_x(x, y, "ms", numbers.tick, top)
+  picture.height = y + 40
+  return picture
+end
+
+return time

@@ -1,0 +1,172 @@
+-- work.lua: what each operation of an entry does in a call, from its graph and its scheduled steps: arithmetic, bytes,
+-- and which parts of the bound (runtime/measure/bound.h) it is made of. The roofline and the bars of the bound read it.
+local all_regions = require("passes.plan.regions")
+local ops = require("data.ops")
+local schedule = require("passes.schedule")
+
+local work = {}
+
+-- Arithmetic of the operations that are no products: so many additions, multiplications, comparisons and divisions an
+-- element of the result, an elementary function as its polynomial has them (runtime/ops/elementary.h). of: the operand
+-- whose elements count instead.
+local arithmetic = {
+  softmax = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 }, normalise = { 3 }, rotate = { 3 },
+  pool = { 1, of = "x" }, argmax = { 1, of = "x" }, top_k = { 1, of = "x" }, embed = { 0 }, swap = { 0 },
+}
+local functions = { relu = 1, gelu = 22, gelu_tanh = 24, quick_gelu = 16, silu = 16, sigmoid = 15, tanh = 16 }
+
+local function elements(tensor)
+  local n = 1
+  for _, size in ipairs(tensor.shape) do n = n * size end
+  return n
+end
+
+local function arithmetic_of(op)
+  if op.flops > 0 then return op.flops end
+  local rule = arithmetic[op.op] or { functions[op.attributes["function"]] or 1 }
+  return rule[1] * elements(op.operands[rule.of] or op.result)
+end
+
+--- "product", "attention" or "row operation".
+function work.kind(op)
+  local class = ops.class(op)
+  if class.product then return "product" end
+  return class.role and class.role ~= "" and "attention" or "row operation"
+end
+
+-- Calls visit(step, times) for each call of a program's list; times: how often a call of the model runs it.
+local function each_call(program, visit)
+  local inside = {}
+  schedule.each(program, function(step, _, segment, worker)
+    if step.form == "begin" then inside[worker] = step.count
+    elseif step.form == "finish" then inside[worker] = nil
+    elseif schedule.is_call(step) then visit(step, segment.repeats * (inside[worker] or 1)) end
+  end)
+end
+
+-- What bench --bound calls a step (passes/emit/bound.lua); nil of a product's own, which are known by their key.
+local function part_of(step)
+  local k = step.form == "product" and step.kernel
+  if not k then return step.function_name end
+  if step.region.kind ~= "attention" then return nil end
+  return ("attention %d x %d x %d"):format(k.m, k.n, k.strips and k.k or k.k * step.batch.count)
+end
+
+-- The part of each attention's scores that is emitted, by tensor: what a mask removes is neither read nor written.
+local function emitted_parts(entry)
+  local part_of_tensor = {}
+  for region in all_regions(entry.plan.segments) do
+    if region.kind == "attention" then
+      local shape, emitted = region.scores.result.shape, 0
+      for _, block in ipairs(region.blocks) do emitted = emitted + block.count * block.keys end
+      for i = 1, #region.ops - 1 do part_of_tensor[region.ops[i].result] = emitted / (shape[3] * shape[4]) end
+    end
+  end
+  return part_of_tensor
+end
+
+-- The bytes that an operation and those done on its tile must move: each tensor that they read once, and what the last
+-- of them makes. A table of which rows are looked up is as long as its result.
+local function add_bytes(list, entry)
+  local parts, groups = emitted_parts(entry), {}
+  for _, each in ipairs(list) do
+    local group = each.fused and groups[each.fused] or { of = each, reads = {}, made = {} }
+    groups[each.op] = group
+    if not each.fused then groups[#groups + 1] = group end
+    group.made[each.op.result] = true
+    group.last = each.op.result
+    for name, tensor in pairs(each.op.operands) do
+      group.reads[tensor] = (each.op.op == "embed" and name == "table") and elements(each.op.result) or elements(tensor)
+    end
+  end
+  for _, group in ipairs(groups) do
+    local sum = elements(group.last) * (parts[group.last] or 1)
+    for tensor, count in pairs(group.reads) do
+      if not group.made[tensor] then sum = sum + count * (parts[tensor] or 1) end
+    end
+    group.of.bytes = math.floor(4 * sum)
+  end
+end
+
+-- Adds the parts of the bound: { name = calls }.
+local function add_parts(list, entry)
+  each_call(entry.programs[1], function(step, times)
+    local name = part_of(step)
+    if name then
+      local parts = list[step.op].parts
+      parts[name] = (parts[name] or 0) + times
+    end
+  end)
+  for region, segment in all_regions(entry.plan.segments) do
+    for _, fusion in ipairs(region.fusions or {}) do
+      if fusion.key then
+        for _, each in ipairs(list) do
+          if each.op == fusion.leading then each.parts[fusion.key] = (each.parts[fusion.key] or 0) + segment.repeats end
+        end
+      end
+    end
+  end
+end
+
+--- The layer of a section, counted from 0, or nil; and the name of its stack.
+function work.layer(section)
+  local stack, layer = section:match("^(.-)layer (%d+)$")
+  return math.tointeger(tonumber(layer)), stack
+end
+
+--- What an operation does, whatever its layer: "attn.q" of "l0.attn.q".
+function work.role(name) return (name:gsub("l%d+%.", "", 1)) end
+
+--- The operations of an entry in order: { op, name, role, kind, section, arithmetic, bytes, parts, fused = whether it is
+--- done on another's tile }.
+function work.of(entry)
+  local list, fused = {}, {}
+  for region in all_regions(entry.plan.segments) do
+    for _, fusion in ipairs(region.fusions or {}) do
+      for _, op in ipairs(fusion.epilogue) do fused[op] = fusion.leading end
+    end
+  end
+  for i, op in ipairs(entry.graph.entry.ops) do
+    list[i] = { op = op, name = op.result.name, role = work.role(op.result.name), kind = work.kind(op),
+      section = op.section, arithmetic = arithmetic_of(op), bytes = 0, parts = {}, fused = fused[op] }
+  end
+  add_bytes(list, entry)
+  add_parts(list, entry)
+  return list
+end
+
+--- Ms of the bound for each operation, of a list as work.of has it and what bench printed as `bound`; nil where it has
+--- none. workers: among whom the sum is divided.
+function work.bound(list, printed, workers)
+  if not printed or #printed == 0 then return nil end
+  local us = {}
+  for _, part in ipairs(printed) do us[part.name] = part.us end
+  local result = {}
+  for i, each in ipairs(list) do
+    local sum = 0
+    for name, calls in pairs(each.parts) do sum = sum + calls * (us[name] or 0) / 1000 / workers end
+    result[i] = sum
+  end
+  return result
+end
+
+--- Lists with the same role as one: { role, kind, members }, in order of appearance.
+function work.by_role(list)
+  local rows, at = {}, {}
+  for i, each in ipairs(list) do
+    local row = at[each.role]
+    if not row then
+      row = { role = each.role, kind = each.kind, members = {} }
+      at[each.role] = row
+      rows[#rows + 1] = row
+    end
+    row.members[#row.members + 1] = i
+  end
+  return rows
+end
+
+--- The set of kinds, in the order of their colours.
+work.kinds = { "product", "attention", "row operation" }
+work.colour = { product = 1, attention = 2, ["row operation"] = 3 }
+
+return work

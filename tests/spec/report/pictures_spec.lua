@@ -1,0 +1,229 @@
+-- pictures_spec: what pictures are made of: the graph, the masks' blocks, the arena, a check, a profile; each picture
+-- keeps its texts apart at both widths.
+local helper = require("tests.spec.helper")
+local architecture = require("report.architecture")
+local comparison = require("report.comparison")
+local exactness = require("report.exactness")
+local masks = require("report.masks")
+local memory = require("report.memory")
+local page = require("report.page")
+local roofline = require("report.roofline")
+local time = require("report.time")
+local work = require("report.work")
+
+local function apart(picture)
+  for i, a in ipairs(picture.boxes) do
+    assert.is_true(a[1] >= -1 and a[3] <= picture.width + 1, "a text leaves the picture")
+    for j = i + 1, #picture.boxes do
+      local b = picture.boxes[j]
+      assert.is_false(a[1] < b[3] - 1 and b[1] < a[3] - 1 and a[2] < b[4] - 1 and b[2] < a[4] - 1,
+        ("texts %d and %d overlap"):format(i, j))
+    end
+  end
+  return picture
+end
+
+local function both(draw) for _, width in ipairs { page.WIDE, page.NARROW } do apart(draw(width)) end end
+
+local entry = helper.tiny { layers = 3, seq = 32, d_model = 32, mask = "causal" }
+local list = work.of(entry)
+
+-- What bench would say of it: each operation that is on no other's tile takes a millisecond.
+local function bench_of(all)
+  local results, sum = {}, 0
+  for i, each in ipairs(all) do
+    results[i] = { name = each.name, ms = each.fused and 0 or 1 }
+    sum = sum + results[i].ms
+  end
+  return { model = "tiny", entry = "forward", target = "avx512", precision = "f32", threads = 1, ms_median = sum,
+    ms_min = sum, ms_p95 = sum, ms_p99 = sum, ms_percentiles = { sum, sum, 3 * sum }, reps = 3, flops = 1e6, gflops = 1,
+    roof_gflops = 100, roof_fraction = 0.01, peak_gflops = 110, arena_bytes = 1, weight_bytes = 1, kernels = 1,
+    bound_ms = 1, bound_fraction = 0.5, bound = {}, open_ms = 1, first_ms = 1,
+    profile = { profiled_ms = sum, memory_gb_per_s = 10, ops = { { name = "linear", ms = sum, share = 1 } },
+      results = results } }
+end
+
+describe("work", function()
+  it("counts each tensor once, and what is done on a tile with its product", function()
+    local q
+    for _, each in ipairs(list) do if each.name == "l0.attn.q" then q = each end end
+    assert.equal("product", q.kind)
+    assert.equal(2 * 32 * 32 * 32, q.arithmetic)
+    assert.equal(4 * (32 * 32 + 32 * 32 + 32 + 32 * 32), q.bytes) -- x, weight, bias, result
+    for _, each in ipairs(list) do
+      assert.equal(each.fused == nil, each.bytes > 0, each.name)
+    end
+  end)
+
+  it("adds up the bound of the parts that bench prints, among the workers", function()
+    local printed, names = {}, {}
+    for _, each in ipairs(list) do for name in pairs(each.parts) do names[name] = true end end
+    for name in pairs(names) do printed[#printed + 1] = { name = name, us = 1000 } end
+    local all = work.bound(list, printed, 2)
+    for i, each in ipairs(list) do
+      local calls = 0
+      for _, n in pairs(each.parts) do calls = calls + n end
+      assert.near(calls / 2, all[i], 1e-9)
+      if not each.fused then assert.is_true(calls > 0, each.name) end
+    end
+    assert.is_nil(work.bound(list, {}, 1))
+  end)
+
+  it("knows the parts of the bound by the names that the emitted program has for them", function()
+    local state, text = helper.tiny { layers = 1, seq = 32, d_model = 32 }, nil
+    for _, file in ipairs(state.files) do if file.name == "tiny_program.c" then text = file.text end end
+    for _, each in ipairs(work.of(state)) do
+      for name in pairs(each.parts) do assert.truthy(text:find('"' .. name .. '"', 1, true), name) end
+    end
+  end)
+end)
+
+describe("the architecture", function()
+  it("draws layers that are alike once", function()
+    local groups = architecture.groups(list)
+    assert.equal(1, #groups)
+    assert.equal("layers 0 to 2: 3 times", architecture.title(groups[1]))
+    local differs = work.of(helper.tiny { layers = { {}, {}, { mask = "causal" } } })
+    assert.equal(2, #architecture.groups(differs))
+  end)
+
+  it("keeps its texts apart", function()
+    both(function(width) return architecture.picture(entry, list, width) end)
+    local other = helper.tiny { gated = true, activation = "silu", positions = "rope",
+      norm = "pre", final_norm = true, mask = "padding" }
+    both(function(width) return architecture.picture(other, work.of(other), width) end)
+  end)
+end)
+
+describe("masks", function()
+  it("have the blocks that are emitted, and what is seen of them", function()
+    local one = masks.of(entry)[1]
+    assert.equal(3, one.layers)
+    assert.equal(32 * 33 // 2, one.visible)
+    assert.is_true(one.emitted >= one.visible and one.emitted <= 32 * 32)
+    local seen = 0
+    for query = 0, 31 do
+      local first, last = masks.seen(one, query)
+      assert.same({ 0, query + 1 }, { first, last })
+      seen = seen + last - first
+    end
+    assert.equal(one.visible, seen)
+    both(function(width) return masks.picture({ one }, width) end)
+  end)
+
+  it("of windows and prefixes see what the operation counts", function()
+    for _, more in ipairs { { mask = "window", window = { 3, 2 } }, { mask = { "causal", "prefix" }, prefix = 5 },
+      { mask = { "causal", "window" }, window = { 4, 0 } }, { mask = "causal", past = 4 }, { bias_kv = true } } do
+      more.seq = 16
+      local one = masks.of(helper.tiny(more))[1]
+      local seen = 0
+      for query = 0, one.queries - 1 do
+        local first, last = masks.seen(one, query)
+        seen = seen + last - first + one.extra
+      end
+      assert.equal(one.visible, seen, tostring(more.mask))
+    end
+  end)
+end)
+
+describe("the memory map", function()
+  local map = memory.map(entry)
+
+  it("has every buffer within the arena, and the peak of the memory pass", function()
+    local sum = 0
+    for _, item in ipairs(map.items) do
+      assert.is_true(item.offset + item.bytes <= map.bytes)
+      assert.is_true(1 <= item.first and item.first <= item.last and item.last <= map.steps)
+      if item.at_peak then sum = sum + item.bytes end
+    end
+    assert.equal(map.peak.bytes, sum)
+    assert.is_true(map.peak.bytes <= map.live_bytes)
+    both(function(width) return memory.picture(map, width) end)
+  end)
+
+  it("adds the weights of the layers up to the packed block", function()
+    local bytes, rows = 0, memory.weights(entry)
+    for _, row in ipairs(rows) do bytes = bytes + row.bytes end
+    assert.equal(entry.weights.bytes, bytes)
+    assert.same({ "layer 0", "layer 1", "layer 2" }, { rows[1].name, rows[2].name, rows[3].name })
+    both(function(width) return memory.weight_bars(rows, width) end)
+  end)
+end)
+
+describe("times", function()
+  local bench = bench_of(list)
+  local subject = { label = "tiny", work = list, bench = bench }
+
+  it("add up to the profile", function()
+    local sum = 0
+    for _, section in ipairs(time.sections(subject)) do
+      local parts = 0
+      for _, ms in pairs(section.parts) do parts = parts + ms end
+      assert.near(section.ms, parts, 1e-9)
+      sum = sum + section.ms
+    end
+    assert.near(bench.profile.profiled_ms, sum, 1e-9)
+    both(function(width) return time.bars(time.sections(subject), width) end)
+    both(function(width) return time.strip(time.longest(time.sections(subject)), width) end)
+    both(function(width) return time.percentiles(bench, width) end)
+  end)
+
+  it("of threads are work and waiting", function()
+    local profile = { call_us = 100, parts = { { phase = 0, part = 0, thread = 0, begin_us = 0, end_us = 60 },
+      { phase = 0, part = 1, thread = 1, begin_us = 10, end_us = 40 }, { phase = 1, part = 0, thread = 0, begin_us = 61,
+        end_us = 100 } } }
+    local threads, phases = time.threads(profile)
+    assert.equal(2, phases)
+    assert.same({ 99, 30 }, { threads[1].busy, threads[2].busy })
+    assert.same({ 1, 70 }, { threads[1].waiting, threads[2].waiting })
+    both(function(width) return time.thread_lanes(profile, width) end)
+  end)
+
+  it("have points below a roof, those of all layers together", function()
+    local points = roofline.points(subject)
+    local share = 0
+    for _, point in ipairs(points) do
+      share = share + point.share
+      assert.equal(3, point.count)
+    end
+    assert.near(1, share, 1e-9)
+    both(function(width) return roofline.picture({ { label = "a", points = points, bench = bench } }, width) end)
+    both(function(width)
+      return roofline.picture({ { label = "seq=1", points = points, bench = bench }, { label = "seq=2", points = points,
+        bench = bench } }, width)
+    end)
+  end)
+
+  it("of several subjects stand side by side, with their ratio where there are two", function()
+    local slower = bench_of(list)
+    slower.ms_median = 2 * bench.ms_median
+    local _, rows = comparison.pair { subject, { label = "slower", bench = slower } }
+    local found
+    for _, row in ipairs(rows) do if row[1] == "ms, median" then found = row end end
+    assert.is_true(found.differs)
+    assert.equal("2.00 ▼", found[4])
+    local columns, several, same = comparison.several { subject, subject, { label = "slower", bench = slower } }
+    assert.equal(3, #several)
+    assert.equal("ms, median", columns[2][1])
+    assert.is_true(#same > 3)
+    both(function(width) return comparison.bars({ subject, { label = "slower", bench = slower } }, width) end)
+  end)
+end)
+
+describe("exactness", function()
+  local check = { passed = 2, failed = 1, tensors = {
+    { name = "a", op = "linear", allowed = 1e-6, share = 0.5, passed = true, max_abs = 5e-7, rel_l2 = 1e-8 },
+    { name = "b", op = "add", allowed = 0, share = 0, passed = true, max_abs = 0, rel_l2 = 0 },
+    { name = "c", op = "linear", allowed = 1e-6, share = "inf", passed = false, max_abs = "nan", rel_l2 = "inf" },
+    { name = "output a, end to end", allowed = 1e-5, share = 0.1, passed = true, max_abs = 1e-6, rel_l2 = 1e-7 } } }
+
+  it("shows errors beside what they may be, also those that no axis has", function()
+    local rows, others = exactness.rows(check)
+    assert.equal(3, #rows)
+    assert.equal(1, #others)
+    assert.near(5e-7, rows[1].error, 1e-12)
+    assert.equal("c", exactness.worst(check).name)
+    both(function(width) return exactness.picture({ { label = "x", rows = rows } }, width) end)
+    assert.equal("FAIL", exactness.table(check)[3][8])
+  end)
+end)
