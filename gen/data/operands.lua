@@ -65,7 +65,8 @@ end
 function operands.known(step, operation, wanted)
   if step.form == "product" then
     local k, batch = step.kernel, step.batch
-    return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, lda = k.lda, ldb = k.ldb, ldc = k.ldc,
+    return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, panel = types.panel(k.k, k.lda, k.types.a),
+      lda = k.lda, ldb = k.ldb, ldc = k.ldc,
       count = batch.count, a_step = types.elements(batch.a, k.types.a), b_step = types.elements(batch.b, k.types.b) }
   elseif operation then
     return { rows = step.constants.rows, cols = step.constants.cols, ld = operation.ld, fn = operation.fn }
@@ -75,6 +76,7 @@ end
 
 --- The number type of a declared operand's elements.
 function operands.type(step, declared)
+  if step.form == "map" and declared[1] == "y" then return step.constants.type or "f32" end
   return declared.type or step.form == "product" and step.kernel.types[declared[1]] or "f32"
 end
 

@@ -77,10 +77,11 @@ local function range_values(c)
   return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
 end
 
--- C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m]; blocks lie a_step and b_step elements apart.
+-- C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m]; blocks lie a_step and b_step elements apart. A is a
+-- panel (types.lua).
 steps.product = {
   operands = {
-    { "a", "r", function(c) return { first = 0, { c.count, c.a_step }, { c.k, c.lda }, { c.m, 1 } } end },
+    { "a", "r", function(c) return { first = 0, { c.count, c.a_step }, { c.panel.rows, c.panel.ld }, { c.panel.group * c.m, 1 } } end },
     { "b", "r", function(c) return { first = 0, { c.count, c.b_step }, { c.n, c.ldb }, { c.k, 1 } } end },
     { "c", "w", matrix("n", "m", "ldc") },
   },
@@ -281,6 +282,14 @@ steps.rows = {
     body = "attn2c_copy(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y = x",
   },
+  widen_bf16 = { -- in a trace
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "x", "r", matrix("rows", "cols", "ldx"), type = "bf16" } },
+    cost = each(6),
+    body = "attn2c_widen_bf16(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y = x",
+  },
   embed = {
     constants = { "rows", "cols", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", looked_up, touched = square },
@@ -353,7 +362,7 @@ steps.rows = {
   },
 }
 
--- The tile that a map works on.
+-- The tile that a map works on; of the type that its constants say.
 steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
 
 local activations = { relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38 }
@@ -393,6 +402,8 @@ steps.elementwise = {
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
   add_where = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
+  -- the last of a map whose tile is bf16
+  round = { operands = {}, cost = each(8), code = "const uint16_t rounded = attn2c_to_bf16(v);", equation = "bf16(v)" },
   weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
     equation = "${factor} v, 0 where -inf" },
   weigh_relu = { operands = {}, cost = each(4), code = "v = attn2c_relu(v * ${factor});",

@@ -177,7 +177,9 @@ local function function_of(fn, lanes)
   local step = fn.step
   if step.form == "product" and step.calls then return tile_of(fn) end
   if step.form == "product" then
-    return { name = fn.name, formal = "const float *a, const float *b, float *c", is_product = true,
+    local of = step.kernel.types
+    return { name = fn.name, formal = ("const %s *a, const %s *b, %s *c"):format(types.c(of.a), types.c(of.b),
+      types.c(of.c)), is_product = true,
       sentence = sentences.product(step),
       code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
   end
@@ -203,7 +205,8 @@ local function function_of(fn, lanes)
     code[#code + 1] = steps.fill(text, steps.constants_of(operation))
   end
   return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
-    rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code }
+    rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code,
+    value = step.constants.type and "rounded" or "v" }
 end
 
 local function source_values(values, state, program, more)

@@ -2,6 +2,7 @@
 -- model's stack of layers and for that of an encoder in its memory.
 local names = require("checkpoints.names")
 local ops = require("data.ops")
+local precision = require("data.precision")
 local sources = require("checkpoints.sources")
 
 local Builder = {}
@@ -22,7 +23,7 @@ function Builder.new(spec, entry_name)
   return setmetatable({
     spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
     stack_name = "",
-    graph = { tensors = {}, order = {}, weights = {} },
+    graph = { tensors = {}, order = {}, weights = {} }, rounded = {},
     entry = { name = entry_name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
     section = "input", masks = {}, attention_outputs = {},
   }, Builder)
@@ -33,8 +34,8 @@ end
 function Builder:part(spec, prefix, input_prefix, stack_name)
   return setmetatable({
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
-    stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input", masks = {},
-    attention_outputs = self.attention_outputs, layout = self.spec.layout,
+    stack_name = stack_name, graph = self.graph, entry = self.entry, rounded = self.rounded, section = "input",
+    masks = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
   }, Builder)
 end
 
@@ -137,10 +138,37 @@ function Builder:op(op_name, path, operands, attributes)
   return op.result
 end
 
+-- Where the op stands that makes a tensor; nil where none does.
+local function maker_of(list, tensor)
+  for i = #list, 1, -1 do if list[i].result == tensor then return i end end
+  return nil
+end
+
+--- x rounded to bf16. All its readers share it; it stands behind the op that makes x, to be done with it.
+function Builder:round(x)
+  if self.rounded[x] then return self.rounded[x] end
+  local list, section = self.entry.ops, self.section
+  local at = maker_of(list, x)
+  if at then self.section = list[at].section end
+  local y = self:op("round", x.name .. ".bf16", { x = x })
+  self.section = section
+  if at then table.insert(list, at + 1, table.remove(list)) end
+  self.rounded[x] = y
+  return y
+end
+
+--- A product with a packed weight, x W^T + b, of the number type that the precision of its part says.
+function Builder:product(path, operands)
+  local type = precision.of_linear(self.model.precision, self.section, path)
+  if type == "f32" then return self:op("linear", path, operands) end
+  operands.x, operands.weight.type = self:round(operands.x), "bf16"
+  return self:op("linear", path, operands, { precision = type })
+end
+
 --- x W^T + b. `gain` scales the random weights: what is added to a residual is kept small in deep stacks.
 function Builder:linear(path, x, width, bias, gain, source)
   local from = x.shape[#x.shape]
-  return self:op("linear", path, {
+  return self:product(path, {
     x = x,
     weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source),
     bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, source and source.axis == 1 and source or nil)
