@@ -15,6 +15,7 @@ local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
 local linkage = require("data.linkage")
 local operands = require("data.operands")
+local precision = require("data.precision")
 local product = require("kernels.product")
 local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
@@ -118,6 +119,12 @@ local function own_kernels_of(state)
   return list
 end
 
+-- Whether some product is of bf16.
+local function flushes(state)
+  for _, kernel in ipairs(own_kernels_of(state)) do if kernel.types.a == "bf16" then return true end end
+  return false
+end
+
 -- The values that all templates may use.
 local function values_of(state)
   local spec = state.spec
@@ -149,7 +156,7 @@ local function values_of(state)
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(longest.saved_by_two),
     tuned = tuning_hash and " with tuning " .. tuning_hash or "",
-    embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
+    precision = precision.text(spec.precision), flushes = flushes(state), embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),
   }

@@ -20,7 +20,8 @@ double attn2c_reference_bf16_unit(double x) {
 float attn2c_reference_bf16(float x) {
   if (!isfinite(x)) return x;
   if (fabs((double)x) < SMALLEST) return copysignf(0, x);
-  const double unit = attn2c_reference_bf16_unit(x), nearest = rint(x / unit) * unit; /* of two the even one */
+  const double unit = attn2c_reference_bf16_unit(x),
+               nearest = rint(x / unit) * unit; /* of two the even one */
   return fabs(nearest) < TOO_LARGE ? (float)nearest : copysignf(INFINITY, x);
 }
 

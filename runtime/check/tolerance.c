@@ -269,11 +269,13 @@ int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, voi
 /* Where a model rounds to a grid (bf16, int8), an error far below a unit of the grid may turn a rounding and
  * become a whole unit, which is 2^-8 of a bf16: 65,536 times the error of a float. No tolerance of outputs
  * that lets all roundings turn would tell a wrong product from a right one. So the reference follows the
- * trace in what it may decide: where the trace's element is the rounding of a number that lies as close to the
- * reference's as two f32 results of the model's depth may, the reference goes on with the trace's, and where
- * it is not, with its own. Two correct computations then stay as close as two in f32, and the outputs are
- * judged by that. An error that is larger is not followed: it is in what comes behind, and in the outputs. */
-double attn2c_tolerance_settled(const attn2c_tolerance *model, double x, double root_mean_square, double unit) {
+ * trace in what it may decide: where the trace's element is the rounding of a number that lies as close to
+ * the reference's as two f32 results of the model's depth may, the reference goes on with the trace's, and
+ * where it is not, with its own. Two correct computations then stay as close as two in f32, and the outputs
+ * are judged by that. An error that is larger is not followed: it is in what comes behind, and in the
+ * outputs. */
+double attn2c_tolerance_settled(const attn2c_tolerance *model, double x, double root_mean_square,
+                                double unit) {
   return unit / 2 + model->absolute * fmax(1, root_mean_square) + model->relative * fabs(x);
 }
 

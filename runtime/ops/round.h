@@ -1,5 +1,6 @@
-/* round.h - floats to and from bf16, the upper half of a float: to the nearest, to the even one of two, as the
- * instruction vcvtneps2bf16 does it on every processor. No branch, so that loops around it are vectorised. */
+/* round.h - floats to and from bf16, the upper half of a float: to the nearest, to the even one of two, as
+ * the instruction vcvtneps2bf16 does it on every processor. No branch, so that loops around it are
+ * vectorised. */
 #ifndef ATTN2C_ROUND_H
 #define ATTN2C_ROUND_H
 
