@@ -154,7 +154,7 @@ keys.list = {
     meaning = "who makes the matrix kernels: c: attn2c, as C, and libxsmm is not linked; libxsmm: that library, when a "
       .. "model is opened; auto: for each product what the target's rule or the tuning file says" },
   { key = "precision", type = "precision", default = "f32",
-    meaning = "numbers that products multiply: f32 or bf16, or a table by part: { \"bf16\", output = \"f32\", "
+    meaning = "numbers that products multiply: f32, bf16 or int8, or a table by part: { \"int8\", output = \"f32\", "
       .. "[\"layer 0\"] = \"f32\" }; parts: input, qkv, out, ff, attention, output, \"layer N\", "
       .. "\"encoder layer N\"" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,

@@ -23,7 +23,7 @@ function operands.each(step, visit, absent)
     local name, access = declared[1], declared[2]
     local operand = arguments[name]
     if name == "c" and step.form == "product" and step.kernel.beta ~= 0 then access = "rw" end
-    if elementwise and elementwise[1].kind == "load" then access = "w" end
+    if elementwise and steps.elementwise[elementwise[1].kind].loads then access = "w" end
     if operand then visit(operand, access, declared, name) elseif absent then absent(declared) end
   end
   for i = 1, elementwise and #elementwise or 0 do

@@ -290,6 +290,23 @@ steps.rows = {
     body = "attn2c_widen_bf16(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y = x",
   },
+  quantise = {
+    constants = { "rows", "cols", "ldx", "ldy", "lds" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "i8" },
+      { "scale", "w", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end },
+      { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(12),
+    body = "attn2c_quantise(y, scale, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lds})",
+    equation = "y[i] = x[i] / scale[i] as integers, scale[i] = max |x[i]| / 127",
+  },
+  widen_i8 = { -- in a trace
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "x", "r", matrix("rows", "cols", "ldx"), type = "i8" } },
+    cost = each(6),
+    body = "attn2c_widen_i8(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y = x, as float",
+  },
   embed = {
     constants = { "rows", "cols", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", looked_up, touched = square },
@@ -369,6 +386,9 @@ local activations = { relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu
 
 local tile, row_of_tile = matrix("rows", "cols", "ld"), vector("cols")
 
+-- The first element of each row.
+local function first_column(c) return { first = 0, { c.rows, c.ld }, { 1, 1 } } end
+
 local function single() return { first = 0 } end
 
 -- Element (i, j) lies at j - i, or at i ld - j.
@@ -377,9 +397,15 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 
 -- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
--- operand, which goes by the name that the map gives it.
+-- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile.
 steps.elementwise = {
-  load = { operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
+  load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
+  load_integers = { loads = true, operands = { { "x", "r", tile, type = "i32" } }, cost = each(5),
+    code = "float v = (float)%s[i * ${ld} + j];", equation = "%s" },
+  scale_row = { operands = { { "r", "r", first_column } }, cost = each(2), code = "v = v * %s[i * ${ld}];",
+    equation = "v * %s[i]" },
+  scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(4), code = "v = v * %s[j];",
+    equation = "v * %s[j]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];",
     equation = "v + %s[i][j]" },

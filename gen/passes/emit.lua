@@ -204,7 +204,7 @@ local function function_of(fn, lanes)
       simple = true, body = body .. ";" }
   end
   local code = {}
-  local loads = step.elementwise[1].kind == "load"
+  local loads = steps.elementwise[step.elementwise[1].kind].loads
   if not loads then code[1] = "float v = y[i * " .. step.constants.ld .. " + j];" end
   for _, operation in ipairs(step.elementwise) do
     local text = steps.elementwise[operation.kind].code

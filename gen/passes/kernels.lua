@@ -29,7 +29,7 @@ local function base_name(step)
   local parts = {}
   if step.form == "map" then
     for _, operation in ipairs(step.elementwise) do
-      if operation.kind ~= "load" then parts[#parts + 1] = operation.fn or operation.kind end
+      if not steps.elementwise[operation.kind].loads then parts[#parts + 1] = operation.fn or operation.kind end
     end
   else
     parts[1] = step.fn

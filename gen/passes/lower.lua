@@ -151,7 +151,7 @@ function Lowering:ld(tensor)
 end
 
 -- The row operation that makes floats of a type, which a trace is made of.
-local words_of_trace = { bf16 = "widen_bf16" }
+local words_of_trace = { bf16 = "widen_bf16", i8 = "widen_i8" }
 
 -- Whether a trace keeps a copy of its own of a tensor with this storage.
 local function is_traced(storage) return traced[storage.form] or words_of_trace[storage.type] ~= nil end
@@ -185,13 +185,22 @@ Lowering.product, Lowering.tile = products.product, products.tile
 -- The elementwise operations of a fusion, in order: bias to the linear; activate, add to the ops of the epilogue.
 local function elementwise_of(fusion)
   local list = {}
-  local bias = fusion.panels and fusion.leading.operands.bias
-  if bias then list[#list + 1] = { op = fusion.leading, kind = "bias", tensor = bias } end
+  local function add(op, kind, tensor) if tensor then list[#list + 1] = { op = op, kind = kind, tensor = tensor } end end
+  if fusion.panels then add(fusion.leading, "bias", fusion.leading.operands.bias) end
   for _, op in ipairs(fusion.epilogue) do
-    list[#list + 1] = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+    if op.op == "dequantise" then
+      add(op, "scale_row", op.operands.row_scale)
+      add(op, "scale_column", op.operands.scale)
+      add(op, "bias", op.operands.bias)
+    else
+      list[#list + 1] = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+    end
   end
   return list
 end
+
+-- Operations whose operand is a number for each column.
+local by_column = words.set { "bias", "scale_column" }
 
 -- b of an addition, at (row, column): rows of its own, or a table that repeats every sequence.
 function Lowering:addend(tensor, row, column, origin)
@@ -230,14 +239,14 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
     local list = {}
     if load then
       arguments.x, number = self:at(load, range.first, column, origin), 2
-      list[1] = { kind = "load", argument = "x", ld = self:ld(load) }
+      list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x", ld = self:ld(load) }
     end
     for _, operation in ipairs(operations) do
       local entry = { kind = operation.kind, fn = operation.fn }
       if operation.tensor then
         local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
         local operand, ld
-        if operation.kind == "bias" then
+        if by_column[operation.kind] then
           operand = self:at(operation.tensor, 0, column, origin)
         else
           operand, ld = self:addend(operation.tensor, range.first, column, origin)
@@ -270,23 +279,27 @@ function Lowering:pass(fusion, operations, origin, first, count, column, cols, l
   end
   self:map(operations, x, origin, first, count, column, cols, load)
   if round then self:round(round, x, origin, first, count, column, cols) end
+  if fusion.quantise then self:quantise(fusion, x, origin, { first = first, count = count }) end
 end
 
 -- Runs a fusion's elementwise operations on a tile of its result; a trace stops after each op and copies what it made.
+-- Sums of integers are in a tile of their own.
 function Lowering:epilogue(fusion, origin, first, count, column, cols)
-  local operations = elementwise_of(fusion)
-  local tile = function() return self:at(fusion.result, first, column, origin) end
-  if self.variant ~= "trace" then return self:pass(fusion, operations, origin, first, count, column, cols) end
+  local operations, sums = elementwise_of(fusion), fusion.sums
+  local tile = function(tensor) return self:at(tensor, first, column, origin), self:ld(tensor) end
+  if self.variant ~= "trace" then return self:pass(fusion, operations, origin, first, count, column, cols, sums) end
   local ops_in_order = { fusion.leading, table.unpack(fusion.epilogue) }
   for _, op in ipairs(ops_in_order) do
     local own = {}
     for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
-    self:map(own, fusion.result, origin, first, count, column, cols)
+    self:map(own, fusion.result, origin, first, count, column, cols, sums and op == ops_in_order[2] and sums or nil)
     if is_traced(self.storage[op.result.name]) then
-      self:trace_copy(op.result, tile(), self:ld(fusion.result), first, column, count, cols, origin)
+      local at, ld = tile(op.result == sums and sums or fusion.result)
+      self:trace_copy(op.result, at, ld, first, column, count, cols, origin)
     end
   end
   if fusion.round then self:round(fusion.round, fusion.result, origin, first, count, column, cols) end
+  if fusion.quantise then self:quantise(fusion, fusion.result, origin, { first = first, count = count }) end
 end
 
 -- What each leading operation becomes.
@@ -335,20 +348,39 @@ function leading.linear(self, fusion, origin, block)
   local x, weight = op.operands.x, op.operands.weight
   local k = weight.shape[2]
   local column, panel_at = 0, 0
-  local result = fusion.result
+  local result, sums = fusion.result, fusion.sums or fusion.result
   for i, width in ipairs(fusion.panels.widths) do
     self:unit()
     local lda = types.whole_lines(width, "f32")
     local shape = { m = fusion.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
-      ldc = self:ld(result), beta = 0, types = fusion.types }
+      ldc = self:ld(sums), beta = 0, types = fusion.types }
     origin.column = column
     self:tile(shape, fusion,
       { buffer = weight.name, class = "weight", offset = panel_at },
-      self:at(x, block.first, 0, origin), self:at(result, block.first, column, origin), width)
+      self:at(x, block.first, 0, origin), self:at(sums, block.first, column, origin), width)
     self:epilogue(fusion, origin, block.first, block.count, column, width)
     if self.storage[result.name].form == "transposed" then self:transpose_tile(result, origin, block, column, width) end
     column, panel_at = column + width, panel_at + types.panel_bytes(k, lda, fusion.panels.type)
   end
+end
+
+leading.linear_integers = leading.linear
+
+-- Rows of x as integers, with the scale of each.
+function Lowering:quantise(fusion, x, origin, block)
+  local scale, op = fusion.quantise.operands.scale, fusion.quantise
+  local cols = x.shape[#x.shape]
+  local y, of_row = self:at(op.result, block.first, 0, origin), self:at(scale, block.first, 0, origin)
+  self:row("quantise", { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result),
+    lds = self:ld(scale) }, { y = y, scale = of_row, x = self:at(x, block.first, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
+  if is_traced(self.storage[scale.name]) then
+    self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, 1, origin)
+  end
+end
+
+function leading.row_scale(self, fusion, origin, block)
+  self:quantise(fusion, fusion.leading.operands.x, origin, block)
 end
 
 function leading.embed(self, fusion, origin, block)
@@ -439,9 +471,10 @@ local function describe(fusion, block, rows)
   local op = fusion.leading
   local o = op.operands
   local text
-  if op.op == "linear" then
+  if fusion.panels then
     text = ("%s · %s"):format(o.x.name, o.weight.name)
     if o.bias then text = text .. " + " .. o.bias.name end
+  elseif op.op == "row_scale" then text = o.x.name
   elseif op.op == "round" then text = ("bf16(%s)"):format(o.x.name)
   elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
   elseif op.op == "add" or op.op == "multiply" then
@@ -449,15 +482,19 @@ local function describe(fusion, block, rows)
   elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
   else text = ("%s(%s)"):format(op.op, o.x.name) end
   for _, each in ipairs(fusion.epilogue) do
-    if each.op == "activate" then
+    if each.op == "dequantise" then
+      text = ("(%s) %s %s"):format(text, each.operands.row_scale.name, each.operands.scale.name)
+      if each.operands.bias then text = text .. " + " .. each.operands.bias.name end
+    elseif each.op == "activate" then
       text = ("%s(%s)"):format(each.attributes["function"], text)
     else
       text = ("%s %s %s"):format(text, each.op == "add" and "+" or "×", each.operands.b.name)
     end
   end
   if fusion.round then text = ("bf16(%s)"):format(text) end
+  if fusion.quantise then text = ("int8(%s)"):format(text) end
   local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
-  text = ("%s%s = %s"):format((fusion.round or fusion).result.name, range, text)
+  text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
   if fusion.panels then
     text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
   end

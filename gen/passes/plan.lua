@@ -45,7 +45,8 @@ local function consumers(entry)
 end
 
 -- The epilogue of an op: those behind it that are done on its tile while it is hot. They are elementwise, and each is
--- the only reader of the one before. Behind them the op that rounds what they made, whoever else reads that; or nil.
+-- the only reader of the one before. Behind them the op that rounds what they made, whoever else reads that, or nil; or,
+-- where the op makes whole rows at a time, the one that quantises them.
 local function epilogue_of(list, at, uses)
   local epilogue = {}
   local result = list[at].result
@@ -53,6 +54,7 @@ local function epilogue_of(list, at, uses)
   for i = at + 1, #list do
     local op = list[i]
     local chained = op.operands.x == result or op.operands.a == result
+    if op.op == "row_scale" and chained and not ops.class(list[at]).product then return epilogue, nil, list[i + 1] end
     if ops.class(op).ends_epilogue and chained then return epilogue, op end
     if not (ops.class(op).epilogue and chained and uses[result.name] == 1 and result.kind == "scratch") then break end
     if op.operands.b == result then break end
@@ -62,13 +64,14 @@ local function epilogue_of(list, at, uses)
   return epilogue
 end
 
--- round: the op that rounds its result, or nil.
-local function fusion_of(state, leading, epilogue, round, rows)
-  local fusion = { leading = leading, epilogue = epilogue, round = round,
+-- round, quantise: the op that rounds or quantises its result, or nil.
+local function fusion_of(state, leading, epilogue, round, quantise, rows)
+  local fusion = { leading = leading, epilogue = epilogue, round = round, quantise = quantise,
     result = #epilogue > 0 and epilogue[#epilogue].result or leading.result }
   if ops.class(leading).product then
     local weight, layouts = leading.operands.weight, state.plan.layouts
     fusion.types = types.product(weight.type)
+    fusion.sums = fusion.types.c ~= "f32" and leading.result or nil
     fusion.key = tuning.key(leading, epilogue, rows)
     local own = state.plan.parameters_of(fusion.key, weight)
     own.panel = state.plan.chosen[weight.name] or own.panel
@@ -148,12 +151,14 @@ local function regions_of(state, list, uses, sequences)
     local op = list[i]
     local kind = ops.class(op).region or "sequence"
     if kind == "rows" then
-      local epilogue, round = epilogue_of(list, i, uses)
+      local epilogue, round, quantise = epilogue_of(list, i, uses)
+      local leads = op.op == "row_scale"
+      if leads then quantise = list[i + 1] end
       local _, rows_each = row_shape(op.result)
       local rows = sequences * rows_each
       local r = region("rows", rows)
-      r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, round, rows)
-      i = i + 1 + #epilogue + (round and 1 or 0)
+      r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, round, quantise, rows)
+      i = i + 1 + #epilogue + (round and 1 or 0) + (quantise and (leads and 1 or 2) or 0)
     elseif kind == "attention" then
       i = attention_region(state, region("attention"), list, i, uses) + 1
     else
@@ -221,7 +226,9 @@ local function segments_of(state, entry)
 end
 
 -- Which region writes and which regions read each tensor, in order.
-local function region_uses(segments)
+local function region_uses(segments, entry)
+  local scale_op = {}
+  for _, op in ipairs(entry.ops) do if op.op == "row_scale" then scale_op[op.result] = op end end
   local writer, readers = {}, {}
   local function visit(region, op, segment)
     for _, tensor in pairs(op.operands) do
@@ -235,6 +242,9 @@ local function region_uses(segments)
       visit(region, fusion.leading, segment)
       for _, op in ipairs(fusion.epilogue) do visit(region, op, segment) end
       if fusion.round then visit(region, fusion.round, segment) end
+      local scale = fusion.quantise and fusion.quantise.operands.scale
+      if scale and scale ~= fusion.leading.result then visit(region, scale_op[scale], segment) end
+      if scale then visit(region, fusion.quantise, segment) end
     end
     for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
     if region.round then visit(region, region.round, segment) end
@@ -243,8 +253,8 @@ local function region_uses(segments)
 end
 
 -- The rows of it that one unit makes of a tensor that nobody reads but the op that rounds it.
-local function unit_storage(state, region, fusion)
-  local x, p = (region.round or fusion.round).operands.x, state.plan.parameters
+local function unit_storage(state, region, fusion, x)
+  local p = state.plan.parameters
   local rows, width = region.most_rows, nil
   if fusion and fusion.panels then
     rows, width = region.blocks[1].count, 0
@@ -261,20 +271,24 @@ end
 
 local function store(state, entry, segments, uses)
   local storage, tensors = state.plan.storage, state.graph.tensors
-  local writer, readers = region_uses(segments)
+  local writer, readers = region_uses(segments, entry)
   local fused, of_units = {}, {}
-  local function round(op, region, fusion)
+  local function round(op, region, fusion, readers_here)
     local x = op and op.operands.x
-    if x and uses[x.name] == 1 and x.kind == "scratch" then of_units[x.name] = unit_storage(state, region, fusion) end
+    if x and uses[x.name] == readers_here and x.kind == "scratch" then
+      of_units[x.name] = unit_storage(state, region, fusion, x)
+    end
   end
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
       if #fusion.epilogue > 0 then fused[fusion.leading.result.name] = true end
       for i = 1, #fusion.epilogue - 1 do fused[fusion.epilogue[i].result.name] = true end
-      round(fusion.round, region, fusion)
+      round(fusion.round, region, fusion, 1)
+      if fusion.leading.op ~= "row_scale" then round(fusion.quantise, region, fusion, 2) end
+      if fusion.sums then of_units[fusion.sums.name] = unit_storage(state, region, fusion, fusion.sums) end
     end
     if region.kind == "attention" then
-      round(region.round, region)
+      round(region.round, region, nil, 1)
       for i = 1, #region.ops - 1 do
         local name = region.ops[i].result.name
         fused[name] = region.ops[i] ~= region.weights or uses[name] == 1
@@ -368,7 +382,7 @@ end
 local function pad_products(state, segments)
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
-      local storage = state.plan.storage[fusion.result.name]
+      local storage = state.plan.storage[(fusion.sums or fusion.result).name]
       local pad, widths = storage.form == "external" and 1 or state.plan.parameters.pad, fusion.panels
         and fusion.panels.widths
       if widths and (storage.form == "transposed" or storage.form == "unit") then
@@ -483,8 +497,8 @@ end
 local function fusion_text(fusion)
   local parts = { fusion.leading.op }
   for _, op in ipairs(fusion.epilogue) do parts[#parts + 1] = op.op end
-  if fusion.round then parts[#parts + 1] = fusion.round.op end
-  local text = ("%s = %s"):format((fusion.round or fusion).result.name, table.concat(parts, " + "))
+  for _, op in ipairs { fusion.round or fusion.quantise } do parts[#parts + 1] = op.op end
+  local text = ("%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, table.concat(parts, " + "))
   if fusion.panels then
     local k, p = fusion.k_blocks, fusion.parameters
     if fusion.types ~= types.f32_product then text = ("%s of %s"):format(text, fusion.types.a) end
