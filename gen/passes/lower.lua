@@ -248,6 +248,8 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
         local operand, ld
         if by_column[operation.kind] then
           operand = self:at(operation.tensor, 0, column, origin)
+        elseif operation.kind == "scale_row" then
+          operand, ld = self:at(operation.tensor, range.first, 0, origin), self:ld(operation.tensor)
         else
           operand, ld = self:addend(operation.tensor, range.first, column, origin)
         end
