@@ -21,6 +21,11 @@ types.f32_product = { a = "f32", b = "f32", sum = "f32", c = "f32" }
 types.bf16_product = { a = "bf16", b = "bf16", sum = "f32", c = "f32" }
 types.int8_product = { a = "i8", b = "i8", sum = "i32", c = "i32" }
 
+--- Of a product whose weights have a type.
+function types.product(type)
+  return type == "f32" and types.f32_product or type == "bf16" and types.bf16_product or types.int8_product
+end
+
 function types.c(type) return types.all[type].c end
 
 --- Inputs of an output that lie together in a panel.
@@ -31,6 +36,12 @@ function types.group(type) return types.all[type].group end
 function types.panel_bytes(k, lda, type)
   local of = types.all[type]
   return ((k + of.group - 1) // of.group + (of.start and 1 or 0)) * lda * of.group * of.bytes
+end
+
+--- The same as rows of elements: { rows, ld: from one to the next, group }.
+function types.panel(k, lda, type)
+  local of = types.all[type]
+  return { rows = (k + of.group - 1) // of.group + (of.start and 1 or 0), ld = lda * of.group, group = of.group }
 end
 
 --- Bytes of so many elements.

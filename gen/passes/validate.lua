@@ -10,6 +10,7 @@ local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
+local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
@@ -404,6 +405,7 @@ local function resolve(say, spec, given, host)
   end
   if spec.target == "host" then spec.target = host end
   spec.plan = spec.plan or {}
+  precision.check(say, spec)
   local target = targets.by_name[spec.target] -- none where it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"

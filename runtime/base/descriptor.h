@@ -197,6 +197,7 @@ typedef struct attn2c_descriptor {
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
   const attn2c_packing *packings;       /* one a weight; NULL: all are ATTN2C_F32 */
+  const char *precision;                /* of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;        /* of a model whose N_forward takes any length; NULL: it takes one */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
@@ -285,6 +286,8 @@ typedef struct {
 
 /* Helpers that read the above. */
 
+/* The numbers that products multiply, as a text. */
+const char *attn2c_precision(const attn2c_descriptor *model);
 /* 1 where weights are linked in. */
 int attn2c_is_embedded(const attn2c_descriptor *model);
 /* Floats of the arena that an entry needs. */

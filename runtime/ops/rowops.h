@@ -12,6 +12,7 @@
 #include "ops/norm.h"
 #include "ops/online.h"
 #include "ops/positions.h"
+#include "ops/round.h"
 #include "ops/softmax.h"
 #include "ops/softmax_rows.h"
 #include "ops/ranges.h"

@@ -130,7 +130,7 @@ local function check_ahead(k, name)
   for _, rows in ipairs(k.strips.strips) do
     for _, group in ipairs(k.strips.groups) do strips = strips + rows.count * group.count end
   end
-  local panel = types.bytes(k.k * k.lda, k.types.a)
+  local panel = types.panel_bytes(k.k, k.lda, k.types.a)
   expect(fetch.from > 0 and fetch.from % LINE == 0 and (strips == 1 or fetch.from % panel == 0), "lower",
     "%s: a product asks for weights %d bytes ahead", name, fetch.from)
   local times = (k.k + fetch.every - 1) // fetch.every

@@ -35,7 +35,8 @@ end
 local function own_of(state, fusion, region)
   local op, calls, shape = nil, {}, nil
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
-  local columns = state.plan.storage[fusion.result.name].form ~= "transposed"
+  local form = state.plan.storage[fusion.result.name].form
+  local columns = form ~= "transposed" and form ~= "unit"
   local first, panel, column, block = nil, 0, 0, nil
   schedule.each(state.programs[1], function(step)
     if step.form ~= "product" or step.op ~= op or step.region ~= region then return end
@@ -52,7 +53,8 @@ local function own_of(state, fusion, region)
   end)
   local floats = 0
   for _, width in ipairs(fusion.panels.widths) do
-    floats = floats + types.whole_lines(width, "f32") * fusion.leading.operands.weight.shape[2]
+    floats = floats + types.elements(types.panel_bytes(fusion.leading.operands.weight.shape[2],
+      types.whole_lines(width, "f32"), fusion.panels.type), "f32")
   end
   return { calls = calls, floats = floats, ldb = shape.ldb, ldc = shape.ldc,
     text = ("panel %d, %d tokens, in C"):format(fusion.panels.widths[1], region.blocks[1].count) }

@@ -32,7 +32,7 @@ end
 --- and B's columns. outputs: how many of the m are wanted, where the kernel makes more; a_room: whether rows of A may
 --- be read up to a whole vector.
 function products.product(self, shape, count, a, b, c, outputs, a_room)
-  shape.types = types.f32_product
+  shape.types = shape.types or types.f32_product
   local p, operands = self.state.plan.parameters, { a = a, b = b, c = c }
   if p.kernels == "c" then
     shape.k = shape.k * count
