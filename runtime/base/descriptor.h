@@ -100,7 +100,8 @@ typedef struct {
 } attn2c_weight;
 
 /* The numbers that a weight's panels are made of. Of a type of which g are one group of 4 bytes (bf16: 2, i8:
- * 4) a panel is [ceil(in / g)][width, whole cache lines][g], inputs behind the last one zero. */
+ * 4) a panel is [ceil(in / g)][width, whole cache lines][g], inputs behind the last one zero. Before the
+ * groups of i8 is a row of s32, [width, whole cache lines]: -128 times the sum of an output's numbers. */
 typedef struct {
   attn2c_type
       type; /* ATTN2C_F32: as above; ATTN2C_BF16: rounded; ATTN2C_I8: whole numbers from -127 to 127 */
@@ -288,6 +289,8 @@ typedef struct {
 
 /* The numbers that products multiply, as a text. */
 const char *attn2c_precision(const attn2c_descriptor *model);
+/* The index of the weight whose scales (attn2c_packing) a weight is; -1: it is none. */
+int attn2c_scaled_by(const attn2c_descriptor *model, int weight);
 /* 1 where weights are linked in. */
 int attn2c_is_embedded(const attn2c_descriptor *model);
 /* Floats of the arena that an entry needs. */

@@ -56,7 +56,8 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, 
 #define ATTN2C_INT8_SIGNS(b, a) __builtin_ia32_psignb256((attn2c_chars)(b), (attn2c_chars)(a))
 #define ATTN2C_INT8_PAIRS(u, s) __builtin_ia32_pmaddubsw256((attn2c_chars)(u), (attn2c_chars)(s))
 #define ATTN2C_INT8_SUMS(x)                                                                                  \
-  __builtin_ia32_pmaddwd256((attn2c_shorts)(x), (attn2c_shorts){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
+  __builtin_ia32_pmaddwd256((attn2c_shorts)(x),                                                              \
+                            (attn2c_shorts){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 #endif
 typedef char attn2c_chars __attribute__((vector_size(4 * ATTN2C_LANES)));
 

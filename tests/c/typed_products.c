@@ -27,7 +27,8 @@ static uint32_t next(void) {
   return (uint32_t)(state >> 32);
 }
 
-static void fail(const char *type, const product *p, int set, int row, int column, uint32_t got, uint32_t wanted) {
+static void fail(const char *type, const product *p, int set, int row, int column, uint32_t got,
+                 uint32_t wanted) {
   fprintf(stderr, "%s m %d n %d k %d adds %d, numbers %d: [%d][%d] is %08x, not %08x\n", type, p->m, p->n,
           p->k, p->adds, set, row, column, got, wanted);
   exit(1);
@@ -80,8 +81,7 @@ static void run_bf16(const product *p, int set) {
   for (long i = 0; i < p->panel / 2; i++) a[i] = BF16_NAN;
   for (int i = 0; i < p->k; i++)
     for (int j = 0; j < p->m; j++) a[(i / 2 * p->lda + j) * 2 + i % 2] = weights[j * p->k + i];
-  for (size_t i = 0; i < b_count; i++)
-    b[i] = i % (size_t)p->ldb < (size_t)p->k ? bf16_number(set) : BF16_NAN;
+  for (size_t i = 0; i < b_count; i++) b[i] = i % (size_t)p->ldb < (size_t)p->k ? bf16_number(set) : BF16_NAN;
   for (size_t i = 0; i < c_count; i++) c[i] = before[i] = widened(bf16_number(set));
   const attn2c_flush modes = attn2c_flush_on();
   p->run(a, b, c);
@@ -96,7 +96,8 @@ static void run_bf16(const product *p, int set) {
                       is_there ? widened(b[r * p->ldb + i + odd]) : 0.0f, sum);
         }
       float *got = &c[r * p->ldc + j];
-      if (isnan(sum) && isnan(*got)) *got = NAN;
+      if (isnan(sum) && isnan(*got))
+        *got = NAN;
       else if (attn2c_bits(sum) != attn2c_bits(*got))
         fail("bf16", p, set, r, j, attn2c_bits(*got), attn2c_bits(sum));
     }
@@ -135,7 +136,8 @@ static void run_int8(const product *p, int set) {
     }
     memcpy(a + 4 * j, &start, sizeof start);
   }
-  for (size_t i = 0; i < b_count; i++) inputs[i] = int8_number(set), b[i] = (int8_t)(inputs[i] + ATTN2C_INT8_ZERO);
+  for (size_t i = 0; i < b_count; i++)
+    inputs[i] = int8_number(set), b[i] = (int8_t)(inputs[i] + ATTN2C_INT8_ZERO);
   for (size_t i = 0; i < c_count; i++) c[i] = before[i] = (int32_t)next() >> 8;
   p->run(a, b, c);
   for (int r = 0; r < p->n; r++)
