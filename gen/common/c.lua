@@ -40,8 +40,9 @@ end
 
 --- The pointer expression of an operand. addresses: { offsets = buffer -> bytes of the arena, own = buffers in a
 --- worker's part of the arena, weights = name -> bytes of the packed block, members = tensor -> C member,
---- unit = function(operand): bytes of an element of the pointer that it is reached by }.
-function c.pointer(operand, addresses)
+--- unit = function(operand): bytes of an element of the pointer that it is reached by }. cast: { type = in C, bytes = of
+--- an element }, where the elements are not those of that pointer; else nil.
+function c.pointer(operand, addresses, cast)
   local base, offset = bases[operand.class], operand.offset
   if operand.class == "arena" then
     offset = offset + addresses.offsets[operand.buffer]
@@ -50,6 +51,12 @@ function c.pointer(operand, addresses)
     offset = offset + addresses.weights[operand.buffer]
   else
     base = operand.class .. "->" .. addresses.members[operand.buffer]
+  end
+  if cast then
+    assert(offset % cast.bytes == 0, operand.buffer)
+    local constant = operand.class == "weight" and "const " or ""
+    return with_terms(c.behind(("(%s%s *)%s"):format(constant, cast.type, base), offset // cast.bytes), operand,
+      cast.bytes)
   end
   local unit = addresses.unit(operand)
   assert(offset % unit == 0, operand.buffer)

@@ -146,7 +146,8 @@ keys.list = {
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
     default_text = "softmax, of one label sigmoid",
     meaning = "how the program makes probabilities of the last output; sigmoid: of each label by itself" },
-  { key = "target", type = "target", words = { "host", "avx512", "avx2", "x86_64", "aarch64", "generic" },
+  { key = "target", type = "target", words = { "host", "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2",
+    "x86_64", "aarch64", "generic" },
     default = "host",
     meaning = "instructions to compile for; generic: any processor; host: the best that this machine has "
       .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": "
@@ -154,6 +155,10 @@ keys.list = {
   { key = "kernels", type = "word", words = { "auto", "c", "libxsmm" }, default = "auto",
     meaning = "who makes the matrix kernels: c: attn2c, as C, and libxsmm is not linked; libxsmm: that library, when a "
       .. "model is opened; auto: for each product what the target's rule or the tuning file says" },
+  { key = "precision", type = "precision", default = "f32",
+    meaning = "numbers that products multiply: f32, bf16 or int8, or a table by part: { \"int8\", output = \"f32\", "
+      .. "[\"layer 0\"] = \"f32\" }; parts: input, qkv, out, ff, attention, output, \"layer N\", "
+      .. "\"encoder layer N\"" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory once others are dead" },

@@ -23,7 +23,7 @@ function operands.each(step, visit, absent)
     local name, access = declared[1], declared[2]
     local operand = arguments[name]
     if name == "c" and step.form == "product" and step.kernel.beta ~= 0 then access = "rw" end
-    if elementwise and elementwise[1].kind == "load" then access = "w" end
+    if elementwise and steps.elementwise[elementwise[1].kind].loads then access = "w" end
     if operand then visit(operand, access, declared, name) elseif absent then absent(declared) end
   end
   for i = 1, elementwise and #elementwise or 0 do
@@ -65,7 +65,8 @@ end
 function operands.known(step, operation, wanted)
   if step.form == "product" then
     local k, batch = step.kernel, step.batch
-    return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, lda = k.lda, ldb = k.ldb, ldc = k.ldc,
+    return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, panel = types.panel(k.k, k.lda, k.types.a),
+      lda = k.lda, ldb = k.ldb, ldc = k.ldc,
       count = batch.count, a_step = types.elements(batch.a, k.types.a), b_step = types.elements(batch.b, k.types.b) }
   elseif operation then
     return { rows = step.constants.rows, cols = step.constants.cols, ld = operation.ld, fn = operation.fn }
@@ -75,6 +76,7 @@ end
 
 --- The number type of a declared operand's elements.
 function operands.type(step, declared)
+  if step.form == "map" and declared[1] == "y" then return step.constants.type or "f32" end
   return declared.type or step.form == "product" and step.kernel.types[declared[1]] or "f32"
 end
 

@@ -12,6 +12,7 @@
 --   product    rows times a packed weight; packed: the name of an operand that is packed in panels, too
 --   epilogue   may be part of an epilogue: done on another op's tile while it is hot; takes_epilogue: may have an
 --              epilogue
+--   ends_epilogue  may be the last of an epilogue, also where its operand is wanted, too
 --   in_place   may write over what it reads
 --   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
 --              result (check_mask.c): one of ops.roles
@@ -70,6 +71,34 @@ ops.table = {
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
     equation = "x · Wᵀ + b",
+  },
+  round = {
+    class = { region = "rows", ends_epilogue = true },
+    operands = { "x" }, attributes = {}, shape = same, type = "bf16",
+    equation = "x to the nearest bf16, to the even one of two",
+  },
+  row_scale = {
+    class = { region = "rows" },
+    operands = { "x" }, attributes = {},
+    shape = function(_, x) return with_last(x.shape, 1) end,
+    equation = "max |x| / 127, over the last dimension",
+  },
+  quantise = {
+    class = { region = "rows" },
+    operands = { "x", "scale" }, attributes = {}, shape = same, type = "i8",
+    equation = "x (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is 0",
+  },
+  linear_integers = {
+    class = { region = "rows", product = true, takes_epilogue = true },
+    operands = { "x", "weight" }, attributes = {}, type = "i32", wide = true,
+    shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
+    flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
+    equation = "x · Wᵀ, of integers",
+  },
+  dequantise = {
+    class = { region = "rows", takes_epilogue = true, epilogue = true },
+    operands = { "x", "row_scale", "scale", "bias" }, optional = { bias = true }, attributes = {}, shape = same,
+    equation = "x row_scale scale + bias: the scale of its row, and of its column",
   },
   embed = {
     class = { region = "rows", takes_epilogue = true },

@@ -77,10 +77,11 @@ local function range_values(c)
   return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
 end
 
--- C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m]; blocks lie a_step and b_step elements apart.
+-- C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m]; blocks lie a_step and b_step elements apart. A is a
+-- panel (types.lua).
 steps.product = {
   operands = {
-    { "a", "r", function(c) return { first = 0, { c.count, c.a_step }, { c.k, c.lda }, { c.m, 1 } } end },
+    { "a", "r", function(c) return { first = 0, { c.count, c.a_step }, { c.panel.rows, c.panel.ld }, { c.panel.group * c.m, 1 } } end },
     { "b", "r", function(c) return { first = 0, { c.count, c.b_step }, { c.n, c.ldb }, { c.k, 1 } } end },
     { "c", "w", matrix("n", "m", "ldc") },
   },
@@ -281,6 +282,31 @@ steps.rows = {
     body = "attn2c_copy(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y = x",
   },
+  widen_bf16 = { -- in a trace
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "x", "r", matrix("rows", "cols", "ldx"), type = "bf16" } },
+    cost = each(6),
+    body = "attn2c_widen_bf16(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y = x",
+  },
+  quantise = {
+    constants = { "rows", "cols", "ldx", "ldy", "lds" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "i8" },
+      { "scale", "w", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end },
+      { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(12),
+    body = "attn2c_quantise(y, scale, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lds})",
+    equation = "y[i] = x[i] / scale[i] as integers, scale[i] = max |x[i]| / 127",
+  },
+  widen_i8 = { -- in a trace
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "x", "r", matrix("rows", "cols", "ldx"), type = "i8" } },
+    cost = each(6),
+    body = "attn2c_widen_i8(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y = x, as float",
+  },
   embed = {
     constants = { "rows", "cols", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", looked_up, touched = square },
@@ -353,12 +379,15 @@ steps.rows = {
   },
 }
 
--- The tile that a map works on.
+-- The tile that a map works on; of the type that its constants say.
 steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
 
 local activations = { relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38 }
 
 local tile, row_of_tile = matrix("rows", "cols", "ld"), vector("cols")
+
+-- The first element of each row.
+local function first_column(c) return { first = 0, { c.rows, c.ld }, { 1, 1 } } end
 
 local function single() return { first = 0 } end
 
@@ -368,9 +397,15 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 
 -- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
--- operand, which goes by the name that the map gives it.
+-- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile.
 steps.elementwise = {
-  load = { operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
+  load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
+  load_integers = { loads = true, operands = { { "x", "r", tile, type = "i32" } }, cost = each(5),
+    code = "float v = (float)%s[i * ${ld} + j];", equation = "%s" },
+  scale_row = { operands = { { "r", "r", first_column } }, cost = each(2), code = "v = v * %s[i * ${ld}];",
+    equation = "v * %s[i]" },
+  scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(4), code = "v = v * %s[j];",
+    equation = "v * %s[j]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];",
     equation = "v + %s[i][j]" },
@@ -393,6 +428,8 @@ steps.elementwise = {
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
   add_where = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
+  -- the last of a map whose tile is bf16
+  round = { operands = {}, cost = each(8), code = "const uint16_t rounded = attn2c_to_bf16(v);", equation = "bf16(v)" },
   weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
     equation = "${factor} v, 0 where -inf" },
   weigh_relu = { operands = {}, cost = each(4), code = "v = attn2c_relu(v * ${factor});",

@@ -1,6 +1,7 @@
 -- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
--- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), and the
--- rule that chooses tile parameters where nothing was measured.
+-- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), how it
+-- multiplies bf16 and int8 (kernels/forms.lua), and the rule that chooses tile parameters where nothing was measured.
+-- only_for: number types without which `target = "host"` passes the target over, as it is then no faster.
 --
 -- kernels         who makes a product's kernel: "c": attn2c (kernels/); "libxsmm": that library, at run time
 -- panel           outputs of a product's tile (libxsmm's m)
@@ -61,70 +62,92 @@ local function rule(more)
   return all
 end
 
+-- A target with instructions more than another, and the same rule.
+local function extended(target, more)
+  local all = {}
+  for name, value in pairs(target) do all[name] = value end
+  for name, value in pairs(more) do all[name] = value end
+  all.cflags = target.cflags .. " " .. more.cflags
+  all.needs = table.move(target.needs, 1, #target.needs, 1, {})
+  table.move(more.needs, 1, #more.needs, #all.needs + 1, all.needs)
+  return all
+end
+
+local avx512 = {
+  name = "avx512", machine = "x86_64", has_libxsmm = true,
+  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", int8 = "halves",
+  cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
+  needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
+  rule = rule { pad = 16 },
+  deep_c = {
+    { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
+    { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
+    { rows = 17, use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 1, use = { panel = 48 } },
+  },
+  deep = {
+    { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,
+      k_panel = 768, fetch = 1 } },
+    { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
+      k_panel = 768, fetch = 1 } },
+    { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_panel = 768,
+      fetch = 1 } },
+    { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", token_block = 96, call_rows = 9,
+      k_panel = 96, fetch = 4 } },
+    { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_panel = 96, fetch = 4 } },
+    { rows = 2, use = { panel = 48 } },
+  },
+}
+
+local avx2 = {
+  name = "avx2", machine = "x86_64", has_libxsmm = true,
+  vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "signs",
+  cflags = "-mavx2 -mfma",
+  needs = { "avx2", "fma" },
+  rule = rule { pad = 8 },
+  deep_c = {
+    { rows = 160, inputs = 512, use = { panel = 16, token_block = 256, fetch = 1 } },
+    { rows = 160, use = { panel = 16, token_block = 208, fetch = 1 } },
+    { rows = 1, use = { panel = 16, token_block = 128, fetch = 1 } },
+  },
+  deep = {
+    { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,
+      call_rows = 12, k_panel = 192, fetch = 3 } },
+    { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
+      k_panel = 192, fetch = 3 } },
+    { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12,
+      k_panel = 192, fetch = 3 } },
+    { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", token_block = 96,
+      call_rows = 12, k_panel = 96, fetch = 4 } },
+    { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_panel = 96, fetch = 4 } },
+  },
+}
+
 targets.list = {
-  {
-    name = "avx512", machine = "x86_64", has_libxsmm = true,
-    vector = 16, registers = 32, has_fma = true, cut_registers = 0,
-    cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
-    needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
-    rule = rule { pad = 16 },
-    deep_c = {
-      { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
-      { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
-      { rows = 17, use = { panel = 48, token_block = 128, fetch = 1 } },
-      { rows = 1, use = { panel = 48 } },
-    },
-    deep = {
-      { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,
-        k_panel = 768, fetch = 1 } },
-      { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
-        k_panel = 768, fetch = 1 } },
-      { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_panel = 768,
-        fetch = 1 } },
-      { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", token_block = 96, call_rows = 9,
-        k_panel = 96, fetch = 4 } },
-      { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_panel = 96, fetch = 4 } },
-      { rows = 2, use = { panel = 48 } },
-    },
-  },
-  {
-    name = "avx2", machine = "x86_64", has_libxsmm = true,
-    vector = 8, registers = 16, has_fma = true, cut_registers = 1,
-    cflags = "-mavx2 -mfma",
-    needs = { "avx2", "fma" },
-    rule = rule { pad = 8 },
-    deep_c = {
-      { rows = 160, inputs = 512, use = { panel = 16, token_block = 256, fetch = 1 } },
-      { rows = 160, use = { panel = 16, token_block = 208, fetch = 1 } },
-      { rows = 1, use = { panel = 16, token_block = 128, fetch = 1 } },
-    },
-    deep = {
-      { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,
-        call_rows = 12, k_panel = 192, fetch = 3 } },
-      { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
-        k_panel = 192, fetch = 3 } },
-      { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12,
-        k_panel = 192, fetch = 3 } },
-      { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", token_block = 96,
-        call_rows = 12, k_panel = 96, fetch = 4 } },
-      { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_panel = 96, fetch = 4 } },
-    },
-  },
+  extended(avx512, { name = "avx512bf16", bf16 = "pairs", int8 = "quads", only_for = { "bf16", "int8" },
+    cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } }),
+  extended(avx512, { name = "avx512vnni", int8 = "quads", only_for = { "int8" }, cflags = "-mavx512vnni",
+    needs = { "avx512_vnni" } }),
+  avx512,
+  extended(avx2, { name = "avxvnni", int8 = "quads", only_for = { "int8" }, cflags = "-mavxvnni",
+    needs = { "avx_vnni" } }),
+  avx2,
   {
     name = "x86_64", machine = "x86_64", has_libxsmm = true,
-    vector = 4, registers = 16, has_fma = false, cut_registers = 1,
+    vector = 4, registers = 16, has_fma = false, cut_registers = 1, bf16 = "halves", int8 = "halves",
     cflags = "", needs = {},
     rule = rule { panel = 32, pad = 4 },
   },
   {
     name = "aarch64", machine = "aarch64",
-    vector = 4, registers = 32, has_fma = true, cut_registers = 1,
+    vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "quads",
     -- gcc 12 orders loads before it gives out registers: a strip of 24 sums then has some in memory.
     cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
   {
-    name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, cflags = "", needs = {},
+    name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves", int8 = "quads",
+    cflags = "", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
 }
@@ -180,9 +203,17 @@ function targets.in_use(names, host, asked)
   return nil
 end
 
---- What `target = "host"` means for a processor (targets.machine). LIBXSMM_TARGET is honoured, so that a lower target
---- can be tried everywhere.
-function targets.host(machine)
+-- Whether `target = "host"` may mean a target for a model with products of such number types (a set, or nil: f32).
+local function is_of_use(target, precisions)
+  if not target.only_for then return true end
+  for _, type in ipairs(target.only_for) do if precisions and precisions[type] then return true end end
+  return false
+end
+
+--- What `target = "host"` means for a processor (targets.machine), and a model with products of the types in the set
+--- `precisions` ("f32", "bf16", "int8"; nil: f32 alone). LIBXSMM_TARGET is honoured, so that a lower target can be
+--- tried everywhere.
+function targets.host(machine, precisions)
   if machine ~= "x86_64" then
     for _, target in ipairs(targets.list) do if targets.fits(target, machine) then return target.name end end
   end
@@ -199,13 +230,13 @@ function targets.host(machine)
     info:close()
   end
   local asked = os.getenv("LIBXSMM_TARGET") or ""
-  local lowered = { hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
+  local lowered = { skx = "avx512", clx = "avx512vnni", hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
   local from = lowered[asked:lower()]
   for _, target in ipairs(targets.list) do
     local has_all = target.machine == "x86_64"
     for _, flag in ipairs(target.needs) do has_all = has_all and flags[flag] or false end
     if from == target.name then from = nil end
-    if has_all and not from then return target.name end
+    if has_all and not from and is_of_use(target, precisions) then return target.name end
   end
   return "x86_64"
 end

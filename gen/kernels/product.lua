@@ -1,6 +1,8 @@
 -- product.lua: a product C[n][m] = B[n][k] A[k][m], or C += B A, as the body of a C function: loops
--- over its strips, which ask for the weights of a later product where the plan says so.
+-- over its strips, which ask for the weights of a later product where the plan says so. A of bf16 is
+-- [ceil(k/2)][lda][2]; of int8 [1 + ceil(k/4)][lda][4], where the first row is what the sums begin with.
 local c = require("common.c")
+local forms = require("kernels.forms")
 local strip = require("kernels.strip")
 local types = require("data.types")
 
@@ -23,7 +25,8 @@ local function groups_of(kernel, lanes)
 end
 
 local function shape_of(kernel, rows, group)
-  return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil }
+  return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil,
+    form = kernel.strips.form, types = kernel.types, cut = kernel.k % types.group(kernel.types.a) > 0 }
 end
 
 --- Calls visit(shape) for each kind of strip (strip.lua) that a product needs; it may come more than once.
@@ -42,6 +45,18 @@ function product.strips(kernels)
     seen[name] = true
   end
   for _, kernel in ipairs(kernels) do product.each_strip(kernel, add) end
+  return list
+end
+
+--- The files of the runtime that the strips of products need, in order.
+function product.includes(kernels)
+  local list, seen = { forms.all.f32.include }, { [forms.all.f32.include] = true }
+  for _, kernel in ipairs(kernels) do
+    local file = forms.all[kernel.strips.form].include
+    if not seen[file] then list[#list + 1] = file end
+    seen[file] = true
+  end
+  table.sort(list)
   return list
 end
 
@@ -67,11 +82,12 @@ local function add_loop(list, symbol, count, lines)
   list[#list + 1] = "}"
 end
 
---- The body as lines of C. kernel: { m, n, k, lda, ldb, ldc in elements; types; strips (plan/registers.lua); a_room:
+--- The body as lines of C. kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room:
 --- whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a vector; adds:
 --- a C expression: whether C is added to; a, b: what A and B are called.
 function product.body(kernel, lanes, adds, a, b)
   local lines, row, calls, fetch = {}, 0, 0, kernel.fetch
+  local inputs = types.group(kernel.types.a)
   for _, rows in ipairs(kernel.strips.strips) do
     local of_rows, done, each_row = {}, 0, 0
     for _, group in ipairs(kernel.strips.groups) do each_row = each_row + group.count end
@@ -85,7 +101,7 @@ function product.body(kernel, lanes, adds, a, b)
           + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
       end
       add_loop(of_rows, "j", group.count, {
-        ("%s(%s, %s, %s,"):format(strip.name(shape_of(kernel, rows, group)), behind(a, group.first * lanes, j(wide)),
+        ("%s(%s, %s, %s,"):format(strip.name(shape_of(kernel, rows, group)), behind(a, group.first * lanes * inputs, j(wide * inputs)),
           behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
           behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
         ("  %d, %d, %d, %d, %s, %s, %s%s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds,

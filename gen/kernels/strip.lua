@@ -1,15 +1,19 @@
 -- strip.lua: the C function of a strip: some rows of a product by some vectors of its outputs,
 -- whose sums are variables of their own, so that each stays in a register over the loop of k.
+local forms = require("kernels.forms")
+local types = require("data.types")
+
 local strip = {}
 
 -- Columns of a line of C.
 local WIDTH = 116
 
---- What tells a strip from another: { rows, vectors, rows_held: whether the rows' floats stay in registers while the
---- vectors come one after the other, fetches: whether it asks for weights ahead }.
+--- What tells a strip from another: { rows, vectors, rows_held: whether the rows' inputs stay in registers while the
+--- vectors come one after the other, fetches: whether it asks for weights ahead, form: of kernels/forms.lua, a name,
+--- types: of its product, cut: whether its inputs end within a group }.
 function strip.name(shape)
-  return ("strip_%dx%d%s%s"):format(shape.rows, shape.vectors, shape.rows_held and "_held" or "",
-    shape.fetches and "_ahead" or "")
+  return ("strip_%dx%d%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
+    shape.rows_held and "_held" or "", shape.cut and "_cut" or "", shape.fetches and "_ahead" or "")
 end
 
 -- `count` texts made by make(0), make(1), ..., between separators.
@@ -19,117 +23,184 @@ local function each(count, separator, make)
   return table.concat(list, separator)
 end
 
--- Where vector v of a row at `pointer` begins.
-local function vector_at(pointer, v)
-  if v == 0 then return pointer end
-  return v == 1 and pointer .. " + ATTN2C_LANES" or ("%s + %d * ATTN2C_LANES"):format(pointer, v)
+-- `2 * pointer`, and pointer once.
+local function times(factor, pointer) return factor == 1 and pointer or ("%d * %s"):format(factor, pointer) end
+
+-- Where vector v of a row at `pointer` begins, of which a lane has so many elements.
+local function vector_at(pointer, v, elements)
+  return v == 0 and pointer or ("%s + %s"):format(pointer, times(v * elements, "ATTN2C_LANES"))
 end
 
 -- Where a row of C begins. That of row 0 names ldc, too: a strip of one row uses all that it is called with.
 local function row_of_c(row) return ("c + %d * ldc"):format(row) end
 
--- Vector v of a row at `pointer`; the last may be cut to its first lanes.
-local function load(shape, pointer, v, lanes)
-  local at = vector_at(pointer, v)
-  if v < shape.vectors - 1 then return ("attn2c_load(%s)"):format(at) end
-  return ("attn2c_load_first(%s, %s)"):format(at, lanes)
+-- Vector v of a row at `at`, read by `load`, or by `first` where it is the last, which may be cut to its first lanes.
+local function read(shape, load, first, at, v, lanes)
+  if v < shape.vectors - 1 then return ("%s(%s)"):format(load, at) end
+  return ("%s(%s, %s)"):format(first, at, lanes)
 end
-
-local function store(shape, pointer, v, value)
-  local at = vector_at(pointer, v)
-  if v < shape.vectors - 1 then return ("attn2c_store(%s, %s);"):format(at, value) end
-  return ("attn2c_store_first(%s, %s, c_lanes);"):format(at, value)
-end
-
--- The float of B of a row, in every lane.
-local function splat(row) return ("attn2c_splat(b[%d * ldb])"):format(row) end
 
 local function sum(row, vector) return ("c%d_%d"):format(row, vector) end
 
--- One step: for each row and vector, its sum and a multiply-add more.
-local function step_lines(shape, add)
-  local function multiply_adds(row, vector)
-    return ("%s = attn2c_multiply_add(w%s, x%s, %s);"):format(sum(row, vector), shape.rows_held and "" or vector,
-      shape.rows_held and row or "", sum(row, vector))
-  end
-  if shape.rows_held then
-    for row = 0, shape.rows - 1 do
-      add("  attn2c_vector x%d = %s;", row, splat(row))
-      add("  ATTN2C_HOLD(x%d);", row)
-    end
-    for vector = 0, shape.vectors - 1 do
-      add("  w = %s;", load(shape, "a", vector, "a_lanes"))
-      add("  %s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
-    end
-    return
-  end
-  for vector = 0, shape.vectors - 1 do
-    add("  attn2c_vector w%d = %s;", vector, load(shape, "a", vector, "a_lanes"))
-    add("  ATTN2C_HOLD(w%d);", vector)
-  end
-  for row = 0, shape.rows - 1 do
-    add("  x = %s;", splat(row))
-    add("  %s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
-  end
-end
+local Writer = {}
+Writer.__index = Writer
 
 -- Appends a line; one of several statements that is too long, as lines of as many as fit.
-local function add_wrapped(lines, line)
+function Writer:add(format, ...)
+  local line = self.indent .. format:format(...)
   local indent = line:match("^ *")
   while #line > WIDTH do
     local cut
     for at in line:gmatch("(); ") do if at <= WIDTH then cut = at end end
     if not cut then break end
-    lines[#lines + 1] = line:sub(1, cut)
+    self.lines[#self.lines + 1] = line:sub(1, cut)
     line = indent .. line:sub(cut + 2)
   end
-  lines[#lines + 1] = line
+  self.lines[#self.lines + 1] = line
+end
+
+-- Calls body() between a line that opens a block and the brace that closes it.
+function Writer:block(opening, body)
+  self:add("%s{", opening == "" and "" or opening .. " ")
+  local indent = self.indent
+  self.indent = indent .. "  "
+  body()
+  self.indent = indent
+  self:add("}")
+end
+
+-- The groups of A in vector v, or of the last one that is not whole.
+function Writer:weights(v, is_cut)
+  local form = self.form
+  local text = read(self.shape, form.load, form.first, vector_at("a", v, self.group), v, "a_lanes")
+  return is_cut and ("%s(%s, k %% %d * (int)sizeof *a)"):format(form.load_cut, text, self.group) or text
+end
+
+-- The group of B of a row, in every lane.
+function Writer:inputs(row, is_cut)
+  if self.group == 1 then return ("%s(b[%d * ldb])"):format(self.form.splat, row) end
+  if not is_cut then return ("%s(b + %d * ldb)"):format(self.form.splat, row) end
+  return ("%s(b + %d * ldb, k %% %d * (int)sizeof *b)"):format(self.form.splat_cut, row, self.group)
+end
+
+-- A part of a step: for each row and vector, its sum and a multiply-add more.
+function Writer:part(part, is_cut)
+  local shape, form = self.shape, self.form
+  local function of(text) return part and ("%s(%s)"):format(part, text) or text end
+  local function factor(vector) return "w" .. vector .. (form.beside and ", u" .. vector or "") end
+  local function multiply_adds(row, vector)
+    return ("%s = %s(%s, x%s, %s);"):format(sum(row, vector), form.multiply_add,
+      factor(shape.rows_held and "" or vector), shape.rows_held and row or "", sum(row, vector))
+  end
+  local function hold(name, value, declared)
+    self:add("%s%s = %s;", declared and form.factor .. " " or "", name, value)
+    if declared then self:add("ATTN2C_HOLD(%s);", name) end
+  end
+  self:add("%s %s;", form.factor, shape.rows_held and (form.beside and "w, u" or "w") or "x")
+  if shape.rows_held then
+    for row = 0, shape.rows - 1 do hold("x" .. row, of(self:inputs(row, is_cut)), true) end
+    for vector = 0, shape.vectors - 1 do
+      hold("w", of(self:weights(vector, is_cut)))
+      if form.beside then hold("u", form.beside .. "(w)") end
+      self:add("%s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
+    end
+    return
+  end
+  for vector = 0, shape.vectors - 1 do
+    hold("w" .. vector, of(self:weights(vector, is_cut)), true)
+    if form.beside then hold("u" .. vector, ("%s(w%d)"):format(form.beside, vector), true) end
+  end
+  for row = 0, shape.rows - 1 do
+    self:add("x = %s;", of(self:inputs(row, is_cut)))
+    self:add("%s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
+  end
+end
+
+-- A step of all rows and vectors; is_cut: of the last inputs, fewer than a group.
+function Writer:step(is_cut)
+  local parts = self.form.parts
+  if #parts == 1 then return self:part(parts[1], is_cut) end
+  for i, part in ipairs(parts) do
+    if i < #parts then
+      self:block("", function() self:part(part, is_cut) end)
+    else
+      self:part(part, is_cut)
+    end
+  end
+end
+
+-- A strip's loop over its inputs, of which each turn takes a group.
+function Writer:loop()
+  local shape, group = self.shape, self.group
+  local limit = shape.cut and "whole" or "k"
+  local function head(first, stop)
+    return group == 1 and ("for (%s; i < %s; i++, a += lda, b++)"):format(first, stop)
+      or ("for (%s; i < %s; i += %d, a += %d * lda, b += %d)"):format(first, stop, group, group, group)
+  end
+  if shape.cut then self:add("const int whole = k - k %% %d;", group) end
+  if shape.fetches then
+    local ask = group == 1 and "attn2c_ask" or "attn2c_ask_bytes"
+    self:add("for (int i = 0; i < %s;) {", limit)
+    self:add("  const int stop = i + every < %s ? i + every : %s;", limit, limit)
+    self:add("  ahead = %s(ahead, lines);", ask)
+    self.indent = "    "
+    self:block(head("", "stop"), function() self:step(false) end)
+    self.indent = "  "
+    self:add("}")
+  else
+    self:block(head("int i = 0", limit), function() self:step(false) end)
+  end
+  if shape.cut then self:block("", function() self:step(true) end) end
 end
 
 --- A strip's function as C.
 function strip.text(shape)
-  local lines = {}
-  local function add(...) add_wrapped(lines, string.format(...)) end
-  add("/* %d rows by %d vectors of outputs%s%s. */", shape.rows, shape.vectors,
+  local form, of = forms.all[shape.form], shape.types
+  local group = types.group(of.a)
+  local self = setmetatable({ shape = shape, form = form, group = group, lines = {}, indent = "" }, Writer)
+  self:add("/* %d rows by %d vectors of outputs%s%s%s. */", shape.rows, shape.vectors,
     shape.rows_held and ", the rows in registers" or "",
+    shape.cut and (", of inputs that %d does not divide"):format(group) or "",
     shape.fetches and (", asking for `lines` lines from `ahead` on every `every` inputs") or "")
-  add("ATTN2C_STRIP %s(const float *a, const float *b, float *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
-    strip.name(shape))
-  add("    int adds, int a_lanes, int c_lanes%s) {",
-    shape.fetches and ", const float *ahead, int every, int lines" or "")
+  self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
+    strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
+  self:add("    int adds, int a_lanes, int c_lanes%s) {",
+    shape.fetches and (", const %s *ahead, int every, int lines"):format(group == 1 and "float" or "void") or "")
+  self.indent = "  "
   for row = 0, shape.rows - 1 do
-    add("  attn2c_vector %s;", each(shape.vectors, ", ", function(vector)
-      return ("%s = attn2c_zero()"):format(sum(row, vector))
+    self:add("%s %s;", form.sum, each(shape.vectors, ", ", function(vector)
+      return ("%s = %s"):format(sum(row, vector), form.zero)
     end))
   end
-  add("  if (adds) {")
+  self:block("if (adds)", function()
+    for row = 0, shape.rows - 1 do
+      self:add("%s", each(shape.vectors, " ", function(vector)
+        return ("%s = %s;"):format(sum(row, vector),
+          read(shape, form.c_load, form.c_first, vector_at(row_of_c(row), vector, 1), vector, "c_lanes"))
+      end))
+    end
+  end)
+  if form.start then
+    for vector = 0, shape.vectors - 1 do
+      self:add("const %s start%d = %s(%s, %s);", form.sum, vector, form.start, vector_at("a", vector, group),
+        vector < shape.vectors - 1 and "ATTN2C_LANES" or "a_lanes")
+      self:add("%s", each(shape.rows, " ", function(row)
+        return ("%s += start%d;"):format(sum(row, vector), vector)
+      end))
+    end
+    self:add("a += %d * lda;", group)
+  end
+  self:loop()
   for row = 0, shape.rows - 1 do
-    add("    %s", each(shape.vectors, " ", function(vector)
-      return ("%s = %s;"):format(sum(row, vector), load(shape, row_of_c(row), vector, "c_lanes"))
+    self:add("%s", each(shape.vectors, " ", function(vector)
+      local at, value = vector_at(row_of_c(row), vector, 1), sum(row, vector)
+      if vector < shape.vectors - 1 then return ("%s(%s, %s);"):format(form.c_store, at, value) end
+      return ("%s(%s, %s, c_lanes);"):format(form.c_store_first, at, value)
     end))
   end
-  add("  }")
-  if shape.fetches then
-    add("  for (int i = 0; i < k;) {")
-    add("    const int stop = i + every < k ? i + every : k;")
-    add("    ahead = attn2c_ask(ahead, lines);")
-    add("    for (; i < stop; i++, a += lda, b++) {")
-  else
-    add("  for (int i = 0; i < k; i++, a += lda, b++) {")
-  end
-  local deep = shape.fetches and "    " or "  "
-  local function add_deep(format, ...) add(deep .. format, ...) end
-  add_deep("  attn2c_vector %s;", shape.rows_held and "w" or "x")
-  step_lines(shape, add_deep)
-  add_deep("}")
-  if shape.fetches then add("  }") end
-  for row = 0, shape.rows - 1 do
-    add("  %s", each(shape.vectors, " ", function(vector)
-      return store(shape, row_of_c(row), vector, sum(row, vector))
-    end))
-  end
-  add("}")
-  return table.concat(lines, "\n")
+  self.indent = ""
+  self:add("}")
+  return table.concat(self.lines, "\n")
 end
 
 return strip

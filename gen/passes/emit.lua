@@ -15,6 +15,7 @@ local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
 local linkage = require("data.linkage")
 local operands = require("data.operands")
+local precision = require("data.precision")
 local product = require("kernels.product")
 local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
@@ -118,6 +119,12 @@ local function own_kernels_of(state)
   return list
 end
 
+-- Whether some product is of bf16.
+local function flushes(state)
+  for _, kernel in ipairs(own_kernels_of(state)) do if kernel.types.a == "bf16" then return true end end
+  return false
+end
+
 -- The values that all templates may use.
 local function values_of(state)
   local spec = state.spec
@@ -153,7 +160,7 @@ local function values_of(state)
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(longest.saved_by_two),
     tuned = tuning_hash and " with tuning " .. tuning_hash or "",
-    embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
+    precision = precision.text(spec.precision), flushes = flushes(state), embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),
   }
@@ -181,7 +188,9 @@ local function function_of(fn, lanes)
   local step = fn.step
   if step.form == "product" and step.calls then return tile_of(fn) end
   if step.form == "product" then
-    return { name = fn.name, formal = "const float *a, const float *b, float *c", is_product = true,
+    local of = step.kernel.types
+    return { name = fn.name, formal = ("const %s *a, const %s *b, %s *c"):format(types.c(of.a), types.c(of.b),
+      types.c(of.c)), is_product = true,
       sentence = sentences.product(step),
       code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
   end
@@ -199,7 +208,7 @@ local function function_of(fn, lanes)
       simple = true, body = body .. ";" }
   end
   local code = {}
-  local loads = step.elementwise[1].kind == "load"
+  local loads = steps.elementwise[step.elementwise[1].kind].loads
   if not loads then code[1] = "float v = y[i * " .. step.constants.ld .. " + j];" end
   for _, operation in ipairs(step.elementwise) do
     local text = steps.elementwise[operation.kind].code
@@ -207,7 +216,8 @@ local function function_of(fn, lanes)
     code[#code + 1] = steps.fill(text, steps.constants_of(operation))
   end
   return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
-    rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code }
+    rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code,
+    value = step.constants.type and "rounded" or "v" }
 end
 
 local function source_values(values, state, program, more)
@@ -275,7 +285,7 @@ local function build_of(build, add)
     in_c[#in_c + 1] = kernel
     values.fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")
   end
-  values.strips = product.strips(in_c)
+  values.strips, values.includes = product.strips(in_c), product.includes(in_c)
   values.entries = {}
   for i, entry in ipairs(build.entries) do
     local of_entry = entry_values(values, entry)
@@ -310,6 +320,7 @@ local function model_values(state, builds)
     for name, bytes in pairs(most) do most[name] = math.max(bytes, build[name]) end
     build.tensors_of = first_with(builds, "tensor_rows", build)
     build.weights_of = first_with(builds, "weight_rows", build)
+    build.packings_of = first_with(builds, "packing_rows", build)
     for i, entry in ipairs(build.entries) do
       assert(table.concat(entry.op_rows) == table.concat(first.entries[i].op_rows), "operations differ by target")
     end

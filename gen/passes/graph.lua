@@ -145,7 +145,7 @@ end
 function output_stages.vocabulary(self, x, stage, path)
   path = path .. ".vocabulary"
   local vocab, from = self.spec.input.vocab, x.shape[#x.shape]
-  return self:op("linear", path, {
+  return self:product(path, {
     x = x,
     weight = self:weight(path .. ".weight", { vocab, from }, 0, 1 / math.sqrt(from),
       stage.tied and { like = self.vocab_path } or nil),

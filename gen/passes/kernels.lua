@@ -22,11 +22,15 @@ end
 
 -- bias_relu_128x64: what it does and to how much.
 local function base_name(step)
-  if step.form == "product" then return ("product_%dx%dx%d"):format(step.kernel.n, step.kernel.m, step.kernel.k) end
+  if step.form == "product" then
+    local type = step.kernel.types.a
+    return ("product_%s%dx%dx%d"):format(type == "f32" and "" or type .. "_", step.kernel.n, step.kernel.m,
+      step.kernel.k)
+  end
   local parts = {}
   if step.form == "map" then
     for _, operation in ipairs(step.elementwise) do
-      if operation.kind ~= "load" then parts[#parts + 1] = operation.fn or operation.kind end
+      if not steps.elementwise[operation.kind].loads then parts[#parts + 1] = operation.fn or operation.kind end
     end
   else
     parts[1] = step.fn

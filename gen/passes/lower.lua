@@ -29,9 +29,9 @@ lower.variants = { "ship", "trace" }
 
 local external_class = { input = "in", output = "out" }
 
--- Where a region's tiles count from: block_first rows into the micro-batch, and the panel's column. loop: whether a
--- loop over b runs.
-local function rows_origin(block) return { block_first = block.first, column = 0 } end
+-- Where a region's tiles count from: block_first rows into the micro-batch, those of a unit unit_first, and the panel's
+-- column. loop: whether a loop over b runs.
+local function rows_origin(block) return { block_first = block.first, unit_first = block.first, column = 0 } end
 
 -- Elements of one sequence's transposed keys.
 local function transposed_elements(keys)
@@ -46,6 +46,9 @@ end
 
 local calls = words.set { "product", "map", "row" }
 
+-- Storage forms of which a trace keeps a copy of its own.
+local traced = words.set { "fused", "tile", "transposed", "unit", "by_head" }
+
 local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 
 -- Gives steps that are alike one table of constants, one kernel, one batch, one list of elementwise operations.
@@ -54,7 +57,7 @@ local function sharing()
   local batch = alike.first_of { "count", "a", "b" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
   for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of(entry.constants) end
-  constants.map = alike.first_of { "rows", "cols", "ld" }
+  constants.map = alike.first_of { "rows", "cols", "ld", "type" }
   return function(step)
     if step.form == "product" then
       step.kernel, step.batch = kernel(step.kernel), batch(step.batch)
@@ -118,6 +121,10 @@ function Lowering:at(tensor, row, column, origin)
     return self:in_arena(tensor.name .. "@tile", (row - origin.block_first) * ld + column - origin.column,
       storage.type)
   end
+  if storage.form == "unit" then
+    return self:in_arena(tensor.name .. "@unit", (row - origin.unit_first) * ld + column - origin.column,
+      storage.type)
+  end
   if storage.form == "by_head" then
     return self:at(storage.of, column // ld * storage.rows_per_sequence + row, column % ld, origin)
   end
@@ -143,12 +150,19 @@ function Lowering:ld(tensor)
   return self.storage[tensor.name].leading_dimension
 end
 
+-- The row operation that makes floats of a type, which a trace is made of.
+local words_of_trace = { bf16 = "widen_bf16", i8 = "widen_i8" }
+
+-- Whether a trace keeps a copy of its own of a tensor with this storage.
+local function is_traced(storage) return traced[storage.form] or words_of_trace[storage.type] ~= nil end
+
 -- The trace's own copy of a tensor that is not stored whole, its rows packed.
 function Lowering:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
   local width = storage.width
-  local operand = self:in_arena(tensor.name .. "@trace", row * width + column, storage.type)
-  self:symbols(operand, storage, types.bytes(storage.rows_per_sequence * width, storage.type), origin)
+  local type = words_of_trace[storage.type] and "f32" or storage.type
+  local operand = self:in_arena(tensor.name .. "@trace", row * width + column, type)
+  self:symbols(operand, storage, types.bytes(storage.rows_per_sequence * width, type), origin)
   return operand
 end
 
@@ -156,7 +170,8 @@ end
 --- row and column: where the tile lies in the tensor.
 function Lowering:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
   if self.variant ~= "trace" then return end
-  self:row("copy", { rows = rows, cols = cols, ldx = ld, ldy = self.storage[tensor.name].width },
+  local storage = self.storage[tensor.name]
+  self:row(words_of_trace[storage.type] or "copy", { rows = rows, cols = cols, ldx = ld, ldy = storage.width },
     { y = self:trace_at(tensor, row, column, origin), x = tile })
 end
 
@@ -170,13 +185,22 @@ Lowering.product, Lowering.tile = products.product, products.tile
 -- The elementwise operations of a fusion, in order: bias to the linear; activate, add to the ops of the epilogue.
 local function elementwise_of(fusion)
   local list = {}
-  local bias = fusion.panels and fusion.leading.operands.bias
-  if bias then list[#list + 1] = { op = fusion.leading, kind = "bias", tensor = bias } end
+  local function add(op, kind, tensor) if tensor then list[#list + 1] = { op = op, kind = kind, tensor = tensor } end end
+  if fusion.panels then add(fusion.leading, "bias", fusion.leading.operands.bias) end
   for _, op in ipairs(fusion.epilogue) do
-    list[#list + 1] = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+    if op.op == "dequantise" then
+      add(op, "scale_row", op.operands.row_scale)
+      add(op, "scale_column", op.operands.scale)
+      add(op, "bias", op.operands.bias)
+    else
+      list[#list + 1] = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+    end
   end
   return list
 end
+
+-- Operations whose operand is a number for each column.
+local by_column = words.set { "bias", "scale_column" }
 
 -- b of an addition, at (row, column): rows of its own, or a table that repeats every sequence.
 function Lowering:addend(tensor, row, column, origin)
@@ -210,19 +234,22 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
   if #operations == 0 then return end
   for _, range in ipairs(row_ranges(operations, first, count)) do
     local arguments, number = { y = self:at(tile_tensor, range.first, column, origin) }, 1
-    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
+    local type = self.storage[tile_tensor.name].type
+    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor), type = type ~= "f32" and type or nil }
     local list = {}
     if load then
       arguments.x, number = self:at(load, range.first, column, origin), 2
-      list[1] = { kind = "load", argument = "x", ld = self:ld(load) }
+      list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x", ld = self:ld(load) }
     end
     for _, operation in ipairs(operations) do
       local entry = { kind = operation.kind, fn = operation.fn }
       if operation.tensor then
         local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
         local operand, ld
-        if operation.kind == "bias" then
+        if by_column[operation.kind] then
           operand = self:at(operation.tensor, 0, column, origin)
+        elseif operation.kind == "scale_row" then
+          operand, ld = self:at(operation.tensor, range.first, 0, origin), self:ld(operation.tensor)
         else
           operand, ld = self:addend(operation.tensor, range.first, column, origin)
         end
@@ -235,26 +262,46 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
   end
 end
 
--- Storage forms of which a trace keeps a copy of its own.
-local traced = words.set { "fused", "tile", "transposed", "by_head" }
+local ROUND = { kind = "round" }
+
+-- Rounds a tile of x into the result of an op.
+function Lowering:round(op, x, origin, first, count, column, cols)
+  self:map({ ROUND }, op.result, origin, first, count, column, cols, x)
+  self:trace_copy(op.result, self:at(op.result, first, column, origin), self:ld(op.result), first, column, count, cols,
+    origin)
+end
+
+-- The operations of a fusion, on a tile that is loaded first where load is given. What nobody but the op that rounds it
+-- reads is rounded in the same pass.
+function Lowering:pass(fusion, operations, origin, first, count, column, cols, load)
+  local round, x = fusion.round, fusion.result
+  if round and self.storage[x.name].form == "unit" then
+    operations[#operations + 1] = ROUND
+    return self:map(operations, round.result, origin, first, count, column, cols, load or x)
+  end
+  self:map(operations, x, origin, first, count, column, cols, load)
+  if round then self:round(round, x, origin, first, count, column, cols) end
+  if fusion.quantise then self:quantise(fusion, x, origin, { first = first, count = count }) end
+end
 
 -- Runs a fusion's elementwise operations on a tile of its result; a trace stops after each op and copies what it made.
+-- Sums of integers are in a tile of their own.
 function Lowering:epilogue(fusion, origin, first, count, column, cols)
-  local operations = elementwise_of(fusion)
-  local tile = function() return self:at(fusion.result, first, column, origin) end
-  if self.variant ~= "trace" then
-    self:map(operations, fusion.result, origin, first, count, column, cols)
-    return
-  end
+  local operations, sums = elementwise_of(fusion), fusion.sums
+  local tile = function(tensor) return self:at(tensor, first, column, origin), self:ld(tensor) end
+  if self.variant ~= "trace" then return self:pass(fusion, operations, origin, first, count, column, cols, sums) end
   local ops_in_order = { fusion.leading, table.unpack(fusion.epilogue) }
   for _, op in ipairs(ops_in_order) do
     local own = {}
     for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
-    self:map(own, fusion.result, origin, first, count, column, cols)
-    if traced[self.storage[op.result.name].form] then
-      self:trace_copy(op.result, tile(), self:ld(fusion.result), first, column, count, cols, origin)
+    self:map(own, fusion.result, origin, first, count, column, cols, sums and op == ops_in_order[2] and sums or nil)
+    if is_traced(self.storage[op.result.name]) then
+      local at, ld = tile(op.result == sums and sums or fusion.result)
+      self:trace_copy(op.result, at, ld, first, column, count, cols, origin)
     end
   end
+  if fusion.round then self:round(fusion.round, fusion.result, origin, first, count, column, cols) end
+  if fusion.quantise then self:quantise(fusion, fusion.result, origin, { first = first, count = count }) end
 end
 
 -- What each leading operation becomes.
@@ -274,12 +321,12 @@ end
 function Lowering:panel_at(weight, row)
   local column, at, layout = 0, 0, self.layouts[weight.name]
   for _, width in ipairs(layout.widths) do
-    local ld = types.whole_lines(width, layout.type)
+    local ld = types.whole_lines(width, "f32")
     if row < column + width then
-      return ld, { buffer = weight.name, class = "weight", offset = types.bytes(at + row - column, layout.type) },
+      return ld, { buffer = weight.name, class = "weight", offset = at + types.bytes(row - column, layout.type) },
         column + width - row
     end
-    column, at = column + width, at + weight.shape[2] * ld
+    column, at = column + width, at + types.panel_bytes(weight.shape[2], ld, layout.type)
   end
   error(("row %d is not one of %s"):format(row, weight.name))
 end
@@ -303,20 +350,39 @@ function leading.linear(self, fusion, origin, block)
   local x, weight = op.operands.x, op.operands.weight
   local k = weight.shape[2]
   local column, panel_at = 0, 0
-  local result = fusion.result
+  local result, sums = fusion.result, fusion.sums or fusion.result
   for i, width in ipairs(fusion.panels.widths) do
     self:unit()
-    local lda = types.whole_lines(width, fusion.panels.type)
+    local lda = types.whole_lines(width, "f32")
     local shape = { m = fusion.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
-      ldc = self:ld(result), beta = 0, types = types.f32_product }
+      ldc = self:ld(sums), beta = 0, types = fusion.types }
     origin.column = column
     self:tile(shape, fusion,
-      { buffer = weight.name, class = "weight", offset = types.bytes(panel_at, fusion.panels.type) },
-      self:at(x, block.first, 0, origin), self:at(result, block.first, column, origin), width)
+      { buffer = weight.name, class = "weight", offset = panel_at },
+      self:at(x, block.first, 0, origin), self:at(sums, block.first, column, origin), width)
     self:epilogue(fusion, origin, block.first, block.count, column, width)
     if self.storage[result.name].form == "transposed" then self:transpose_tile(result, origin, block, column, width) end
-    column, panel_at = column + width, panel_at + k * lda
+    column, panel_at = column + width, panel_at + types.panel_bytes(k, lda, fusion.panels.type)
   end
+end
+
+leading.linear_integers = leading.linear
+
+-- Rows of x as integers, with the scale of each.
+function Lowering:quantise(fusion, x, origin, block)
+  local scale, op = fusion.quantise.operands.scale, fusion.quantise
+  local cols = x.shape[#x.shape]
+  local y, of_row = self:at(op.result, block.first, 0, origin), self:at(scale, block.first, 0, origin)
+  self:row("quantise", { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result),
+    lds = self:ld(scale) }, { y = y, scale = of_row, x = self:at(x, block.first, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
+  if is_traced(self.storage[scale.name]) then
+    self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, 1, origin)
+  end
+end
+
+function leading.row_scale(self, fusion, origin, block)
+  self:quantise(fusion, fusion.leading.operands.x, origin, block)
 end
 
 function leading.embed(self, fusion, origin, block)
@@ -354,14 +420,13 @@ local function elementwise(self, fusion, origin, block)
   if self.variant ~= "trace" then
     local operations = elementwise_of(fusion)
     table.insert(operations, 1, own)
-    self:map(operations, fusion.result, origin, block.first, block.count, 0, cols, x)
-    return
+    return self:pass(fusion, operations, origin, block.first, block.count, 0, cols, x)
   end
   self:map({ own }, fusion.result, origin, block.first, block.count, 0, cols, x)
   self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
-leading.activate, leading.add, leading.multiply = elementwise, elementwise, elementwise
+leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
 
 -- The tables of angles begin anew with each sequence.
 function leading.rotate(self, fusion, origin, block)
@@ -408,23 +473,30 @@ local function describe(fusion, block, rows)
   local op = fusion.leading
   local o = op.operands
   local text
-  if op.op == "linear" then
+  if fusion.panels then
     text = ("%s · %s"):format(o.x.name, o.weight.name)
     if o.bias then text = text .. " + " .. o.bias.name end
+  elseif op.op == "row_scale" then text = o.x.name
+  elseif op.op == "round" then text = ("bf16(%s)"):format(o.x.name)
   elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
   elseif op.op == "add" or op.op == "multiply" then
     text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
   elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
   else text = ("%s(%s)"):format(op.op, o.x.name) end
   for _, each in ipairs(fusion.epilogue) do
-    if each.op == "activate" then
+    if each.op == "dequantise" then
+      text = ("(%s) %s %s"):format(text, each.operands.row_scale.name, each.operands.scale.name)
+      if each.operands.bias then text = text .. " + " .. each.operands.bias.name end
+    elseif each.op == "activate" then
       text = ("%s(%s)"):format(each.attributes["function"], text)
     else
       text = ("%s %s %s"):format(text, each.op == "add" and "+" or "×", each.operands.b.name)
     end
   end
+  if fusion.round then text = ("bf16(%s)"):format(text) end
+  if fusion.quantise then text = ("int8(%s)"):format(text) end
   local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
-  text = ("%s%s = %s"):format(fusion.result.name, range, text)
+  text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
   if fusion.panels then
     text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
   end
@@ -440,6 +512,7 @@ function Lowering:rows_region(region)
       self:note(describe(fusion, block, region.rows))
       for _, rows in ipairs(fusion.panels and { block } or block.row_blocks) do
         self:unit()
+        origin.unit_first, origin.column = rows.first, 0
         leading[fusion.leading.op](self, fusion, origin, rows)
       end
     end
@@ -515,8 +588,12 @@ function Lowering:buffers(state)
       buffers[name .. "@tile"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
       buffers[storage.buffer] = transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
     end
-    if self.variant == "trace" and traced[storage.form] then
-      buffers[name .. "@trace"] = buffer_of(storage.type, rows, storage.width, { class = "arena", traces = name })
+    if storage.form == "unit" then
+      buffers[name .. "@unit"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
+    end
+    if self.variant == "trace" and is_traced(storage) then
+      local type = words_of_trace[storage.type] and "f32" or storage.type
+      buffers[name .. "@trace"] = buffer_of(type, rows, storage.width, { class = "arena", traces = name })
     end
   end
   for _, segment in ipairs(state.plan.segments) do

@@ -206,20 +206,22 @@ local function lay_out_program(program, reuse)
   program.live_bytes = most_live(common) + program.threads * most_live(own)
 end
 
--- Elements of a weight in the packed block, by its layout's format.
-local elements_of = {}
+-- Bytes of a weight in the packed block, by its layout's format.
+local bytes_of = {}
 
-function elements_of.rows(tensor) return tensor.shape[1] * (tensor.shape[2] or 1) end
+function bytes_of.rows(tensor, layout) return types.bytes(tensor.shape[1] * (tensor.shape[2] or 1), layout.type) end
 
-function elements_of.panels(tensor, layout)
-  local columns = 0
-  for _, width in ipairs(layout.widths) do columns = columns + types.whole_lines(width, layout.type) end
-  return columns * (tensor.shape[2] or 1)
+function bytes_of.panels(tensor, layout)
+  local sum = 0
+  for _, width in ipairs(layout.widths) do
+    sum = sum + types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
+  end
+  return sum
 end
 
 --- Bytes that a weight takes in the packed block.
 function memory.packed_bytes(tensor, layout)
-  return types.bytes(elements_of[layout.format](tensor, layout), layout.type)
+  return bytes_of[layout.format](tensor, layout)
 end
 
 local function same_source(a, b)

@@ -10,7 +10,8 @@
 --   storage      tensor -> { form, type (of its elements), leading_dimension, rows_per_sequence, whole_batch,
 --                unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
---                panels of key_block), fused (never stored), by_head (keys or values of `of`, an input [batch][heads]
+--                panels of key_block), unit (f32 that is stored rounded: what one unit makes of it), fused (never
+--                stored), by_head (keys or values of `of`, an input [batch][heads]
 --                [rows][head_dim], read where they lie)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, blocks with the row_blocks of row operations; those of
@@ -44,7 +45,8 @@ local function consumers(entry)
 end
 
 -- The epilogue of an op: those behind it that are done on its tile while it is hot. They are elementwise, and each is
--- the only reader of the one before.
+-- the only reader of the one before. Behind them the op that rounds what they made, whoever else reads that, or nil; or,
+-- where the op makes whole rows at a time, the one that quantises them.
 local function epilogue_of(list, at, uses)
   local epilogue = {}
   local result = list[at].result
@@ -52,6 +54,8 @@ local function epilogue_of(list, at, uses)
   for i = at + 1, #list do
     local op = list[i]
     local chained = op.operands.x == result or op.operands.a == result
+    if op.op == "row_scale" and chained and not ops.class(list[at]).product then return epilogue, nil, list[i + 1] end
+    if ops.class(op).ends_epilogue and chained then return epilogue, op end
     if not (ops.class(op).epilogue and chained and uses[result.name] == 1 and result.kind == "scratch") then break end
     if op.operands.b == result then break end
     epilogue[#epilogue + 1] = op
@@ -60,16 +64,19 @@ local function epilogue_of(list, at, uses)
   return epilogue
 end
 
-local function fusion_of(state, leading, epilogue, rows)
-  local fusion = { leading = leading, epilogue = epilogue,
+-- round, quantise: the op that rounds or quantises its result, or nil.
+local function fusion_of(state, leading, epilogue, round, quantise, rows)
+  local fusion = { leading = leading, epilogue = epilogue, round = round, quantise = quantise,
     result = #epilogue > 0 and epilogue[#epilogue].result or leading.result }
   if ops.class(leading).product then
     local weight, layouts = leading.operands.weight, state.plan.layouts
+    fusion.types = types.product(weight.type)
+    fusion.sums = fusion.types.c ~= "f32" and leading.result or nil
     fusion.key = tuning.key(leading, epilogue, rows)
     local own = state.plan.parameters_of(fusion.key, weight)
     own.panel = state.plan.chosen[weight.name] or own.panel
     layouts[weight.name] = layouts[weight.name]
-      or state.plan.memoise("panels", divide.panels, weight.shape[1], own.panel)
+      or state.plan.memoise("panels", divide.panels, weight.shape[1], own.panel, weight.type)
     fusion.panels = layouts[weight.name]
     fusion.k_blocks = divide.k_blocks(weight.shape[2], own.k_block)
     fusion.parameters = own
@@ -90,7 +97,7 @@ end
 -- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of an unbatched tensor,
 -- all of them). Integers (ids, lengths, labels) are one a row.
 local function row_shape(tensor)
-  local width = (tensor.type == "f32" or tensor.wide) and tensor.shape[#tensor.shape] or 1
+  local width = (tensor.type ~= "i32" or tensor.wide) and tensor.shape[#tensor.shape] or 1
   local rows = 1
   for i = tensor.unbatched and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
   return width, (#tensor.shape > 1 or tensor.unbatched) and rows // width or 1
@@ -109,12 +116,16 @@ local function attention_region(state, region, list, at, uses)
     local packed = class.packed and list[i].operands[class.packed]
     if packed then
       state.plan.layouts[packed.name] = state.plan.layouts[packed.name]
-        or state.plan.memoise("panels", divide.panels, packed.shape[1], TABLE_PANEL)
+        or state.plan.memoise("panels", divide.panels, packed.shape[1], TABLE_PANEL, packed.type)
     end
     i = i + 1
   end
   region.weights, region.context = list[i - 1], list[i]
   region.ops[#region.ops + 1] = list[i]
+  local next_op = list[i + 1]
+  if next_op and ops.class(next_op).ends_epilogue and next_op.operands.x == region.context.result then
+    i, region.round = i + 1, next_op
+  end
   local shape, a = region.scores.result.shape, region.scores.attributes
   local in_chunks = attention.may_come_in_chunks(region, uses)
   local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
@@ -140,12 +151,14 @@ local function regions_of(state, list, uses, sequences)
     local op = list[i]
     local kind = ops.class(op).region or "sequence"
     if kind == "rows" then
-      local epilogue = epilogue_of(list, i, uses)
+      local epilogue, round, quantise = epilogue_of(list, i, uses)
+      local leads = op.op == "row_scale"
+      if leads then quantise = list[i + 1] end
       local _, rows_each = row_shape(op.result)
       local rows = sequences * rows_each
       local r = region("rows", rows)
-      r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, rows)
-      i = i + 1 + #epilogue
+      r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, round, quantise, rows)
+      i = i + 1 + #epilogue + (round and 1 or 0) + (quantise and (leads and 1 or 2) or 0)
     elseif kind == "attention" then
       i = attention_region(state, region("attention"), list, i, uses) + 1
     else
@@ -213,7 +226,9 @@ local function segments_of(state, entry)
 end
 
 -- Which region writes and which regions read each tensor, in order.
-local function region_uses(segments)
+local function region_uses(segments, entry)
+  local scale_op = {}
+  for _, op in ipairs(entry.ops) do if op.op == "row_scale" then scale_op[op.result] = op end end
   local writer, readers = {}, {}
   local function visit(region, op, segment)
     for _, tensor in pairs(op.operands) do
@@ -226,22 +241,54 @@ local function region_uses(segments)
     for _, fusion in ipairs(region.fusions) do
       visit(region, fusion.leading, segment)
       for _, op in ipairs(fusion.epilogue) do visit(region, op, segment) end
+      if fusion.round then visit(region, fusion.round, segment) end
+      local scale = fusion.quantise and fusion.quantise.operands.scale
+      if scale and scale ~= fusion.leading.result then visit(region, scale_op[scale], segment) end
+      if scale then visit(region, fusion.quantise, segment) end
     end
     for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
+    if region.round then visit(region, region.round, segment) end
   end
   return writer, readers
 end
 
+-- The rows of it that one unit makes of a tensor that nobody reads but the op that rounds it.
+local function unit_storage(state, region, fusion, x)
+  local p = state.plan.parameters
+  local rows, width = region.most_rows, nil
+  if fusion and fusion.panels then
+    rows, width = region.blocks[1].count, 0
+    for _, each in ipairs(fusion.panels.widths) do width = math.max(width, each) end
+  elseif fusion then
+    rows, width = math.min(p.row_block, region.blocks[1].count), x.shape[#x.shape]
+  else
+    width = x.shape[3] // region.scores.attributes.heads
+  end
+  local whole, rows_each = row_shape(x)
+  return { form = "unit", type = x.type, width = whole, leading_dimension = types.whole_lines(width, x.type),
+    rows_per_sequence = rows_each, tile_rows = rows, whole_batch = false }
+end
+
 local function store(state, entry, segments, uses)
   local storage, tensors = state.plan.storage, state.graph.tensors
-  local writer, readers = region_uses(segments)
-  local fused = {}
+  local writer, readers = region_uses(segments, entry)
+  local fused, of_units = {}, {}
+  local function round(op, region, fusion, readers_here)
+    local x = op and op.operands.x
+    if x and uses[x.name] == readers_here and x.kind == "scratch" then
+      of_units[x.name] = unit_storage(state, region, fusion, x)
+    end
+  end
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
       if #fusion.epilogue > 0 then fused[fusion.leading.result.name] = true end
       for i = 1, #fusion.epilogue - 1 do fused[fusion.epilogue[i].result.name] = true end
+      round(fusion.round, region, fusion, 1)
+      if fusion.leading.op ~= "row_scale" then round(fusion.quantise, region, fusion, 2) end
+      if fusion.sums then of_units[fusion.sums.name] = unit_storage(state, region, fusion, fusion.sums) end
     end
     if region.kind == "attention" then
+      round(region.round, region, nil, 1)
       for i = 1, #region.ops - 1 do
         local name = region.ops[i].result.name
         fused[name] = region.ops[i] ~= region.weights or uses[name] == 1
@@ -259,6 +306,8 @@ local function store(state, entry, segments, uses)
     local name = tensor.name
     if tensor.kind == "output" then
       external(name)
+    elseif of_units[name] then
+      storage[name] = of_units[name]
     else
       local written = writer[name]
       local here, crossing = readers[name] ~= nil, false -- a tensor without readers is stored, not made tile by tile
@@ -333,10 +382,10 @@ end
 local function pad_products(state, segments)
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
-      local storage = state.plan.storage[fusion.result.name]
+      local storage = state.plan.storage[(fusion.sums or fusion.result).name]
       local pad, widths = storage.form == "external" and 1 or state.plan.parameters.pad, fusion.panels
         and fusion.panels.widths
-      if widths and storage.form == "transposed" then
+      if widths and (storage.form == "transposed" or storage.form == "unit") then
         fusion.outputs = {}
         for i, width in ipairs(widths) do fusion.outputs[i] = words.round_up(width, pad) end
       elseif widths then
@@ -354,7 +403,7 @@ local function in_place(state, entry)
     local x = op.operands.x
     if ops.class(op).in_place and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
       local from, to = storage[x.name], storage[op.result.name]
-      if from.form == to.form and from.form ~= "fused" and from.whole_batch == to.whole_batch then
+      if from.form == to.form and from.form ~= "fused" and from.form ~= "unit" and from.type == to.type and from.whole_batch == to.whole_batch then
         to.over = x.name
       end
     end
@@ -448,9 +497,11 @@ end
 local function fusion_text(fusion)
   local parts = { fusion.leading.op }
   for _, op in ipairs(fusion.epilogue) do parts[#parts + 1] = op.op end
-  local text = ("%s = %s"):format(fusion.result.name, table.concat(parts, " + "))
+  for _, op in ipairs { fusion.round or fusion.quantise } do parts[#parts + 1] = op.op end
+  local text = ("%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, table.concat(parts, " + "))
   if fusion.panels then
     local k, p = fusion.k_blocks, fusion.parameters
+    if fusion.types ~= types.f32_product then text = ("%s of %s"):format(text, fusion.types.a) end
     if p.kernels == "c" then
       return ("%s   panels %s, in C%s"):format(text, table.concat(fusion.panels.widths, " "),
         p.fetch > 0 and (", %d panel%s ahead"):format(p.fetch, p.fetch == 1 and "" or "s") or "")
@@ -480,7 +531,7 @@ function plan.dump(state)
   for _, name in ipairs(state.graph.order) do
     local s = p.storage[name]
     if s then
-      lines[#lines + 1] = ("storage %s: %s%s%s%s"):format(name, s.form,
+      lines[#lines + 1] = ("storage %s: %s%s%s%s%s"):format(name, (s.type == "f32" or s.type == "i32") and "" or s.type .. " ", s.form,
         s.form ~= "fused" and (" leading dimension %d"):format(s.leading_dimension) or "",
         s.whole_batch and s.form ~= "external" and " whole batch" or "", s.over and " over " .. s.over or "")
     end

@@ -1,17 +1,19 @@
 -- validate: table -> spec. Types, ranges, defaults, and which keys go together; reports
 -- all faults at once. It changes no meaning: a spec says what the description says.
 --
--- Before: state.description, state.host (the best target of this machine).  After: state.entries, one for each of the
--- lists in `batch` and `seq` (state.is_listed), the largest last. An entry is a state of its own that inherits from
--- the model's: { entry_name, spec (every key present), before = the larger ones, which passes take first }. state.spec
--- is that of the largest. state.builds: the model for each of its targets, the one that asks most of a machine first:
--- the state itself, and others that inherit from it and have spec, entries and build_suffix ("_avx2") of their own; of a
--- list the first has a suffix, too. state.target_names: of all of them.
+-- Before: state.description, state.host(number types of products): the best target of this machine.  After: state.best,
+-- that for this model; state.entries, one for each of the lists in `batch` and `seq` (state.is_listed), the largest
+-- last. An entry is a state of its own that inherits from the model's: { entry_name, spec (every key present), before =
+-- the larger ones, which passes take first }. state.spec is that of the largest. state.builds: the model for each of its
+-- targets, the one that asks most of a machine first: the state itself, and others that inherit from it and have spec,
+-- entries and build_suffix ("_avx2") of their own; of a list the first has a suffix, too. state.target_names: of all of
+-- them.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
+local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
@@ -406,6 +408,7 @@ local function resolve(say, spec, given)
       .. "(projections = false, or { k = false, v = false })")
   end
   spec.plan = spec.plan or {}
+  precision.check(say, spec)
   local target = targets.by_name[spec.target] -- none where it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"
@@ -497,7 +500,8 @@ function validate.run(state)
   local say, raise = listener(state.file)
   local description = state.description
   check_known(say, description)
-  local names = targets_of(say, of_target, description.target, state.host)
+  state.best = state.host(precision.wanted(description.precision))
+  local names = targets_of(say, of_target, description.target, state.best)
   description = aimed(description, names[1])
   local list, listed = sizes.entries(say, description), sizes.are_listed(description)
   if not list then raise() end

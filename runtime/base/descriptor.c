@@ -32,6 +32,16 @@ const char *attn2c_text(const attn2c_op *op, const char *name) {
   return attribute ? attribute->text : NULL;
 }
 
+const char *attn2c_precision(const attn2c_descriptor *model) {
+  return model->precision ? model->precision : "f32";
+}
+
+int attn2c_scaled_by(const attn2c_descriptor *model, int weight) {
+  for (int i = 0; model->packings && i < model->weight_count; i++)
+    if (model->packings[i].scales == weight) return i;
+  return -1;
+}
+
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry) {
   return model->entry_arenas != NULL ? model->entry_arenas[entry - model->entries] : model->arena_floats;
 }

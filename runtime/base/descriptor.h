@@ -9,7 +9,8 @@
 #define ATTN2C_MAX_RANK     6
 #define ATTN2C_MAX_OPERANDS 6
 
-typedef enum { ATTN2C_F32, ATTN2C_I32 } attn2c_type;
+/* Tensors of the graph are of the first two; the others are how weights are packed (attn2c_packing). */
+typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8 } attn2c_type;
 
 typedef enum {
   ATTN2C_INPUT,
@@ -98,6 +99,18 @@ typedef struct {
   int64_t panel, panel_count, tail[2];
 } attn2c_weight;
 
+/* The numbers that a weight's panels are made of. Of a type of which g are one group of 4 bytes (bf16: 2, i8:
+ * 4) a panel is [ceil(in / g)][width, whole cache lines][g], inputs behind the last one zero. Before the
+ * groups of i8 is a row of s32, [width, whole cache lines]: -128 times the sum of an output's numbers. */
+typedef struct {
+  attn2c_type
+      type; /* ATTN2C_F32: as above; ATTN2C_BF16: rounded; ATTN2C_I8: whole numbers from -127 to 127 */
+  /* Of ATTN2C_I8: the index of the weight that holds what they are multiplied with, one float an output, rows
+   * as they are; no source has it: whoever packs makes it, the largest magnitude of an output by 127. Else
+   * -1. */
+  int scales;
+} attn2c_packing;
+
 /* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the
  * offsets of the batch's blocks are in bytes. libxsmm's batch-reduce by offsets, for every provider. */
 typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const unsigned long long *count,
@@ -184,6 +197,8 @@ typedef struct attn2c_descriptor {
   double saved_by_two;
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
+  const attn2c_packing *packings;       /* one a weight; NULL: all are ATTN2C_F32 */
+  const char *precision;                /* of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;        /* of a model whose N_forward takes any length; NULL: it takes one */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
@@ -276,6 +291,10 @@ typedef struct {
 
 /* Helpers that read the above. */
 
+/* The numbers that products multiply, as a text. */
+const char *attn2c_precision(const attn2c_descriptor *model);
+/* The index of the weight whose scales (attn2c_packing) a weight is; -1: it is none. */
+int attn2c_scaled_by(const attn2c_descriptor *model, int weight);
 /* 1 where weights are linked in. */
 int attn2c_is_embedded(const attn2c_descriptor *model);
 /* Floats of the arena that an entry needs. */

@@ -6,6 +6,9 @@
  * raises are dropped: a NaN or infinity on its way through a masked score must not raise flags that the
  * caller sees. hold turns traps off, clears the flags, and returns what is to be set again.
  *
+ * - attn2c_flush_on, _restore: denormals count as zero, going into an operation and coming out, as bf16's
+ * instructions have it; and what was before, again. Where the processor has no such mode, nothing.
+ *
  * - attn2c_pause: says that this thread waits in a loop.
  *
  * - attn2c_leave: the way out of wide vector code.

@@ -5,6 +5,7 @@
 
 #include <fenv.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef fenv_t attn2c_modes;
 
@@ -21,6 +22,28 @@ static inline attn2c_modes attn2c_modes_hold(void) {
   feholdexcept(&before);
   return before;
 }
+
+typedef uint64_t attn2c_flush;
+
+#ifdef __aarch64__
+enum { ATTN2C_FLUSH_BIT = 1 << 24 }; /* FPCR.FZ */
+
+static inline attn2c_flush attn2c_flush_on(void) {
+  uint64_t before;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+  __asm__ volatile("msr fpcr, %0" : : "r"(before | ATTN2C_FLUSH_BIT));
+  return before & ATTN2C_FLUSH_BIT;
+}
+
+static inline void attn2c_flush_restore(attn2c_flush before) {
+  uint64_t now;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(now));
+  __asm__ volatile("msr fpcr, %0" : : "r"((now & ~(uint64_t)ATTN2C_FLUSH_BIT) | before));
+}
+#else
+static inline attn2c_flush attn2c_flush_on(void) { return 0; }
+static inline void attn2c_flush_restore(attn2c_flush before) { (void)before; }
+#endif
 
 static inline void attn2c_pause(void) {
 #ifdef __aarch64__

@@ -7,6 +7,7 @@
 #include "check/compare.h"
 #include "check/reference.h"
 #include "check/reference_ops.h"
+#include "check/reference_types.h"
 #include "check/tolerance.h"
 #include "model/team.h"
 
@@ -41,6 +42,7 @@ static int read_weights(attn2c_check_job *job, attn2c_source *source) {
     if (!job->weights[tensor]) return attn2c_check_no_memory(job, tensor_of(job, tensor)->name);
     int status = attn2c_source_read(source, number, job->weights[tensor], job->message);
     if (status != ATTN2C_OK) return status;
+    attn2c_reference_packed(job->descriptor, number, job->weights);
   }
   return ATTN2C_OK;
 }
@@ -199,17 +201,50 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
   return ATTN2C_OK;
 }
 
+static double root_mean_square(const float *x, int64_t count) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; i++) sum += isfinite(x[i]) ? (double)x[i] * x[i] : 0;
+  return count > 0 ? sqrt(sum / (double)count) : 0;
+}
+
+/* Of a rounded tensor, the trace's elements where they may be right (attn2c_tolerance_settled). */
+static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
+  const attn2c_check_job *job = of_job;
+  const int is_quantised = strcmp(op->op, "quantise") == 0;
+  if (!is_quantised && strcmp(op->op, "round") != 0) return ATTN2C_OK;
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
+  const int64_t elements = attn2c_elements(shape);
+  const float *x = tensors[op->operands[0]];
+  const double size = root_mean_square(x, elements);
+  void *copy;
+  const float *traced = attn2c_check_trace_view(&job->trace, op->result, &copy);
+  if (!traced) return attn2c_check_no_memory(job, shape->name);
+  const int64_t width = attn2c_reference_width(shape);
+  const float *scales = is_quantised ? tensors[op->operands[1]] : NULL;
+  float *y = tensors[op->result];
+  for (int64_t i = 0; i < elements; i++) {
+    const double unit = is_quantised ? scales[i / width] : attn2c_reference_bf16_unit(traced[i]);
+    const double meant = is_quantised ? traced[i] * unit : traced[i];
+    if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit)) y[i] = traced[i];
+  }
+  attn2c_free(copy);
+  return ATTN2C_OK;
+}
+
 /* Runs the reference from the inputs; its results are in job->tensors, until they are released. */
-int attn2c_check_run_reference(attn2c_check_job *job) {
+int attn2c_check_run_reference(attn2c_check_job *job, int is_traced) {
   for (int tensor = 0; tensor < job->descriptor->tensor_count; tensor++)
     job->tensors[tensor] = job->weights[tensor];
   for (int input = 0; input < job->entry->input_count; input++)
     job->tensors[job->entry->inputs[input]] = (void *)job->inputs[input];
-  return attn2c_reference_run(job->descriptor, job->entry, job->tensors, job->message);
+  const attn2c_reference_guide guide = {settle_rounded, job};
+  return attn2c_reference_run(job->descriptor, job->entry, job->tensors, is_traced ? &guide : NULL,
+                              job->message);
 }
 
 static int check_end_to_end(attn2c_check_job *job) {
-  int status = attn2c_check_run_reference(job);
+  int status = attn2c_check_run_reference(job, 1);
   if (status == ATTN2C_OK) status = attn2c_check_outputs(job, "end to end");
   attn2c_reference_release(job->entry, job->tensors);
   return status;
@@ -243,17 +278,21 @@ static int check_shipped(attn2c_check_job *job) {
   return status;
 }
 
+static void end_trace(attn2c_check_job *job) {
+  attn2c_free(job->trace.arena);
+  job->trace.arena = NULL;
+}
+
 /* All rows of an entry whose outputs and trace arena are allocated. */
 static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   attn2c_check_trace_fill(&job->trace);
   int status = attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
   for (int number = 0; number < job->entry->op_count && status == ATTN2C_OK; number++)
     status = check_op(job, &job->entry->ops[number]);
-  attn2c_free(job->trace.arena);
-  job->trace.arena = NULL;
   if (status == ATTN2C_OK) status = check_end_to_end(job);
+  if (!job->descriptor->packings) end_trace(job);
   if (status == ATTN2C_OK) status = check_shipped(job);
-  if (status == ATTN2C_OK) status = attn2c_check_lengths(job);
+  if (status == ATTN2C_OK) status = attn2c_check_lengths(job, trace);
   return status;
 }
 

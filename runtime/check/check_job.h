@@ -29,8 +29,9 @@ int attn2c_check_no_memory(const attn2c_check_job *job, const char *what);
 /* Runs a variant of the entry; a line where it fails. */
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant);
-/* Runs the reference from the inputs; its results are in job->tensors until attn2c_reference_release. */
-int attn2c_check_run_reference(attn2c_check_job *job);
+/* Runs the reference from the inputs; its results are in job->tensors until attn2c_reference_release.
+ * is_traced: the trace has been run on the same inputs, and the reference follows its roundings. */
+int attn2c_check_run_reference(attn2c_check_job *job, int is_traced);
 /* Where `want`, an op's result, is NaN for a key that is masked, and `got` is 0, it becomes 0: a step may
  * leave out what a mask removes. By the trace's scores, and by the static mask. */
 int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op, const float *got,
@@ -43,7 +44,7 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what);
 
 /* The check of a call that does not fill the entry: check_lengths.c. Of several entries, of the first and
  * last. */
-int attn2c_check_lengths(attn2c_check_job *job);
+int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace);
 
 /* The check of an entry with NaN and infinity in its inputs: check_nan.c. */
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace);

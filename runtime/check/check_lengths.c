@@ -92,15 +92,25 @@ static int call(const shorter *s) {
   return status;
 }
 
+/* Where tensors are rounded, the reference follows a trace of the same inputs. */
+static int run_trace(const shorter *s, attn2c_run trace) {
+  attn2c_check_job *job = s->job;
+  if (!job->descriptor->packings) return ATTN2C_OK;
+  job->trace.inputs = job->inputs;
+  attn2c_check_trace_fill(&job->trace);
+  return attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
+}
+
 /* The reference's outputs with those of the call in their places. */
-static int compare(const shorter *s) {
+static int compare(const shorter *s, attn2c_run trace) {
   attn2c_check_job *job = s->job;
   const void *const *inputs = job->inputs;
   char what[96];
   snprintf(what, sizeof what, "%" PRId64 "x%" PRId64 " of %" PRId64 "x%" PRId64, s->part.batch, s->part.seq,
            s->part.entry.batch, s->part.entry.seq);
   job->inputs = (const void *const *)s->whole;
-  int status = attn2c_check_run_reference(job);
+  int status = run_trace(s, trace);
+  if (status == ATTN2C_OK) status = attn2c_check_run_reference(job, job->descriptor->packings != NULL);
   for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
     const attn2c_resize resize = resize_of(s, 0, i);
     const int tensor = job->entry->outputs[i];
@@ -110,7 +120,7 @@ static int compare(const shorter *s) {
   }
   if (status == ATTN2C_OK) status = attn2c_check_outputs(job, what);
   attn2c_reference_release(job->entry, job->tensors);
-  job->inputs = inputs;
+  job->inputs = job->trace.inputs = inputs;
   return status;
 }
 
@@ -119,7 +129,7 @@ static void release(void **arrays, int count) {
   free(arrays);
 }
 
-int attn2c_check_lengths(attn2c_check_job *job) {
+int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace) {
   const attn2c_lengths *lengths = lengths_of(job);
   const int number = (int)(job->entry - job->descriptor->entries);
   if (!lengths || lengths->exact || (number > 0 && number + 1 < job->descriptor->entry_count))
@@ -131,7 +141,7 @@ int attn2c_check_lengths(attn2c_check_job *job) {
   s.out = calloc((size_t)job->entry->output_count + 1, sizeof *s.out);
   int status = s.in && s.whole && s.out ? make_inputs(&s) : attn2c_check_no_memory(job, "inputs");
   if (status == ATTN2C_OK) status = call(&s);
-  if (status == ATTN2C_OK) status = compare(&s);
+  if (status == ATTN2C_OK) status = compare(&s, trace);
   release(s.in, job->entry->input_count);
   release(s.whole, job->entry->input_count);
   release(s.out, job->entry->output_count);

@@ -163,7 +163,7 @@ static int try_place(bed *bed, int64_t place) {
                       attn2c_elements(&job->descriptor->tensors[job->entry->outputs[output]]));
   if (status == ATTN2C_OK)
     status = attn2c_check_run(job, job->entry->run, bed->arena, job->shipped, "shipped");
-  if (status == ATTN2C_OK) status = attn2c_check_run_reference(job);
+  if (status == ATTN2C_OK) status = attn2c_check_run_reference(job, 0);
   for (int output = 0; output < job->entry->output_count && status == ATTN2C_OK; output++) {
     attn2c_comparison comparison;
     status = compare_output(bed, output, &comparison);

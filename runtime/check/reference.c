@@ -13,6 +13,11 @@ static const struct {
   attn2c_reference_function function;
 } table[] = {
     {"linear", "FFf", ATTN2C_F32, attn2c_reference_linear},
+    {"round", "F", ATTN2C_F32, attn2c_reference_round},
+    {"row_scale", "F", ATTN2C_F32, attn2c_reference_row_scale},
+    {"quantise", "FF", ATTN2C_F32, attn2c_reference_quantise},
+    {"linear_integers", "FF", ATTN2C_I32, attn2c_reference_linear_integers},
+    {"dequantise", "IFFf", ATTN2C_F32, attn2c_reference_dequantise},
     {"embed", "IF", ATTN2C_F32, attn2c_reference_embed},
     {"add", "FF", ATTN2C_F32, attn2c_reference_add},
     {"copy", "F", ATTN2C_F32, attn2c_reference_copy},
@@ -154,7 +159,7 @@ static int is_result(const attn2c_entry *entry, int tensor) {
 }
 
 int attn2c_reference_run(const attn2c_descriptor *model, const attn2c_entry *entry, void **tensors,
-                         attn2c_message *message) {
+                         const attn2c_reference_guide *guide, attn2c_message *message) {
   for (int number = 0; number < entry->op_count; number++) {
     const attn2c_op *op = &entry->ops[number];
     if (op->result >= 0 && op->result < model->tensor_count) {
@@ -165,6 +170,7 @@ int attn2c_reference_run(const attn2c_descriptor *model, const attn2c_entry *ent
       }
     }
     int status = attn2c_reference_op(model, op, tensors, NULL, message);
+    if (status == ATTN2C_OK && guide) status = guide->settle(guide->of, op, tensors);
     if (status != ATTN2C_OK) return status;
     for (int position = 0; position < ATTN2C_MAX_OPERANDS; position++) {
       int operand = op->operands[position];

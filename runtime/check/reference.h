@@ -25,12 +25,18 @@ int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, voi
 /* How many indices of each row of its operand an op gives; 0 for one that gives none. */
 int64_t attn2c_reference_picks(const attn2c_op *op);
 
+/* What may change an op's result before others read it: settle(of, op, tensors) gives a status. */
+typedef struct {
+  int (*settle)(void *of, const attn2c_op *op, void *const *tensors);
+  void *of;
+} attn2c_reference_guide;
+
 /* Runs all ops of an entry in order. The caller sets tensors[] of inputs, weights and constants; results are
  * allocated here (they must be NULL before) and freed after the last op that reads them, but for the entry's
  * outputs and the operand of an op whose indices are an output. As attn2c_reference_op, or ATTN2C_MEMORY. In
- * every case the caller ends with attn2c_reference_release. */
+ * every case the caller ends with attn2c_reference_release. guide: NULL: results are as they are. */
 int attn2c_reference_run(const attn2c_descriptor *model, const attn2c_entry *entry, void **tensors,
-                         attn2c_message *message);
+                         const attn2c_reference_guide *guide, attn2c_message *message);
 
 /* Frees the results of the entry's ops that are left in tensors[], and sets them to NULL. */
 void attn2c_reference_release(const attn2c_entry *entry, void **tensors);

@@ -31,6 +31,7 @@ static int product(const op_result *result, int64_t length) {
   return ATTN2C_OK;
 }
 
+/* Of bf16 operands, too: their products are exact in a float, and it is their sums that are rounded. */
 static int linear(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
@@ -42,6 +43,14 @@ static int scores(const op_result *result) {
 
 static int context(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
+}
+
+/* y = sum r s + b: sum as a float, two products and an addition, each off by u of a term at most, and so is
+ * the reference's own rounding: 4 u of |sum r s| + |b|. */
+static int dequantise(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(4 * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
 }
 
 /* Scores and one product of length D more: a score is one more term of the sum. */
@@ -206,12 +215,19 @@ static int pool(const op_result *result) {
  * - add, add_distance, add_array and add_length round one addition, and correctly;
  * - multiply, scale, head_scale and weigh round one product: that of two floats is exact in double, so that
  *   the reference rounds once, too; and relu takes the rounded one or 0;
+ * - round and quantise see the very number that they round, and there is one right result; row_scale divides
+ *   a largest magnitude, and integers are summed;
  * - argmax and topk see the very numbers that they are judged by. */
 static const struct {
   const char *name;
   int (*function)(const op_result *result);
 } table[] = {
     {"linear", linear},
+    {"round", exact},
+    {"row_scale", exact},
+    {"quantise", exact},
+    {"linear_integers", exact},
+    {"dequantise", dequantise},
     {"embed", exact},
     {"add", exact},
     {"copy", exact},
@@ -261,6 +277,19 @@ int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, voi
   for (size_t row = 0; row < sizeof table / sizeof table[0]; row++)
     if (strcmp(table[row].name, op->op) == 0) return table[row].function(&result);
   return attn2c_reference_fault(&call, "there is no tolerance for this op");
+}
+
+/* Where a model rounds to a grid (bf16, int8), an error far below a unit of the grid may turn a rounding and
+ * become a whole unit, which is 2^-8 of a bf16: 65,536 times the error of a float. No tolerance of outputs
+ * that lets all roundings turn would tell a wrong product from a right one. So the reference follows the
+ * trace in what it may decide: where the trace's element is the rounding of a number that lies as close to
+ * the reference's as two f32 results of the model's depth may, the reference goes on with the trace's, and
+ * where it is not, with its own. Two correct computations then stay as close as two in f32, and the outputs
+ * are judged by that. An error that is larger is not followed: it is in what comes behind, and in the
+ * outputs. */
+double attn2c_tolerance_settled(const attn2c_tolerance *model, double x, double root_mean_square,
+                                double unit) {
+  return unit / 2 + model->absolute * fmax(1, root_mean_square) + model->relative * fabs(x);
 }
 
 double attn2c_tolerance_row_sum(int64_t width) { return (double)width * ATTN2C_EPSILON; }

@@ -25,4 +25,10 @@ double attn2c_tolerance_row_sum(int64_t width);
 /* Of a model's outputs, end to end, by its number of layers. */
 attn2c_tolerance attn2c_tolerance_model(int layers);
 
+/* How far an element of a rounded tensor may be from the number x that the reference rounds there, so that
+ * the reference goes on with the element. model: of attn2c_tolerance_model; root_mean_square: of the numbers
+ * that are rounded; unit: the grid's, at the element. */
+double attn2c_tolerance_settled(const attn2c_tolerance *model, double x, double root_mean_square,
+                                double unit);
+
 #endif

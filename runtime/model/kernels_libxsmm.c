@@ -39,8 +39,9 @@ static unsigned architecture_of(const char *target, const attn2c_kernel_shape *s
   /* libxsmm's own choice: the smallest products are faster with the shorter vectors. */
   const int small =
       shape->m * shape->k <= SMALL || shape->k * shape->n <= SMALL || shape->m * shape->n <= SMALL;
-  if (strcmp(target, "avx512") == 0 && !small) return LIBXSMM_X86_AVX512_CORE;
-  if (strcmp(target, "avx512") == 0 || strcmp(target, "avx2") == 0) return LIBXSMM_X86_AVX2;
+  const int is_wide = strncmp(target, "avx512", 6) == 0;
+  if (is_wide && !small) return LIBXSMM_X86_AVX512_CORE;
+  if (is_wide || strncmp(target, "avx", 3) == 0) return LIBXSMM_X86_AVX2;
   return LIBXSMM_X86_SSE3;
 }
 

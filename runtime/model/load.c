@@ -38,6 +38,7 @@ static int read_in_place(loading *l, const attn2c_piece *piece) {
 /* Reads the next piece, with the lock; 1 where it has been read into the buffer. */
 static int next(loading *l, attn2c_piece *piece, float *buffer) {
   while (l->status == ATTN2C_OK && attn2c_pieces_next(&l->pieces, piece)) {
+    if (piece->is_made) continue;
     if (piece->leading) {
       l->status =
           attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, buffer, l->message);

@@ -143,7 +143,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
     if (r->open_peak_bytes > 0)
       fprintf(out, "at most %" PRId64 " bytes in memory until it was open\n", r->open_peak_bytes);
     if (r->peak > 0.0)
-      fprintf(out, "peak of the multipliers %.1f GFLOP/s (%s)\n", r->peak, ATTN2C_BENCH_PRECISION);
+      fprintf(out, "peak of the multipliers %.1f GFLOP/s (%s)\n", r->peak, attn2c_precision(r->model));
     if (r->bandwidth > 0.0) fprintf(out, "memory is read at %.1f GB/s\n", r->bandwidth);
     if (r->with_bound) md_bound(r, out);
     if (r->op_ms == NULL) continue;
@@ -225,11 +225,11 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
   *row = json_pack("{s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:o, s:I, "
                    "s:I, s:i, s:f, s:f, s:o}",
                    "model", r->model->name, "entry", attn2c_bench_label(r), "threads", r->model->threads,
-                   "target", r->model->target, "precision", ATTN2C_BENCH_PRECISION, "ms_median", r->ms.median,
-                   "ms_min", r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95, "ms_p99",
-                   r->ms.p99, "reps", r->repetitions, "flops", json_whole(r->entry->flops), "gflops", gflops,
-                   "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof), "peak_gflops",
-                   r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
+                   "target", r->model->target, "precision", attn2c_precision(r->model), "ms_median",
+                   r->ms.median, "ms_min", r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95,
+                   "ms_p99", r->ms.p99, "reps", r->repetitions, "flops", json_whole(r->entry->flops),
+                   "gflops", gflops, "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof),
+                   "peak_gflops", r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
                    (json_int_t)bytes_of(attn2c_entry_arena(r->model, r->entry)), "weight_bytes",
                    (json_int_t)bytes_of(r->model->weight_floats), "kernels", kernels_of(r->model), "open_ms",
                    r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
@@ -303,9 +303,10 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     csv_text(attn2c_bench_label(r), out);
     fprintf(out, ",%d,", r->model->threads);
     csv_text(r->model->target, out);
-    fprintf(out, ",%s,%.6g,%.6g,%.6g,%.6g,%.6g,%d,%.0f,%.6g,%.6g,", ATTN2C_BENCH_PRECISION, r->ms.median,
-            r->ms.minimum, r->ms.deviation, r->ms.p95, r->ms.p99, r->repetitions, r->entry->flops, gflops,
-            r->roof);
+    putc(',', out);
+    csv_text(attn2c_precision(r->model), out);
+    fprintf(out, ",%.6g,%.6g,%.6g,%.6g,%.6g,%d,%.0f,%.6g,%.6g,", r->ms.median, r->ms.minimum, r->ms.deviation,
+            r->ms.p95, r->ms.p99, r->repetitions, r->entry->flops, gflops, r->roof);
     if (r->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, r->roof));
     putc(',', out);
     if (r->peak > 0.0) fprintf(out, "%.6g", r->peak);

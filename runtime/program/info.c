@@ -96,6 +96,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
   fprintf(out, "%-13s%s, ABI %d\n", "generator", model->generator, model->abi);
   fprintf(out, "%-13s%s (%s)\n", "description", model->description, model->description_hash);
   print_targets(model, out);
+  fprintf(out, "%-13s%s\n", "precision", attn2c_precision(model));
   fprintf(out, "%-13s%d\n", "threads", model->threads);
   if (model->saved_by_two > 0.0) {
     fprintf(out, "%-13spays: it takes %.0f%% of the work\n", "a second one", 100.0 * model->saved_by_two);
@@ -224,13 +225,14 @@ static int json_targets(const attn2c_descriptor *model, json_t *object) {
 static int print_json(const attn2c_program *program, FILE *out) {
   const attn2c_descriptor *model = program->model;
   json_t *object = json_pack(
-      "{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:I}", "name", model->name,
+      "{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:i, s:I}", "name", model->name,
       "generator", model->generator, "abi", model->abi, "description", model->description, "description_hash",
-      model->description_hash, "target", model->target, "threads", model->threads, "layers", model->layers,
-      "weights", model->weight_count, "parameters", (json_int_t)model->parameters, "weight_bytes",
-      (json_int_t)bytes_of(model->weight_floats), "arena_bytes", (json_int_t)bytes_of(model->arena_floats),
-      "kernels", model->kernel_count + model->own_kernel_count, "kernels_in_c", model->own_kernel_count,
-      "lines", (json_int_t)model->lines);
+      model->description_hash, "target", model->target, "precision", attn2c_precision(model), "threads",
+      model->threads, "layers", model->layers, "weights", model->weight_count, "parameters",
+      (json_int_t)model->parameters, "weight_bytes", (json_int_t)bytes_of(model->weight_floats),
+      "arena_bytes", (json_int_t)bytes_of(model->arena_floats), "kernels",
+      model->kernel_count + model->own_kernel_count, "kernels_in_c", model->own_kernel_count, "lines",
+      (json_int_t)model->lines);
   char *text = NULL;
   json_t *embedded = attn2c_is_embedded(model) ? json_pack("{s:s, s:I}", "form", embedded_form(model),
                                                            "bytes", (json_int_t)embedded_bytes(model))

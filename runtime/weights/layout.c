@@ -45,5 +45,7 @@ static uint64_t add_weight(uint64_t sum, const attn2c_descriptor *model, const a
 uint64_t attn2c_layout(const attn2c_descriptor *model) {
   uint64_t sum = add_number(add_number(0, model->weight_count), model->weight_floats);
   for (int i = 0; i < model->weight_count; i++) sum = add_weight(sum, model, &model->weights[i]);
+  for (int i = 0; model->packings && i < model->weight_count; i++)
+    sum = add_number(add_number(sum, model->packings[i].type), model->packings[i].scales);
   return sum;
 }

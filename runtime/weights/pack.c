@@ -1,11 +1,23 @@
 /* pack.c - which rows lie where in the packed block, and their transposition into panels
  * and back: see attn2c_weight in descriptor.h. */
 #include "weights/pack.h"
+#include "ops/quantise.h"
+#include "ops/round.h"
 #include "ops/transpose.h"
 
 #include <string.h>
 
-enum { LINE = 16 /* floats of a cache line */ };
+enum { LINE = 16 /* floats of a cache line */, BF16_GROUP = 2, I8_GROUP = 4 };
+
+/* A panel of other numbers than floats has groups of inputs where one of floats has floats, 4 bytes each. */
+static int64_t groups_of(attn2c_type type, int64_t columns) {
+  if (type == ATTN2C_BF16) return (columns + BF16_GROUP - 1) / BF16_GROUP;
+  if (type == ATTN2C_I8) return (columns + I8_GROUP - 1) / I8_GROUP;
+  return columns;
+}
+
+/* Before the groups of a panel of ATTN2C_I8 comes what sums begin with where inputs are x + 128. */
+static int64_t rows_before(attn2c_type type) { return type == ATTN2C_I8; }
 
 /* Of rows that are read at a time: they and the panel's lines fit into a second-level cache together. */
 #define PIECE_FLOATS ((int64_t)1 << 16)
@@ -23,7 +35,10 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
   const attn2c_weight *weight = &pieces->descriptor->weights[pieces->weight];
   const attn2c_tensor *tensor = &pieces->descriptor->tensors[weight->tensor];
   const int64_t rows = tensor->shape[0], columns = attn2c_elements(tensor) / rows, first = pieces->row;
+  const attn2c_packing *packing =
+      pieces->descriptor->packings ? &pieces->descriptor->packings[pieces->weight] : NULL;
   *piece = (attn2c_piece){.weight = pieces->weight, .first = first, .columns = columns};
+  piece->is_made = attn2c_scaled_by(pieces->descriptor, pieces->weight) >= 0;
   int64_t end = rows; /* of the panel, or of the weight */
   if (weight->panel == 0) {
     piece->offset = weight->offset + first * columns;
@@ -32,6 +47,9 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
     const int64_t width = tail < 0 ? weight->panel : weight->tail[tail];
     end = pieces->begin + width;
     piece->leading = (width + LINE - 1) / LINE * LINE;
+    if (packing) piece->type = packing->type;
+    if (packing && packing->scales >= 0)
+      piece->scales = pieces->descriptor->weights[packing->scales].offset + first;
     piece->offset = weight->offset + pieces->offset + (first - pieces->begin);
   }
   /* A formula makes the whole of a constant. */
@@ -39,9 +57,10 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
   pieces->row += piece->count;
   if (pieces->row == end) {
     pieces->panel++, pieces->begin = end;
-    pieces->offset += columns * piece->leading;
+    pieces->offset += (rows_before(piece->type) + groups_of(piece->type, columns)) * piece->leading;
   }
-  if (pieces->row == rows)
+  piece->is_last = pieces->row == rows;
+  if (piece->is_last)
     *pieces = (attn2c_pieces){.descriptor = pieces->descriptor, .weight = pieces->weight + 1};
   return 1;
 }
@@ -75,14 +94,63 @@ static void pack_last_line(const float *values, int64_t rows, int64_t columns, f
     for (int64_t j = 0; j < LINE; j++) lines[i * leading + j] = j < rows ? values[j * columns + i] : 0.0f;
 }
 
-void attn2c_pack(const attn2c_piece *piece, const float *values, float *packed) {
+enum { CHUNK = 64 /* elements that are converted at a time */ };
+
+/* Rows of floats as groups, each in place and behind the one before: groups of inputs that follow each other
+ * are inputs that follow each other. scales, starts: of ATTN2C_I8, for each row. */
+static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t columns, float *scales,
+                      float *starts) {
+  const int64_t groups = groups_of(type, columns), each = type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
+  for (int64_t j = 0; j < rows; j++) {
+    const float *from = values + j * columns;
+    float *to = values + j * groups, inverse = 0.0f;
+    int32_t start = 0;
+    if (type == ATTN2C_I8) scales[j] = attn2c_row_scale(from, (int)columns, &inverse);
+    for (int64_t i = 0; i < columns; i += CHUNK) {
+      const int count = (int)least(CHUNK, columns - i);
+      uint16_t halves[CHUNK] = {0};
+      int8_t bytes[CHUNK] = {0};
+      if (type == ATTN2C_I8)
+        attn2c_int8_row(bytes, from + i, count, inverse, 0);
+      else
+        for (int h = 0; h < count; h++) halves[h] = attn2c_to_bf16(from[i + h]);
+      for (int h = 0; h < count; h++) start -= 128 * bytes[h];
+      const void *made = type == ATTN2C_I8 ? (const void *)bytes : halves;
+      memcpy(to + i / each, made, (size_t)((count + each - 1) / each) * sizeof *to);
+    }
+    if (type == ATTN2C_I8) starts[j] = attn2c_from_bits((uint32_t)start);
+  }
+}
+
+/* Zeros from x + count on to the end of a cache line, `offset` of which is before x. */
+static void fill_line(float *x, int64_t count, int64_t offset) {
+  const int64_t over = (offset + count) % LINE;
+  if (over) memset(x + count, 0, (size_t)(LINE - over) * sizeof *x);
+}
+
+void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   float *to = packed + piece->offset;
-  const int64_t columns = piece->columns, rest = piece->count % LINE, whole = piece->count - rest;
+  const int64_t columns = groups_of(piece->type, piece->columns), rest = piece->count % LINE,
+                whole = piece->count - rest;
+  if (piece->type != ATTN2C_F32)
+    to_groups(piece->type, values, piece->count, piece->columns, packed + piece->scales, to);
+  if (piece->type == ATTN2C_I8) {
+    fill_line(to, piece->count, 0);
+    if (piece->is_last) fill_line(packed + piece->scales, piece->count, piece->scales);
+    to += piece->leading;
+  }
   for (int64_t i = 0; i < columns; i += LINE)
     for (int64_t j = 0; j < whole; j += LINE)
       pack_block(values + j * columns + i, columns, least(LINE, columns - i), to + i * piece->leading + j,
                  piece->leading);
   if (rest) pack_last_line(values + whole * columns, rest, columns, to + whole, piece->leading);
+}
+
+/* Element h of a group. */
+static float element_of(attn2c_type type, float group, int64_t h) {
+  const uint32_t bits = attn2c_bits(group);
+  if (type == ATTN2C_BF16) return attn2c_from_bf16((uint16_t)(bits >> 16 * h));
+  return (float)(int8_t)(uint8_t)(bits >> 8 * h);
 }
 
 /* Rows [begin, end) of the weight, which the piece has. */
@@ -94,9 +162,19 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
     memcpy(values, from, (size_t)(rows * columns) * sizeof *values);
     return;
   }
-  const float *from = packed + piece->offset + (begin - piece->first);
+  const float *from = packed + piece->offset + (begin - piece->first) + rows_before(piece->type) * leading;
+  if (piece->type == ATTN2C_F32) {
+    for (int64_t i = 0; i < columns; i++)
+      for (int64_t j = 0; j < rows; j++) values[j * columns + i] = from[i * leading + j];
+    return;
+  }
+  const int64_t each = piece->type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
   for (int64_t i = 0; i < columns; i++)
-    for (int64_t j = 0; j < rows; j++) values[j * columns + i] = from[i * leading + j];
+    for (int64_t j = 0; j < rows; j++) {
+      const float scale =
+          piece->type == ATTN2C_I8 ? packed[piece->scales + (begin - piece->first) + j] : 1.0f;
+      values[j * columns + i] = element_of(piece->type, from[i / each * leading + j], i % each) * scale;
+    }
 }
 
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,

@@ -13,6 +13,10 @@ typedef struct {
   int64_t columns;      /* elements of a row */
   int64_t offset;       /* floats from the start of the packed block, of the first row */
   int64_t leading;      /* of the panel; 0: rows as they are */
+  attn2c_type type;     /* of a panel's numbers */
+  int64_t scales;       /* of ATTN2C_I8: floats from the start of the packed block, of the first row's scale */
+  int is_last;          /* of the weight's pieces */
+  int is_made;          /* scales, which packing another weight makes: nothing is read or packed */
 } attn2c_piece;
 
 /* A walk through all pieces of all weights, in the descriptor's order. Begins as {descriptor}. */
@@ -29,12 +33,13 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece);
 /* Floats of the largest piece that has a panel. */
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
 
-/* Writes a piece with a panel from its rows, [count][columns] row-major, to the packed block. Once all pieces
- * of a panel are written, so are the zeros between its width and its leading dimension. */
-void attn2c_pack(const attn2c_piece *piece, const float *values, float *packed);
+/* Writes a piece with a panel from its rows, [count][columns] row-major, to the packed block, and its scales
+ * where it has them; values may be overwritten. Once all pieces of a weight are written, so are the zeros
+ * between a panel's width and its leading dimension, and behind the scales. */
+void attn2c_pack(const attn2c_piece *piece, float *values, float *packed);
 
-/* Rows [first, first + count) of weight number `weight` out of the packed block, row-major: what was packed.
- */
+/* Rows [first, first + count) of weight number `weight` out of the packed block, row-major: what was packed,
+ * rounded to the type of its panels; of ATTN2C_I8 times their scales. */
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                    int64_t count, float *values);
 

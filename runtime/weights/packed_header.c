@@ -10,7 +10,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats lie in the file as in memory");
 
-enum { VERSION = 1, F32 = 1 };
+enum { VERSION = 1, F32 = 1, BF16 = 2, I8 = 4 };
 
 /* Offsets; all other bytes are zero. */
 enum {
@@ -53,6 +53,22 @@ static void put_text(unsigned char *header, int at, int end, const char *text) {
   snprintf((char *)header + at, (size_t)(end - at), "%s", text);
 }
 
+/* The number types of the weights: F32, and those of packings. */
+static uint32_t types_of(const attn2c_descriptor *model) {
+  uint32_t types = F32;
+  for (int i = 0; model->packings && i < model->weight_count; i++) {
+    if (model->packings[i].type == ATTN2C_BF16) types |= BF16;
+    if (model->packings[i].type == ATTN2C_I8) types |= I8;
+  }
+  return types;
+}
+
+/* The smallest of several types, as a word. */
+static const char *word_of(uint32_t types) {
+  if (types & ~(uint32_t)(F32 | BF16 | I8)) return "numbers that are not known";
+  return types & I8 ? "int8" : types & BF16 ? "bf16" : "f32";
+}
+
 static int64_t block_bytes(const attn2c_descriptor *model) {
   return model->weight_floats * (int64_t)sizeof(float);
 }
@@ -67,7 +83,7 @@ void attn2c_packed_header_make(const attn2c_descriptor *model, uint64_t block_ch
   memset(header, 0, ATTN2C_PACKED_HEADER);
   memcpy(header, magic, sizeof magic);
   put_word(header, AT_VERSION, VERSION);
-  put_word(header, AT_TYPE, F32);
+  put_word(header, AT_TYPE, types_of(model));
   put_number(header, AT_BYTES, (uint64_t)block_bytes(model));
   put_number(header, AT_BLOCK, block_checksum);
   put_number(header, AT_LAYOUT, attn2c_layout(model));
@@ -101,12 +117,12 @@ static int differs(const attn2c_descriptor *model, const unsigned char *header, 
   else if (!is_of_target && (is_other || !is_laid_out))
     snprintf(what, size, "of a build for another target, %.31s, and this is for %.31s", theirs + AT_TARGET,
              ours + AT_TARGET);
+  else if (word_at(header, AT_TYPE) != types_of(model))
+    snprintf(what, size, "of %s, and this model has %s", word_of(word_at(header, AT_TYPE)),
+             word_of(types_of(model)));
   else if (is_other)
     snprintf(what, size, "of another description of %.100s (%.31s, and this is %.31s)", ours + AT_NAME,
              theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION);
-  else if (word_at(header, AT_TYPE) != F32)
-    snprintf(what, size, "of number type %" PRIu32 ", and only %d, f32, is known", word_at(header, AT_TYPE),
-             F32);
   else if (!is_laid_out)
     snprintf(what, size,
              "of a build with other tile parameters: by another tuning file, or version of attn2c");

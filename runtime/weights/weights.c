@@ -5,6 +5,7 @@
 #include "weights/weights.h"
 #include "weights/constants.h"
 #include "weights/hints.h"
+#include "ops/quantise.h"
 #include "weights/pack.h"
 #include "weights/random.h"
 #include "weights/views.h"
@@ -60,6 +61,7 @@ static int check_constants(const attn2c_source *source, attn2c_message *message)
   int faults = 0;
   for (int i = 0; i < source->model->weight_count; i++) {
     const attn2c_weight *weight = &source->model->weights[i];
+    if (attn2c_scaled_by(source->model, i) >= 0) continue; /* packing makes them */
     if (is_constant(weight)) faults += fill_constant(source->model, weight, NULL, message) != ATTN2C_OK;
   }
   return faults ? ATTN2C_FORMAT : ATTN2C_OK;
@@ -218,12 +220,33 @@ const char *attn2c_source_unused_name(const attn2c_source *source, int index) {
 
 /* Reading. */
 
+/* Scales, of the rows of the weight that they scale. */
+static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t count, float *scales,
+                       attn2c_message *message) {
+  const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[scaled].tensor];
+  const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
+  float *row = attn2c_reserve((size_t)columns * sizeof *row), inverse;
+  if (!row) {
+    attn2c_say(message, "no memory for reading the weights");
+    return ATTN2C_MEMORY;
+  }
+  int status = ATTN2C_OK;
+  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
+    status = attn2c_source_read_rows(source, scaled, first + i, 1, row, message);
+    if (status == ATTN2C_OK) scales[i] = attn2c_row_scale(row, (int)columns, &inverse);
+  }
+  attn2c_free(row);
+  return status;
+}
+
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
   const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
-  if (is_constant(weight)) {
+  const int scaled = attn2c_scaled_by(source->model, index);
+  if (scaled >= 0 && !source->packed) return read_scales(source, scaled, first, count, values, message);
+  if (is_constant(weight) && scaled < 0) {
     if (first == 0 && count == tensor->shape[0]) return fill_constant(source->model, weight, values, message);
     attn2c_say(message, "%s: a constant is made as a whole", tensor->name);
     return ATTN2C_USAGE;

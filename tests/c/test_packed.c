@@ -229,7 +229,8 @@ Test(packed, says_what_differs) {
     const char *said;
   } cases[] = {
       {16, &(uint32_t){2}, 4, "of format 2, and only 1 is known"},
-      {20, &(uint32_t){7}, 4, "of number type 7"},
+      {20, &(uint32_t){3}, 4, "of bf16, and this model has f32"},
+      {20, &(uint32_t){8}, 4, "of numbers that are not known"},
       {24, &(uint64_t){(uint64_t)1 << 62}, 8, "a block of 4611686018427387904 bytes"},
       {24, &(uint64_t){0}, 8, "a block of 0 bytes"},
       {40, &(uint64_t){1}, 8,

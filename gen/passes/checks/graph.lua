@@ -27,7 +27,7 @@ return function(state)
     expect(not written[op.result.name], "graph", "%s is written twice", op.result.name)
     expect(same_shape(op.result.shape, ops.table[op.op].shape(op.attributes, table.unpack(list))), "graph",
       "the shape of %s", op.result.name)
-    if op.op == "linear" then
+    if ops.class(op).product then
       local x, weight = op.operands.x, op.operands.weight
       expect(x.shape[#x.shape] == weight.shape[2], "graph", "%s: x is %s, the weight %s", op.result.name,
         words.shape(x.shape), words.shape(weight.shape))

@@ -35,7 +35,8 @@ end
 local function own_of(state, fusion, region)
   local op, calls, shape = nil, {}, nil
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
-  local columns = state.plan.storage[fusion.result.name].form ~= "transposed"
+  local form = state.plan.storage[fusion.result.name].form
+  local columns = form ~= "transposed" and form ~= "unit"
   local first, panel, column, block = nil, 0, 0, nil
   schedule.each(state.programs[1], function(step)
     if step.form ~= "product" or step.op ~= op or step.region ~= region then return end
@@ -44,15 +45,19 @@ local function own_of(state, fusion, region)
     panel = panel + 1
     first = first or a.offset
     local row = region.blocks[step.block].first
+    local function of(type, pointer) return type == "f32" and pointer or ("(%s *)%s"):format(types.c(type), pointer) end
+    local w, x, y = of(k.types.a, "w"):gsub("^%(", "(const "), of(k.types.b, "x"):gsub("^%(", "(const "),
+      of(k.types.c, "y")
     calls[#calls + 1] = ("%s(%s, %s, %s);"):format(step.function_name,
-      c.behind("w", types.elements(a.offset - first, k.types.a)), c.behind("x", row * k.ldb),
-      c.behind("y", row * k.ldc + (columns and column or 0)))
+      c.behind(w, types.elements(a.offset - first, k.types.a)), c.behind(x, row * k.ldb),
+      c.behind(y, row * k.ldc + (columns and column or 0)))
     column = column + fusion.panels.widths[panel]
     shape = shape or k
   end)
   local floats = 0
   for _, width in ipairs(fusion.panels.widths) do
-    floats = floats + types.whole_lines(width, "f32") * fusion.leading.operands.weight.shape[2]
+    floats = floats + types.elements(types.panel_bytes(fusion.leading.operands.weight.shape[2],
+      types.whole_lines(width, "f32"), fusion.panels.type), "f32")
   end
   return { calls = calls, floats = floats, ldb = shape.ldb, ldc = shape.ldc,
     text = ("panel %d, %d tokens, in C"):format(fusion.panels.widths[1], region.blocks[1].count) }

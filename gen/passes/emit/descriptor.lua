@@ -11,7 +11,9 @@ local kinds = {
   input = "ATTN2C_INPUT", output = "ATTN2C_OUTPUT", weight = "ATTN2C_WEIGHT", constant = "ATTN2C_CONSTANT",
   scratch = "ATTN2C_SCRATCH", state = "ATTN2C_STATE",
 }
-local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32" }
+-- The reference has floats on the grid of their type.
+local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32", bf16 = "ATTN2C_F32", i8 = "ATTN2C_F32" }
+local packing_names = { f32 = "ATTN2C_F32", bf16 = "ATTN2C_BF16", i8 = "ATTN2C_I8" }
 
 -- An input without a leading batch has a kind of its own, so that `run` passes it to every call whole. With the layout
 -- seq_first no input has a leading batch.
@@ -57,10 +59,10 @@ local function add_tensors(state, index_of, rows, weights)
       local storage = state.plan.storage[name]
       local offset, ld = -1, 0
       if tensor.kind == "scratch" then
-        if storage.form == "full" then
+        if storage.form == "full" and (storage.type == "f32" or storage.type == "i32") then
           offset, ld = types.elements(trace.offsets[name], tensor.type), storage.leading_dimension
         else
-          offset, ld = types.elements(trace.offsets[name .. "@trace"], tensor.type), storage.width
+          offset, ld = types.elements(trace.offsets[name .. "@trace"], "f32"), storage.width
         end
       end
       rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
@@ -136,7 +138,7 @@ local function weight_rows(weights, index_of)
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
     rows[i] = ("{ %d, %d, %d, %s, %s, %s, %d, %s },"):format(index_of[state][path], first, #views - first, formula,
-      c.double(tensor.mean), c.double(tensor.deviation), types.elements(state.weights.offsets[path], layout.type),
+      c.double(tensor.mean), c.double(tensor.deviation), types.elements(state.weights.offsets[path], "f32"),
       panels)
   end
   return rows, views, stored
@@ -150,6 +152,21 @@ local function entry_of(state, index_of, lists, list_of)
   for i, name in ipairs(entry.outputs) do outputs[i] = own[name] end
   return { op_rows = op_rows(entry, own, lists, list_of), input_list = table.concat(inputs, ", "),
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
+end
+
+-- How each weight is packed, as rows; none where all are f32.
+local function packing_rows(weights)
+  local rows, plain, scales_of = {}, true, {}
+  for i, weight in ipairs(weights) do
+    local of = weight.state.graph.tensors[weight.name].scales_of
+    if of then scales_of[of.name] = i - 1 end
+  end
+  for i, weight in ipairs(weights) do
+    local type = weight.state.plan.layouts[weight.name].type
+    plain = plain and type == "f32"
+    rows[i] = ("{ %s, %d },"):format(packing_names[type], scales_of[weight.name] or -1)
+  end
+  return plain and {} or rows
 end
 
 local function has_unbatched(state)
@@ -177,7 +194,7 @@ function emit_descriptor.values(state)
   end
   local rows, views, stored = weight_rows(weights, index_of)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
-    stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_unbatched = unbatched,
+    packing_rows = packing_rows(weights), stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_unbatched = unbatched,
     seq_first = state.spec.layout == "seq_first" }
 end
 

@@ -35,7 +35,7 @@ function sentences.map(step)
     local names_ld = meaning:find("${ld}", 1, true)
     if operation.argument then meaning = meaning:format(operation.argument) end
     meaning = steps.fill(meaning, steps.constants_of(operation))
-    equation = operation.kind == "load" and operation.argument .. "[i][j]"
+    equation = steps.elementwise[operation.kind].loads and operation.argument .. "[i][j]"
       or meaning:gsub("%f[%w]v%f[%W]", function() return equation end, 1)
     if operation.ld and not names_ld then list[#list + 1] = ("ld of %s %d"):format(operation.argument, operation.ld) end
   end

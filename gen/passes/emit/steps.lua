@@ -42,11 +42,16 @@ function writers.begin(step)
 end
 function writers.finish() return "}" end
 
+-- The arena and the packed weights are reached by pointers to floats; what is of another type, by a cast.
+local casts = {}
+for _, type in ipairs { "bf16", "i8" } do casts[type] = { type = types.c(type), bytes = types.bytes(1, type) } end
+
 -- A step's operands as C, in the order of its call.
 local function list_of(step, addresses)
   local list = {}
-  operands.each(step, function(operand, access)
-    list[#list + 1] = access == "value" and c.value(operand, addresses) or c.pointer(operand, addresses)
+  operands.each(step, function(operand, access, declared)
+    local cast = casts[operands.type(step, declared)]
+    list[#list + 1] = access == "value" and c.value(operand, addresses) or c.pointer(operand, addresses, cast)
   end)
   return table.concat(list, ", ")
 end
@@ -84,7 +89,7 @@ local remarks = {}
 
 function remarks.product(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
-  local bytes = types.bytes(step.kernel.k * step.kernel.lda, step.kernel.types.a)
+  local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
   if ahead and ahead.each < bytes then -- several strips, each for its share of a later panel
     local panel = addresses.weights[a.buffer] + a.offset + ahead.from
     return (" /* fetches %s */"):format(names_between(addresses.in_order, panel, panel + bytes))

@@ -2,6 +2,7 @@
 -- model's stack of layers and for that of an encoder in its memory.
 local names = require("checkpoints.names")
 local ops = require("data.ops")
+local precision = require("data.precision")
 local sources = require("checkpoints.sources")
 
 local Builder = {}
@@ -33,8 +34,8 @@ end
 function Builder:part(spec, prefix, input_prefix, stack_name)
   return setmetatable({
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
-    stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input", masks = {},
-    attention_outputs = self.attention_outputs, layout = self.spec.layout,
+    stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
+    masks = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
   }, Builder)
 end
 
@@ -137,10 +138,59 @@ function Builder:op(op_name, path, operands, attributes)
   return op.result
 end
 
+-- Where the op stands that makes a tensor; nil where none does.
+local function maker_of(list, tensor)
+  for i = #list, 1, -1 do if list[i].result == tensor then return i end end
+  return nil
+end
+
+-- The result of an op that stands behind the one that makes `behind`, to be done with it.
+function Builder:op_behind(behind, op_name, path, operands)
+  local list, section = self.entry.ops, self.section
+  local at = maker_of(list, behind)
+  if at then self.section = list[at].section end
+  local y = self:op(op_name, path, operands)
+  self.section = section
+  if at then table.insert(list, at + 1, table.remove(list)) end
+  return y
+end
+
+--- x rounded to bf16; all its readers share it.
+function Builder:round(x)
+  local path = x.name .. ".bf16"
+  return self.graph.tensors[path] or self:op_behind(x, "round", path, { x = x })
+end
+
+--- x as integers, and the scale of each row; all readers share them.
+function Builder:quantise(x)
+  local path, scale_path = x.name .. ".int8", x.name .. ".scale"
+  local known = self.graph.tensors[path]
+  if known then return known, self.graph.tensors[scale_path] end
+  local scale = self:op_behind(x, "row_scale", scale_path, { x = x })
+  return self:op_behind(scale, "quantise", path, { x = x, scale = scale }), scale
+end
+
+--- A product with a packed weight, x W^T + b, of the number type that the precision of its part says.
+function Builder:product(path, operands)
+  local type = precision.of_linear(self.model.precision, self.section, path)
+  local weight = operands.weight
+  if type == "f32" then return self:op("linear", path, operands) end
+  if type == "bf16" then
+    operands.x, weight.type = self:round(operands.x), "bf16"
+    return self:op("linear", path, operands)
+  end
+  local x, row_scale = self:quantise(operands.x)
+  weight.type = "i8"
+  local scale = self:constant(weight.name .. ".scales", { weight.shape[1] }, "scales " .. weight.name)
+  scale.scales_of = weight
+  local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
+  return self:op("dequantise", path, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
+end
+
 --- x W^T + b. `gain` scales the random weights: what is added to a residual is kept small in deep stacks.
 function Builder:linear(path, x, width, bias, gain, source)
   local from = x.shape[#x.shape]
-  return self:op("linear", path, {
+  return self:product(path, {
     x = x,
     weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source),
     bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, source and source.axis == 1 and source or nil)

@@ -200,13 +200,32 @@ local function block_in_chunks(self, at)
   trace_weights(self, at, block.chunks)
 end
 
+-- A block's context, where a trace keeps a copy of it, and rounded.
+local function finish(self, at)
+  local region, block = at.region, at.block
+  local head_dim, _, c = context_at(self, at)
+  local result, column = region.context.result, at.head * head_dim
+  if self.storage[result.name].form == "unit" then
+    self:trace_copy(result, c, self:ld(result), block.first, column, block.count, head_dim, at.origin)
+  end
+  if region.round then
+    self:round(region.round, result, at.origin, block.first, block.count, column, head_dim)
+  end
+end
+
 -- One head's block of queries.
 local function block_steps(self, at)
   self:unit()
-  if at.block.chunks then return block_in_chunks(self, at) end
-  weights(self, at)
-  local _, _, c = context_at(self, at)
-  context(self, at, c, self:ld(at.region.context.result))
+  local head_dim = at.region.context.result.shape[3] // at.region.scores.attributes.heads
+  at.origin.unit_first, at.origin.column = at.block.first, at.head * head_dim
+  if at.block.chunks then
+    block_in_chunks(self, at)
+  else
+    weights(self, at)
+    local _, _, c = context_at(self, at)
+    context(self, at, c, self:ld(at.region.context.result))
+  end
+  finish(self, at)
 end
 
 -- Keys that do not come transposed from their product: a step for each panel.

@@ -67,7 +67,7 @@ end
 --- The calls that parameters lead to for a product { outputs, inputs, rows }, as text; two candidates with the same
 --- text are the same.
 function candidates.signature(product, choice)
-  local panels = divide.panels(product.outputs, choice.panel)
+  local panels = divide.panels(product.outputs, choice.panel, product.type or "f32")
   if choice.kernels == "c" then
     local rows = divide.blocks(product.rows, choice.token_block)[1].count
     local streams = math.min(rows, choice.call_rows) <= ONE_STRIP
@@ -137,7 +137,7 @@ end
 --- blocks = { count, rows, strips = { count, rows } }, k_panels = { count, inputs, runs = { count, blocks, size } },
 --- ahead }.
 function candidates.tiles(product, choice)
-  local panels = divide.panels(product.outputs, choice.panel)
+  local panels = divide.panels(product.outputs, choice.panel, product.type or "f32")
   local kernels = divide.padded(panels.widths, product.ldc, product.pad)
   local columns = {}
   for i, width in ipairs(panels.widths) do

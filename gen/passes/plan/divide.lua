@@ -6,8 +6,8 @@ local words = require("common.words")
 local divide = {}
 
 --- Splits `outputs` into panels of `panel` and up to two tails. A remainder of at most one vector runs badly
---- (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs.
-function divide.panels(outputs, panel)
+--- (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs. type: of the weights.
+function divide.panels(outputs, panel, type)
   local count, rest = outputs // panel, outputs % panel
   local tails = {}
   if rest > 0 and rest <= 16 and count > 0 and panel > 32 then
@@ -19,7 +19,7 @@ function divide.panels(outputs, panel)
   local widths = {}
   for _ = 1, count do widths[#widths + 1] = panel end
   for _, tail in ipairs(tails) do widths[#widths + 1] = tail end
-  return { format = "panels", type = "f32", panel = panel, count = count, tails = tails, widths = widths }
+  return { format = "panels", type = type, panel = panel, count = count, tails = tails, widths = widths }
 end
 
 --- Blocks of K: { size, count, tail }. A divisor of K near the wanted block avoids a tail of its own.
@@ -51,7 +51,7 @@ end
 --- parameter odd_lines), for else the rows of a tile share a few sets of the first-level cache.
 function divide.leading_dimension(width, p, type)
   local ld, line = types.whole_lines(width, type), types.per_line(type)
-  if ld >= p.odd_lines and ld // line % 2 == 0 then ld = ld + line end
+  if types.bytes(ld, type) >= types.bytes(p.odd_lines, "f32") and ld // line % 2 == 0 then ld = ld + line end
   return ld
 end
 

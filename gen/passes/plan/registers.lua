@@ -1,15 +1,14 @@
 -- registers.lua: how a product C[n][m] is cut into strips whose sums stay in registers: how many
 -- vectors of outputs and how many rows each has. A strip of V vectors and R rows holds V R sums.
 --
--- A step over k reads V vectors of A and R floats of B for V R multiply-adds. Processors make two of each in a cycle,
+-- A step over k reads V vectors of A and R groups of B for V R multiply-adds. Processors make two of each in a cycle,
 -- and a sum can take its next multiply-add four or five cycles later, so a step lasts as long as the largest of V R,
--- V + R and LATENCY multiply-adds.
+-- V + R and 9 multiply-adds. kernels/forms.lua has what differs by number types and instructions.
 local divide = require("passes.plan.divide")
+local forms = require("kernels.forms")
+local types = require("data.types")
 
 local registers = {}
-
--- Multiply-adds that are under way at a time.
-local LATENCY = 9
 
 -- What a strip costs beside its steps, in multiply-adds: reading and writing a sum, and the loop's beginning.
 local PER_SUM, PER_STRIP = 2, 24
@@ -19,15 +18,17 @@ local PER_KIND = 0.005
 
 -- The most rows of a strip of so many vectors, and whether the rows' floats stay in registers while the vectors come
 -- one after the other, instead of the vectors: that needs fewer registers where there are more vectors than rows.
-local function most_rows(vectors, free)
-  local rows = (free - 1 - vectors) // vectors
-  local held = (free - 1) // (vectors + 1)
+local function most_rows(vectors, free, form)
+  local rows = (free - 1 - vectors * form.factors) // vectors
+  local held = (free - form.factors) // (vectors + 1)
   if held > rows and held < vectors then return held, true end
   return rows, false
 end
 
-local function cost(vectors, rows, k)
-  return math.max(vectors * rows, vectors + rows, LATENCY) * k + PER_SUM * vectors * rows + PER_STRIP
+local function cost(vectors, rows, steps, form)
+  local parts, sums = #form.parts, vectors * rows
+  local step = parts * math.max(form.work * sums + form.load_work * (vectors + rows), vectors + rows, form.latency)
+  return step * steps + PER_SUM * sums + PER_STRIP
 end
 
 -- Shares of n: as equal as can be, as { count, size }, the larger first.
@@ -44,30 +45,34 @@ local function shares(n, most)
   return list
 end
 
---- The registers that a strip may have for sums, vectors of A and floats of B. is_cut: whether rows of A end within a
---- vector. Without fused multiply-adds, a product lies in a register before it is added.
-function registers.free(target, is_cut)
-  return target.registers - (target.has_fma and 0 or 1) - (is_cut and target.cut_registers or 0)
+--- The registers that a strip may have for sums, vectors of A and groups of B. is_cut: whether rows of A end within a
+--- vector; form: of kernels/forms.lua. Without fused multiply-adds, a product lies in a register before it is added.
+function registers.free(target, is_cut, form)
+  local product = target.has_fma and 0 or 1
+  return target.registers - math.max(product, form and form.registers or 0) - (is_cut and target.cut_registers or 0)
 end
 
 --- The strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count, size } }
---- in vectors, strips = { { count, size } } in rows, rows_held }. The cheapest by the count above. is_cut: as above.
-function registers.strips(m, n, k, target, most, is_cut)
+--- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua }. The cheapest by the count
+--- above. is_cut: as above; product_types: of data/types.lua, by default f32's.
+function registers.strips(m, n, k, target, most, is_cut, product_types)
   local best, least
-  local free = registers.free(target, is_cut)
+  product_types = product_types or types.f32_product
+  local form, group = forms.of(product_types, target), types.group(product_types.a)
+  local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local total = (m + target.vector - 1) // target.vector
   for vectors = 1, math.min(total, target.registers // 2) do
-    local rows, rows_held = most_rows(vectors, free)
+    local rows, rows_held = most_rows(vectors, free, form)
     for r = 1, math.min(rows, n, most) do
       local groups, strips, sum = shares(total, vectors), shares(n, r), 0
-      for _, group in ipairs(groups) do
-        for _, strip in ipairs(strips) do
-          sum = sum + group.count * strip.count * cost(group.size, strip.size, k)
+      for _, vectors_of in ipairs(groups) do
+        for _, rows_of in ipairs(strips) do
+          sum = sum + vectors_of.count * rows_of.count * cost(vectors_of.size, rows_of.size, steps, form)
         end
       end
       sum = sum * (1 + PER_KIND * (#groups * #strips - 1))
       if not least or sum < least then
-        best, least = { groups = groups, strips = strips, rows_held = rows_held }, sum
+        best, least = { groups = groups, strips = strips, rows_held = rows_held, form = form.name }, sum
       end
     end
   end

@@ -68,15 +68,18 @@ function tile.ahead(shape, strips, parameters, lanes)
   local calls, groups, widest = 0, 0, 0
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
   for _, rows in ipairs(strips.strips) do calls = calls + rows.count * groups end
-  local row, panel = types.bytes(shape.lda, shape.types.a), types.bytes(shape.k * shape.lda, shape.types.a)
+  local type = shape.types.a
+  local inputs = types.group(type) -- of a step
+  local steps = (shape.k + inputs - 1) // inputs
+  local row, panel = types.bytes(shape.lda * inputs, type), types.panel_bytes(shape.k, shape.lda, type)
   local ahead = calls > 1 and parameters.fetch * panel or parameters.stream
   if ahead == 0 then return false end
   local share = (panel // types.LINE + calls - 1) // calls
-  local wide = calls == 1 and row or types.bytes(widest * lanes, shape.types.a)
+  local wide = calls == 1 and row or types.bytes(widest * lanes * inputs, type)
   local lines = math.max(1, wide // types.LINE)
-  local every = math.max(1, math.min(shape.k, shape.k * lines // share))
-  local times = (shape.k + every - 1) // every
-  return { from = ahead, each = share * types.LINE, every = every, lines = (share + times - 1) // times }
+  local every = math.max(1, math.min(steps, steps * lines // share))
+  local times = (math.max(1, shape.k // inputs) + every - 1) // every -- a last step that is not whole asks for none
+  return { from = ahead, each = share * types.LINE, every = every * inputs, lines = (share + times - 1) // times }
 end
 
 return tile

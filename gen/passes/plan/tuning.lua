@@ -1,7 +1,7 @@
 -- tuning.lua: the tile parameters of each product: those of the target's rule, replaced by a tuning
 -- file's, replaced by those of the description's `plan`. Reads and writes the file.
 --
--- A product's key is "OUTxIN n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
+-- A product's key is "OUTxIN n ROWS +EPILOGUE", of bf16 "OUTxIN bf16 n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
 -- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:
 --   attn2c tuning 4 avx512 AMD-EPYC-9654
 --   3072x768 n 128 +bias_gelu: kernels libxsmm panel 64 k_block 128 k_order outer token_block 128 call_rows 6
@@ -22,6 +22,9 @@ local MOST_BYTES = 1 << 20
 --- The parameters that a product may have for itself.
 tuning.names = { "kernels", "panel", "k_block", "k_order", "token_block", "call_rows", "k_panel", "fetch", "stream" }
 
+-- The names of weights' types in keys: those of the description; none of f32.
+local type_words = { bf16 = "bf16 ", i8 = "int8 " }
+
 --- The key of a product with the ops of its epilogue, in a region of so many rows.
 function tuning.key(leading, epilogue, rows)
   local weight = leading.operands.weight
@@ -31,7 +34,8 @@ function tuning.key(leading, epilogue, rows)
     parts[#parts + 1] = op.attributes["function"] or op.op
   end
   if #parts == 0 then parts[1] = "none" end
-  return ("%dx%d n %d +%s"):format(weight.shape[1], weight.shape[2], rows, table.concat(parts, "_"))
+  return ("%dx%d %sn %d +%s"):format(weight.shape[1], weight.shape[2], type_words[weight.type] or "", rows,
+    table.concat(parts, "_"))
 end
 
 --- This machine's processor as one word.
@@ -84,7 +88,7 @@ local function allowed(parameter)
 end
 
 local first_line = "^attn2c tuning (%d+) ([%w_]+) ([%w.-]+)$"
-local product_line = "^(%d+x%d+ n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)$"
+local product_line = "^(%d+x%d+ [bfint168]* ?n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)$"
 
 -- The parameters of a product's line: each once, in order.
 local function parse_choice(text, refuse)
@@ -204,6 +208,7 @@ function tuning.prepare(state)
     local choice = set and set.choices[key]
     if choice then state.plan.tuning_hash = set.hash end
     local kernels = asked or choice and choice.kernels or common.kernels
+    if weight.type ~= "f32" then kernels = "c" end
     choice = choice or deep_rule(target, kernels, key, weight) or common
     local own = {}
     for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end

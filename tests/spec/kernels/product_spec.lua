@@ -119,11 +119,12 @@ describe("the body of a product", function()
 
   it("says only what it needs", function()
     local target = targets.by_name.avx512
-    local strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } }, rows_held = false }
+    local strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } }, rows_held = false,
+      form = "f32" }
     assert.same({ "strip_8x3(a, b, c,", "  64, 48, 64, 96, 0, ATTN2C_LANES, 16);" }, product.body(
       kernel_of(target, 48, 8, 64, { ldb = 64, ldc = 96, strips = strips }), 16, 0, "a", "b"))
     strips = { groups = { { count = 2, size = 2 } }, strips = { { count = 2, size = 5 }, { count = 1, size = 4 } },
-      rows_held = false }
+      rows_held = false, form = "f32" }
     assert.same({
       "for (int i = 0; i < 2; i++) {",
       "  strip_5x2(x, y + i * 320, c + i * 480,", "    64, 64, 64, 96, adds, 16, 16);",

@@ -2,9 +2,11 @@
 -- of their own, each of which gets one multiply-add a step, and only its last vectors may be cut.
 require("tests.spec.helper")
 local strip = require("kernels.strip")
+local types = require("data.types")
 
 local function shape(rows, vectors, rows_held, fetches)
-  return { rows = rows, vectors = vectors, rows_held = rows_held or false, fetches = fetches or false }
+  return { rows = rows, vectors = vectors, rows_held = rows_held or false, fetches = fetches or false, form = "f32",
+    types = types.f32_product, cut = false }
 end
 
 local function count(text, pattern)

@@ -1,0 +1,71 @@
+-- forms.lua: how a strip multiplies and adds: by the types of its product, and by the instructions that the target has
+-- for them. A form is the names of the functions of runtime/ops/product*.h that a step is made of, and what it costs.
+--
+-- A step takes a group of inputs: 1 of f32, 2 of bf16, 4 of int8, of a row of B and of each output in A, 4 bytes in all.
+-- All forms of a type make the same bits.
+--
+-- label           of a strip's name, behind its size
+-- sum, factor     the C types of a sum, and of the groups of A or B in a vector
+-- zero            a sum that begins
+-- start           what a sum begins with instead, which lies in A before the groups
+-- load, first     a vector of groups of A; the first lanes of one
+-- splat           a group of B, in every lane; splat_cut, load_cut: of the last, which is not whole
+-- parts           what is made of both before they are multiplied: a step does all its sums for the first part, then
+--                 for the next
+-- beside          what else a step makes of a vector of A
+-- multiply_add    a sum and a product more
+-- c_load, c_first, c_store, c_store_first   a vector of C, and its first lanes
+-- include         the file that has them
+--
+-- work, load_work of a step, in multiply-adds of f32: of each sum; of each vector of A and group of B, beside reading it
+-- latency         sums that a step needs, so that none waits for the one before
+-- registers       that it needs beside sums, a vector of A and a group of B;
+-- factors         registers of a vector of A
+local forms = {}
+
+local function form(more)
+  local all = { label = "", sum = "attn2c_vector", zero = "attn2c_zero()", factor = "attn2c_words",
+    load = "attn2c_words_load", first = "attn2c_words_load_first", splat = "attn2c_words_splat",
+    splat_cut = "attn2c_words_splat_cut", load_cut = "attn2c_words_cut", parts = { false },
+    multiply_add = "attn2c_multiply_add", c_load = "attn2c_load", c_first = "attn2c_load_first",
+    c_store = "attn2c_store", c_store_first = "attn2c_store_first",
+    work = 1, load_work = 0, latency = 9, registers = 0, factors = 1 }
+  for name, value in pairs(more) do all[name] = value end
+  return all
+end
+
+local function int8(more)
+  more.label, more.include = "_int8", "ops/product_int8.h"
+  more.sum, more.zero, more.start = "attn2c_integers", "attn2c_integers_zero()", "attn2c_int8_start"
+  more.c_load, more.c_first = "attn2c_integers_load", "attn2c_integers_load_first"
+  more.c_store, more.c_store_first = "attn2c_integers_store", "attn2c_integers_store_first"
+  return form(more)
+end
+
+forms.all = {
+  f32 = form { include = "ops/product.h", factor = "attn2c_vector", load = "attn2c_load", first = "attn2c_load_first",
+    splat = "attn2c_splat" },
+  -- vdpbf16ps: its latency is six cycles.
+  bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15 },
+  -- Widened to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
+  bf16_halves = form { label = "_bf16", include = "ops/product_bf16.h", factor = "attn2c_vector",
+    parts = { "attn2c_bf16_odd", "attn2c_bf16_even" }, load_work = 0.25, registers = 1 },
+  -- vpdpbusd, or what adds four products of bytes in a few instructions.
+  int8_quads = int8 { multiply_add = "attn2c_int8_quads" },
+  -- AVX2: vpmaddubsw of |a| and b with the sign of a, whose pairs cannot saturate: 2 * 127 * 127 < 32768.
+  int8_signs = int8 { beside = "attn2c_int8_sizes", multiply_add = "attn2c_int8_signs", work = 3, load_work = 0.5,
+    registers = 2, factors = 2 },
+  -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
+  int8_halves = int8 { parts = { "attn2c_int8_odd", "attn2c_int8_even" }, multiply_add = "attn2c_int8_halves", work = 2,
+    load_work = 1, registers = 1 },
+}
+for name, each in pairs(forms.all) do each.name = name end
+
+--- The form of a product's types on a target.
+function forms.of(types, target)
+  if types.a == "bf16" then return forms.all["bf16_" .. target.bf16] end
+  if types.a == "i8" then return forms.all["int8_" .. target.int8] end
+  return forms.all.f32
+end
+
+return forms

@@ -1,0 +1,93 @@
+-- precision: a number type for all products, or a table by part; and what does not go with it.
+local precision = require("data.precision")
+local words = require("common.words")
+
+local names, parts = {}, {}
+for i, type in ipairs(precision.types) do names[i] = type.name end
+for i, part in ipairs(precision.parts) do parts[i] = part.name end
+table.insert(parts, '"layer N"')
+table.insert(parts, '"encoder layer N"')
+
+local of_attention = {}
+for _, type in ipairs(precision.types) do
+  if type.attention then of_attention[#of_attention + 1] = type.name end
+end
+
+local this = {}
+
+--- The reader of the key; tools: of readers.lua. It gives { all = a type, by_part = part -> type }.
+function this.reader(tools, read)
+  return function(say, field, value)
+    local result = { by_part = {} }
+    if type(value) ~= "table" then
+      result.all = read.word(say, { key = field.key, words = names }, value)
+      return result.all and result
+    end
+    result.all = "f32"
+    for _, key in ipairs(words.sorted_keys(value)) do
+      if key == 1 then
+        result.all = read.word(say, { key = field.key, words = names }, value[key])
+      elseif type(key) ~= "string" or not precision.is_part(key) then
+        say(field.key, ("no part %s; the parts are %s%s"):format(tools.show(key), tools.one_of(parts),
+          tools.suggestion(say, key, parts)))
+      else
+        local of = key == "attention" and of_attention or names
+        result.by_part[key] = read.word(say, { key = field.key .. "." .. key, words = of }, value[key])
+      end
+    end
+    return result.all and result
+  end
+end
+
+--- The number types that a description names, right or wrong, as a set: of the targets of this machine, some are of use
+--- to these alone.
+function this.wanted(value)
+  local set = {}
+  for _, each in pairs(type(value) == "table" and value or { value }) do
+    if type(each) == "string" then set[each] = true end
+  end
+  return set
+end
+
+local function check_layers(say, spec, given)
+  local encoder = spec.memory and spec.memory.encoder
+  for _, part in ipairs(words.sorted_keys(given.by_part)) do
+    local stack, layer = part:match("^(%a*) ?layer (%d+)$")
+    if layer then
+      local layers = (stack == "encoder" and (encoder and encoder.layers or 0)) or (stack ~= "encoder" and spec.layers)
+      if layers and tonumber(layer) >= layers then
+        say("precision", ("%s, but %s"):format(part, layers == 0 and "there are none"
+          or ("there are %d, numbered from 0"):format(layers)))
+      end
+    end
+  end
+end
+
+-- Layers of one group have the same weights, packed once.
+local function check_groups(say, spec, given, prefix)
+  local first = {}
+  for i, group in ipairs(spec.layer_groups or {}) do
+    local own = given.by_part[("%slayer %d"):format(prefix, i - 1)] or false
+    if first[group] == nil then first[group] = own end
+    if first[group] ~= own then
+      return say("precision", ("%slayer %d has the weights of another layer, which has another precision"):format(
+        prefix, i - 1))
+    end
+  end
+end
+
+--- What does not go with a precision other than f32.
+function this.check(say, spec)
+  local given = spec.precision
+  if not given or precision.is_plain(given) then return end
+  check_layers(say, spec, given)
+  check_groups(say, spec, given, "")
+  if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ") end
+  local of_plan = spec.plan and spec.plan.kernels == "libxsmm"
+  if of_plan or spec.kernels == "libxsmm" then
+    say(of_plan and "plan.kernels" or "kernels",
+      "libxsmm goes with precision = \"f32\"; other numbers are multiplied by kernels in C")
+  end
+end
+
+return this

@@ -1,0 +1,11 @@
+/* int8.h - what stands for 0 in a row of int8 inputs: see product_int8.h. */
+#ifndef ATTN2C_INT8_H
+#define ATTN2C_INT8_H
+
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#define ATTN2C_INT8_ZERO 128
+#else
+#define ATTN2C_INT8_ZERO 0
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+/* pairs.h - keys and values as products of bf16 read them: panels of groups of two inputs, which are two
+ * elements of a key, or the same element of two values. An element that is left alone goes with 0. */
+#ifndef ATTN2C_PAIRS_H
+#define ATTN2C_PAIRS_H
+
+#include "ops/round.h"
+#include "ops/transpose.h"
+
+enum { ATTN2C_PAIRS_BLOCK = 16 };
+
+/* A group of two floats as bf16. */
+ATTN2C_INLINE uint32_t attn2c_pair(float even, float odd) {
+  return (uint32_t)attn2c_to_bf16(even) | (uint32_t)attn2c_to_bf16(odd) << 16;
+}
+
+/* y[ceil(cols/2)][rows][2] of x[rows][cols]: y[c][r] is elements 2c and 2c + 1 of row r; rows of y are ldy
+ * groups apart, those of x ldx floats. For scores, whose A is keys. */
+ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows, int cols, int ldx,
+                                           int ldy) {
+  enum { BLOCK = ATTN2C_PAIRS_BLOCK };
+  const int groups = (cols + 1) / 2;
+  for (int r = 0; r < rows; r += BLOCK)
+    for (int c = 0; c < groups; c += BLOCK) {
+      const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
+      const int whole = 2 * (c + width) > cols ? width - 1 : width;
+      float block[BLOCK * BLOCK], turned[BLOCK * BLOCK]; /* groups: bits, no floats */
+      for (int i = 0; i < height; i++) {
+        const float *in = x + (ptrdiff_t)(r + i) * ldx + 2 * c;
+        for (int j = 0; j < whole; j++)
+          block[i * BLOCK + j] = attn2c_from_bits(attn2c_pair(in[2 * j], in[2 * j + 1]));
+        if (whole < width) block[i * BLOCK + whole] = attn2c_from_bits(attn2c_pair(in[2 * whole], 0.0f));
+      }
+      attn2c_transpose(turned, block, height, width, BLOCK, BLOCK);
+      for (int j = 0; j < width; j++)
+        memcpy(y + 2 * ((ptrdiff_t)(c + j) * ldy + r), turned + j * BLOCK, 4 * (size_t)height);
+    }
+}
+
+/* The same of rows that are bf16 already, whose elements are even in number or read one by one at the end. */
+ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
+                                                int ldy) {
+  enum { BLOCK = ATTN2C_PAIRS_BLOCK };
+  const int groups = (cols + 1) / 2;
+  for (int r = 0; r < rows; r += BLOCK)
+    for (int c = 0; c < groups; c += BLOCK) {
+      const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
+      const size_t bytes = 2 * (size_t)(2 * (c + width) > cols ? 2 * width - 1 : 2 * width);
+      float block[BLOCK * BLOCK], turned[BLOCK * BLOCK];
+      for (int i = 0; i < height; i++) {
+        block[i * BLOCK + width - 1] = 0.0f;
+        memcpy(block + i * BLOCK, x + (ptrdiff_t)(r + i) * ldx + 2 * c, bytes);
+      }
+      attn2c_transpose(turned, block, height, width, BLOCK, BLOCK);
+      for (int j = 0; j < width; j++)
+        memcpy(y + 2 * ((ptrdiff_t)(c + j) * ldy + r), turned + j * BLOCK, 4 * (size_t)height);
+    }
+}
+
+/* Groups lie anywhere among the elements of y. */
+typedef uint32_t attn2c_group __attribute__((aligned(2), may_alias));
+
+/* y[ceil(rows/2)][cols][2] of x[rows][cols]: y[r][c] is element c of rows 2r and 2r + 1; rows of y are ldy
+ * groups apart, those of x ldx floats. For a context, whose A is values. */
+ATTN2C_INLINE void attn2c_pairs_of_rows(uint16_t *y, const float *x, int rows, int cols, int ldx, int ldy) {
+  for (int r = 0; r < rows; r += 2) {
+    const float *even = x + (ptrdiff_t)r * ldx, *odd = even + ldx;
+    attn2c_group *out = (attn2c_group *)(y + (ptrdiff_t)r * ldy);
+    if (r + 1 < rows) {
+#pragma omp simd
+      for (int c = 0; c < cols; c++) out[c] = attn2c_pair(even[c], odd[c]);
+    } else {
+#pragma omp simd
+      for (int c = 0; c < cols; c++) out[c] = attn2c_to_bf16(even[c]);
+    }
+  }
+}
+
+/* The same of rows that are bf16 already. */
+ATTN2C_INLINE void attn2c_pairs_of_bf16_rows(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
+                                             int ldy) {
+  for (int r = 0; r < rows; r += 2) {
+    const uint16_t *even = x + (ptrdiff_t)r * ldx, *odd = even + ldx;
+    attn2c_group *out = (attn2c_group *)(y + (ptrdiff_t)r * ldy);
+    if (r + 1 < rows) {
+#pragma omp simd
+      for (int c = 0; c < cols; c++) out[c] = even[c] | (uint32_t)odd[c] << 16;
+    } else {
+#pragma omp simd
+      for (int c = 0; c < cols; c++) out[c] = even[c];
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* quantise.h - rows of floats as int8 with a scale each, the largest magnitude divided by 127, and back. The
+ * same bits on every target, but for ATTN2C_INT8_ZERO, which stands for 0 in a row. */
+#ifndef ATTN2C_QUANTISE_H
+#define ATTN2C_QUANTISE_H
+
+#include "ops/int8.h"
+#include "ops/vector.h"
+
+/* 1.5 * 2^23: x + this has x, rounded to the nearest integer, to the even one of two, in its lowest byte, for
+ * |x| <= 127.5. */
+#define ATTN2C_INT8_ROUNDER 12582912.0f
+
+/* max |x[j]| / 127 over a row x[cols]. A scale that would be a denormal is 0; a NaN in the row makes it NaN,
+ * and else an infinity infinite. *inverse: what numbers are multiplied with, 1 / scale; 0 where the scale is
+ * 0 or not finite: then all are 0, and whatever is made of them is 0, or NaN. */
+ATTN2C_INLINE float attn2c_row_scale(const float *x, int cols, float *inverse) {
+  int32_t largest = 0; /* magnitudes have the order of their bits, and NaN comes last */
+#pragma omp simd reduction(max : largest)
+  for (int j = 0; j < cols; j++) {
+    const int32_t size = (int32_t)(attn2c_bits(x[j]) & 0x7fffffffu);
+    largest = size > largest ? size : largest;
+  }
+  const float scale = attn2c_from_bits((uint32_t)largest) / 127.0f;
+  const int is_normal = scale >= 0x1p-126f && scale <= FLT_MAX;
+  *inverse = is_normal ? 1.0f / scale : 0.0f;
+  return scale < 0x1p-126f ? 0.0f : scale;
+}
+
+/* y[j] = x[j] inverse as an integer, plus zero: inverse of attn2c_row_scale. */
+ATTN2C_INLINE void attn2c_int8_row(int8_t *y, const float *x, int cols, float inverse, int zero) {
+#pragma omp simd
+  for (int j = 0; j < cols; j++) {
+    const float rounded = x[j] * inverse + ATTN2C_INT8_ROUNDER;
+    y[j] = (int8_t)(uint8_t)(attn2c_bits(rounded) + (uint32_t)zero);
+  }
+}
+
+/* y[rows][cols] = x[rows][cols] / scale[rows] as integers, rows ldx and ldy elements and lds scales apart. */
+ATTN2C_INLINE void attn2c_quantise(int8_t *y, float *scale, const float *x, int rows, int cols, int ldx,
+                                   int ldy, int lds) {
+  for (int i = 0; i < rows; i++) {
+    float inverse;
+    scale[(ptrdiff_t)i * lds] = attn2c_row_scale(x + (ptrdiff_t)i * ldx, cols, &inverse);
+    attn2c_int8_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, cols, inverse, ATTN2C_INT8_ZERO);
+  }
+}
+
+/* y[rows][cols] = x[rows][cols]: the integers, without their scales. */
+ATTN2C_INLINE void attn2c_widen_i8(float *y, const int8_t *x, int rows, int cols, int ldx, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const int8_t *in = x + (ptrdiff_t)i * ldx;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) {
+      const int32_t number = ATTN2C_INT8_ZERO ? (int32_t)(uint8_t)in[j] - ATTN2C_INT8_ZERO : in[j];
+      out[j] = (float)number;
+    }
+  }
+}
+
+/* A sum of a product of int8, as the float that it stands for: the scales of its row and of its output. */
+ATTN2C_INLINE float attn2c_dequantise(int32_t sum, float row_scale, float scale) {
+  return (float)sum * row_scale * scale;
+}
+
+#endif
