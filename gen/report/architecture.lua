@@ -51,13 +51,13 @@ function architecture.title(group)
 end
 
 -- The short name of an operation's box, and what is under it.
-local function texts_of(each)
+local function texts_of(each, room)
   local op, name = each.op, each.role
   local shape = op.result.shape
   local width = shape[#shape]
   local second
   if op.operands.weight and op.op == "linear" then
-    second = ("linear %d → %d"):format(op.operands.weight.shape[2], width)
+    second = ("%s%d → %d"):format(room > 120 and "linear " or "", op.operands.weight.shape[2], width)
   elseif op.attributes["function"] then
     second = op.attributes["function"] .. (op.op == "pool" and " pool" or "")
   else
@@ -129,13 +129,13 @@ local function draw_box(picture, box, x, y, width)
   local each = box.each
   local colour = work.colour[each.kind]
   picture:box(x, y, width, BOX + LINE * #box.riders, "t" .. colour, tip_of(each))
-  local first, second = texts_of(each)
+  local first, second = texts_of(each, width)
   picture:text(x + width / 2, y + 14, first, { anchor = "middle", width = width - 6, class = "strong" })
   picture:text(x + width / 2, y + 28, second, { anchor = "middle", width = width - 6, size = 10 })
   for i, rider in ipairs(box.riders) do
     local top = y + BOX + LINE * (i - 1)
     picture:rect(x + 3, top - 1, width - 6, LINE - 2, "plain", tip_of(rider))
-    local _, what = texts_of(rider)
+    local _, what = texts_of(rider, width)
     picture:text(x + width / 2, top + 10, "+ " .. what, { anchor = "middle", width = width - 10, size = 10 })
   end
 end

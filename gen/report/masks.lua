@@ -82,6 +82,7 @@ end
 --- tip. Returns its width and height.
 function masks.draw(picture, one, x, y, side)
   local largest = math.max(one.queries, one.keys)
+  if one.visible == one.queries * one.keys then side = side / 2 end -- nothing to see but that all is seen
   local width = math.max(24, side * one.keys / largest)
   local height = math.max(24, side * one.queries / largest)
   local from_query, from_key = one.from_query or 0, one.from_key or 0
