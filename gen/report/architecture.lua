@@ -71,7 +71,8 @@ local function tip_of(each)
   local op = each.op
   local bytes = 4
   for _, size in ipairs(op.result.shape) do bytes = bytes * size end
-  local text = ("%s = %s: [%s], %s"):format(each.name, op.op, table.concat(op.result.shape, " × "), numbers.bytes(bytes))
+  local text = ("%s = %s: [%s], %s"):format(each.name, op.op, table.concat(op.result.shape, " × "),
+    numbers.bytes(bytes))
   if op.flops > 0 then text = text .. ", " .. numbers.flops(op.flops) end
   if op.operands.weight then
     text = text .. (", weight [%s]"):format(table.concat(op.operands.weight.shape, " × "))

@@ -8,7 +8,8 @@ local svg = require("report.svg")
 
 local masks = {}
 
---- The attentions of an entry that differ, in order: { region, name, queries, keys, blocks, emitted, visible, at_run_time,
+--- The attentions of an entry that differ, in order: { region, name, queries, keys, blocks, emitted, visible,
+-- at_run_time,
 --- layers = how many attentions are like it }. emitted and visible are counts of scores.
 function masks.of(entry)
   local list, at = {}, {}
@@ -123,7 +124,8 @@ local function middle_of(one)
   return middle
 end
 
---- The figure's picture for one width: all masks, side by side; those with many small blocks with some of them enlarged.
+--- The figure's picture for one width: all masks, side by side; those with many small blocks with some of them
+-- enlarged.
 function masks.picture(list, width)
   local panels = {}
   for _, one in ipairs(list) do

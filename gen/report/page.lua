@@ -45,7 +45,8 @@ table.facts th{white-space:nowrap;padding-right:1rem}
 tr.differs td{font-weight:600}
 tr.differs td:last-child{color:var(--k2)}
 .pair{display:flex;flex-wrap:wrap;gap:0 20px}
-svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
+svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}
+svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
 .grid{stroke:var(--line);stroke-width:.7;fill:none}.axis{stroke:var(--soft);stroke-width:1;fill:none}
 .edge{stroke:var(--soft);stroke-width:1.3;fill:none}.roof{stroke:var(--ink);stroke-width:1.8;fill:none}
 .dash{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}
@@ -143,9 +144,11 @@ function page.document(title, lead, sections, foot)
     '<meta name="viewport" content="width=device-width,initial-scale=1">',
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; '
       .. 'script-src \'unsafe-inline\'; img-src data:">',
-    "<title>" .. escape(title) .. "</title>", '<link rel="icon" href="data:,">', "<style>" .. style_text() .. "</style></head><body>",
+    "<title>" .. escape(title) .. "</title>", '<link rel="icon" href="data:,">', "<style>" .. style_text()
+      .. "</style></head><body>",
     "<header><h1>" .. escape(title) .. "</h1>", lead, "<nav>" .. table.concat(links, " ") .. "</nav></header><main>",
-    table.concat(bodies, "\n"), "</main><footer>" .. foot .. "</footer>", "<script>" .. script .. "</script></body></html>" },
+    table.concat(bodies, "\n"), "</main><footer>" .. foot .. "</footer>", "<script>" .. script
+      .. "</script></body></html>" },
     "\n") .. "\n"
 end
 

@@ -75,7 +75,8 @@ local function log10(x) return math.log(x, 10) end
 --- 0 < d0 < d1.
 function svg.log(d0, d1, r0, r1, count)
   if d1 <= d0 then d1 = d0 * 10 end
-  local scale = setmetatable({ d0 = log10(d0), d1 = log10(d1), r0 = r0, r1 = r1, forward = log10, is_log = true }, Scale)
+  local scale = setmetatable({ d0 = log10(d0), d1 = log10(d1), r0 = r0, r1 = r1, forward = log10, is_log = true },
+    Scale)
   local first, last = math.floor(scale.d0), math.floor(scale.d1 + 1e-9)
   local step = math.max(1, math.ceil((last - first + 1) / (count or 6)))
   local factors = scale.d1 - scale.d0 < 3 and { 1, 2, 5 } or { 1 }
@@ -139,7 +140,8 @@ end
 
 --- A square on its corner.
 function Picture:diamond(x, y, radius, class, tip)
-  self:element("path", (' d="M%s %sl%s %sl%s %sl%s %sz"'):format(place(x), place(y - radius), place(radius), place(radius),
+  self:element("path", (' d="M%s %sl%s %sl%s %sl%s %sz"'):format(place(x), place(y - radius), place(radius),
+    place(radius),
     place(-radius), place(radius), place(-radius), place(-radius)), class, tip)
 end
 
@@ -270,7 +272,8 @@ end
 
 --- The picture as an element; title: what a screen reader says of it.
 function Picture:render(title)
-  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s">%s</svg>'):format(place(self.width),
+  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="img" '
+    .. 'aria-label="%s">%s</svg>'):format(place(self.width),
     place(self.height), place(self.width), place(self.height), svg.escape(title), table.concat(self.parts, "\n"))
 end
 

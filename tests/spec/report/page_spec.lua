@@ -34,7 +34,8 @@ end)
 
 describe("a table", function()
   it("escapes cells, heads and its caption, and marks rows", function()
-    local text = page.table({ { evil, words = true }, { "n" } }, { { evil, "1", differs = true }, { { html = "<b>2</b>" }, "2" } },
+    local text = page.table({ { evil, words = true }, { "n" } }, { { evil, "1", differs = true }, {
+      { html = "<b>2</b>" }, "2" } },
       evil)
     assert.is_nil(text:find("<script", 1, true))
     assert.truthy(text:find('<tr class="differs"><td class="words">&lt;script', 1, true))

@@ -172,11 +172,11 @@ describe("times", function()
     local profile = { call_us = 100, parts = { { phase = 0, part = 0, thread = 0, begin_us = 0, end_us = 60 },
       { phase = 0, part = 1, thread = 1, begin_us = 10, end_us = 40 }, { phase = 1, part = 0, thread = 0, begin_us = 61,
         end_us = 100 } } }
-    local threads, phases = time.threads(profile)
+    local threads, phases = time.threads(profile, 3)
     assert.equal(2, phases)
     assert.same({ 99, 30 }, { threads[1].busy, threads[2].busy })
-    assert.same({ 1, 70 }, { threads[1].waiting, threads[2].waiting })
-    both(function(width) return time.thread_lanes(profile, width) end)
+    assert.same({ 1, 70, 100 }, { threads[1].waiting, threads[2].waiting, threads[3].waiting })
+    both(function(width) return time.thread_lanes(profile, 3, width) end)
   end)
 
   it("have points below a roof, those of all layers together", function()

@@ -1,5 +1,6 @@
 -- report_spec: the command `report`, and its pages in a browser: nothing on the console, no text over another, no
--- horizontal scrolling at 1280 and 390 pixels, the numbers of the programs, and no markup of a user's. One browser opens
+-- horizontal scrolling at 1280 and 390 pixels, the numbers of the programs, and no markup of a user's. One browser
+-- opens
 -- all pages (report.js); screenshots are left in out/spec/report/ for people to look at.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
@@ -25,7 +26,8 @@ return { name = "window", seq = 512, d_model = 32, heads = 2, layers = 2, mask =
 ]]
 
 local function chromium(...)
-  return runs { "timeout", "120", "sh", "-c", 'exec chromium "$@" 2>chromium.log', "chromium", "--headless", "--no-sandbox",
+  return runs { "timeout", "120", "sh", "-c", 'exec chromium "$@" 2>chromium.log', "chromium", "--headless",
+    "--no-sandbox",
     "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" .. folder .. "/browser", ... }
 end
 
@@ -111,7 +113,8 @@ describe("a report", function()
     assert.equal("summary architecture roofline time memory exactness", ids("speaker"))
     assert.equal("comparison summary architecture roofline time memory exactness", ids("lengths"))
     assert.equal("summary architecture roofline time memory exactness attention", ids("evil"))
-    assert.equal("comparison roofline", ids("files"):gsub(" ?summary", ""):match("^comparison") and "comparison roofline")
+    assert.equal("comparison roofline", ids("files"):gsub(" ?summary", ""):match("^comparison")
+      and "comparison roofline")
     for name in pairs(pages) do
       for _, figure in ipairs(found[name][1280].figures) do
         assert.is_true(figure.caption > 20, figure.title)
@@ -125,14 +128,16 @@ describe("a report", function()
     local at = "speaker.variants/*"
     local info, bench, check = printed(at, "info.json"), printed(at, "bench.json"), printed(at, "check.json")
     local expected = { parameters = info.parameters, weight_bytes = info.weight_bytes, layers = info.layers,
-      arena_bytes = info.entries[1].arena_bytes, flops = bench.flops, ms_median = bench.ms_median, ms_min = bench.ms_min,
+      arena_bytes = info.entries[1].arena_bytes, flops = bench.flops, ms_median = bench.ms_median,
+        ms_min = bench.ms_min,
       ms_p95 = bench.ms_p95, ms_p99 = bench.ms_p99, gflops = bench.gflops, roof_fraction = bench.roof_fraction,
       passed = check.passed, failed = check.failed }
     for key, value in pairs(expected) do assert.equal(value, tonumber(values[key]), key) end
     assert.equal(info.name, values.name)
     local share = 0
     for _, tensor in ipairs(check.tensors) do share = math.max(share, tensor.share) end
-    assert.equal(("page/speaker.html: checked: %d tensors, the worst uses %.2f of its tolerance"):format(check.passed, share),
+    assert.equal(("page/speaker.html: checked: %d tensors, the worst uses %.2f of its tolerance"):format(check.passed,
+      share),
       said.speaker:match("^[^;]*"))
     assert.equal(printed("speaker.variants/*", "info.json").parameters,
       json.decode(runs { "sh", "-c", "out/speaker.variants/*/speaker info --json" }).parameters)
