@@ -150,7 +150,9 @@ local function roofline_part(all)
   local timed = {}
   for _, subject in ipairs(all) do
     local points = roofline.points(subject)
-    if #points > 0 then timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench } end
+    if #points > 0 and subject.bench.roof_gflops > 0 then
+      timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench }
+    end
   end
   if #timed == 0 then return nil end
   local first, largest = timed[1], timed[1].points[1]
