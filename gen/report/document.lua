@@ -211,7 +211,8 @@ local function time_part(subject)
     escape(("%s takes %s of a call, %s %s. Times are medians of profiled calls, which take %s altogether; without the "
       .. "clock a call takes %s."):format(by_op[1].name, numbers.percent(by_op[1].share),
       by_op[2] and by_op[2].name or "the rest", numbers.percent(by_op[2] and by_op[2].share or 0), numbers.time(total),
-      numbers.time(bench.ms_median))),
+      numbers.time(bench.ms_median)) .. (bench.threads > 1 and " They are the caller's: with several threads an "
+      .. "operation's time has what it waits for the others behind it." or "")),
     page.table({ { "section", words = true }, { "ms" }, { "share" } }, group_rows(sections, total))
       .. page.table({ { "operation", words = true }, { "ms" }, { "share" } }, group_rows(bench.profile.ops, total)))
   local longest = time.longest(sections)
