@@ -18,12 +18,16 @@ local report = {}
 
 local MOST_SUBJECTS = 8 -- programs on one page
 
---- Takes further descriptions out of the words behind the first: those that are no KEY=VALUE.
+--- Takes further descriptions out of the words behind the first: those that are no KEY=VALUE, and paths that begin with
+--- a dot or a slash.
 function report.sort_words(arguments)
   local more, list = {}, {}
   for _, word in ipairs(arguments.overrides) do
-    if word:find("=", 1, true) and not lfs.attributes(word, "mode") then list[#list + 1] = word
-    else more[#more + 1] = (word:gsub("(.)/+$", "%1")) end
+    if word:find("=", 1, true) and not word:match("^%.*/") then
+      list[#list + 1] = word
+    else
+      more[#more + 1] = (word:gsub("(.)/+$", "%1"))
+    end
   end
   arguments.overrides, arguments.others = list, more
 end

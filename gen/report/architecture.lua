@@ -245,6 +245,7 @@ end
 --- Draws an entry for one width.
 function architecture.picture(entry, list, width)
   local picture = svg.picture(width, 0)
+  picture.tab = "0"
   local columns = width > 500 and 5 or 3
   local inputs, outputs = {}, {}
   for i, name in ipairs(entry.graph.entry.inputs) do

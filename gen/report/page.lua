@@ -51,6 +51,7 @@ svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoi
 .edge{stroke:var(--soft);stroke-width:1.3;fill:none}.roof{stroke:var(--ink);stroke-width:1.8;fill:none}
 .dash{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}
 .lead{stroke:var(--soft);stroke-width:.6}.frame{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
+.peak{fill-opacity:.45;stroke-width:1.8}
 .plain{fill:var(--panel);stroke:var(--line)}.hidden{fill:var(--panel);stroke:var(--line);stroke-width:.7}
 .wait{fill:var(--paper);stroke:var(--soft);stroke-width:.8;stroke-dasharray:2 2}
 .mark{stroke:var(--ink);stroke-width:1.6;fill:none}

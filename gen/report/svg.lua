@@ -93,7 +93,8 @@ end
 local Picture = {}
 Picture.__index = Picture
 
---- An empty picture of so many units, which are pixels where the page has room. A height of 0: it is set later.
+--- An empty picture of so many units, which are pixels where the page has room. A height of 0: it is set later. Its
+--- elements with tips are in the order of the tabulator key where `tab` is set to "0".
 function svg.picture(width, height)
   return setmetatable({ width = width, height = height, parts = {}, boxes = {}, kept = {} }, Picture)
 end
@@ -106,16 +107,16 @@ end
 
 function Picture:add(text) self.parts[#self.parts + 1] = text end
 
-local function attributes_of(class, tip, key)
+local function attributes_of(class, tip, key, tab)
   local text = class and (' class="%s"'):format(class) or ""
-  if tip then text = text .. ' tabindex="0"' end
+  if tip then text = text .. (' tabindex="%s"'):format(tab or "-1") end
   if key then text = text .. (' data-key="%s"'):format(svg.escape(key)) end
   return text
 end
 
 -- An element with its tip: what the page shows where the reader points at it, taps it or comes to it by keys.
 function Picture:element(name, attributes, class, tip, key)
-  attributes = attributes .. attributes_of(class, tip, key)
+  attributes = attributes .. attributes_of(class, tip, key, self.tab)
   if tip then
     self:add(("<%s%s><title>%s</title></%s>"):format(name, attributes, svg.escape(tip), name))
   else
