@@ -275,8 +275,8 @@ local function memory_part(subject)
   if map.threads > 1 then text = text
     .. ("Each of %d workers has a part of its own; the first is drawn. "):format(map.threads) end
   local html = page.figure("Memory map", function(width) return memory.picture(map, width) end,
-    escape(text .. "A tensor's rectangle lies where its bytes lie, as long as it is needed; free space above one "
-      .. "another is reuse."),
+    escape(text .. "A tensor's rectangle lies where its bytes lie, as long as it is needed; what makes the peak is "
+      .. "darker."),
     page.table(memory.columns, rows, left_out > 0 and ("the first %d by offset; %d more"):format(#rows, left_out)
       or nil))
   local weights, bytes, parameters = memory.weights(subject.state), 0, 0

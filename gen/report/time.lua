@@ -244,7 +244,7 @@ function time.bound_bars(rows, width)
     picture:rect(left, y, row.ms / most * (x.r1 - left), 10, "t1", tip)
     picture:rect(left, y + 10, row.bound / most * (x.r1 - left), 6, "k6", tip)
     picture:text(left + math.max(row.ms, row.bound) / most * (x.r1 - left) + 5, y + 12,
-      numbers.percent(row.bound / row.ms), { class = "soft" })
+      row.bound < 10 * row.ms and numbers.percent(row.bound / row.ms) or "> 999%", { class = "soft" })
     y = y + 23
   end
   picture:axis_x(x, y, "ms", numbers.tick, top)

@@ -51,6 +51,9 @@ describe("work", function()
     assert.equal(2 * 32 * 32 * 32, q.arithmetic)
     assert.equal(4 * (32 * 32 + 32 * 32 + 32 + 32 * 32), q.bytes) -- x, weight, bias, result
     for _, each in ipairs(list) do
+      if each.name == "l0.ff.up" then -- x, weight, bias, and what the activation on its tile makes
+        assert.equal(4 * (32 * 32 + 128 * 32 + 128 + 32 * 128), each.bytes)
+      end
       assert.equal(each.fused == nil, each.bytes > 0, each.name)
     end
   end)
@@ -137,6 +140,15 @@ describe("the memory map", function()
       if item.at_peak then sum = sum + item.bytes end
     end
     assert.equal(map.peak.bytes, sum)
+    local most = 0
+    for step = 1, map.steps do
+      local live = 0
+      for _, item in ipairs(map.items) do
+        if item.first <= step and step <= item.last then live = live + item.bytes end
+      end
+      most = math.max(most, live)
+    end
+    assert.equal(most, map.peak.bytes)
     assert.is_true(map.peak.bytes <= map.live_bytes)
     both(function(width) return memory.picture(map, width) end)
   end)

@@ -208,6 +208,20 @@ describe("the command", function()
     refused(2, "%-o: an empty name", "window.lua", "-o", "")
   end)
 
+  it("writes a page that says so where a tensor differs from the reference, and ends with 1", function()
+    helper.write(folder .. "/wrong.lua", (WINDOW:gsub('"window", seq = 512', '"wrong", target = "x86_64", seq = 16')))
+    runs { "rm", "-f", "wrong.html" }
+    local spoil = helper.spoiling("_ops.c", "s/attn2c_pool_mean(/attn2c_pool_max(/")
+    local code, printed_text = helper.run(("%s XDG_CACHE_HOME=%s %s report wrong.lua -o wrong.html"):format(spoil,
+      helper.shell(cache), helper.shell(root .. "/gen/attn2c")), folder)
+    assert.equal(1, code, printed_text)
+    assert.matches("wrong%.html: differs from the reference: %d+ of %d+ comparisons fail; not timed\n", printed_text)
+    local text = helper.read(folder .. "/wrong.html")
+    assert.truthy(text:find('<p class="verdict bad">differs from the reference', 1, true))
+    assert.truthy(text:find(">FAIL</td>", 1, true))
+    assert.is_nil(text:find('id="roofline"', 1, true))
+  end)
+
   it("leaves no page behind where a model cannot be built", function()
     runs { "rm", "-f", "none.html" }
     refused(2, "heads: ", "window.lua", "heads=0", "-o", "none.html")
