@@ -63,7 +63,7 @@ local function ratio_of(measure)
   local ratio = second / first
   local good = (ratio < 1) == (measure.better == "less")
   local matters = measure.better and math.abs(ratio - 1) > 0.02
-  return numbers.short(ratio) .. (matters and (good and " ▲" or " ▼") or "")
+  return numbers.short(ratio) .. (matters and (good and ", better" or ", worse") or "")
 end
 
 --- The table of two subjects { label, bench, info, ... }: columns and rows; a row whose numbers differ is marked. The

@@ -319,7 +319,7 @@ local function comparison_part(all)
   local html
   if #all == 2 then
     html = page.table(comparison.pair(all))
-      .. '<p class="soft">Rows in bold differ. ▲ better than the first, ▼ worse, beyond two per cent.</p>'
+      .. '<p class="soft">Rows in bold differ. Better and worse: by more than two per cent.</p>'
   else
     local columns, rows, same = comparison.several(all)
     html = page.table(columns, rows) .. "<details><summary>What is the same of all</summary>" .. page.facts(same)

@@ -213,7 +213,7 @@ describe("times", function()
     local found
     for _, row in ipairs(rows) do if row[1] == "ms, median" then found = row end end
     assert.is_true(found.differs)
-    assert.equal("2.00 ▼", found[4])
+    assert.equal("2.00, worse", found[4])
     local columns, several, same = comparison.several { subject, subject, { label = "slower", bench = slower } }
     assert.equal(3, #several)
     assert.equal("ms, median", columns[2][1])

@@ -53,7 +53,8 @@ local function open_all()
   make("speaker", root .. "/models/speaker.lua", "batch=2", "threads=2",
     "--weights=" .. root .. "/models/speaker/speaker.safetensors")
   make("window", "window.lua")
-  make("lengths", "window.lua", "seq=16,32", "layers=1")
+  make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
+    "eps=1e-06") -- a folder with a long name
   make("evil", EVIL, "seq=8", "--text=" .. EVIL, "--attention=png")
   runs { "sh", "-c", "cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json" }
   make("files", "old.json", "new.json")
