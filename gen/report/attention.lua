@@ -141,8 +141,7 @@ function attention.part(subject)
   end
   local what = maps.text and ("“%s”"):format(maps.text) or "the given input"
   local caption = ("Where heads look for %s: a row is a query, a column a key, dark a large weight, measured by the "
-    .. "largest "
-    .. "of its head. Tap a head to enlarge it.%s"):format(what, step > 1
+    .. "largest of its head. Tap a head to enlarge it.%s"):format(what, step > 1
       and (" A cell stands for %d × %d weights, and shows "
     .. "the largest."):format(step, step) or "")
   return '<svg class="store" width="0" height="0" aria-hidden="true">' .. table.concat(symbols) .. "</svg>"
