@@ -2,7 +2,7 @@
 
 # All Debian packages, here and nowhere else: what attn2c needs once it is installed; to build from this folder; to test.
 needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua-dkjson lua-luv lua-luaossl \
-  libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev
+  libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev
 build_packages := $(needed_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
 # For other processors than this one: compilers, what emulates them, and the library of JSON for the program.
@@ -10,6 +10,7 @@ machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:a
   libc6-dev-riscv64-cross
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
   libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish \
+  chromium fonts-dejavu-core \
   $(machine_packages)
 
 LUA := lua5.4

@@ -18,12 +18,16 @@ local report = {}
 
 local MOST_SUBJECTS = 8 -- programs on one page
 
---- Takes further descriptions out of the words behind the first: those that are no KEY=VALUE.
+--- Takes further descriptions out of the words behind the first: those that are no KEY=VALUE, and paths that begin with
+--- a dot or a slash.
 function report.sort_words(arguments)
   local more, list = {}, {}
   for _, word in ipairs(arguments.overrides) do
-    if word:find("=", 1, true) and not lfs.attributes(word, "mode") then list[#list + 1] = word
-    else more[#more + 1] = (word:gsub("(.)/+$", "%1")) end
+    if word:find("=", 1, true) and not word:match("^%.*/") then
+      list[#list + 1] = word
+    else
+      more[#more + 1] = (word:gsub("(.)/+$", "%1"))
+    end
   end
   arguments.overrides, arguments.others = list, more
 end
@@ -79,7 +83,8 @@ local function family_of(state)
     "positions " .. tostring(spec.positions) }
   local kinds = {}
   for key, value in pairs(type(spec.mask) == "table" and spec.mask or {}) do
-    if value == true then kinds[#kinds + 1] = key elseif type(key) == "number" then kinds[#kinds + 1] = tostring(value) end
+    if value == true then kinds[#kinds + 1] = key end
+    if type(key) == "number" then kinds[#kinds + 1] = tostring(value) end
   end
   table.sort(kinds)
   parts[#parts + 1] = #kinds > 0 and "mask " .. table.concat(kinds, ", ") or "no mask"
@@ -106,6 +111,9 @@ local function line_of(name, path, list, arguments)
   if arguments.tuning then parts[#parts + 1] = words.shell("--tuning=" .. arguments.tuning) end
   if arguments.weights then parts[#parts + 1] = words.shell("--weights=" .. arguments.weights) end
   if arguments.seed then parts[#parts + 1] = words.shell("--seed=" .. arguments.seed) end
+  for _, each in ipairs(name ~= "bench" and arguments.input or {}) do parts[#parts + 1] = words.shell("--input="
+    .. each) end
+  if name == "report" and arguments.text then parts[#parts + 1] = words.shell("--text=" .. arguments.text) end
   return table.concat(parts, " ")
 end
 
@@ -188,7 +196,8 @@ local function add_subjects(all, root, arguments, tools, variant)
     all[#all + 1] = { label = label ~= "" and label or info.name, is_main = i == #state.entries, name = info.name,
       spec = entry.spec, state = entry, work = work.of(entry), info = info, entry_info = info_of_entry,
       bench = benches[name], check = check, worst = check and document.worst(check), notes = state.notes,
-      family = family_of(state), files = file_list, emitted_bytes = emitted, program_bytes = program_bytes, folder = folder,
+      family = family_of(state), files = file_list, emitted_bytes = emitted, program_bytes = program_bytes,
+        folder = folder,
       versions = variant.versions, maps = i == #state.entries and looked or nil,
       commands = { line_of("report", variant.path, variant.overrides, arguments),
         line_of("check", variant.path, variant.overrides, arguments),
@@ -212,7 +221,8 @@ local function add_benches(all, path)
   end
   for i, each in ipairs(list) do
     if not document.is_bench(each) then
-      faults.raise("format", ("%s: object %d is not what bench -o json writes: ms_median, flops, gflops and roof_gflops "
+      faults.raise("format",
+        ("%s: object %d is not what bench -o json writes: ms_median, flops, gflops and roof_gflops "
         .. "are expected"):format(path, i))
     end
     local name = path:match("([^/]*)$"):gsub("%.json$", "")
@@ -263,7 +273,8 @@ function report.run(root, arguments, tools)
   local failed, said = false, {}
   for _, subject in ipairs(all) do
     failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.bench
-    if subject.is_main then said[#said + 1] = ("%s: %s%s\n"):format(path, #all > 1 and subject.label .. " " or "", document.verdict(subject)) end
+    if subject.is_main then said[#said + 1] = ("%s: %s%s\n"):format(path, #all > 1 and subject.label .. " " or "",
+      document.verdict(subject)) end
   end
   return failed and faults.code.mismatch or 0, table.concat(said)
 end

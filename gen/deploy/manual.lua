@@ -96,7 +96,7 @@ local statuses = {
 
 local files = {
   { "out/NAME/", "What `gen` and `build` make of a model, below the working directory." },
-  { "out/NAME.variants/", "What `check`, `bench` and `tune` build for themselves." },
+  { "out/NAME.variants/", "What `check`, `bench`, `report` and `tune` build for themselves." },
   { "NAME.tune", "Measured tile parameters, beside the description." },
   { "~/.cache/attn2c/", "Compiled parts, by the hash of what they are made from." },
 }

@@ -18,7 +18,8 @@ local function signature(each)
   return table.concat(parts, " ")
 end
 
---- Runs of sections: { title, repeats, list = operations of the first }, in order. Layers that are alike are one.
+--- Runs of sections: { title, repeats, list = operations of the first, all = of all }, in order. Layers that are alike
+--- are one.
 function architecture.groups(list)
   local sections = {}
   for _, each in ipairs(list) do
@@ -37,9 +38,10 @@ function architecture.groups(list)
     local last = groups[#groups]
     if last and key and last.key == key then
       last.repeats, last.last = last.repeats + 1, layer
+      table.move(section.list, 1, #section.list, #last.all + 1, last.all)
     else
       groups[#groups + 1] = { key = key, title = section.name, repeats = 1, first = layer, last = layer, stack = stack,
-        list = section.list }
+        list = section.list, all = table.move(section.list, 1, #section.list, 1, {}) }
     end
   end
   return groups
@@ -51,13 +53,13 @@ function architecture.title(group)
 end
 
 -- The short name of an operation's box, and what is under it.
-local function texts_of(each)
+local function texts_of(each, room)
   local op, name = each.op, each.role
   local shape = op.result.shape
   local width = shape[#shape]
   local second
   if op.operands.weight and op.op == "linear" then
-    second = ("linear %d → %d"):format(op.operands.weight.shape[2], width)
+    second = ("%s%d → %d"):format(room > 120 and "linear " or "", op.operands.weight.shape[2], width)
   elseif op.attributes["function"] then
     second = op.attributes["function"] .. (op.op == "pool" and " pool" or "")
   else
@@ -71,7 +73,14 @@ local function tip_of(each)
   local op = each.op
   local bytes = 4
   for _, size in ipairs(op.result.shape) do bytes = bytes * size end
-  local text = ("%s = %s: [%s], %s"):format(each.name, op.op, table.concat(op.result.shape, " × "), numbers.bytes(bytes))
+  local text = ("%s = %s: [%s], %s"):format(each.name, op.op, table.concat(op.result.shape, " × "),
+    numbers.bytes(bytes))
+  local reads = {}
+  for _, tensor in pairs(op.operands) do
+    if tensor.kind ~= "weight" and tensor.kind ~= "constant" then reads[#reads + 1] = tensor.name end
+  end
+  table.sort(reads)
+  if #reads > 0 then text = text .. ", of " .. table.concat(reads, ", ") end
   if op.flops > 0 then text = text .. ", " .. numbers.flops(op.flops) end
   if op.operands.weight then
     text = text .. (", weight [%s]"):format(table.concat(op.operands.weight.shape, " × "))
@@ -80,8 +89,10 @@ local function tip_of(each)
   return text
 end
 
--- Ranks of a group's boxes: one below what it reads; as many in a row as fit. Returns rows of boxes { each, riders }.
-local function rows_of(group, columns)
+-- Ranks of a group's boxes: one below what it reads; as many in a row as fit. near: tensors that lines come from.
+-- Returns rows of boxes { each, riders, reads, outside: it has such a line, far: names of what it reads from
+-- elsewhere }.
+local function rows_of(group, columns, near)
   local box_of, boxes, rank = {}, {}, {}
   for _, each in ipairs(group.list) do
     local host = each.fused and box_of[each.fused.result]
@@ -89,7 +100,7 @@ local function rows_of(group, columns)
       host.riders[#host.riders + 1] = each
       box_of[each.op.result] = host
     else
-      local box = { each = each, riders = {}, reads = {} }
+      local box = { each = each, riders = {}, reads = {}, far = {} }
       box_of[each.op.result] = box
       boxes[#boxes + 1] = box
     end
@@ -99,7 +110,10 @@ local function rows_of(group, columns)
     for _, tensor in pairs(each.op.operands) do
       local from = box_of[tensor]
       if from and from ~= box then box.reads[from] = true
-      elseif not from and tensor.kind ~= "weight" and tensor.kind ~= "constant" then box.outside = true end
+      elseif not from and near[tensor] then box.outside = true
+      elseif not from and tensor.kind ~= "weight" and tensor.kind ~= "constant" then
+        box.far[#box.far + 1] = tensor.member or tensor.name
+      end
     end
   end
   local rows, count = {}, {}
@@ -129,13 +143,19 @@ local function draw_box(picture, box, x, y, width)
   local each = box.each
   local colour = work.colour[each.kind]
   picture:box(x, y, width, BOX + LINE * #box.riders, "t" .. colour, tip_of(each))
-  local first, second = texts_of(each)
+  local first, second = texts_of(each, width)
+  if #box.far > 0 then
+    table.sort(box.far)
+    local far = "of " .. table.concat(box.far, ", ")
+    local both = second .. ", " .. far
+    second = svg.text_width(both, 10) <= width - 6 and both or far
+  end
   picture:text(x + width / 2, y + 14, first, { anchor = "middle", width = width - 6, class = "strong" })
   picture:text(x + width / 2, y + 28, second, { anchor = "middle", width = width - 6, size = 10 })
   for i, rider in ipairs(box.riders) do
     local top = y + BOX + LINE * (i - 1)
     picture:rect(x + 3, top - 1, width - 6, LINE - 2, "plain", tip_of(rider))
-    local _, what = texts_of(rider)
+    local _, what = texts_of(rider, width)
     picture:text(x + width / 2, top + 10, "+ " .. what, { anchor = "middle", width = width - 10, size = 10 })
   end
 end
@@ -155,6 +175,7 @@ local function place_rows(rows, left, room, y)
       box.x, box.y, box.width, box.height = x, y, width, BOX + LINE * #box.riders
       x, most = x + width + 12, math.max(most, box.height)
     end
+    for i, box in ipairs(row) do box.is_last, box.row_end = i == #row, y + most end
     y = y + most + GAP
   end
   return y - GAP
@@ -179,8 +200,13 @@ local function draw_reads(picture, box, boxes, right, lanes)
         while lanes[lane] and lanes[lane] > from.rank do lane = lane + 1 end
         lanes[lane] = box.rank
         local x, y = right + 8 + 7 * (lane - 1), box.y + box.height / 2
-        picture:path({ { from.x + from.width, from.y + 10 }, { x, from.y + 10 }, { x, y }, { box.x + box.width, y } },
-          "edge")
+        local start = { { from.x + from.width, from.y + 10 }, { x, from.y + 10 } }
+        if not from.is_last then -- below its neighbours
+          local gap = from.row_end + 5
+          start = { { x1 + 8, y1 }, { x1 + 8, gap }, { x, gap } }
+        end
+        start[#start + 1], start[#start + 2] = { x, y }, { box.x + box.width, y }
+        picture:path(start, "edge")
         side_head(picture, box.x + box.width, y, 1)
       end
     end
@@ -219,6 +245,7 @@ end
 --- Draws an entry for one width.
 function architecture.picture(entry, list, width)
   local picture = svg.picture(width, 0)
+  picture.tab = "0"
   local columns = width > 500 and 5 or 3
   local inputs, outputs = {}, {}
   for i, name in ipairs(entry.graph.entry.inputs) do
@@ -234,11 +261,16 @@ function architecture.picture(entry, list, width)
   local y = picture:legend(6, 14, { { class = "t1", text = "product" }, { class = "t2", text = "attention" },
     { class = "t3", text = "row operation" }, { class = "plain", text = "done on a product's tile" } }) + 6
   y = chip(picture, y, inputs, width, "plain")
+  local near = {}
+  for _, name in ipairs(entry.graph.entry.inputs) do near[entry.graph.tensors[name]] = true end
   for _, group in ipairs(architecture.groups(list)) do
-    local rows, boxes = rows_of(group, columns)
-    local top = y + GAP
+    local rows, boxes = rows_of(group, columns, near)
+    near = {}
+    for _, each in ipairs(group.all) do near[each.op.result] = true end
+    local top, enters = y + GAP, false
+    for _, box in ipairs(boxes) do enters = enters or box.outside end
     local framed = group.first ~= nil
-    picture:line(width / 2, y, width / 2, top + (framed and 0 or 2), "edge")
+    if enters then picture:line(width / 2, y, width / 2, top + (framed and 0 or 2), "edge") end
     local inner = top + (framed and 28 or 0)
     local below = place_rows(rows, SIDE, width - 2 * SIDE, inner + 16)
     if framed then
@@ -246,7 +278,7 @@ function architecture.picture(entry, list, width)
       picture:text(12, top + 16, architecture.title(group), { class = "strong", width = width / 2 - 20 })
     end
     draw_entering(picture, boxes, inner + 2, width / 2)
-    if framed then picture:line(width / 2, top, width / 2, inner + 2, "edge") end
+    if framed and enters then picture:line(width / 2, top, width / 2, inner + 2, "edge") end
     local lanes = {}
     for _, box in ipairs(boxes) do
       draw_reads(picture, box, boxes, width - SIDE, lanes)

@@ -99,7 +99,8 @@ local function large(maps, head, width)
   local wide, high = room * maps.keys / longest, math.max(20, room * maps.queries / longest)
   local picture = svg.picture(width, top + high + 10)
   picture:rect(left, top, wide, high, "hidden")
-  picture:add(('<use class="large" href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/>'):format(head.id, left, top, wide,
+  picture:add(('<use class="large" href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/>'):format(head.id, left, top,
+    wide,
     high))
   local cell = room / longest
   local every = math.max(1, math.ceil(14 / cell))
@@ -132,14 +133,16 @@ function attention.part(subject)
         h - 1, numbers.short(most), token(maps, q), token(maps, k), numbers.short(entropy))
       rows[#rows + 1] = { ("layer %s, head %d"):format(layer.layer, h - 1), numbers.short(entropy), numbers.short(most),
         token(maps, q), token(maps, k) }
-      symbols[#symbols + 1] = ('<symbol id="%s" viewBox="0 0 %d %d" preserveAspectRatio="none" shape-rendering="crispEdges">'
+      symbols[#symbols + 1] = ('<symbol id="%s" viewBox="0 0 %d %d" preserveAspectRatio="none" '
+        .. 'shape-rendering="crispEdges">'
         .. "%s</symbol>"):format(head.id, columns, lines, cells(pool, columns))
       first = first or head
     end
   end
   local what = maps.text and ("“%s”"):format(maps.text) or "the given input"
-  local caption = ("Where heads look for %s: a row is a query, a column a key, dark a large weight, measured by the largest "
-    .. "of its head. Tap a head to enlarge it.%s"):format(what, step > 1 and (" A cell stands for %d × %d weights, and shows "
+  local caption = ("Where heads look for %s: a row is a query, a column a key, dark a large weight, measured by the "
+    .. "largest of its head. Tap a head to enlarge it.%s"):format(what, step > 1
+      and (" A cell stands for %d × %d weights, and shows "
     .. "the largest."):format(step, step) or "")
   return '<svg class="store" width="0" height="0" aria-hidden="true">' .. table.concat(symbols) .. "</svg>"
     .. page.figure("Attention of all heads", function(width) return small(maps, maps.layers, width) end,

@@ -14,7 +14,8 @@ local measures = {
   { "of the roof", function(s) return s.bench and s.bench.roof_fraction end, ms, better = "more" },
   { "of the bound", function(s) return s.bench and s.bench.bound_fraction end, ms, better = "more" },
   { "Mflop a call", function(s) return (s.bench or s.entry_info) and (s.bench or s.entry_info).flops / 1e6 end, ms },
-  { "arena, bytes", function(s) return (s.bench or s.entry_info or {}).arena_bytes end, numbers.whole, better = "less" },
+  { "arena, bytes", function(s) return (s.bench or s.entry_info or {}).arena_bytes end, numbers.whole,
+    better = "less" },
   { "packed weights, bytes", function(s) return (s.bench or s.info or {}).weight_bytes end, numbers.whole,
     better = "less" },
   { "parameters", function(s) return s.info and s.info.parameters end, numbers.whole },
@@ -62,7 +63,7 @@ local function ratio_of(measure)
   local ratio = second / first
   local good = (ratio < 1) == (measure.better == "less")
   local matters = measure.better and math.abs(ratio - 1) > 0.02
-  return numbers.short(ratio) .. (matters and (good and " ▲" or " ▼") or "")
+  return numbers.short(ratio) .. (matters and (good and ", better" or ", worse") or "")
 end
 
 --- The table of two subjects { label, bench, info, ... }: columns and rows; a row whose numbers differ is marked. The
@@ -121,7 +122,8 @@ function comparison.bars(all, width)
     most = math.max(most, sums[i])
   end
   local order = table.move(names, 1, #names, 1, {})
-  table.sort(order, function(a, b) return total[a] ~= total[b] and total[a] > total[b] or total[a] == total[b] and a < b end)
+  table.sort(order, function(a, b) return total[a] ~= total[b] and total[a] > total[b] or total[a] == total[b]
+    and a < b end)
   local picture, left, items = svg.picture(width, 0), width > 500 and 130 or 92, {}
   for i = 1, math.min(#order, MOST_PARTS) do items[i] = { class = "t" .. i, text = order[i] } end
   if #order > MOST_PARTS then items[#items + 1] = { class = "t6", text = "others" } end

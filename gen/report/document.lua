@@ -1,8 +1,10 @@
 -- document.lua: a report as one page. It takes subjects, one for each model, length, precision or file of bench, and
 -- leaves out what they have no numbers of.
 --
--- A subject has a label and, as far as there are, name, spec, state (an entry's, after all passes), work (work.of), info,
--- entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst, notes, files
+-- A subject has a label and, as far as there are, name, spec, state (an entry's, after all passes), work (work.of),
+-- info,
+-- entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst, notes,
+-- files
 -- { { name, bytes } }, emitted_bytes, program_bytes, commands, versions { { name, version } }, maps (attention.lua).
 local architecture = require("report.architecture")
 local attention = require("report.attention")
@@ -28,11 +30,13 @@ function document.verdict(subject)
     parts[1] = ("checked: %d tensors, the worst uses %s of its tolerance"):format(check.passed,
       numbers.short(subject.worst.share, 2))
   elseif check then
-    parts[1] = ("differs from the reference: %d of %d comparisons fail"):format(check.failed, check.failed + check.passed)
+    parts[1] = ("differs from the reference: %d of %d comparisons fail"):format(check.failed,
+      check.failed + check.passed)
   end
   if bench then
     parts[#parts + 1] = ("%s%s"):format(numbers.time(bench.ms_median),
-      type(bench.roof_fraction) == "number" and ", " .. numbers.short(bench.roof_fraction, 2) .. " of what this machine can" or "")
+      type(bench.roof_fraction) == "number" and ", " .. numbers.short(bench.roof_fraction, 2)
+        .. " of what this machine can" or "")
   else
     parts[#parts + 1] = "not timed"
   end
@@ -65,16 +69,20 @@ local function summary_facts(subject)
     { "precision", bench and bench.precision or "f32" },
     { "target", ("%s, %d thread%s"):format(info.target, info.threads, info.threads == 1 and "" or "s") },
     { "work of a call", number_fact("flops", entry.flops, numbers.flops(entry.flops)) },
-    { "memory", { html = value("weight_bytes", info.weight_bytes, numbers.bytes(info.weight_bytes)) .. " of packed weights, "
+    { "memory", { html = value("weight_bytes", info.weight_bytes, numbers.bytes(info.weight_bytes))
+      .. " of packed weights, "
       .. value("arena_bytes", entry.arena_bytes, numbers.bytes(entry.arena_bytes)) .. " a context" } },
   }
   if bench then
-    rows[#rows + 1] = { "time of a call", { html = ("median %s ms, least %s, p95 %s, p99 %s; %s GFLOP/s, %s of the roof"):format(
-      value("ms_median", bench.ms_median, numbers.short(bench.ms_median)), value("ms_min", bench.ms_min,
-        numbers.short(bench.ms_min)), value("ms_p95", bench.ms_p95, numbers.short(bench.ms_p95)),
-      value("ms_p99", bench.ms_p99, numbers.short(bench.ms_p99)), value("gflops", bench.gflops, numbers.short(bench.gflops)),
-      value("roof_fraction", bench.roof_fraction, numbers.short(bench.roof_fraction))) } }
-    rows[#rows + 1] = { "opening", ("%s; the first call %s"):format(numbers.time(bench.open_ms), numbers.time(bench.first_ms)) }
+    local texts = {}
+    for i, key in ipairs { "ms_median", "ms_min", "ms_p95", "ms_p99", "gflops", "roof_fraction" } do
+      texts[i] = bench[key] and value(key, ("%.17g"):format(bench[key]), numbers.short(bench[key])) or "–"
+    end
+    rows[#rows + 1] = { "time of a call",
+      { html = ("median %s ms, least %s, p95 %s, p99 %s; %s GFLOP/s, %s of the roof")
+      :format(table.unpack(texts)) } }
+    rows[#rows + 1] = { "opening", ("%s; the first call %s"):format(numbers.time(bench.open_ms),
+      numbers.time(bench.first_ms)) }
   end
   local texts = {}
   for i, each in ipairs(subject.versions or {}) do texts[i] = each.name .. " " .. each.version end
@@ -134,14 +142,17 @@ local function architecture_part(subject)
   return html .. page.figure("Which query sees which key", function(width) return masks.picture(shown, width) end,
     escape("Queries go down, keys across. " .. (emitted == all and seen == all and "Every query sees every key."
       or ("%s of all scores are in blocks that are emitted, %s are seen. What is grey costs nothing; what is light is "
-        .. "computed, then masked element by element."):format(numbers.percent(emitted / all), numbers.percent(seen / all)))), page.table(masks.columns, masks.rows(shown)))
+        .. "computed, then masked element by element."):format(numbers.percent(emitted / all),
+          numbers.percent(seen / all)))), page.table(masks.columns, masks.rows(shown)))
 end
 
 local function roofline_part(all)
   local timed = {}
   for _, subject in ipairs(all) do
     local points = roofline.points(subject)
-    if #points > 0 then timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench } end
+    if #points > 0 and subject.bench.roof_gflops > 0 then
+      timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench }
+    end
   end
   if #timed == 0 then return nil end
   local first, largest = timed[1], timed[1].points[1]
@@ -149,10 +160,11 @@ local function roofline_part(all)
   local columns = roofline.columns
   if #timed > 1 then columns = { { "of", words = true }, table.unpack(columns) } end
   return page.figure("Roofline", function(width) return roofline.picture(timed, width) end,
-    escape(("Each point is an operation, all layers together; its area is its share of the time. The level line is the best "
-      .. "rate of kernels here (%s GFLOP/s), the slope what memory gives; a point above the slope has its operands in a cache. "
-      .. "%s takes most of the time, %s of it, at %s of the roof. Row operations are counted by their additions, "
-      .. "multiplications and polynomials."):format(numbers.short(first.bench.roof_gflops), largest.name,
+    escape(("Each point is an operation, all layers together; its area is its share of the time. The level line is "
+      .. "the best rate of kernels here (%s GFLOP/s), the slope what memory gives; a point above the slope has its "
+      .. "operands in a cache. %s takes most of the time, %s of it, at %s of the roof. Row operations are counted by "
+      .. "their additions, multiplications and polynomials."):format(numbers.short(first.bench.roof_gflops),
+        largest.name,
       numbers.percent(largest.share), numbers.short(largest.gflops / first.bench.roof_gflops, 2))),
     page.table(columns, roofline.rows(timed)))
 end
@@ -165,70 +177,92 @@ local function group_rows(list, total)
   return rows
 end
 
+local function thread_figure(bench)
+  local list, phases = time.threads(bench.profile, bench.threads)
+  local lanes, working = {}, 0
+  for i, each in ipairs(list) do
+    if each.busy > 0 then working = working + 1 end
+    lanes[i] = { each.thread == 0 and "caller" or "thread " .. each.thread, tostring(#each.parts),
+      numbers.short(each.busy), numbers.short(each.waiting), numbers.percent(each.waiting / bench.profile.call_us) }
+  end
+  local caption = ("The fastest profiled call, %s: %d phase%s with a barrier behind each. Where a lane is dashed, a "
+    .. "thread waits for the others, or has nothing to do."):format(numbers.time(bench.profile.call_us / 1000), phases,
+    phases == 1 and "" or "s")
+  if working < bench.threads then
+    caption = caption .. (" Only %d of %d threads had a core in time."):format(working, bench.threads)
+  end
+  return page.figure("Threads side by side", function(width)
+    return time.thread_lanes(bench.profile, bench.threads, width)
+  end, escape(caption), page.table({ { "thread", words = true }, { "parts" }, { "works, µs" }, { "waits, µs" },
+    { "waits" } }, lanes))
+end
+
+local function bars_figure(bench, sections)
+  local total, by_op = bench.profile.profiled_ms, {}
+  for i, row in ipairs(bench.profile.ops) do by_op[i] = row end
+  table.sort(by_op, function(a, b) return a.ms > b.ms end)
+  local most = {}
+  for i = 1, math.min(2, #by_op) do most[i] = ("%s in %s"):format(numbers.percent(by_op[i].share), by_op[i].name) end
+  local caption = ("A call spends %s. Times are medians of profiled calls, which take %s altogether; without the "
+    .. "clock a "
+    .. "call takes %s."):format(table.concat(most, ", "), numbers.time(total), numbers.time(bench.ms_median))
+  if bench.threads > 1 then
+    caption = caption .. " They are the caller's: an operation's time has what it waits for the others behind it."
+  end
+  return page.figure("Time by layer", function(width) return time.bars(sections, width) end, escape(caption),
+    page.table({ { "section", words = true }, { "ms" }, { "share" } }, group_rows(sections, total))
+      .. page.table({ { "operation", words = true }, { "ms" }, { "share" } }, group_rows(bench.profile.ops, total)))
+end
+
+local function strip_figure(section)
+  local rows = {}
+  for i, each in ipairs(section.list) do
+    rows[i] = { each.work.name, each.work.op.op, numbers.short(each.ms),
+      each.work.fused and each.work.fused.result.name or "" }
+  end
+  return page.figure("One layer in order of execution", function(width) return time.strip(section, width) end,
+    escape(("From the first operation of %s to the last; a piece is as wide as it lasts. Operations on another's tile "
+      .. "are in its piece."):format(section.name)),
+    page.table({ { "tensor", words = true }, { "operation", words = true }, { "ms" },
+      { "in the piece of", words = true } }, rows))
+end
+
+local function percentile_figure(bench)
+  local list, rows = bench.ms_percentiles, {}
+  for i, ms in ipairs(list) do
+    rows[i] = { ("%d%%"):format((i - 1) * 100 // (#list - 1)), numbers.short(ms, 4) }
+  end
+  return page.figure("Percentiles of calls", function(width) return time.percentiles(bench, width) end,
+    escape(("%d samples: half take no longer than %s, 95 of 100 no longer than %s; the longest took %s. A flat line "
+      .. "means that calls are alike; a steep end, that other work disturbed some."):format(bench.reps,
+      numbers.time(bench.ms_median), numbers.time(bench.ms_p95), numbers.time(list[#list]))),
+    page.table({ { "of calls", words = true }, { "ms, at most" } }, rows))
+end
+
+local function bound_figure(bench, list)
+  local rows = {}
+  for i, each in ipairs(list) do
+    rows[i] = { each.role, tostring(each.count), numbers.short(each.ms), numbers.short(each.bound),
+      numbers.percent(each.bound / each.ms) }
+  end
+  return page.figure("Bound against measured", function(width) return time.bound_bars(list, width) end,
+    escape(("The bound is the time that the best tiles and row operations would take, each by itself: %s in all, %s of "
+      .. "the %s of a call. A short lower bar is a part that could be faster; above 100%% a part is faster in the "
+        .. "model "
+      .. "than by itself."):format(numbers.time(bench.bound_ms), numbers.percent(bench.bound_fraction),
+      numbers.time(bench.ms_median))),
+    page.table({ { "operation", words = true }, { "times" }, { "ms" }, { "bound, ms" }, { "bound / ms" } }, rows))
+end
+
 local function time_part(subject)
   local bench = subject.bench
   if not bench or not bench.profile or not subject.work then return nil end
-  local sections, parts = time.sections(subject), {}
-  local total = bench.profile.profiled_ms
-  local by_op = {}
-  for i, row in ipairs(bench.profile.ops) do by_op[i] = row end
-  table.sort(by_op, function(a, b) return a.ms > b.ms end)
-  parts[#parts + 1] = page.figure("Time by layer", function(width) return time.bars(sections, width) end,
-    escape(("%s takes %s of a call, %s %s. Times are medians of profiled calls, which take %s altogether; without the "
-      .. "clock a call takes %s."):format(by_op[1].name, numbers.percent(by_op[1].share),
-      by_op[2] and by_op[2].name or "the rest", numbers.percent(by_op[2] and by_op[2].share or 0), numbers.time(total),
-      numbers.time(bench.ms_median))),
-    page.table({ { "section", words = true }, { "ms" }, { "share" } }, group_rows(sections, total))
-      .. page.table({ { "operation", words = true }, { "ms" }, { "share" } }, group_rows(bench.profile.ops, total)))
-  local longest = time.longest(sections)
-  local rows = {}
-  for i, each in ipairs(longest.list) do
-    rows[i] = { each.work.name, each.work.op.op, numbers.short(each.ms), each.work.fused and each.work.fused.result.name or "" }
-  end
-  parts[#parts + 1] = page.figure("One layer in order of execution", function(width) return time.strip(longest, width) end,
-    escape(("%s from its first operation to its last; a piece is as wide as it lasts. Operations on another's tile are in "
-      .. "its piece."):format(longest.name)),
-    page.table({ { "tensor", words = true }, { "operation", words = true }, { "ms" }, { "in the piece of", words = true } },
-      rows))
-  if bench.ms_percentiles then
-    local list = {}
-    for i, ms in ipairs(bench.ms_percentiles) do
-      list[i] = { ("%d%%"):format((i - 1) * 100 // (#bench.ms_percentiles - 1)), numbers.short(ms, 4) }
-    end
-    parts[#parts + 1] = page.figure("Percentiles of calls", function(width) return time.percentiles(bench, width) end,
-      escape(("%d samples: half take no longer than %s, 95 of 100 no longer than %s; the longest took %s. A flat line means "
-        .. "that calls are alike; a steep end, that other work disturbed some."):format(bench.reps,
-        numbers.time(bench.ms_median), numbers.time(bench.ms_p95),
-        numbers.time(bench.ms_percentiles[#bench.ms_percentiles]))),
-      page.table({ { "of calls", words = true }, { "ms, at most" } }, list))
-  end
-  if bench.profile.parts then
-    local list, phases = time.threads(bench.profile)
-    local lanes = {}
-    for i, each in ipairs(list) do
-      lanes[i] = { each.thread == 0 and "caller" or "thread " .. each.thread, tostring(#each.parts),
-        numbers.short(each.busy), numbers.short(each.waiting), numbers.percent(each.waiting / bench.profile.call_us) }
-    end
-    parts[#parts + 1] = page.figure("Threads side by side", function(width) return time.thread_lanes(bench.profile, width) end,
-      escape(("The fastest profiled call, %s: %d phase%s with a barrier behind each, done by %d thread%s. Dashed: a thread "
-        .. "waits for the others, or has nothing to do.%s"):format(numbers.time(bench.profile.call_us / 1000), phases,
-        phases == 1 and "" or "s", #list, #list == 1 and "" or "s", #list < bench.threads and " The caller worked alone: the others were not given a "
-        .. "core in time." or "")),
-      page.table({ { "thread", words = true }, { "parts" }, { "works, µs" }, { "waits, µs" }, { "waits" } }, lanes))
-  end
-  local rows_of_bound = time.against_bound(subject)
-  if #rows_of_bound > 0 and type(bench.bound_ms) == "number" then
-    local list = {}
-    for i, each in ipairs(rows_of_bound) do
-      list[i] = { each.role, tostring(each.count), numbers.short(each.ms), numbers.short(each.bound),
-        numbers.percent(each.bound / each.ms) }
-    end
-    parts[#parts + 1] = page.figure("Bound against measured", function(width) return time.bound_bars(rows_of_bound, width) end,
-      escape(("The bound is the time that the best tiles and row operations would take, each by itself: %s in all, %s of the "
-        .. "%s of a call. A short lower bar is a part that could be faster."):format(numbers.time(bench.bound_ms),
-        numbers.percent(bench.bound_fraction), numbers.time(bench.ms_median))),
-      page.table({ { "operation", words = true }, { "times" }, { "ms" }, { "bound, ms" }, { "bound / ms" } }, list))
-  end
+  local sections = time.sections(subject)
+  local parts = { bars_figure(bench, sections), strip_figure(time.longest(sections)) }
+  if bench.ms_percentiles then parts[#parts + 1] = percentile_figure(bench) end
+  if bench.profile.parts then parts[#parts + 1] = thread_figure(bench) end
+  local list = time.against_bound(subject)
+  if #list > 0 and type(bench.bound_ms) == "number" then parts[#parts + 1] = bound_figure(bench, list) end
   return table.concat(parts, "\n")
 end
 
@@ -239,13 +273,17 @@ local function memory_part(subject)
   for i, item in ipairs(map.peak.list) do
     if i <= 6 then names[i] = ("%s (%s)"):format(item.name, numbers.bytes(item.bytes)) end
   end
-  local text = ("The arena has %s. Most is live at step %d: %s, made of %s%s. "):format(numbers.bytes(map.bytes), map.peak.step,
+  local text = ("The arena has %s. Most is live at step %d: %s, made of %s%s. "):format(numbers.bytes(map.bytes),
+    map.peak.step,
     numbers.bytes(map.peak.bytes), table.concat(names, ", "),
     #map.peak.list > 6 and (" and %d more"):format(#map.peak.list - 6) or "")
-  if map.threads > 1 then text = text .. ("Each of %d workers has a part of its own; the first is drawn. "):format(map.threads) end
+  if map.threads > 1 then text = text
+    .. ("Each of %d workers has a part of its own; the first is drawn. "):format(map.threads) end
   local html = page.figure("Memory map", function(width) return memory.picture(map, width) end,
-    escape(text .. "A tensor's rectangle lies where its bytes lie, as long as it is needed; free space above one another is reuse."),
-    page.table(memory.columns, rows, left_out > 0 and ("the first %d by offset; %d more"):format(#rows, left_out) or nil))
+    escape(text .. "A tensor's rectangle lies where its bytes lie, as long as it is needed; what makes the peak is "
+      .. "darker."),
+    page.table(memory.columns, rows, left_out > 0 and ("the first %d by offset; %d more"):format(#rows, left_out)
+      or nil))
   local weights, bytes, parameters = memory.weights(subject.state), 0, 0
   local list = {}
   for i, row in ipairs(weights) do
@@ -266,12 +304,14 @@ local function exactness_part(subject)
   local exact, end_to_end = 0, nil
   for _, row in ipairs(rows) do if row.error == 0 then exact = exact + 1 end end
   for _, row in ipairs(others) do
-    if row.name:find("end to end", 1, true) and (not end_to_end or row.share > end_to_end.share) then end_to_end = row end
+    if row.name:find("end to end", 1, true) and (not end_to_end
+      or row.share > end_to_end.share) then end_to_end = row end
   end
-  local caption = ("%d tensors against a reference that computes in double, each from its own operands; a dash is what the "
-    .. "tensor is allowed, a dot its worst element. %d are exact. "):format(#rows, exact)
+  local caption = ("%d tensors against a reference that computes in double, each from its own operands; a dash is "
+    .. "what the tensor is allowed, a dot its worst element. %d are exact. "):format(#rows, exact)
   if end_to_end then
-    caption = caption .. ("End to end, the outputs use at most %s of their tolerance."):format(numbers.short(end_to_end.share, 2))
+    caption = caption .. ("End to end, the outputs use at most %s of their "
+      .. "tolerance."):format(numbers.short(end_to_end.share, 2))
   end
   return page.figure("Errors beside tolerances", function(width)
     return exactness.picture({ { label = subject.label, rows = rows } }, width)
@@ -283,10 +323,11 @@ local function comparison_part(all)
   local html
   if #all == 2 then
     html = page.table(comparison.pair(all))
-      .. '<p class="soft">Rows in bold differ. ▲ better than the first, ▼ worse, beyond two per cent.</p>'
+      .. '<p class="soft">Rows in bold differ. Better and worse: by more than two per cent.</p>'
   else
     local columns, rows, same = comparison.several(all)
-    html = page.table(columns, rows) .. "<details><summary>What is the same of all</summary>" .. page.facts(same) .. "</details>"
+    html = page.table(columns, rows) .. "<details><summary>What is the same of all</summary>" .. page.facts(same)
+      .. "</details>"
   end
   if #comparison.operations(all) == 0 then return html end
   local operation_columns, operation_rows = comparison.operation_table(all)

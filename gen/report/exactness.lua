@@ -51,7 +51,8 @@ function exactness.picture(all, width)
     items[#items + 1] = { class = "k2", text = "failed", shape = "diamond" }
     items[#items + 1] = { class = "plain", text = "exact", shape = "circle" }
   else
-    for i, each in ipairs(all) do items[#items + 1] = { class = "k" .. (i - 1) % 6 + 1, text = each.label, shape = "circle" } end
+    for i, each in ipairs(all) do items[#items + 1] = { class = "k" .. (i - 1) % 6 + 1, text = each.label,
+      shape = "circle" } end
   end
   local top = picture:legend(6, 14, items) + 44
   local left, right, bottom = 58, width - 14, top + 230
@@ -60,7 +61,8 @@ function exactness.picture(all, width)
   local y = svg.log(least / 2, most * 2, bottom - 26, top, 6)
   picture:axis_x({ r0 = left, r1 = right, ticks = x.ticks, at = function(_, v) return x:at(v) end }, bottom,
     "tensor, in order of execution", numbers.tick)
-  picture:axis_y(y, left, "error of the worst element, and what it may be", function(v) return ("%.0e"):format(v) end, right)
+  picture:axis_y(y, left, "error of the worst element, and what it may be", function(v) return ("%.0e"):format(v) end,
+    right)
   picture:text(left - 7, zero + 4, "0", { anchor = "end", class = "soft", optional = true })
   picture:line(left, bottom - 18, right, bottom - 18, "dash")
   local half = math.max(1.5, math.min(7, (right - left) / count * 0.35))
@@ -77,13 +79,15 @@ function exactness.picture(all, width)
       local place = row.error > 0 and row.error < math.huge and y:at(row.error) or row.error == 0 and zero or top
       if not row.passed then picture:diamond(at, place, 6, "k2", tip)
       elseif row.error == 0 then picture:circle(at, place, 2.6, "plain", tip)
-      else picture:circle(at, place, count > 300 and 2 or 3.2, "k" .. (#all > 1 and (number_of - 1) % 6 + 1 or 1), tip) end
+      else picture:circle(at, place, count > 300 and 2 or 3.2, "k" .. (#all > 1 and (number_of - 1) % 6 + 1 or 1),
+        tip) end
       if row.share > worst.share then worst = { share = row.share, x = at, y = place, name = row.name } end
     end
   end
   if worst.name then
     picture:circle(worst.x, worst.y, 7, "mark")
-    picture:text(right, top - 24, ("circled: %s, %s of its tolerance"):format(worst.name, numbers.short(worst.share, 2)),
+    picture:text(right, top - 24, ("circled: %s, %s of its tolerance"):format(worst.name, numbers.short(worst.share,
+      2)),
       { anchor = "end", class = "strong", width = right - left })
   end
   picture.height = bottom + 42
@@ -99,7 +103,8 @@ function exactness.table(check)
   for _, list in ipairs(table.pack(exactness.rows(check))) do
     for _, row in ipairs(list) do
       rows[#rows + 1] = { row.name, row.op or "", numbers.short(row.error), numbers.short(row.allowed),
-        numbers.short(row.share, 2), numbers.short(row.max_abs), numbers.short(row.rel_l2), row.passed and "ok" or "FAIL",
+        numbers.short(row.share, 2), numbers.short(row.max_abs), numbers.short(row.rel_l2), row.passed and "ok"
+          or "FAIL",
         differs = not row.passed or nil }
     end
   end

@@ -8,7 +8,8 @@ local svg = require("report.svg")
 
 local masks = {}
 
---- The attentions of an entry that differ, in order: { region, name, queries, keys, blocks, emitted, visible, at_run_time,
+--- The attentions of an entry that differ, in order: { region, name, queries, keys, blocks, emitted, visible,
+-- at_run_time,
 --- layers = how many attentions are like it }. emitted and visible are counts of scores.
 function masks.of(entry)
   local list, at = {}, {}
@@ -82,6 +83,7 @@ end
 --- tip. Returns its width and height.
 function masks.draw(picture, one, x, y, side)
   local largest = math.max(one.queries, one.keys)
+  if one.visible == one.queries * one.keys then side = side / 2 end -- nothing to see but that all is seen
   local width = math.max(24, side * one.keys / largest)
   local height = math.max(24, side * one.queries / largest)
   local from_query, from_key = one.from_query or 0, one.from_key or 0
@@ -122,7 +124,8 @@ local function middle_of(one)
   return middle
 end
 
---- The figure's picture for one width: all masks, side by side; those with many small blocks with some of them enlarged.
+--- The figure's picture for one width: all masks, side by side; those with many small blocks with some of them
+-- enlarged.
 function masks.picture(list, width)
   local panels = {}
   for _, one in ipairs(list) do

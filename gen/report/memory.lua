@@ -30,7 +30,8 @@ local function steps_of(program)
   return first, last, count
 end
 
---- The map of an entry's shipped program: { items = { name, names, offset, bytes, first, last, kind, own }, bytes, steps,
+--- The map of an entry's shipped program: { items = { name, names, offset, bytes, first, last, kind, own }, bytes,
+-- steps,
 --- peak = { step, bytes, names }, live_bytes, threads }. Of parts that each worker has for itself the first is drawn.
 function memory.map(entry)
   local program = entry.programs[1]
@@ -72,11 +73,11 @@ local MOST_RECTS = 600
 
 --- Draws a map for one width.
 function memory.picture(map, width)
-  local left, right, top = 62, width - 14, 52
+  local left, right = 62, width - 14
   local picture = svg.picture(width, 0)
   local items = {}
   for i, text in ipairs(memory.kinds) do items[i] = { class = "t" .. i, text = text } end
-  top = picture:legend(6, 14, items) + 42
+  local top = picture:legend(6, 14, items) + 42
   local height = 300
   local x = svg.linear(0, map.steps, left, right, 5)
   local y = svg.linear(0, math.max(1, map.bytes), top, top + height, 6)
@@ -177,7 +178,8 @@ function memory.weight_bars(rows, width)
       local bytes = row.kinds[kind]
       if bytes then
         local w = bytes / most * (x.r1 - left)
-        picture:rect(from, y, w, 18, "t" .. kind, ("%s, %s: %s"):format(row.name, weight_kinds[kind], numbers.bytes(bytes)))
+        picture:rect(from, y, w, 18, "t" .. kind, ("%s, %s: %s"):format(row.name, weight_kinds[kind],
+          numbers.bytes(bytes)))
         from = from + w
       end
     end

@@ -24,6 +24,7 @@ nav a{margin-right:.9rem;white-space:nowrap;display:inline-block}
 .verdict{font-size:1.15rem;border-left:5px solid var(--k3);background:var(--panel);padding:.6rem .9rem;margin:1rem 0}
 .verdict.bad{border-color:var(--k2)}
 .soft{color:var(--soft)}
+code,p,dd,li{overflow-wrap:anywhere}
 code,pre{font:.88em/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
 pre{background:var(--panel);padding:.6rem .8rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0}
 figure{margin:1.2rem 0 1.6rem;break-inside:avoid}
@@ -43,13 +44,14 @@ td:first-child,th:first-child,td.words,th.words{text-align:left}
 table.facts td,table.facts th{text-align:left;overflow-wrap:anywhere}
 table.facts th{white-space:nowrap;padding-right:1rem}
 tr.differs td{font-weight:600}
-tr.differs td:last-child{color:var(--k2)}
 .pair{display:flex;flex-wrap:wrap;gap:0 20px}
-svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
+svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}
+svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
 .grid{stroke:var(--line);stroke-width:.7;fill:none}.axis{stroke:var(--soft);stroke-width:1;fill:none}
 .edge{stroke:var(--soft);stroke-width:1.3;fill:none}.roof{stroke:var(--ink);stroke-width:1.8;fill:none}
 .dash{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}
 .lead{stroke:var(--soft);stroke-width:.6}.frame{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
+.peak{fill-opacity:.45;stroke-width:1.8}
 .plain{fill:var(--panel);stroke:var(--line)}.hidden{fill:var(--panel);stroke:var(--line);stroke-width:.7}
 .wait{fill:var(--paper);stroke:var(--soft);stroke-width:.8;stroke-dasharray:2 2}
 .mark{stroke:var(--ink);stroke-width:1.6;fill:none}
@@ -126,9 +128,11 @@ end
 --- A figure. draw(width) returns a finished picture (svg.lua); title: what it is, for screen readers; caption: HTML
 --- that says what to see; numbers: the HTML of a table of the same numbers.
 function page.figure(title, draw, caption, numbers)
+  local table_html = numbers
+    and ("<details><summary>The numbers as a table</summary>%s</details>"):format(numbers) or ""
   return ('<figure><div class="wide">%s</div><div class="narrow">%s</div><div class="tip" aria-live="polite"></div>'
-    .. "<figcaption>%s</figcaption>%s</figure>"):format(draw(page.WIDE):render(title), draw(page.NARROW):render(title),
-    caption, numbers and ("<details><summary>The numbers as a table</summary>%s</details>"):format(numbers) or "")
+    .. "<figcaption><b>%s.</b> %s</figcaption>%s</figure>"):format(draw(page.WIDE):render(title),
+    draw(page.NARROW):render(title), escape(title), caption, table_html)
 end
 
 --- A page of sections { id, title, html }; title and lead (HTML) stand above them.
@@ -143,9 +147,11 @@ function page.document(title, lead, sections, foot)
     '<meta name="viewport" content="width=device-width,initial-scale=1">',
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; '
       .. 'script-src \'unsafe-inline\'; img-src data:">',
-    "<title>" .. escape(title) .. "</title>", '<link rel="icon" href="data:,">', "<style>" .. style_text() .. "</style></head><body>",
+    "<title>" .. escape(title) .. "</title>", '<link rel="icon" href="data:,">', "<style>" .. style_text()
+      .. "</style></head><body>",
     "<header><h1>" .. escape(title) .. "</h1>", lead, "<nav>" .. table.concat(links, " ") .. "</nav></header><main>",
-    table.concat(bodies, "\n"), "</main><footer>" .. foot .. "</footer>", "<script>" .. script .. "</script></body></html>" },
+    table.concat(bodies, "\n"), "</main><footer>" .. foot .. "</footer>", "<script>" .. script
+      .. "</script></body></html>" },
     "\n") .. "\n"
 end
 

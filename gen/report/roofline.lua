@@ -11,7 +11,8 @@ local function radius_of(point) return math.max(3.5, 26 * math.sqrt(point.share)
 
 local shapes = { product = "circle", attention = "diamond", ["row operation"] = "square" }
 
---- The points of a subject: { name, kind, intensity, gflops, share, ms, arithmetic, bytes, count }, those of like layers
+--- The points of a subject: { name, kind, intensity, gflops, share, ms, arithmetic, bytes, count }, those of like
+-- layers
 --- as one. Without a profile there are none.
 function roofline.points(subject)
   local points, profile = {}, subject.bench and subject.bench.profile
@@ -72,7 +73,8 @@ function roofline.picture(all, width)
   local x0, x1, y0 = extent(all, roof)
   local picture = svg.picture(width, height)
   local left, right, bottom, top = 46, width - 14, height - 46, 74
-  local x, y = svg.log(x0, x1, left, right, width > 500 and 6 or 4), svg.log(y0, math.max(roof, peak) * 1.6, bottom, top)
+  local x, y = svg.log(x0, x1, left, right, width > 500 and 6 or 4), svg.log(y0, math.max(roof, peak) * 1.6, bottom,
+    top)
   local items = {}
   for _, kind in ipairs(work.kinds) do
     items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "plain", text = kind, shape = shapes[kind] }
@@ -88,7 +90,8 @@ function roofline.picture(all, width)
     y.r0, y.r1 = y.r0 + below - 44, y.r1 + below - 44
     bottom, top = bottom + below - 44, top + below - 44
   end
-  picture:axis_x(x, bottom, width > 500 and "arithmetic for each byte that must be moved (flop/B)" or "flops for each byte moved", numbers.tick, top)
+  picture:axis_x(x, bottom, width > 500 and "arithmetic for each byte that must be moved (flop/B)"
+    or "flops for each byte moved", numbers.tick, top)
   picture:axis_y(y, left, "GFLOP/s", numbers.tick, right)
   local knee = memory and roof / memory or x0
   picture:line(math.max(left, x:at(math.max(x0, math.min(x1, knee)))), y:at(roof), right, y:at(roof), "roof")
@@ -100,7 +103,7 @@ function roofline.picture(all, width)
     picture:label(x:at(at), y:at(at * memory), 4, ("memory %s GB/s"):format(numbers.short(memory)), { class = "soft" })
   end
   picture:text(right - 4, y:at(roof) - 6, ("kernels %s GFLOP/s"):format(numbers.short(roof)),
-    { anchor = "end", class = "soft", optional = true })
+    { anchor = "end", class = "soft halo", optional = true })
   if peak > 0 then picture:line(left, y:at(peak), right, y:at(peak), "dash") end
   local function colour_of(i)
     return function(point) return #all > 1 and (i - 1) % 6 + 1 or work.colour[point.kind] end
@@ -126,7 +129,8 @@ function roofline.rows(all)
   local rows = {}
   for _, subject in ipairs(all) do
     for _, point in ipairs(subject.points) do
-      local row = { point.name, point.kind, tostring(point.count), numbers.short(point.ms), numbers.percent(point.share),
+      local row = { point.name, point.kind, tostring(point.count), numbers.short(point.ms),
+        numbers.percent(point.share),
         numbers.short(point.arithmetic / 1e6), numbers.short(point.bytes / 1e6), numbers.short(point.intensity),
         numbers.short(point.gflops), numbers.short(point.gflops / subject.bench.roof_gflops, 2) }
       if #all > 1 then table.insert(row, 1, subject.label) end

@@ -75,7 +75,8 @@ local function log10(x) return math.log(x, 10) end
 --- 0 < d0 < d1.
 function svg.log(d0, d1, r0, r1, count)
   if d1 <= d0 then d1 = d0 * 10 end
-  local scale = setmetatable({ d0 = log10(d0), d1 = log10(d1), r0 = r0, r1 = r1, forward = log10, is_log = true }, Scale)
+  local scale = setmetatable({ d0 = log10(d0), d1 = log10(d1), r0 = r0, r1 = r1, forward = log10, is_log = true },
+    Scale)
   local first, last = math.floor(scale.d0), math.floor(scale.d1 + 1e-9)
   local step = math.max(1, math.ceil((last - first + 1) / (count or 6)))
   local factors = scale.d1 - scale.d0 < 3 and { 1, 2, 5 } or { 1 }
@@ -92,7 +93,8 @@ end
 local Picture = {}
 Picture.__index = Picture
 
---- An empty picture of so many units, which are pixels where the page has room. A height of 0: it is set later.
+--- An empty picture of so many units, which are pixels where the page has room. A height of 0: it is set later. Its
+--- elements with tips are in the order of the tabulator key where `tab` is set to "0".
 function svg.picture(width, height)
   return setmetatable({ width = width, height = height, parts = {}, boxes = {}, kept = {} }, Picture)
 end
@@ -105,16 +107,16 @@ end
 
 function Picture:add(text) self.parts[#self.parts + 1] = text end
 
-local function attributes_of(class, tip, key)
+local function attributes_of(class, tip, key, tab)
   local text = class and (' class="%s"'):format(class) or ""
-  if tip then text = text .. ' tabindex="0"' end
+  if tip then text = text .. (' tabindex="%s"'):format(tab or "-1") end
   if key then text = text .. (' data-key="%s"'):format(svg.escape(key)) end
   return text
 end
 
 -- An element with its tip: what the page shows where the reader points at it, taps it or comes to it by keys.
 function Picture:element(name, attributes, class, tip, key)
-  attributes = attributes .. attributes_of(class, tip, key)
+  attributes = attributes .. attributes_of(class, tip, key, self.tab)
   if tip then
     self:add(("<%s%s><title>%s</title></%s>"):format(name, attributes, svg.escape(tip), name))
   else
@@ -139,7 +141,8 @@ end
 
 --- A square on its corner.
 function Picture:diamond(x, y, radius, class, tip)
-  self:element("path", (' d="M%s %sl%s %sl%s %sl%s %sz"'):format(place(x), place(y - radius), place(radius), place(radius),
+  self:element("path", (' d="M%s %sl%s %sl%s %sl%s %sz"'):format(place(x), place(y - radius), place(radius),
+    place(radius),
     place(-radius), place(radius), place(-radius), place(-radius)), class, tip)
 end
 
@@ -270,7 +273,8 @@ end
 
 --- The picture as an element; title: what a screen reader says of it.
 function Picture:render(title)
-  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s">%s</svg>'):format(place(self.width),
+  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="img" '
+    .. 'aria-label="%s">%s</svg>'):format(place(self.width),
     place(self.height), place(self.width), place(self.height), svg.escape(title), table.concat(self.parts, "\n"))
 end
 

@@ -102,8 +102,10 @@ function time.strip(section, width)
       local name = each.work.role
       if svg.text_width(name, 11) + 6 <= w then
         picture:text(x + w / 2, y + 18, name, { anchor = "middle" })
-        picture:text(x + w / 2, y + 32, numbers.time(each.ms), { anchor = "middle", size = 10, class = "soft",
-          width = w - 4 })
+        local takes = numbers.time(each.ms)
+        if svg.text_width(takes, 10) + 4 <= w then
+          picture:text(x + w / 2, y + 32, takes, { anchor = "middle", size = 10, class = "soft" })
+        end
       else
         below[#below + 1] = { x = x + w / 2, text = ("%s %s"):format(name, numbers.time(each.ms)), part = each.ms }
       end
@@ -159,33 +161,36 @@ function time.percentiles(bench, width)
   return picture
 end
 
---- Busy and waiting nanoseconds of the threads of a call: { thread, busy, waiting, parts }, and the phases.
-function time.threads(profile)
-  local list, at, phases = {}, {}, 0
+--- Busy and waiting microseconds of the threads of a call, `count` of them or more: { thread, busy, waiting, parts },
+-- and
+--- how many phases there are.
+function time.threads(profile, count)
+  local list, phases = {}, 0
+  local function thread_of(number)
+    for n = #list, number do list[n + 1] = { thread = n, busy = 0, parts = {} } end
+    return list[number + 1]
+  end
+  thread_of(count - 1)
   for _, part in ipairs(profile.parts or {}) do
-    local thread = at[part.thread]
-    if not thread then
-      thread = { thread = part.thread, busy = 0, parts = {} }
-      at[part.thread], list[#list + 1] = thread, thread
-    end
+    local thread = thread_of(part.thread)
     thread.busy = thread.busy + part.end_us - part.begin_us
     thread.parts[#thread.parts + 1] = part
     phases = math.max(phases, part.phase + 1)
   end
-  table.sort(list, function(a, b) return a.thread < b.thread end)
   for _, thread in ipairs(list) do
     thread.waiting = profile.call_us - thread.busy
-    table.sort(thread.parts, function(a, b) return a.begin_us < b.begin_us end)
+    table.sort(thread.parts, function(x, y) return x.begin_us < y.begin_us end)
   end
   return list, phases
 end
 
 --- Threads side by side: what each did, and where it waited.
-function time.thread_lanes(profile, width)
-  local list = time.threads(profile)
+function time.thread_lanes(profile, count, width)
+  local list = time.threads(profile, count)
   local picture = svg.picture(width, 0)
   local left = 60
-  local y = picture:legend(6, 14, { { class = "t1", text = "works (even phase)" }, { class = "t3", text = "works (odd phase)" },
+  local y = picture:legend(6, 14, { { class = "t1", text = "works (even phase)" }, { class = "t3",
+    text = "works (odd phase)" },
     { class = "wait", text = "waits" } }) + 6
   local x = svg.linear(0, profile.call_us, left, width - 14, 5)
   local top = y
@@ -239,7 +244,7 @@ function time.bound_bars(rows, width)
     picture:rect(left, y, row.ms / most * (x.r1 - left), 10, "t1", tip)
     picture:rect(left, y + 10, row.bound / most * (x.r1 - left), 6, "k6", tip)
     picture:text(left + math.max(row.ms, row.bound) / most * (x.r1 - left) + 5, y + 12,
-      numbers.percent(row.bound / row.ms), { class = "soft" })
+      row.bound < 10 * row.ms and numbers.percent(row.bound / row.ms) or "> 999%", { class = "soft" })
     y = y + 23
   end
   picture:axis_x(x, y, "ms", numbers.tick, top)

@@ -117,7 +117,8 @@ end
 --- What an operation does, whatever its layer: "attn.q" of "l0.attn.q".
 function work.role(name) return (name:gsub("l%d+%.", "", 1)) end
 
---- The operations of an entry in order: { op, name, role, kind, section, arithmetic, bytes, parts, fused = whether it is
+--- The operations of an entry in order: { op, name, role, kind, section, arithmetic, bytes, parts, fused = whether it
+-- is
 --- done on another's tile }.
 function work.of(entry)
   local list, fused = {}, {}

@@ -11,7 +11,7 @@ wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rena
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 
-runtime  := $(filter-out runtime/program/main.c runtime/model/kernels_%.c,$(wildcard runtime/*/*.c))
+runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/kernels_%.c,$(wildcard runtime/*/*.c))
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model

@@ -9,6 +9,8 @@
 
 #include "program/bench.h"
 #include "program/inputs.h"
+#include "measure/bandwidth.h"
+#include "measure/parts.h"
 #include "measure/peak.h"
 #include "measure/roof.h"
 
@@ -94,6 +96,12 @@ Test(bench, profile_groups_in_order) {
   cr_expect_eq(rows[3].least_ms, 7.0);
 }
 
+/* One phase of two parts, by two threads; times in nanoseconds. */
+static attn2c_record parts = {.count = 2,
+                              .begin = 1000.0,
+                              .end = 6000.0,
+                              .list = {{0, 1, 1, 1500.0, 3500.0}, {0, 0, 0, 1250.0, 5000.0}}};
+
 static char *report(double roof, attn2c_report_format format) {
   static const attn2c_descriptor model = {
       .name = "a,\"b", .target = "avx2", .tensors = tensors, .threads = 2, .arena_floats = 10};
@@ -105,6 +113,9 @@ static char *report(double roof, attn2c_report_format format) {
                                       .entry = &entry,
                                       .provider = "c",
                                       .ms = {20.0, 19.0, 0.5, 21.0, 22.0},
+                                      .percentiles = {19.0, 19.25},
+                                      .bandwidth = 12.5,
+                                      .parts = &parts,
                                       .repetitions = 9,
                                       .calls = 1,
                                       .roof = roof,
@@ -132,6 +143,23 @@ Test(bench, report_says_the_rate_beside_the_roof) {
   expect_part(200.0, ATTN2C_FORMAT_JSON, "\"flops\": 2000000000");
   expect_part(200.0, ATTN2C_FORMAT_CSV,
               "\n\"a,\"\"b\",forward,2,avx2,f32,20,19,0.5,21,22,9,2000000000,100,200,0.5,400,40,0,0,");
+}
+
+Test(bench, json_has_percentiles_the_rate_of_memory_and_who_did_what) {
+  expect_part(200.0, ATTN2C_FORMAT_JSON, "\"ms_percentiles\": [19.0, 19.25, 0.0");
+  expect_part(200.0, ATTN2C_FORMAT_JSON, "\"memory_gb_per_s\": 12.5");
+  expect_part(200.0, ATTN2C_FORMAT_JSON, "\"call_us\": 5.0");
+  expect_part(200.0, ATTN2C_FORMAT_JSON,
+              "\"parts\": [{\"phase\": 0, \"part\": 1, \"thread\": 1, \"begin_us\": 0.5, \"end_us\": 2.5}, "
+              "{\"phase\": 0, \"part\": 0, \"thread\": 0, \"begin_us\": 0.25, \"end_us\": 4.0}]");
+  expect_part(200.0, ATTN2C_FORMAT_MD, "\nmemory is read at 12.5 GB/s\n");
+}
+
+Test(bench, memory_is_read_at_some_rate) {
+  for (int threads = 1; threads <= 2; threads++) {
+    const double rate = attn2c_bandwidth(threads);
+    cr_expect(isfinite(rate) && rate > 0.0, "%g", rate);
+  }
 }
 
 Test(bench, profile_of_each_result_is_for_machines) {

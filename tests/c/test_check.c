@@ -294,11 +294,13 @@ Test(check, json) {
                      json_integer_value(json_object_get(root, "failed")),
                  12);
     json_t *q = json_array_get(rows, 0);
-    const char *const keys[] = {"name",  "shape",    "max_abs", "max_rel", "rel_l2",
-                                "worst", "expected", "got",     "passed"};
+    const char *const keys[] = {"name",     "shape", "max_abs", "max_rel", "rel_l2", "worst",
+                                "expected", "got",   "passed",  "share",   "op"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
       cr_assert_not_null(json_object_get(q, keys[i]), "%s", keys[i]);
     cr_assert_eq(json_is_true(json_object_get(q, "passed")), !wrong);
+    cr_assert_str_eq(json_string_value(json_object_get(q, "op")), "linear");
+    cr_assert(json_is_null(json_object_get(json_array_get(rows, 11), "op")), "a comparison of outputs");
     cr_assert_eq(first != NULL, wrong);
     /* A NaN is a string: JSON has no number for it. */
     if (wrong) cr_assert_str_eq(json_string_value(json_object_get(first, "got")), "nan");

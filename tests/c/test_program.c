@@ -459,10 +459,10 @@ Test(program, checks_against_the_reference) {
 
 Test(program, benches_with_exactly_these_keys) {
   static const char *const keys[] = {
-      "model",       "entry",        "threads", "target",     "ms_median",   "ms_min",
-      "ms_sd",       "reps",         "flops",   "gflops",     "roof_gflops", "roof_fraction",
-      "arena_bytes", "weight_bytes", "kernels", "open_ms",    "first_ms",    "open_peak_bytes",
-      "precision",   "ms_p95",       "ms_p99",  "peak_gflops"};
+      "model",          "entry",        "threads", "target",  "ms_median",   "ms_min",
+      "ms_sd",          "reps",         "flops",   "gflops",  "roof_gflops", "roof_fraction",
+      "arena_bytes",    "weight_bytes", "kernels", "open_ms", "first_ms",    "open_peak_bytes",
+      "ms_percentiles", "precision",    "ms_p95",  "ms_p99",  "peak_gflops"};
   cr_expect_eq(program("bench -r 3 -o json"), 0, "%s", err);
   json_t *row = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
   cr_assert_not_null(row, "%s", out);

@@ -2,6 +2,7 @@
  * before it ends, whoever runs what; in the child of a fork, for callers that change, and where others are
  * put aside in the middle of a part. */
 #define _DEFAULT_SOURCE
+#include "measure/parts.h"
 #include "model/team.h"
 
 #include <criterion/criterion.h>
@@ -166,4 +167,39 @@ Test(team, threads_take_no_signals) {
     cr_assert_eq(sigismember(&before, signal), sigismember(&after, signal));
     if (signal != SIGKILL && signal != SIGSTOP) cr_assert(sigismember(&seen, signal), "signal %d", signal);
   }
+}
+
+static attn2c_record history;
+
+Test(team, records_who_did_which_part_when) {
+  attn2c_team *team = attn2c_team_make(2, 2);
+  static record r;
+  r.parts = 2;
+  r.caller = pthread_self();
+  attn2c_record_calls(&history);
+  attn2c_team_run_recorded(team, note, &r, 3, 2);
+  static record again;
+  again.parts = 2;
+  again.caller = pthread_self();
+  attn2c_team_run_recorded(team, note, &again, 2, 2);
+  attn2c_record_calls(NULL);
+  cr_assert_eq(history.count, 10);
+  int done[5][2] = {{0}};
+  for (int i = 0; i < history.count; i++) {
+    const attn2c_recorded_part *part = &history.list[i];
+    cr_assert(part->phase >= 0 && part->phase < 5 && part->part >= 0 && part->part < 2);
+    cr_expect(part->thread == 0 || part->thread == 1);
+    cr_expect_leq(part->begin, part->end);
+    done[part->phase][part->part]++;
+    for (int j = 0; j < i; j++)
+      if (history.list[j].phase < part->phase) cr_expect_leq(history.list[j].end, part->begin);
+  }
+  for (int phase = 0; phase < 5; phase++)
+    for (int part = 0; part < 2; part++) cr_expect_eq(done[phase][part], 1);
+  static record third;
+  third.parts = 2;
+  third.caller = pthread_self();
+  attn2c_team_run_recorded(team, note, &third, 1, 2);
+  cr_expect_eq(history.count, 10, "nothing is recorded that was not asked for");
+  attn2c_team_end(team);
 }

@@ -616,4 +616,28 @@ of("runtime/program/text_answer.c", "c:text_program") {
     filter = "text_program/a_span*", wrong = "an answer may begin at the row of no answer" },
 }
 
+of("gen/report/svg.lua", spec .. "report/svg_spec.lua") {
+  { name = "report_markup", old = '["<"] = "&lt;", ', new = "",
+    filter = "escaped", wrong = "names are markup on a page" },
+  { name = "report_labels", old = "if overlap(box, other) then return false end", new = "",
+    filter = "labels", wrong = "labels lie on one another" },
+}
+
+of("gen/report/work.lua", spec .. "report/pictures_spec.lua") {
+  { name = "report_bytes", old = "if not group.made[tensor] then", new = "do", filter = "work",
+    wrong = "what stays on a tile counts as moved" },
+  { name = "report_bound", old = " / 1000 / workers", new = " / 1000", filter = "work",
+    wrong = "the bound of an operation is not divided among workers" },
+}
+
+of("gen/report/masks.lua", spec .. "report/pictures_spec.lua") {
+  { name = "report_masks", old = "query + one.offset\n", new = "query\n", filter = "masks",
+    wrong = "masks of models with a past are drawn as if there were none" },
+}
+
+of("gen/report/memory.lua", spec .. "report/pictures_spec.lua") {
+  { name = "report_peak", old = "change[item.last + 1] = (change[item.last + 1] or 0) - item.bytes",
+    new = "", filter = "memory map", wrong = "the peak has tensors that are gone" },
+}
+
 return list

@@ -59,7 +59,8 @@ local function tool(name, prefixes)
 end
 
 --- { compiler, cflags, ldflags: lists of words; ar, objcopy: words; machine: the processor that code is made for, as a
---- triple begins; is_gcc; version: a line; identity: a text; libraries(name): a text that changes with the files of -lNAME }, of CC,
+--- triple begins; is_gcc; version: a line; identity: a text; libraries(name): a text that changes with the files of
+-- -lNAME }, of CC,
 --- ATTN2C_CFLAGS, ATTN2C_LDFLAGS, and CROSS, the prefix of other compilers (aarch64-linux-gnu-). environment:
 --- os.getenv, but in tests. Faults: io where there is no such compiler.
 function toolchain.new(environment)

@@ -21,7 +21,8 @@ function maps.wanted(arguments)
   if arguments.attention and not given then
     faults.raise("usage", "--attention: what do heads look at? --text or --input is needed, too")
   end
-  if arguments.text and #(arguments.input or {}) > 0 then faults.raise("usage", "--text and --input exclude each other") end
+  if arguments.text and #(arguments.input or {}) > 0 then faults.raise("usage",
+    "--text and --input exclude each other") end
   return given
 end
 
@@ -154,7 +155,8 @@ local function compile_tool(root, folder)
   local path = folder .. "/pictures"
   local list = table.move(tools.compiler, 1, #tools.compiler, 1, {})
   table.move(tools.cflags, 1, #tools.cflags, #list + 1, list)
-  for _, word in ipairs { "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o", path } do list[#list + 1] = word end
+  for _, word in ipairs { "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o",
+    path } do list[#list + 1] = word end
   table.move(tools.ldflags, 1, #tools.ldflags, #list + 1, list)
   list[#list + 1] = "-lpng"
   local child = process.run { words = list, gather = "all" }
@@ -180,7 +182,8 @@ function maps.write(root, result, name, folder)
   local tool = compile_tool(root, work)
   files.write(work .. "/from", table.concat(parts))
   local child = process.run { words = { "./" .. tool, work .. "/from", work .. "/to" }, gather = "all" }
-  if child.code ~= 0 then faults.raise("machine", "--attention: " .. (child.errors:match("[^\n]+") or "no pictures")) end
+  if child.code ~= 0 then faults.raise("machine", "--attention: " .. (child.errors:match("[^\n]+")
+    or "no pictures")) end
   local text, list, at = files.read(work .. "/to"), {}, 1
   for i, each in ipairs(names) do
     local bytes, first = text:match("^(%d+)\n()", at)

@@ -28,7 +28,7 @@ describe("overrides", function()
   end)
 
   it("take lists only where they are asked for", function()
-    assert.same({ '"seq=1,2": a list of values, which only bench takes' },
+    assert.same({ '"seq=1,2": a list of values, which only bench and report take' },
       helper.fault(overrides.check, { "seq=1,2" }, false).lines)
     assert.is_nil(helper.fault(overrides.check, { "seq=1,2" }, true))
     assert.is_nil(helper.fault(overrides.check, { "mask={window={1,2}}" }, false))

@@ -51,6 +51,9 @@ describe("work", function()
     assert.equal(2 * 32 * 32 * 32, q.arithmetic)
     assert.equal(4 * (32 * 32 + 32 * 32 + 32 + 32 * 32), q.bytes) -- x, weight, bias, result
     for _, each in ipairs(list) do
+      if each.name == "l0.ff.up" then -- x, weight, bias, and what the activation on its tile makes
+        assert.equal(4 * (32 * 32 + 128 * 32 + 128 + 32 * 128), each.bytes)
+      end
       assert.equal(each.fused == nil, each.bytes > 0, each.name)
     end
   end)
@@ -137,6 +140,15 @@ describe("the memory map", function()
       if item.at_peak then sum = sum + item.bytes end
     end
     assert.equal(map.peak.bytes, sum)
+    local most = 0
+    for step = 1, map.steps do
+      local live = 0
+      for _, item in ipairs(map.items) do
+        if item.first <= step and step <= item.last then live = live + item.bytes end
+      end
+      most = math.max(most, live)
+    end
+    assert.equal(most, map.peak.bytes)
     assert.is_true(map.peak.bytes <= map.live_bytes)
     both(function(width) return memory.picture(map, width) end)
   end)
@@ -172,11 +184,11 @@ describe("times", function()
     local profile = { call_us = 100, parts = { { phase = 0, part = 0, thread = 0, begin_us = 0, end_us = 60 },
       { phase = 0, part = 1, thread = 1, begin_us = 10, end_us = 40 }, { phase = 1, part = 0, thread = 0, begin_us = 61,
         end_us = 100 } } }
-    local threads, phases = time.threads(profile)
+    local threads, phases = time.threads(profile, 3)
     assert.equal(2, phases)
     assert.same({ 99, 30 }, { threads[1].busy, threads[2].busy })
-    assert.same({ 1, 70 }, { threads[1].waiting, threads[2].waiting })
-    both(function(width) return time.thread_lanes(profile, width) end)
+    assert.same({ 1, 70, 100 }, { threads[1].waiting, threads[2].waiting, threads[3].waiting })
+    both(function(width) return time.thread_lanes(profile, 3, width) end)
   end)
 
   it("have points below a roof, those of all layers together", function()
@@ -201,7 +213,7 @@ describe("times", function()
     local found
     for _, row in ipairs(rows) do if row[1] == "ms, median" then found = row end end
     assert.is_true(found.differs)
-    assert.equal("2.00 ▼", found[4])
+    assert.equal("2.00, worse", found[4])
     local columns, several, same = comparison.several { subject, subject, { label = "slower", bench = slower } }
     assert.equal(3, #several)
     assert.equal("ms, median", columns[2][1])

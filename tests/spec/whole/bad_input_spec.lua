@@ -388,7 +388,7 @@ describe("an override", function()
 
   it("gives a key once, and several values only to bench", function()
     refused(whole, { '"seq": the key is given twice' }, { "seq=8", "seq=8" })
-    refused(whole, { '"seq=8,9": a list of values, which only bench takes' }, { "seq=8,9" })
+    refused(whole, { '"seq=8,9": a list of values, which only bench and report take' }, { "seq=8,9" })
   end)
 
   it("ends within the limits of a description", function()

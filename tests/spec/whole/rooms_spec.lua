@@ -3,8 +3,9 @@
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local runtime = { "base", "text", "ops", "formats", "weights", "model", "check", "measure", "program" }
-local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "commands", "deploy" }
+local runtime = { "base", "text", "ops", "formats", "weights", "model", "check", "measure", "program", "tools" }
+local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
+  "deploy" }
 local emitted = { "base", "ops", "model", "measure" }
 
 -- Calls visit(path from the folder, file) for each file below a folder.

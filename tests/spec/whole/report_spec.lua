@@ -1,0 +1,231 @@
+-- report_spec: the command `report`, and its pages in a browser: nothing on the console, no text over another, no
+-- horizontal scrolling at 1280 and 390 pixels, the numbers of the programs, and no markup of a user's. One browser
+-- opens
+-- all pages (report.js); screenshots are left in out/spec/report/ for people to look at.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local json = require("common.json")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/report"
+local cache = os.getenv("XDG_CACHE_HOME") or root .. "/out/spec/cache"
+
+files.make_folder(folder)
+local try, runs = helper.runner(folder)
+
+local function report(...)
+  return { "env", "XDG_CACHE_HOME=" .. cache, "ATTN2C_CFLAGS=-O1", "lua5.4", root .. "/gen/attn2c", "report", ... }
+end
+
+-- A name as a stranger may give it: markup, quotes, a mark that turns the reading order, a line break.
+local EVIL = "<script>alert(1)<b>\"'&\u{202E}\nname"
+
+local WINDOW = [[
+return { name = "window", seq = 512, d_model = 32, heads = 2, layers = 2, mask = "window", window = { 16, 8 },
+  input = linear { from = 8 }, output = { pool "mean", linear { to = 3, name = "scores" } } }
+]]
+
+local function chromium(...)
+  return runs { "timeout", "120", "sh", "-c", 'exec chromium "$@" 2>chromium.log', "chromium", "--headless",
+    "--no-sandbox",
+    "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" .. folder .. "/browser", ... }
+end
+
+-- A string for a script in HTML.
+local function literal(text)
+  return '"' .. text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n"):gsub("\r", "\\r"):gsub("</", "<\\/") .. '"'
+end
+
+local pages, found, said = {}, {}, {}
+
+-- Makes all pages, and opens them.
+local function open_all()
+  for _, name in ipairs { "page", "png" } do runs { "rm", "-rf", name } end
+  helper.write(folder .. "/window.lua", WINDOW)
+  runs { "rm", "-rf", EVIL }
+  runs { "cp", "-r", root .. "/tests/hf/texts/sequence", EVIL }
+  files.make_folder(folder .. "/page")
+  local function make(name, ...)
+    local code, errors
+    code, said[name], errors = try(report("-r", "5", "-o", "page/" .. name .. ".html", ...))
+    if code ~= 0 then error(("%s: exit %d: %s"):format(name, code, errors)) end
+  end
+  make("speaker", root .. "/models/speaker.lua", "batch=2", "threads=2",
+    "--weights=" .. root .. "/models/speaker/speaker.safetensors")
+  make("window", "window.lua")
+  make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
+    "eps=1e-06") -- a folder with a long name
+  make("evil", EVIL, "seq=8", "--text=" .. EVIL, "--attention=png")
+  runs { "sh", "-c", "cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json" }
+  make("files", "old.json", "new.json")
+  local parts = {}
+  for _, name in ipairs { "speaker", "window", "lengths", "evil", "files" } do
+    pages[name] = helper.read(folder .. "/page/" .. name .. ".html")
+    parts[#parts + 1] = literal(name) .. ": " .. literal(pages[name])
+  end
+  helper.write(folder .. "/all.html", '<!DOCTYPE html><meta charset="utf-8"><body><script>const pages = {'
+    .. table.concat(parts, ",\n") .. "};\n" .. helper.read(root .. "/tests/spec/whole/report.js") .. "</script>")
+  local text = chromium("--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom",
+    "file://" .. folder .. "/all.html"):match('<pre id="result">(.-)</pre>')
+  text = text:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
+  for _, each in ipairs(assert(json.decode(text))) do
+    found[each.name] = found[each.name] or {}
+    found[each.name][each.width] = each
+  end
+  for _, each in ipairs { { "speaker", 1280 }, { "speaker", 390 }, { "evil", 1280 } } do
+    chromium(("--window-size=%d,6000"):format(each[2]), ("--screenshot=%s_%d.png"):format(each[1], each[2]),
+      "file://" .. folder .. "/page/" .. each[1] .. ".html")
+  end
+end
+
+-- What a program printed for a variant.
+local function printed(pattern, name)
+  local path = runs({ "sh", "-c", "ls -d out/" .. pattern .. "/" .. name }):match("[^\n]+")
+  return assert(json.decode(helper.read(folder .. "/" .. path)))
+end
+
+describe("a report", function()
+  setup(open_all)
+
+  it("opens without an error, at each width", function()
+    for name in pairs(pages) do
+      for _, width in ipairs { 1280, 390 } do assert.same({}, found[name][width].found, name) end
+      assert.is_true(found[name][390].text > 300, name)
+    end
+  end)
+
+  it("has no text over another, and none beside its picture", function()
+    for name in pairs(pages) do
+      for _, width in ipairs { 1280, 390 } do
+        assert.same({}, found[name][width].misplaced, ("%s at %d"):format(name, width))
+        assert.is_true(found[name][width].texts > 10)
+      end
+    end
+  end)
+
+  it("need not be scrolled sideways", function()
+    for name in pairs(pages) do
+      for _, width in ipairs { 1280, 390 } do assert.equal(0, found[name][width].scroll, name) end
+    end
+  end)
+
+  it("has all parts, and a caption and a table for each picture", function()
+    local function ids(name) return table.concat(found[name][1280].sections, " ") end
+    assert.equal("summary architecture roofline time memory exactness", ids("speaker"))
+    assert.equal("comparison summary architecture roofline time memory exactness", ids("lengths"))
+    assert.equal("summary architecture roofline time memory exactness attention", ids("evil"))
+    assert.equal("comparison roofline", ids("files"):gsub(" ?summary", ""):match("^comparison")
+      and "comparison roofline")
+    for name in pairs(pages) do
+      for _, figure in ipairs(found[name][1280].figures) do
+        assert.is_true(figure.caption > 20, figure.title)
+        assert.is_true(figure.table or figure.title == "One head enlarged", figure.title)
+      end
+    end
+  end)
+
+  it("says what the programs say", function()
+    local values = found.speaker[1280].values
+    local at = "speaker.variants/*"
+    local info, bench, check = printed(at, "info.json"), printed(at, "bench.json"), printed(at, "check.json")
+    local expected = { parameters = info.parameters, weight_bytes = info.weight_bytes, layers = info.layers,
+      arena_bytes = info.entries[1].arena_bytes, flops = bench.flops, ms_median = bench.ms_median,
+        ms_min = bench.ms_min,
+      ms_p95 = bench.ms_p95, ms_p99 = bench.ms_p99, gflops = bench.gflops, roof_fraction = bench.roof_fraction,
+      passed = check.passed, failed = check.failed }
+    for key, value in pairs(expected) do assert.equal(value, tonumber(values[key]), key) end
+    assert.equal(info.name, values.name)
+    local share = 0
+    for _, tensor in ipairs(check.tensors) do share = math.max(share, tensor.share) end
+    assert.equal(("page/speaker.html: checked: %d tensors, the worst uses %.2f of its tolerance"):format(check.passed,
+      share),
+      said.speaker:match("^[^;]*"))
+    assert.equal(printed("speaker.variants/*", "info.json").parameters,
+      json.decode(runs { "sh", "-c", "out/speaker.variants/*/speaker info --json" }).parameters)
+  end)
+
+  it("tells more where it is tapped", function()
+    for name in pairs(pages) do
+      local taps = found[name][390].taps
+      assert.equal(taps.title, taps.tip)
+      if name ~= "files" then assert.truthy(taps.tip:find("[", 1, true)) end
+    end
+    local taps = found.evil[390].taps
+    assert.equal("#" .. taps.head, taps.large)
+  end)
+
+  it("takes no markup of a user", function()
+    local evil = pages.evil
+    local _, scripts = evil:gsub("<script", "")
+    assert.equal(1, scripts)
+    assert.equal(2, found.evil[1280].scripts) -- and the one that report.js adds
+    assert.is_nil(evil:find("\u{202E}", 1, true))
+    assert.is_nil(evil:find("<b>alert", 1, true))
+    assert.truthy(evil:find("&lt;script&gt;alert(1)&lt;b&gt;&quot;&#39;&amp;", 1, true))
+  end)
+
+  it("is one file below 2 MB that loads nothing", function()
+    for name, text in pairs(pages) do
+      assert.is_true(#text < 2e6, name)
+      assert.is_nil(text:find('src="', 1, true))
+      assert.is_nil(text:find('href="[^#d]'))
+    end
+  end)
+
+  it("writes maps of attention as PNG files, a weight a square of pixels", function()
+    local list = runs { "sh", "-c", "ls png" }
+    local info = printed("script*.variants/seq=8-*", "info.json")
+    local count = 0
+    for name in list:gmatch("[^\n]+") do
+      count = count + 1
+      assert.matches("_layer_%d+_head_%d+%.png$", name)
+      local text = helper.read(folder .. "/png/" .. name)
+      assert.equal("\x89PNG\r\n\x1a\n", text:sub(1, 8))
+      local width, height = string.unpack(">I4I4", text, 17)
+      assert.is_true(width == height and width > 128 and width <= 256, name)
+    end
+    assert.equal(4 * info.layers, count)
+  end)
+end)
+
+describe("the command", function()
+  local function refused(code, pattern, ...)
+    local got, output, errors = try(report(...))
+    assert.equal(code, got, errors)
+    assert.equal("", output)
+    assert.matches("^attn2c: [^\n]*" .. pattern .. "[^\n]*\n$", errors)
+  end
+
+  it("refuses in a line what it cannot do", function()
+    helper.write(folder .. "/window.lua", WINDOW)
+    helper.write(folder .. "/no.json", "{}\n")
+    helper.write(folder .. "/broken.json", "{\n")
+    refused(4, "nowhere%.json: cannot be read", "nowhere.json")
+    refused(3, "no%.json: object 1 is not what bench %-o json writes", "no.json")
+    refused(3, "broken%.json: byte", "broken.json")
+    refused(2, "%-%-text or %-%-input is needed", "window.lua", "--attention=png2")
+    refused(2, "%-%-text and %-%-input exclude each other", "window.lua", "--text=x", "--input=a=b")
+    refused(2, "9 variants, but a report has room for 8", "window.lua", "seq=1,2,3,4,5,6,7,8,9")
+    refused(2, "%-o: an empty name", "window.lua", "-o", "")
+  end)
+
+  it("writes a page that says so where a tensor differs from the reference, and ends with 1", function()
+    helper.write(folder .. "/wrong.lua", (WINDOW:gsub('"window", seq = 512', '"wrong", target = "x86_64", seq = 16')))
+    runs { "rm", "-f", "wrong.html" }
+    local spoil = helper.spoiling("_ops.c", "s/attn2c_pool_mean(/attn2c_pool_max(/")
+    local code, printed_text = helper.run(("%s XDG_CACHE_HOME=%s %s report wrong.lua -o wrong.html"):format(spoil,
+      helper.shell(cache), helper.shell(root .. "/gen/attn2c")), folder)
+    assert.equal(1, code, printed_text)
+    assert.matches("wrong%.html: differs from the reference: %d+ of %d+ comparisons fail; not timed\n", printed_text)
+    local text = helper.read(folder .. "/wrong.html")
+    assert.truthy(text:find('<p class="verdict bad">differs from the reference', 1, true))
+    assert.truthy(text:find(">FAIL</td>", 1, true))
+    assert.is_nil(text:find('id="roofline"', 1, true))
+  end)
+
+  it("leaves no page behind where a model cannot be built", function()
+    runs { "rm", "-f", "none.html" }
+    refused(2, "heads: ", "window.lua", "heads=0", "-o", "none.html")
+    assert.is_nil(files.read(folder .. "/none.html"))
+  end)
+end)
