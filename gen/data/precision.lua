@@ -3,7 +3,7 @@
 local precision = {}
 
 --- Number types of products. attention: whether the products of an attention may have it.
-precision.types = { { name = "f32", attention = true }, { name = "bf16" }, { name = "int8" } }
+precision.types = { { name = "f32", attention = true }, { name = "bf16", attention = true }, { name = "int8" } }
 
 --- Parts beside "layer N" and "encoder layer N", whose linear layers they are, and what each is.
 precision.parts = {

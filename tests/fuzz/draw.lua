@@ -301,6 +301,7 @@ local function draw_precision(d)
   else
     d.precision = { pick(types) }
     for _, part in ipairs(parts) do if chance(30) then d.precision[part] = pick(types) end end
+    if chance(40) then d.precision.attention = pick { "f32", "bf16", "bf16" } end
     local layers = type(d.layers) == "table" and #d.layers or d.layers
     if layers > 0 and not d.layer_groups and chance(30) then d.precision["layer 0"] = pick(types) end
   end
