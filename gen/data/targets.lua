@@ -98,7 +98,7 @@ local avx512 = {
 
 local avx2 = {
   name = "avx2", machine = "x86_64", has_libxsmm = true,
-  vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "signs",
+  vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "halves",
   cflags = "-mavx2 -mfma",
   needs = { "avx2", "fma" },
   rule = rule { pad = 8 },

@@ -19,6 +19,7 @@ types.all = {
 --- The types of a product: of A, the weights, of B, its sums and its result.
 types.f32_product = { a = "f32", b = "f32", sum = "f32", c = "f32" }
 types.bf16_product = { a = "bf16", b = "bf16", sum = "f32", c = "f32" }
+types.bf16_floats_product = { a = "bf16", b = "f32", sum = "f32", c = "f32" } -- B: floats that are bf16
 types.int8_product = { a = "i8", b = "i8", sum = "i32", c = "i32" }
 
 --- Of a product whose weights have a type.
