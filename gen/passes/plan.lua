@@ -131,7 +131,7 @@ local function attention_region(state, region, list, at, uses)
   local in_chunks = attention.may_come_in_chunks(region, uses)
   local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
   local blocks = state.plan.memoise("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
-    a.extra, in_chunks)
+    a.extra, in_chunks, region.scores.operands.q.type)
   for key, value in pairs(blocks) do region[key] = value end
   local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
   region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type) -- of a chunk's context
