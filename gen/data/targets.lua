@@ -73,7 +73,7 @@ end
 
 local avx512 = {
   name = "avx512", machine = "x86_64", has_libxsmm = true,
-  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", int8 = "halves",
+  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", int8 = "signs",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
@@ -98,7 +98,7 @@ local avx512 = {
 
 local avx2 = {
   name = "avx2", machine = "x86_64", has_libxsmm = true,
-  vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "halves",
+  vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "signs",
   cflags = "-mavx2 -mfma",
   needs = { "avx2", "fma" },
   rule = rule { pad = 8 },

@@ -92,23 +92,29 @@ local function made(fn, text) return fn and ("%s(%s)"):format(fn, text) or text 
 function Writer:part(part, is_cut)
   local shape, form = self.shape, self.form
   local function multiply_adds(row, vector)
-    return ("%s = %s(w%s, x%s, %s);"):format(sum(row, vector), form.multiply_add, shape.rows_held and "" or vector,
+    local of_vector = shape.rows_held and "" or vector
+    local beside = part.beside and (", u%s"):format(of_vector) or ""
+    return ("%s = %s(w%s%s, x%s, %s);"):format(sum(row, vector), form.multiply_add, of_vector, beside,
       shape.rows_held and row or "", sum(row, vector))
   end
   local function hold(name, value)
     self:add("%s %s = %s;", form.factor, name, value)
     self:add("ATTN2C_HOLD(%s);", name)
   end
-  self:add("%s %s;", form.factor, shape.rows_held and "w" or "x")
+  self:add("%s %s;", form.factor, shape.rows_held and (part.beside and "w, u" or "w") or "x")
   if shape.rows_held then
     for row = 0, shape.rows - 1 do hold("x" .. row, made(part.b, self:inputs(part, row, is_cut))) end
     for vector = 0, shape.vectors - 1 do
       self:add("w = %s;", made(part.a, self:weights(vector, is_cut)))
+      if part.beside then self:add("u = %s;", made(part.beside, self:weights(vector, is_cut))) end
       self:add("%s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
     end
     return
   end
-  for vector = 0, shape.vectors - 1 do hold("w" .. vector, made(part.a, self:weights(vector, is_cut))) end
+  for vector = 0, shape.vectors - 1 do
+    hold("w" .. vector, made(part.a, self:weights(vector, is_cut)))
+    if part.beside then hold("u" .. vector, made(part.beside, self:weights(vector, is_cut))) end
+  end
   for row = 0, shape.rows - 1 do
     self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))
     self:add("%s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
@@ -123,6 +129,8 @@ function Writer:step(is_cut)
     if i < #parts then
       self:block("", function() self:part(part, is_cut) end)
     else
+      self:add("ATTN2C_AGAIN(a);")
+      self:add("ATTN2C_AGAIN(b);")
       self:part(part, is_cut)
     end
   end
@@ -181,13 +189,13 @@ function strip.text(shape)
   end)
   if form.start then
     for vector = 0, shape.vectors - 1 do
-      self:add("const %s start%d = %s(%s, %s);", form.sum, vector, form.start, vector_at("a", vector, group),
+      self:add("const %s start%d = %s(%s, lda, %s);", form.sum, vector, form.start, vector_at("a", vector, group),
         vector < shape.vectors - 1 and "ATTN2C_LANES" or "a_lanes")
       self:add("%s", each(shape.rows, " ", function(row)
         return ("%s += start%d;"):format(sum(row, vector), vector)
       end))
     end
-    self:add("a += %d * lda;", group)
+    self:add("a += %d * lda;", types.all[of.a].start * group)
   end
   self:loop()
   for row = 0, shape.rows - 1 do

@@ -133,12 +133,15 @@ static void run_int8(const product *p, int set) {
   for (int i = 0; i < p->m * p->k; i++) weights[i] = int8_number(set);
   memset(a, 0, (size_t)p->panel);
   for (int j = 0; j < p->m; j++) {
-    int32_t start = 0;
+    int32_t before_groups[2] = {0};
     for (int i = 0; i < p->k; i++) {
-      a[(p->lda + i / 4 * p->lda + j) * 4 + i % 4] = weights[j * p->k + i];
-      start -= 128 * weights[j * p->k + i];
+      const int8_t weight = weights[j * p->k + i];
+      a[((2 + i / 4) * p->lda + j) * 4 + i % 4] = weight;
+      before_groups[0] -= 128 * weight;
+      before_groups[1] += weight < 0 ? -weight : 0;
     }
-    memcpy(a + 4 * j, &start, sizeof start);
+    for (int row = 0; row < 2; row++)
+      memcpy(a + 4 * (row * p->lda + j), &before_groups[row], sizeof *before_groups);
   }
   for (size_t i = 0; i < b_count; i++)
     inputs[i] = int8_number(set), b[i] = (int8_t)(inputs[i] + ATTN2C_INT8_ZERO);

@@ -18,9 +18,9 @@ local PER_KIND = 0.005
 
 -- The most rows of a strip of so many vectors, and whether the rows' floats stay in registers while the vectors come
 -- one after the other, instead of the vectors: that needs fewer registers where there are more vectors than rows.
-local function most_rows(vectors, free)
-  local rows = (free - 1 - vectors) // vectors
-  local held = (free - 1) // (vectors + 1)
+local function most_rows(vectors, free, form)
+  local rows = (free - 1 - vectors * form.factors) // vectors
+  local held = (free - form.factors) // (vectors + 1)
   if held > rows and held < vectors then return held, true end
   return rows, false
 end
@@ -62,7 +62,7 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local total = (m + target.vector - 1) // target.vector
   for vectors = 1, math.min(total, target.registers // 2) do
-    local rows, rows_held = most_rows(vectors, free)
+    local rows, rows_held = most_rows(vectors, free, form)
     for r = 1, math.min(rows, n, most) do
       local groups, strips, sum = shares(total, vectors), shares(n, r), 0
       for _, vectors_of in ipairs(groups) do
