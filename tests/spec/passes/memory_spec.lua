@@ -210,7 +210,7 @@ describe("memory", function()
     -- Groups of two inputs, of four with a row before them.
     assert.equal(4 * 3 * 16, memory.packed_bytes({ shape = { 7, 5 } },
       { format = "panels", type = "bf16", widths = { 7 } }))
-    assert.equal(4 * (1 + 2) * 16, memory.packed_bytes({ shape = { 7, 5 } },
+    assert.equal(4 * (2 + 2) * 16, memory.packed_bytes({ shape = { 7, 5 } },
       { format = "panels", type = "i8", widths = { 7 } }))
     assert.equal(35, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
     local state = helper.tiny({ d_model = 10, d_ff = 7, heads = 1 }, "memory")
