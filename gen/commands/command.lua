@@ -87,6 +87,11 @@ function command.grammar()
   bench:flag("--profile", "Split the time by operation and layer.")
   bench:flag("--bound", "The time that the best tiles and row operations would take, part by part.")
   bench:option("--compare", "What an earlier bench -o json wrote: print old, new and their ratio."):argname("FILE")
+  local quality = with_tuning(parser:command("quality",
+    "Build in f32 and in the asked precision, run both: how far their outputs are apart."))
+  quality:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
+  quality:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
+  quality:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
   local importer = with_help(parser:command("import", "Write the description that a checkpoint's folder stands for."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints.")
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
@@ -162,12 +167,12 @@ local function generate(root, arguments, options)
   return state, folder
 end
 
--- Builds the program of a variant in a folder of its own; returns its path.
-local function build_variant(root, arguments, list)
-  local state = compile(root, arguments, list)
+-- Builds the program of a variant in a folder of its own; returns its path, and the pipeline's state.
+local function build_variant(root, arguments, list, with_text)
+  local state = compile(root, arguments, list, nil, with_text)
   local folder = overrides.folder(state.spec.name, list)
   builder().make(state, folder, root, { only = state.spec.name })
-  return folder .. "/" .. state.spec.name
+  return folder .. "/" .. state.spec.name, state
 end
 
 -- Runs a built program; its exit code is ours. gather: "output" returns what it printed, too.
@@ -217,6 +222,15 @@ function run.bench(root, arguments)
   end
   print_out(require("commands.bench_table").join(arguments.output or "md", all))
   return 0
+end
+
+function run.quality(root, arguments)
+  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  local text, code = require("commands.quality").run(arguments, arguments.weights or folder, function(list, with_text)
+    return build_variant(root, arguments, list, with_text)
+  end, function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end)
+  if text then print_out(text) end
+  return code or 0
 end
 
 function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end

@@ -122,6 +122,21 @@ describe("a trained model", function()
     end
   end)
 
+  it("is near to itself in f32, by the command quality", function()
+    local here = root .. "/models/speaker"
+    local line = ("%s quality %s precision=%%s --weights %s --input features=%s"):format(shell(root .. "/gen/attn2c"),
+      shell(root .. "/models/speaker.lua"), shell(here .. "/speaker.safetensors"), shell(here .. "/segments.npy"))
+    for value, least in pairs { bf16 = 0.9999, int8 = 0.998 } do
+      local said = sh("ATTN2C_CFLAGS=-O1 " .. line:format(value))
+      local cosine, top = said:match("| logits | 64x600 | ([%d.]+) | %S+ | ([%d.]+)%% |")
+      assert.is_true(tonumber(cosine) >= least and tonumber(cosine) < 1.000001, said)
+      assert.is_true(tonumber(top) >= 98, said)
+    end
+    local code, said = helper.run(line:format("f32") .. " 2>&1", folder)
+    assert.equal(2, code)
+    assert.truthy(said:find("quality: the precision is f32", 1, true), said)
+  end)
+
   it("knows as many languages in bf16 and int8, but for half a percent", function()
     local here, list, lines = root .. "/models/language", {}, {}
     for _, name in ipairs { "sentences.tsv", "held.tsv" } do
