@@ -30,7 +30,10 @@ local takes_entry = words.set { "graph", "plan", "lower", "schedule", "memory" }
 -- alone, but for describe, which reads the description, and emit, which reads templates.
 local gather = {}
 
-function gather.validate(state) state.host = targets.host(targets.machine(os.getenv)) end
+function gather.validate(state)
+  local machine = targets.machine(os.getenv)
+  state.host = function(precisions) return targets.host(machine, precisions) end
+end
 
 -- The tables of the tokenizer, where the model is to take text.
 function gather.graph(state)

@@ -3,7 +3,7 @@
 local precision = {}
 
 --- Number types of products. attention: whether the products of an attention may have it.
-precision.types = { { name = "f32", attention = true }, { name = "bf16" }, { name = "int8" } }
+precision.types = { { name = "f32", attention = true }, { name = "bf16", attention = true }, { name = "int8" } }
 
 --- Parts beside "layer N" and "encoder layer N", whose linear layers they are, and what each is.
 precision.parts = {
@@ -49,15 +49,18 @@ function precision.of_scores(given, section)
   return given.by_part.attention or all
 end
 
---- Whether some part has a number type.
-function precision.uses(given, name)
-  if given.all == name then return true end
-  for _, type in pairs(given.by_part) do if type == name then return true end end
-  return false
+--- The number types in use, as a set.
+function precision.set(given)
+  local set = { [given.all] = true }
+  for _, type in pairs(given.by_part) do set[type] = true end
+  return set
 end
 
 --- Whether all products are f32.
-function precision.is_plain(given) return not (precision.uses(given, "bf16") or precision.uses(given, "int8")) end
+function precision.is_plain(given)
+  local set = precision.set(given)
+  return not (set.bf16 or set.int8)
+end
 
 --- As one word or a short text: "bf16", "int8, output f32".
 function precision.text(given)

@@ -304,7 +304,7 @@ function emit.run(state)
   add(name .. "_ops.h", "ops.h.in", with(values, { functions = functions }))
   add(name .. "_ops.c", "ops.c.in", with(values, { functions = rows }))
   add(name .. "_kernels.c", "kernels.c.in", with(values, { products = products, fallbacks = fallbacks,
-    strips = product.strips(in_c) }))
+    strips = product.strips(in_c), includes = product.includes(in_c) }))
   add(name .. "_model.c", "model.c.in", with(values, described))
   add(name .. "_program.c", "program.c.in", values)
   add("attn2c_roof.c", "roof.c.in", with(values, emit_roof.values(state)))

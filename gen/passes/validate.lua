@@ -1,7 +1,7 @@
 -- validate: table -> spec. Types, ranges, defaults, and which keys go together; reports
 -- all faults at once. It changes no meaning: a spec says what the description says.
 --
--- Before: state.description, state.host (the best target of this machine).  After: state.entries, one for each of the
+-- Before: state.description, state.host(number types of products): the best target of this machine.  After: state.entries, one for each of the
 -- lists in `batch` and `seq` (state.is_listed), the largest last. An entry is a state of its own that inherits from
 -- the model's: { entry_name, spec (every key present), before = the larger ones, which passes take first }. state.spec
 -- is that of the largest.
@@ -9,6 +9,7 @@ local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
+local number_types = require("data.precision")
 local layers = require("passes.validate.layers")
 local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
@@ -403,7 +404,9 @@ local function resolve(say, spec, given, host)
     say("kv_layout", "heads_first goes with past, or with input = qkv() whose keys or values are not projected "
       .. "(projections = false, or { k = false, v = false })")
   end
-  if spec.target == "host" then spec.target = host end
+  if spec.target == "host" then
+    spec.target = host(spec.precision and number_types.set(spec.precision) or nil)
+  end
   spec.plan = spec.plan or {}
   precision.check(say, spec)
   local target = targets.by_name[spec.target] -- none where it was refused

@@ -210,7 +210,8 @@ static double root_mean_square(const float *x, int64_t count) {
 /* Of a rounded tensor, the trace's elements where they may be right (attn2c_tolerance_settled). */
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
-  if (strcmp(op->op, "round") != 0) return ATTN2C_OK;
+  const int is_quantised = strcmp(op->op, "quantise") == 0;
+  if (!is_quantised && strncmp(op->op, "round", 5) != 0) return ATTN2C_OK;
   const attn2c_tensor *shape = tensor_of(job, op->result);
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   const int64_t elements = attn2c_elements(shape);
@@ -219,11 +220,14 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   void *copy;
   const float *traced = attn2c_check_trace_view(&job->trace, op->result, &copy);
   if (!traced) return attn2c_check_no_memory(job, shape->name);
+  const int64_t width = attn2c_reference_width(shape);
+  const float *scales = is_quantised ? tensors[op->operands[1]] : NULL;
   float *y = tensors[op->result];
-  for (int64_t i = 0; i < elements; i++)
-    if (fabs((double)traced[i] - x[i]) <=
-        attn2c_tolerance_settled(&tolerance, x[i], size, attn2c_reference_bf16_unit(traced[i])))
-      y[i] = traced[i];
+  for (int64_t i = 0; i < elements; i++) {
+    const double unit = is_quantised ? scales[i / width] : attn2c_reference_bf16_unit(traced[i]);
+    const double meant = is_quantised ? traced[i] * unit : traced[i];
+    if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit)) y[i] = traced[i];
+  }
   attn2c_free(copy);
   return ATTN2C_OK;
 }

@@ -51,6 +51,10 @@ int attn2c_reference_weigh(const attn2c_reference_call *call);
 int attn2c_reference_head_scale(const attn2c_reference_call *call);
 int attn2c_reference_mean_heads(const attn2c_reference_call *call);
 int attn2c_reference_round(const attn2c_reference_call *call);
+int attn2c_reference_row_scale(const attn2c_reference_call *call);
+int attn2c_reference_quantise(const attn2c_reference_call *call);
+int attn2c_reference_linear_integers(const attn2c_reference_call *call);
+int attn2c_reference_dequantise(const attn2c_reference_call *call);
 
 /* The operand at a position of the op table's order, or NULL when it is not given. */
 static inline const attn2c_tensor *attn2c_reference_operand(const attn2c_reference_call *call, int position) {

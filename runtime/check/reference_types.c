@@ -4,6 +4,7 @@
 #include "check/reference_ops.h"
 #include "check/reference_types.h"
 
+#include <float.h>
 #include <math.h>
 
 /* A bf16 has 8 significant bits and the exponents of a float; what would be a denormal is a zero. */
@@ -37,10 +38,107 @@ int attn2c_reference_round(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+/* The integers of int8 go from -127 to 127; a row's scale is what the largest magnitude is by 127. */
+enum { INT8_LARGEST = 127 };
+
+/* A scale that would be a denormal is 0; a NaN makes it NaN. */
+static float scale_of(const float *x, int64_t count) {
+  double largest = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (isnan(x[i])) return NAN;
+    largest = fmax(largest, fabs((double)x[i]));
+  }
+  const float scale = (float)(largest / INT8_LARGEST);
+  return scale < SMALLEST ? 0 : scale;
+}
+
+/* x (1 / scale) to the nearest integer; the quotient and the product are floats. */
+static float integer_of(float x, float scale) {
+  if (!(scale > 0) || !isfinite(scale)) return 0;
+  const float inverse = (float)(1 / (double)scale), product = (float)((double)x * (double)inverse);
+  return (float)rint(product) + 0.0f; /* no -0 */
+}
+
+/* y[r] = max over j of |x[r][j]| / 127 */
+int attn2c_reference_row_scale(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (attn2c_elements(y_shape) != rows) return attn2c_reference_fault(call, "the result must be one a row");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < rows; r++) y[r] = scale_of(x + r * width, width);
+  return ATTN2C_OK;
+}
+
+/* y[r][j] = x[r][j] (1 / scale[r]) to the nearest integer, 0 where the scale is 0 or not finite */
+int attn2c_reference_quantise(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (attn2c_elements(attn2c_reference_operand(call, 1)) != rows || attn2c_elements(y_shape) != rows * width)
+    return attn2c_reference_fault(call, "operand and result must have the same shape, and a scale a row");
+  const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < width; j++) y[r * width + j] = integer_of(x[r * width + j], scale[r]);
+  return ATTN2C_OK;
+}
+
+/* y[r][o] = sum over k of x[r][k] weight[o][k], of integers from -127 to 127; it wraps at 32 bits */
+int attn2c_reference_linear_integers(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  const attn2c_tensor *weight_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  const int64_t rows = attn2c_reference_rows(x_shape), in = attn2c_reference_width(x_shape);
+  const int64_t out = attn2c_reference_width(y_shape);
+  if (weight_shape->rank != 2 || weight_shape->shape[0] != out || weight_shape->shape[1] != in ||
+      attn2c_reference_rows(y_shape) != rows)
+    return attn2c_reference_fault(call,
+                                  "the weight must be [last dimension of the result][last of the operand]");
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  int32_t *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t o = 0; o < out; o++) {
+      double sum = 0; /* exact: below 2^53 */
+      for (int64_t k = 0; k < in; k++) sum += (double)x[r * in + k] * (double)weight[o * in + k];
+      y[r * out + o] = (int32_t)(uint32_t)(int64_t)sum;
+    }
+  return ATTN2C_OK;
+}
+
+/* y[r][o] = x[r][o] row_scale[r] scale[o] + bias[o]
+ * magnitude[r][o] = |x[r][o] row_scale[r] scale[o]| + |bias[o]| */
+int attn2c_reference_dequantise(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *bias_shape = attn2c_reference_operand(call, 3);
+  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (attn2c_elements(y_shape) != rows * width ||
+      attn2c_elements(attn2c_reference_operand(call, 1)) != rows ||
+      attn2c_elements(attn2c_reference_operand(call, 2)) != width ||
+      (bias_shape && attn2c_elements(bias_shape) != width))
+    return attn2c_reference_fault(call, "a scale a row, and scale and bias a column, must be given");
+  const int32_t *x = attn2c_reference_values(call, 0);
+  const float *of_row = attn2c_reference_values(call, 1), *of_column = attn2c_reference_values(call, 2),
+              *bias = attn2c_reference_values(call, 3);
+  float *y = call->tensors[call->op->result];
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t o = 0; o < width; o++) {
+      const double product = x[r * width + o] * (double)of_row[r] * (double)of_column[o];
+      const double shift = bias ? bias[o] : 0;
+      y[r * width + o] = (float)(product + shift);
+      if (call->magnitude) call->magnitude[r * width + o] = (float)fmin(fabs(product) + fabs(shift), FLT_MAX);
+    }
+  return ATTN2C_OK;
+}
+
 void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *const *tensors) {
-  if (!model->packings || model->packings[weight].type != ATTN2C_BF16) return;
-  const int tensor = model->weights[weight].tensor;
-  const int64_t elements = attn2c_elements(&model->tensors[tensor]);
-  float *values = tensors[tensor];
-  for (int64_t i = 0; i < elements; i++) values[i] = attn2c_reference_bf16(values[i]);
+  if (!model->packings || model->packings[weight].type == ATTN2C_F32) return;
+  const attn2c_tensor *tensor = &model->tensors[model->weights[weight].tensor];
+  const int64_t rows = attn2c_reference_rows(tensor), width = attn2c_reference_width(tensor);
+  float *values = tensors[model->weights[weight].tensor];
+  for (int64_t r = 0; r < rows; r++) {
+    const float scale = model->packings[weight].type == ATTN2C_I8 ? scale_of(values + r * width, width) : 0;
+    for (int64_t i = r * width; i < (r + 1) * width; i++)
+      values[i] = model->packings[weight].type == ATTN2C_I8 ? integer_of(values[i], scale)
+                                                            : attn2c_reference_bf16(values[i]);
+  }
 }

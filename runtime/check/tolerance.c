@@ -45,6 +45,14 @@ static int context(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
 
+/* y = sum r s + b: sum as a float, two products and an addition, each off by u of a term at most, and so is
+ * the reference's own rounding: 4 u of |sum r s| + |b|. */
+static int dequantise(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++)
+    result->allowed[i] = (float)(4 * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST);
+  return ATTN2C_OK;
+}
+
 /* Scores and one product of length D more: a score is one more term of the sum. */
 static int add_relative(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 2)));
@@ -207,7 +215,8 @@ static int pool(const op_result *result) {
  * - add, add_distance, add_array and add_length round one addition, and correctly;
  * - multiply, scale, head_scale and weigh round one product: that of two floats is exact in double, so that
  *   the reference rounds once, too; and relu takes the rounded one or 0;
- * - round sees the very number that it rounds, and there is one right result;
+ * - round and quantise see the very number that they round, and there is one right result; row_scale divides
+ *   a largest magnitude, and integers are summed;
  * - argmax and topk see the very numbers that they are judged by. */
 static const struct {
   const char *name;
@@ -215,6 +224,11 @@ static const struct {
 } table[] = {
     {"linear", linear},
     {"round", exact},
+    {"round_weights", exact},
+    {"row_scale", exact},
+    {"quantise", exact},
+    {"linear_integers", exact},
+    {"dequantise", dequantise},
     {"embed", exact},
     {"add", exact},
     {"copy", exact},

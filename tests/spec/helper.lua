@@ -26,7 +26,7 @@ end
 --- is that of the longest entry, which sees the model's behind it.
 function helper.state(description, last)
   local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", description = description,
-    host = "avx2", machine = "A-CPU", notes = {} }
+    host = function() return "avx2" end, machine = "A-CPU", notes = {} }
   for _, name in ipairs(pipeline.passes) do
     if name ~= "describe" then
       pipeline.step(state, name)

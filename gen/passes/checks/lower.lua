@@ -2,7 +2,9 @@
 -- all of it from what they may touch, and what they fetch are the weights behind those in use.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
+local forms = require("kernels.forms")
 local operands = require("data.operands")
+local registers = require("passes.plan.registers")
 local rectangles = require("passes.checks.rectangles")
 local schedule = require("passes.schedule")
 local steps = require("data.steps")
@@ -146,10 +148,12 @@ local function check_c_product(step, target, name)
   expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
   expect(sum_of(rows) == k.n and sum_of(groups) == (k.m + target.vector - 1) // target.vector, "lower",
     "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))
-  local free = target.registers - (target.has_fma and 0 or 1) - (k.a_room and 0 or target.cut_registers)
+  local form = forms.of(k.types, target)
+  local free = registers.free(target, not k.a_room, form)
   for _, high in ipairs(rows) do
     for _, wide in ipairs(groups) do
-      local used = high.size * wide.size + 1 + (k.strips.rows_held and high.size or wide.size)
+      local held = k.strips.rows_held
+      local used = high.size * wide.size + (held and high.size + 1 or 1 + wide.size)
       expect(high.size >= 1 and wide.size >= 1 and used <= free, "lower",
         "%s: a strip of %d x %d needs %d of %d registers", name, high.size, wide.size, used, free)
     end

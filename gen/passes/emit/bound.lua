@@ -45,9 +45,12 @@ local function own_of(state, fusion, region)
     panel = panel + 1
     first = first or a.offset
     local row = region.blocks[step.block].first
+    local function of(type, pointer) return type == "f32" and pointer or ("(%s *)%s"):format(types.c(type), pointer) end
+    local w, x, y = of(k.types.a, "w"):gsub("^%(", "(const "), of(k.types.b, "x"):gsub("^%(", "(const "),
+      of(k.types.c, "y")
     calls[#calls + 1] = ("%s(%s, %s, %s);"):format(step.function_name,
-      c.behind("w", types.elements(a.offset - first, k.types.a)), c.behind("x", row * k.ldb),
-      c.behind("y", row * k.ldc + (columns and column or 0)))
+      c.behind(w, types.elements(a.offset - first, k.types.a)), c.behind(x, row * k.ldb),
+      c.behind(y, row * k.ldc + (columns and column or 0)))
     column = column + fusion.panels.widths[panel]
     shape = shape or k
   end)

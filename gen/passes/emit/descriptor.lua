@@ -12,7 +12,7 @@ local kinds = {
   scratch = "ATTN2C_SCRATCH", state = "ATTN2C_STATE",
 }
 -- The reference has floats on the grid of their type.
-local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32", bf16 = "ATTN2C_F32" }
+local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32", bf16 = "ATTN2C_F32", i8 = "ATTN2C_F32" }
 local packing_names = { f32 = "ATTN2C_F32", bf16 = "ATTN2C_BF16", i8 = "ATTN2C_I8" }
 
 -- An input without a leading batch has a kind of its own, so that `run` passes it to every call whole. With the layout
@@ -156,11 +156,15 @@ end
 
 -- How each weight is packed, as rows; none where all are f32.
 local function packing_rows(weights)
-  local rows, plain = {}, true
+  local rows, plain, scales_of = {}, true, {}
+  for i, weight in ipairs(weights) do
+    local of = weight.state.graph.tensors[weight.name].scales_of
+    if of then scales_of[of.name] = i - 1 end
+  end
   for i, weight in ipairs(weights) do
     local type = weight.state.plan.layouts[weight.name].type
     plain = plain and type == "f32"
-    rows[i] = ("{ %s, -1 },"):format(packing_names[type])
+    rows[i] = ("{ %s, %d },"):format(packing_names[type], scales_of[weight.name] or -1)
   end
   return plain and {} or rows
 end
