@@ -16,7 +16,8 @@
 -- c_load, c_first, c_store, c_store_first   a vector of C, and its first lanes
 -- include         the file that has them
 --
--- work, load_work of a step, in multiply-adds of f32: of each sum; of each vector of A and group of B, beside reading it
+-- work, a_work, b_work   of a step, in multiply-adds of f32: of each sum; of each vector of A and each group of B, beside
+--                 reading it
 -- latency         sums that a step needs, so that none waits for the one before
 -- registers       that it needs beside sums, vectors of A and groups of B; factors: those of a vector of A
 local forms = {}
@@ -27,7 +28,7 @@ local function form(more)
     splat_cut = "attn2c_words_splat_cut", load_cut = "attn2c_words_cut", parts = { {} },
     multiply_add = "attn2c_multiply_add", c_load = "attn2c_load", c_first = "attn2c_load_first",
     c_store = "attn2c_store", c_store_first = "attn2c_store_first",
-    work = 1, load_work = 0, latency = 9, registers = 0, factors = 1 }
+    work = 1, a_work = 0, b_work = 0, latency = 9, registers = 0, factors = 1 }
   for name, value in pairs(more) do all[name] = value end
   return all
 end
@@ -48,7 +49,7 @@ forms.all = {
   -- Widened to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
   bf16_halves = form { label = "_bf16", include = "ops/product_bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_odd", b = "attn2c_bf16_odd" }, { a = "attn2c_bf16_even", b = "attn2c_bf16_even" } },
-    load_work = 0.25, registers = 1 },
+    a_work = 0.25, b_work = 1, registers = 2 },
   -- The same of inputs that were widened before.
   bf16_floats = form { label = "_bf16_floats", include = "ops/product_bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_odd", splat = "attn2c_bf16_odd_input", splat_cut = "attn2c_bf16_odd_input_cut" },
@@ -58,11 +59,11 @@ forms.all = {
   int8_quads = int8 { multiply_add = "attn2c_int8_quads" },
   -- vpmaddubsw, whose pairs are added by a multiply-add of 16 bits.
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
-    multiply_add = "attn2c_int8_signs", work = 2, load_work = 0.5, registers = 2, factors = 2 },
+    multiply_add = "attn2c_int8_signs", work = 2, a_work = 0.5, registers = 2, factors = 2 },
   -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
   int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
-    load_work = 0.5, registers = 1 },
+    a_work = 1, b_work = 0.5, registers = 1 },
 }
 for name, each in pairs(forms.all) do each.name = name end
 
