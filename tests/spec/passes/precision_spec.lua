@@ -40,6 +40,17 @@ describe("precision", function()
     assert.equal("int8", of(mixed, "input", "input.linear"))
   end)
 
+  it("of an attention is its own, a layer's, or that of all where attentions may have it", function()
+    local function scores(value)
+      return precision.of_scores(helper.tiny({ precision = value }, "validate").spec.precision, "layer 0")
+    end
+    assert.equal("bf16", scores("bf16"))
+    assert.equal("f32", scores("int8"))
+    assert.equal("bf16", scores { "int8", attention = "bf16" })
+    assert.equal("bf16", scores { "int8", ["layer 0"] = "bf16" })
+    assert.equal("f32", scores { "bf16", ["layer 0"] = "f32", attention = "bf16" })
+  end)
+
   it("says what is wrong in a line", function()
     assert.equal('precision: "bf17", but f32, bf16 or int8 is allowed (did you mean bf16?)',
       refusal { precision = "bf17" })

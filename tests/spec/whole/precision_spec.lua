@@ -40,7 +40,7 @@ local forms = {
   { "padding, in int8", form { precision = "int8", mask = "padding", input = tokens,
     output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 7, name = "logits" } } } },
   { "a window in blocks, norms before, in bf16", form { precision = "bf16", norm = "pre", seq = 40,
-    mask = { window = { 5, 2 } }, plan = { query_block = 8, key_align = 3, token_block = 9 } } },
+    mask = { window = { 5, 2 } }, plan = { query_block = 8, key_align = 3, token_block = 7 } } },
   { "all types, shared keys, a gate, arrays of masks", form { layers = 2, kv_heads = 2, gated = true,
     positions = "rope", mask = { "causal", "key_padding" }, attention_output = "heads",
     precision = { "int8", qkv = "bf16", attention = "bf16", ["layer 1"] = "f32", output = "f32" } } },
