@@ -100,6 +100,11 @@ function command.grammar()
   report:option("--seed", "Of random weights and inputs."):argname("K")
   report:option("-r --repetitions", "How often to time it (default: about a second)."):argname("N")
   report:option("-o --output", "The page to write (default: out/NAME.html)."):argname("FILE")
+  local quality = with_tuning(parser:command("quality",
+    "Build in f32 and in the asked precision, run both: how far their outputs are apart."))
+  quality:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
+  quality:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
+  quality:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
   local importer = with_help(parser:command("import", "Write the description that a checkpoint's folder stands for."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints.")
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
@@ -249,6 +254,15 @@ function run.report(root, arguments)
   local code, said = require("commands.report").run(root, arguments, tools)
   print_out(said)
   return code
+end
+
+function run.quality(root, arguments)
+  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  local text, code = require("commands.quality").run(arguments, arguments.weights or folder, function(list, with_text)
+    return build_variant(root, arguments, list, with_text)
+  end, function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end)
+  if text then print_out(text) end
+  return code or 0
 end
 
 function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end

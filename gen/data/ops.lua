@@ -77,6 +77,11 @@ ops.table = {
     operands = { "x" }, attributes = {}, shape = same, type = "bf16",
     equation = "x to the nearest bf16, to the even one of two",
   },
+  round_weights = {
+    class = { role = "weights_to_weights" },
+    operands = { "weights" }, attributes = {}, shape = same, type = "bf16",
+    equation = "weights to the nearest bf16, to the even one of two",
+  },
   row_scale = {
     class = { region = "rows" },
     operands = { "x" }, attributes = {},

@@ -3,7 +3,7 @@
 local precision = {}
 
 --- Number types of products. attention: whether the products of an attention may have it.
-precision.types = { { name = "f32", attention = true }, { name = "bf16" }, { name = "int8" } }
+precision.types = { { name = "f32", attention = true }, { name = "bf16", attention = true }, { name = "int8" } }
 
 --- Parts beside "layer N" and "encoder layer N", whose linear layers they are, and what each is.
 precision.parts = {
@@ -42,11 +42,12 @@ function precision.of_linear(given, section, path)
   return of[section] or of[part] or given.all
 end
 
---- The number type of an attention's products.
+--- The number type of an attention's products: a layer in f32 has all of them so.
 function precision.of_scores(given, section)
-  if given.by_part[section] == "f32" then return "f32" end
-  local all = precision.of_attention(given.all) and given.all or "f32"
-  return given.by_part.attention or all
+  local own = given.by_part[section]
+  if own == "f32" then return "f32" end
+  local all = own or given.all
+  return given.by_part.attention or precision.of_attention(all) and all or "f32"
 end
 
 --- The number types in use, as a set.

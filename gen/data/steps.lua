@@ -88,6 +88,20 @@ steps.product = {
   cost = function(c) return 2 * c.m * c.n * c.k * c.count end,
 }
 
+-- Keys as pairs of columns, or values as pairs of rows: [pairs][ldy][2].
+local function column_pairs(c) return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * c.rows, 1 } } end
+local function row_pairs(c) return { first = 0, { (c.rows + 1) // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end
+
+local function pairs_of(what, type, touched)
+  return {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", touched, type = "bf16" }, { "x", "r", matrix("rows", "cols", "ldx"), type = type } },
+    cost = each(8),
+    body = "attn2c_pairs_of_" .. what .. "(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = what:find("columns") and "y[j / 2][i][j % 2] = x[i][j]" or "y[i / 2][j][i % 2] = x[i][j]",
+  }
+end
+
 steps.rows = {
   softmax = {
     constants = { "rows", "cols", "ld", "scale" },
@@ -281,6 +295,35 @@ steps.rows = {
     cost = each(6),
     body = "attn2c_copy(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y = x",
+  },
+  pairs_of_columns = pairs_of("columns", nil, column_pairs),
+  pairs_of_bf16_columns = pairs_of("bf16_columns", "bf16", column_pairs),
+  pairs_of_rows = pairs_of("rows", nil, row_pairs),
+  pairs_of_bf16_rows = pairs_of("bf16_rows", "bf16", row_pairs),
+  context_repair_pairs = {
+    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "ldv", "lo", "hi" },
+    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
+      { "p", "r", matrix("rows", "cols", "ldp"), type = "bf16" },
+      { "v", "r", function(c) return { first = 0, { (c.cols + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } } end,
+        type = "bf16" }, { "valid", "value" } },
+    cost = each(5),
+    body = "attn2c_context_repair_pairs(c, p, v, ${rows}, ${cols}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, ${lo}, ${hi}, "
+      .. "valid)",
+    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
+  },
+  context_repair_nonzero_pairs = {
+    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "ranges", "count", "cols" },
+    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
+      { "p", "r", matrix("rows", "cols", "ldp"), type = "bf16" },
+      { "v", "r", function(c)
+        local rows = 0
+        for _, range in ipairs(c.ranges) do rows = math.max(rows, range[2] + range[3]) end
+        return { first = 0, { (rows + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } }
+      end, type = "bf16" } },
+    cost = each(5),
+    body = "attn2c_context_repair_nonzero_pairs(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
+      .. "(const int[][3]){${ranges}}, ${count})",
+    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
   },
   widen_bf16 = { -- in a trace
     constants = { "rows", "cols", "ldx", "ldy" },

@@ -75,7 +75,7 @@ end
 
 local avx512 = {
   name = "avx512", machine = "x86_64", has_libxsmm = true,
-  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", int8 = "halves",
+  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", int8 = "signs",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },

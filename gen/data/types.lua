@@ -8,17 +8,18 @@ local types = {}
 types.LINE = 64
 
 --- bytes: of an element; c: its type in C; group: inputs of an output that lie together in a panel of weights; start:
---- whether a panel begins with a row of what its sums begin with.
+--- rows of s32 before them, of which a target's sums begin with one.
 types.all = {
-  f32 = { bytes = 4, c = "float", group = 1 },
-  i32 = { bytes = 4, c = "int32_t", group = 1 },
-  bf16 = { bytes = 2, c = "uint16_t", group = 2 },
-  i8 = { bytes = 1, c = "int8_t", group = 4, start = true },
+  f32 = { bytes = 4, c = "float", group = 1, start = 0 },
+  i32 = { bytes = 4, c = "int32_t", group = 1, start = 0 },
+  bf16 = { bytes = 2, c = "uint16_t", group = 2, start = 0 },
+  i8 = { bytes = 1, c = "int8_t", group = 4, start = 2 },
 }
 
 --- The types of a product: of A, the weights, of B, its sums and its result.
 types.f32_product = { a = "f32", b = "f32", sum = "f32", c = "f32" }
 types.bf16_product = { a = "bf16", b = "bf16", sum = "f32", c = "f32" }
+types.bf16_floats_product = { a = "bf16", b = "f32", sum = "f32", c = "f32" } -- B: floats that are bf16
 types.int8_product = { a = "i8", b = "i8", sum = "i32", c = "i32" }
 
 --- Of a product whose weights have a type.
@@ -31,17 +32,17 @@ function types.c(type) return types.all[type].c end
 --- Inputs of an output that lie together in a panel.
 function types.group(type) return types.all[type].group end
 
---- Bytes of a panel of weights for k inputs, `lda` outputs wide: [start + ceil(k / group)][lda][group], where the row
---- `start` has 4 bytes an output, as each row of groups has.
+--- Bytes of a panel of weights for k inputs, `lda` outputs wide: [start + ceil(k / group)][lda][group], where each row
+--- has 4 bytes an output.
 function types.panel_bytes(k, lda, type)
   local of = types.all[type]
-  return ((k + of.group - 1) // of.group + (of.start and 1 or 0)) * lda * of.group * of.bytes
+  return ((k + of.group - 1) // of.group + of.start) * lda * of.group * of.bytes
 end
 
 --- The same as rows of elements: { rows, ld: from one to the next, group }.
 function types.panel(k, lda, type)
   local of = types.all[type]
-  return { rows = (k + of.group - 1) // of.group + (of.start and 1 or 0), ld = lda * of.group, group = of.group }
+  return { rows = (k + of.group - 1) // of.group + of.start, ld = lda * of.group, group = of.group }
 end
 
 --- Bytes of so many elements.

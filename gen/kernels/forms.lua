@@ -10,26 +10,25 @@
 -- start           what a sum begins with instead, which lies in A before the groups
 -- load, first     a vector of groups of A; the first lanes of one
 -- splat           a group of B, in every lane; splat_cut, load_cut: of the last, which is not whole
--- parts           what is made of both before they are multiplied: a step does all its sums for the first part, then
---                 for the next
--- beside          what else a step makes of a vector of A
+-- parts           a step does all its sums for the first part, then for the next: { a, b: what is made of the groups
+--                 before they are multiplied; beside: what else of those of A; splat, splat_cut: its own }
 -- multiply_add    a sum and a product more
 -- c_load, c_first, c_store, c_store_first   a vector of C, and its first lanes
 -- include         the file that has them
 --
--- work, load_work of a step, in multiply-adds of f32: of each sum; of each vector of A and group of B, beside reading it
+-- work, a_work, b_work   of a step, in multiply-adds of f32: of each sum; of each vector of A and each group of B, beside
+--                 reading it
 -- latency         sums that a step needs, so that none waits for the one before
--- registers       that it needs beside sums, a vector of A and a group of B;
--- factors         registers of a vector of A
+-- registers       that it needs beside sums, vectors of A and groups of B; factors: those of a vector of A
 local forms = {}
 
 local function form(more)
   local all = { label = "", sum = "attn2c_vector", zero = "attn2c_zero()", factor = "attn2c_words",
     load = "attn2c_words_load", first = "attn2c_words_load_first", splat = "attn2c_words_splat",
-    splat_cut = "attn2c_words_splat_cut", load_cut = "attn2c_words_cut", parts = { false },
+    splat_cut = "attn2c_words_splat_cut", load_cut = "attn2c_words_cut", parts = { {} },
     multiply_add = "attn2c_multiply_add", c_load = "attn2c_load", c_first = "attn2c_load_first",
     c_store = "attn2c_store", c_store_first = "attn2c_store_first",
-    work = 1, load_work = 0, latency = 9, registers = 0, factors = 1 }
+    work = 1, a_work = 0, b_work = 0, latency = 9, registers = 0, factors = 1 }
   for name, value in pairs(more) do all[name] = value end
   return all
 end
@@ -49,20 +48,28 @@ forms.all = {
   bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15 },
   -- Widened to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
   bf16_halves = form { label = "_bf16", include = "ops/product_bf16.h", factor = "attn2c_vector",
-    parts = { "attn2c_bf16_odd", "attn2c_bf16_even" }, load_work = 0.25, registers = 1 },
+    parts = { { a = "attn2c_bf16_odd", b = "attn2c_bf16_odd" }, { a = "attn2c_bf16_even", b = "attn2c_bf16_even" } },
+    a_work = 0.25, b_work = 1, registers = 2 },
+  -- The same of inputs that were widened before.
+  bf16_floats = form { label = "_bf16_floats", include = "ops/product_bf16.h", factor = "attn2c_vector",
+    parts = { { a = "attn2c_bf16_odd", splat = "attn2c_bf16_odd_input", splat_cut = "attn2c_bf16_odd_input_cut" },
+      { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
+    registers = 3 },
   -- vpdpbusd, or what adds four products of bytes in a few instructions.
   int8_quads = int8 { multiply_add = "attn2c_int8_quads" },
-  -- AVX2: vpmaddubsw of |a| and b with the sign of a, whose pairs cannot saturate: 2 * 127 * 127 < 32768.
-  int8_signs = int8 { beside = "attn2c_int8_sizes", multiply_add = "attn2c_int8_signs", work = 3, load_work = 0.5,
-    registers = 2, factors = 2 },
+  -- vpmaddubsw, whose pairs are added by a multiply-add of 16 bits.
+  int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
+    multiply_add = "attn2c_int8_signs", work = 2, a_work = 0.5, registers = 2, factors = 2 },
   -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
-  int8_halves = int8 { parts = { "attn2c_int8_odd", "attn2c_int8_even" }, multiply_add = "attn2c_int8_halves", work = 2,
-    load_work = 1, registers = 1 },
+  int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
+    { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
+    a_work = 1, b_work = 0.5, registers = 1 },
 }
 for name, each in pairs(forms.all) do each.name = name end
 
 --- The form of a product's types on a target.
 function forms.of(types, target)
+  if types.a == "bf16" and types.b == "f32" then return forms.all.bf16_floats end
   if types.a == "bf16" then return forms.all["bf16_" .. target.bf16] end
   if types.a == "i8" then return forms.all["int8_" .. target.int8] end
   return forms.all.f32

@@ -1,6 +1,6 @@
 -- product.lua: a product C[n][m] = B[n][k] A[k][m], or C += B A, as the body of a C function: loops
 -- over its strips, which ask for the weights of a later product where the plan says so. A of bf16 is
--- [ceil(k/2)][lda][2]; of int8 [1 + ceil(k/4)][lda][4], where the first row is what the sums begin with.
+-- [ceil(k/2)][lda][2]; of int8 [2 + ceil(k/4)][lda][4], where the first rows are what sums may begin with.
 local c = require("common.c")
 local forms = require("kernels.forms")
 local strip = require("kernels.strip")

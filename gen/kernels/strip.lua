@@ -77,41 +77,46 @@ function Writer:weights(v, is_cut)
 end
 
 -- The group of B of a row, in every lane.
-function Writer:inputs(row, is_cut)
-  if self.group == 1 then return ("%s(b[%d * ldb])"):format(self.form.splat, row) end
-  if not is_cut then return ("%s(b + %d * ldb)"):format(self.form.splat, row) end
-  return ("%s(b + %d * ldb, k %% %d * (int)sizeof *b)"):format(self.form.splat_cut, row, self.group)
+function Writer:inputs(part, row, is_cut)
+  local form, cut = self.form, ""
+  if self.group == 1 then return ("%s(b[%d * ldb])"):format(form.splat, row) end
+  local splat = is_cut and (part.splat_cut or form.splat_cut) or part.splat or form.splat
+  if is_cut and not part.splat_cut then cut = (", k %% %d * (int)sizeof *b"):format(self.group) end
+  return ("%s(b + %d * ldb%s)"):format(splat, row, cut)
 end
+
+-- What is made of a group before it is multiplied.
+local function made(fn, text) return fn and ("%s(%s)"):format(fn, text) or text end
 
 -- A part of a step: for each row and vector, its sum and a multiply-add more.
 function Writer:part(part, is_cut)
   local shape, form = self.shape, self.form
-  local function of(text) return part and ("%s(%s)"):format(part, text) or text end
-  local function factor(vector) return "w" .. vector .. (form.beside and ", u" .. vector or "") end
   local function multiply_adds(row, vector)
-    return ("%s = %s(%s, x%s, %s);"):format(sum(row, vector), form.multiply_add,
-      factor(shape.rows_held and "" or vector), shape.rows_held and row or "", sum(row, vector))
+    local of_vector = shape.rows_held and "" or vector
+    local beside = part.beside and (", u%s"):format(of_vector) or ""
+    return ("%s = %s(w%s%s, x%s, %s);"):format(sum(row, vector), form.multiply_add, of_vector, beside,
+      shape.rows_held and row or "", sum(row, vector))
   end
-  local function hold(name, value, declared)
-    self:add("%s%s = %s;", declared and form.factor .. " " or "", name, value)
-    if declared then self:add("ATTN2C_HOLD(%s);", name) end
+  local function hold(name, value)
+    self:add("%s %s = %s;", form.factor, name, value)
+    self:add("ATTN2C_HOLD(%s);", name)
   end
-  self:add("%s %s;", form.factor, shape.rows_held and (form.beside and "w, u" or "w") or "x")
+  self:add("%s %s;", form.factor, shape.rows_held and (part.beside and "w, u" or "w") or "x")
   if shape.rows_held then
-    for row = 0, shape.rows - 1 do hold("x" .. row, of(self:inputs(row, is_cut)), true) end
+    for row = 0, shape.rows - 1 do hold("x" .. row, made(part.b, self:inputs(part, row, is_cut))) end
     for vector = 0, shape.vectors - 1 do
-      hold("w", of(self:weights(vector, is_cut)))
-      if form.beside then hold("u", form.beside .. "(w)") end
+      self:add("w = %s;", made(part.a, self:weights(vector, is_cut)))
+      if part.beside then self:add("u = %s;", made(part.beside, self:weights(vector, is_cut))) end
       self:add("%s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
     end
     return
   end
   for vector = 0, shape.vectors - 1 do
-    hold("w" .. vector, of(self:weights(vector, is_cut)), true)
-    if form.beside then hold("u" .. vector, ("%s(w%d)"):format(form.beside, vector), true) end
+    hold("w" .. vector, made(part.a, self:weights(vector, is_cut)))
+    if part.beside then hold("u" .. vector, made(part.beside, self:weights(vector, is_cut))) end
   end
   for row = 0, shape.rows - 1 do
-    self:add("x = %s;", of(self:inputs(row, is_cut)))
+    self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))
     self:add("%s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
   end
 end
@@ -124,6 +129,8 @@ function Writer:step(is_cut)
     if i < #parts then
       self:block("", function() self:part(part, is_cut) end)
     else
+      self:add("ATTN2C_AGAIN(a);")
+      self:add("ATTN2C_AGAIN(b);")
       self:part(part, is_cut)
     end
   end
@@ -182,13 +189,13 @@ function strip.text(shape)
   end)
   if form.start then
     for vector = 0, shape.vectors - 1 do
-      self:add("const %s start%d = %s(%s, %s);", form.sum, vector, form.start, vector_at("a", vector, group),
+      self:add("const %s start%d = %s(%s, lda, %s);", form.sum, vector, form.start, vector_at("a", vector, group),
         vector < shape.vectors - 1 and "ATTN2C_LANES" or "a_lanes")
       self:add("%s", each(shape.rows, " ", function(row)
         return ("%s += start%d;"):format(sum(row, vector), vector)
       end))
     end
-    self:add("a += %d * lda;", group)
+    self:add("a += %d * lda;", types.all[of.a].start * group)
   end
   self:loop()
   for row = 0, shape.rows - 1 do

@@ -33,10 +33,19 @@ local external_class = { input = "in", output = "out" }
 -- column. loop: whether a loop over b runs.
 local function rows_origin(block) return { block_first = block.first, unit_first = block.first, column = 0 } end
 
+-- Groups of columns of transposed keys, one behind the other.
+local function column_groups(keys)
+  local group = types.group(keys.type)
+  return (keys.width + group - 1) // group
+end
+
 -- Elements of one sequence's transposed keys.
 local function transposed_elements(keys)
-  return words.round_up(keys.rows_per_sequence, keys.key_block) * keys.width
+  return words.round_up(keys.rows_per_sequence, keys.key_block) * column_groups(keys) * types.group(keys.type)
 end
+
+-- Elements of one sequence's values in pairs.
+local function paired_elements(values) return (values.rows_per_sequence + 1) // 2 * 2 * values.ld end
 
 -- A buffer of rows of one type, `ld` elements apart, with what else there is to say of it.
 local function buffer_of(type, rows, ld, more)
@@ -47,7 +56,10 @@ end
 local calls = words.set { "product", "map", "row" }
 
 -- Storage forms of which a trace keeps a copy of its own.
-local traced = words.set { "fused", "tile", "transposed", "unit", "by_head" }
+local traced = words.set { "fused", "tile", "transposed", "unit", "by_head", "key_pairs", "value_pairs" }
+
+-- Of which no rows are stored.
+local in_pairs = words.set { "key_pairs", "value_pairs" }
 
 local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 
@@ -93,9 +105,10 @@ end
 --- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its fusion writes.
 function Lowering:unit() self.unit_number = self.unit_number + 1 end
 
---- A scratch buffer of f32, its rows `ld` elements apart, that lives within one unit; each worker gets its own.
-function Lowering:scratch(name, rows, ld)
-  local tile = buffer_of("f32", rows, ld, { class = "arena", private = "unit" })
+--- A scratch buffer of a type, f32 by default, its rows `ld` elements apart, that lives within one unit; each worker
+--- gets its own.
+function Lowering:scratch(name, rows, ld, type)
+  local tile = buffer_of(type or "f32", rows, ld, { class = "arena", private = "unit" })
   local known = self.tiles[name]
   assert(not known or known.pitch == tile.pitch, name)
   if not known or known.bytes < tile.bytes then self.tiles[name] = tile end
@@ -123,6 +136,10 @@ function Lowering:at(tensor, row, column, origin)
   end
   if storage.form == "unit" then
     return self:in_arena(tensor.name .. "@unit", (row - origin.unit_first) * ld + column - origin.column,
+      storage.type)
+  end
+  if in_pairs[storage.form] then -- in a trace, rows of a unit
+    return self:in_arena(tensor.name .. "@rounded", (row - origin.unit_first) * ld + column - origin.column,
       storage.type)
   end
   if storage.form == "by_head" then
@@ -275,6 +292,9 @@ end
 -- reads is rounded in the same pass.
 function Lowering:pass(fusion, operations, origin, first, count, column, cols, load)
   local round, x = fusion.round, fusion.result
+  if round and in_pairs[self.storage[round.result.name].form] then
+    return self:map(operations, x, origin, first, count, column, cols, load)
+  end
   if round and self.storage[x.name].form == "unit" then
     operations[#operations + 1] = ROUND
     return self:map(operations, round.result, origin, first, count, column, cols, load or x)
@@ -310,9 +330,19 @@ local leading = {}
 --- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
 function Lowering:transposed_at(keys, number, key, column, origin)
   local block = keys.key_block
-  local operand = self:in_arena(keys.buffer,
-    number * transposed_elements(keys) + (key // block * keys.width + column) * block + key % block, keys.type)
+  local group = types.group(keys.type)
+  local groups = (key // block * column_groups(keys) + column // group) * block + key % block
+  local operand = self:in_arena(keys.buffer, number * transposed_elements(keys) + groups * group + column % group,
+    keys.type)
   if origin.loop then operand.terms = { b = types.bytes(transposed_elements(keys), keys.type) } end
+  return operand
+end
+
+--- Where key `key` of a sequence lies among values in pairs: [pairs of keys][ld][2].
+function Lowering:paired_at(values, number, key, column, origin)
+  local operand = self:in_arena(values.buffer,
+    number * paired_elements(values) + (key // 2 * values.ld + column) * 2 + key % 2, values.type)
+  if origin.loop then operand.terms = { b = types.bytes(paired_elements(values), values.type) } end
   return operand
 end
 
@@ -331,14 +361,26 @@ function Lowering:panel_at(weight, row)
   error(("row %d is not one of %s"):format(row, weight.name))
 end
 
--- Transposes a hot tile of keys into their panels: a step for the rows of each sequence and panel.
-function Lowering:transpose_tile(tensor, origin, block, column, width)
-  local storage = self.storage[tensor.name]
+-- A hot tile of values as pairs: a step for the rows of each sequence.
+function Lowering:pair_tile(x, values, origin, block, column, width)
+  local row, stop = block.first, block.first + block.count
+  while row < stop do
+    local number, key = row // values.rows_per_sequence, row % values.rows_per_sequence
+    local count = math.min(stop - row, values.rows_per_sequence - key)
+    self:row("pairs_of_rows", { rows = count, cols = width, ldx = self:ld(x), ldy = values.ld },
+      { y = self:paired_at(values, number, key, column, origin), x = self:at(x, row, column, origin) })
+    row = row + count
+  end
+end
+
+-- Transposes a hot tile of keys into their panels: a step for the rows of each sequence and panel. storage: of the keys.
+function Lowering:transpose_tile(tensor, storage, origin, block, column, width)
   local row, stop = block.first, block.first + block.count
   while row < stop do
     local number, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
     local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
-    self:row("transpose", { rows = count, cols = width, ldx = storage.leading_dimension, ldy = storage.key_block },
+    self:row(storage.form == "key_pairs" and "pairs_of_columns" or "transpose",
+      { rows = count, cols = width, ldx = self:ld(tensor), ldy = storage.key_block },
       { y = self:transposed_at(storage, number, key, column, origin), x = self:at(tensor, row, column, origin) })
     row = row + count
   end
@@ -361,7 +403,12 @@ function leading.linear(self, fusion, origin, block)
       { buffer = weight.name, class = "weight", offset = panel_at },
       self:at(x, block.first, 0, origin), self:at(sums, block.first, column, origin), width)
     self:epilogue(fusion, origin, block.first, block.count, column, width)
-    if self.storage[result.name].form == "transposed" then self:transpose_tile(result, origin, block, column, width) end
+    local storage = self.storage[(fusion.round or fusion).result.name]
+    if storage.form == "transposed" or storage.form == "key_pairs" then
+      self:transpose_tile(result, storage, origin, block, column, width)
+    elseif storage.form == "value_pairs" then
+      self:pair_tile(result, storage, origin, block, column, width)
+    end
     column, panel_at = column + width, panel_at + types.panel_bytes(k, lda, fusion.panels.type)
   end
 end
@@ -554,8 +601,14 @@ local function sequences_of(micro_batch_of, name, batch) return micro_batch_of[n
 
 -- The transposed keys of so many sequences.
 local function transposed_buffer(keys, sequences)
-  local rows = sequences * transposed_elements(keys) // keys.key_block
-  return buffer_of(keys.type, rows, keys.key_block, { class = "arena" })
+  local ld = keys.key_block * types.group(keys.type)
+  return buffer_of(keys.type, sequences * transposed_elements(keys) // ld, ld, { class = "arena" })
+end
+
+-- The values of so many sequences in pairs.
+local function paired_buffer(values, sequences)
+  local ld = 2 * values.ld
+  return buffer_of(values.type, sequences * paired_elements(values) // ld, ld, { class = "arena" })
 end
 
 -- Every buffer of a program, { type, bytes, pitch, class, private, over }: tensors that are stored, tiles, and in a
@@ -588,6 +641,14 @@ function Lowering:buffers(state)
       buffers[name .. "@tile"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
       buffers[storage.buffer] = transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
     end
+    if storage.form == "key_pairs" then
+      buffers[storage.buffer] = transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
+    elseif storage.form == "value_pairs" then
+      buffers[storage.buffer] = paired_buffer(storage, sequences_of(micro_batch_of, name, batch))
+    end
+    if in_pairs[storage.form] and self.variant == "trace" then
+      buffers[name .. "@rounded"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
+    end
     if storage.form == "unit" then
       buffers[name .. "@unit"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
     end
@@ -603,6 +664,8 @@ function Lowering:buffers(state)
         if keys and keys.separate then
           buffers[keys.buffer] = transposed_buffer(keys, segment.micro_batch)
         end
+        local values = region.values
+        if values and values.separate then buffers[values.buffer] = paired_buffer(values, segment.micro_batch) end
       end
     end
   end

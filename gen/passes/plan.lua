@@ -10,7 +10,7 @@
 --   storage      tensor -> { form, type (of its elements), leading_dimension, rows_per_sequence, whole_batch,
 --                unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
---                panels of key_block), unit (f32 that is stored rounded: what one unit makes of it), fused (never
+--                panels of key_block), key_pairs (the same in bf16), value_pairs (values in bf16, rows in pairs), unit (f32 that is stored rounded: what one unit makes of it), fused (never
 --                stored), by_head (keys or values of `of`, an input [batch][heads]
 --                [rows][head_dim], read where they lie)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
@@ -121,6 +121,7 @@ local function attention_region(state, region, list, at, uses)
     i = i + 1
   end
   region.weights, region.context = list[i - 1], list[i]
+  region.exact = region.weights.op == "round_weights" and list[i - 2] or region.weights -- before they are rounded
   region.ops[#region.ops + 1] = list[i]
   local next_op = list[i + 1]
   if next_op and ops.class(next_op).ends_epilogue and next_op.operands.x == region.context.result then
@@ -130,7 +131,7 @@ local function attention_region(state, region, list, at, uses)
   local in_chunks = attention.may_come_in_chunks(region, uses)
   local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
   local blocks = state.plan.memoise("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
-    a.extra, in_chunks)
+    a.extra, in_chunks, region.scores.operands.q.type)
   for key, value in pairs(blocks) do region[key] = value end
   local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
   region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type) -- of a chunk's context
@@ -291,7 +292,7 @@ local function store(state, entry, segments, uses)
       round(region.round, region, nil, 1)
       for i = 1, #region.ops - 1 do
         local name = region.ops[i].result.name
-        fused[name] = region.ops[i] ~= region.weights or uses[name] == 1
+        fused[name] = region.ops[i] ~= region.weights and region.ops[i] ~= region.exact or uses[name] == 1
       end
     end
   end
@@ -350,14 +351,32 @@ local function read_by_head(state, entry)
   end
 end
 
+-- The widest panel and the most rows of a product's tiles.
+local function tile_of(made)
+  local widest, most = 0, 0
+  for _, width in ipairs(made.fusion.panels.widths) do widest = math.max(widest, width) end
+  for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
+  return widest, most
+end
+
+-- Whether no pair of rows of a sequence lies in two blocks.
+local function keeps_pairs(region, rows_per_sequence)
+  for _, block in ipairs(region.blocks) do if block.first % rows_per_sequence % 2 > 0 then return false end end
+  return true
+end
+
 -- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
--- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores.
+-- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores. In bf16 it
+-- reads both keys and values in pairs, which are made in the same way.
 local function transpose_keys(state, segments, uses)
   local storage, p = state.plan.storage, state.plan.parameters
   local made_by = {}
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
-      if fusion.panels then made_by[fusion.result.name] = { fusion = fusion, region = region } end
+      local made = fusion.panels and { fusion = fusion, region = region }
+      local is_of_units = fusion.round and storage[fusion.result.name].form == "unit"
+      if made and is_of_units then made_by[fusion.round.result.name] = made end
+      if made and not fusion.round then made_by[fusion.result.name] = made end
     end
     local k = region.kind == "attention" and region.scores.operands.k
     if k then
@@ -366,13 +385,26 @@ local function transpose_keys(state, segments, uses)
       region.keys = { buffer = region.scores.result.name .. "@keys", separate = true, type = k.type,
         key_block = p.key_block, width = s.width, rows_per_sequence = s.rows_per_sequence }
       if made then
-        local widest, most = 0, 0
-        for _, width in ipairs(made.fusion.panels.widths) do widest = math.max(widest, width) end
-        for _, block in ipairs(made.region.blocks) do most = math.max(most, block.count) end
-        s = { form = "transposed", type = k.type, buffer = k.name .. "@transposed", width = s.width,
+        local widest, most = tile_of(made)
+        s = { form = k.type == "bf16" and "key_pairs" or "transposed", type = k.type, buffer = k.name .. "@transposed", width = s.width,
           rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
           leading_dimension = types.whole_lines(widest, k.type), tile_rows = most }
         storage[k.name], region.keys = s, s
+      end
+    end
+    local v = region.kind == "attention" and region.context.operands.v
+    if v and v.type == "bf16" then
+      local s = storage[v.name]
+      local made = uses[v.name] == 1 and v.kind == "scratch" and made_by[v.name]
+      local ld = types.whole_lines(s.width, "f32")
+      region.values = { buffer = region.scores.result.name .. "@values", separate = true, type = v.type, ld = ld,
+        width = s.width, rows_per_sequence = s.rows_per_sequence }
+      if made and keeps_pairs(made.region, s.rows_per_sequence) then
+        local widest, most = tile_of(made)
+        s = { form = "value_pairs", type = v.type, buffer = v.name .. "@pairs", width = s.width, ld = ld,
+          rows_per_sequence = s.rows_per_sequence, whole_batch = false,
+          leading_dimension = types.whole_lines(widest, v.type), tile_rows = most }
+        storage[v.name], region.values = s, s
       end
     end
   end

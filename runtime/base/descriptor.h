@@ -101,7 +101,8 @@ typedef struct {
 
 /* The numbers that a weight's panels are made of. Of a type of which g are one group of 4 bytes (bf16: 2, i8:
  * 4) a panel is [ceil(in / g)][width, whole cache lines][g], inputs behind the last one zero. Before the
- * groups of i8 is a row of s32, [width, whole cache lines]: -128 times the sum of an output's numbers. */
+ * groups of i8 are two rows of s32, [2][width, whole cache lines]: -128 times the sum of an output's numbers,
+ * and the sum of the magnitudes of those below 0. */
 typedef struct {
   attn2c_type
       type; /* ATTN2C_F32: as above; ATTN2C_BF16: rounded; ATTN2C_I8: whole numbers from -127 to 127 */

@@ -211,7 +211,7 @@ static double root_mean_square(const float *x, int64_t count) {
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
   const int is_quantised = strcmp(op->op, "quantise") == 0;
-  if (!is_quantised && strcmp(op->op, "round") != 0) return ATTN2C_OK;
+  if (!is_quantised && strncmp(op->op, "round", 5) != 0) return ATTN2C_OK;
   const attn2c_tensor *shape = tensor_of(job, op->result);
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   const int64_t elements = attn2c_elements(shape);

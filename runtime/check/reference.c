@@ -14,6 +14,7 @@ static const struct {
 } table[] = {
     {"linear", "FFf", ATTN2C_F32, attn2c_reference_linear},
     {"round", "F", ATTN2C_F32, attn2c_reference_round},
+    {"round_weights", "F", ATTN2C_F32, attn2c_reference_round},
     {"row_scale", "F", ATTN2C_F32, attn2c_reference_row_scale},
     {"quantise", "FF", ATTN2C_F32, attn2c_reference_quantise},
     {"linear_integers", "FF", ATTN2C_I32, attn2c_reference_linear_integers},

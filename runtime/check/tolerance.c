@@ -224,6 +224,7 @@ static const struct {
 } table[] = {
     {"linear", linear},
     {"round", exact},
+    {"round_weights", exact},
     {"row_scale", exact},
     {"quantise", exact},
     {"linear_integers", exact},

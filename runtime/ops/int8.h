@@ -2,7 +2,7 @@
 #ifndef ATTN2C_INT8_H
 #define ATTN2C_INT8_H
 
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__SSE2__) && !defined(__AVX2__)
 #define ATTN2C_INT8_ZERO 128
 #else
 #define ATTN2C_INT8_ZERO 0

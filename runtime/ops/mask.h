@@ -3,6 +3,7 @@
 #ifndef ATTN2C_MASK_H
 #define ATTN2C_MASK_H
 
+#include "ops/round.h"
 #include "ops/vector.h"
 
 ATTN2C_INLINE int attn2c_between(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
@@ -91,6 +92,29 @@ ATTN2C_INLINE void attn2c_context_repair(float *c, const float *p, const float *
 #pragma omp simd
       for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
     }
+  }
+}
+
+/* row[d] += weight v[key][d] of values in pairs (pairs.h), ldv pairs apart. */
+ATTN2C_INLINE void attn2c_add_paired(float *row, float weight, const uint16_t *v, int key, int head_dim,
+                                     int ldv) {
+  const uint16_t *value = v + (ptrdiff_t)(key / 2) * 2 * ldv + key % 2;
+  for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, attn2c_from_bf16(value[2 * d]), row[d]);
+}
+
+/* attn2c_context_repair of values in pairs, and weights of bf16. */
+ATTN2C_INLINE void attn2c_context_repair_pairs(float *c, const uint16_t *p, const uint16_t *v, int rows,
+                                               int cols, int head_dim, int ldc, int ldp, int ldv, int lo,
+                                               int hi, int valid) {
+  for (int r = 0; r < rows; r++) {
+    float *row = c + (ptrdiff_t)r * ldc;
+    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
+    const int first = attn2c_between(lo + r, 0, cols);
+    const int last = attn2c_between(hi + r < valid ? hi + r : valid, 0, cols);
+#pragma omp simd
+    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
+    for (int j = first; j < last; j++)
+      attn2c_add_paired(row, attn2c_from_bf16(p[(ptrdiff_t)r * ldp + j]), v, j, head_dim, ldv);
   }
 }
 

@@ -33,4 +33,14 @@ ATTN2C_INLINE attn2c_vector attn2c_bf16_pairs(attn2c_words a, attn2c_words b, at
 ATTN2C_INLINE attn2c_vector attn2c_bf16_odd(attn2c_words x) { return (attn2c_vector)(x & 0xffff0000u); }
 ATTN2C_INLINE attn2c_vector attn2c_bf16_even(attn2c_words x) { return (attn2c_vector)(x << 16); }
 
+/* The same of inputs that are floats, whose lower halves are zero. */
+ATTN2C_INLINE attn2c_vector attn2c_bf16_odd_input(const float *x) { return attn2c_splat(x[1]); }
+ATTN2C_INLINE attn2c_vector attn2c_bf16_even_input(const float *x) { return attn2c_splat(x[0]); }
+/* Of the last input, which has none beside it. */
+ATTN2C_INLINE attn2c_vector attn2c_bf16_odd_input_cut(const float *x) {
+  (void)x;
+  return attn2c_zero();
+}
+#define attn2c_bf16_even_input_cut attn2c_bf16_even_input
+
 #endif

@@ -1,16 +1,19 @@
 /* product_int8.h - the multiply-adds of strips of int8: exact sums in s32, of groups of four inputs. Neither
  * weights nor inputs are -128.
  *
- * ATTN2C_INT8_ZERO is what stands for 0 in a row of inputs: where vpdpbusd multiplies, whose one factor is
- * unsigned, rows are x + 128 (ops/quantise.h makes them so), and sums begin with -128 times the sum of an
- * output's weights, which lies before the groups of a panel. Elsewhere rows are x, and sums begin with 0. So
- * the sums are the same on all targets.
+ * Instructions of bytes have one unsigned factor. What makes one unsigned changes a sum by a number that
+ * depends on the weights alone; sums begin with what takes that back, which lies before the groups of a
+ * panel. So the sums are the same on all targets. ATTN2C_INT8_ZERO is what stands for 0 in a row of inputs
+ * (ops/quantise.h).
  *
  * How four products are added to a sum, by target:
- * - quads: vpdpbusd; on aarch64 sdot, or products of 16 bits added in pairs, which 2 * 127 * 127 does not
- * exceed; anywhere else one after the other.
- * - signs: AVX2's vpmaddubsw, whose one factor is unsigned too: |a| b with the sign of a.
- * - halves: multiply-adds of 16 bits, of the odd bytes, and of the even ones. */
+ * - quads: vpdpbusd: rows are x + 128, and sums begin with the panel's first row, -128 times the sum of an
+ * output's weights. On aarch64 sdot, or products of 16 bits added in pairs, which 2 * 127 * 127 does not
+ * exceed. Anywhere else one after the other.
+ * - signs: vpmaddubsw of |a| and x, whose bits are inverted where a < 0: that is -x - 1. Sums begin with the
+ * panel's second row, the sum of |a| over a < 0. A pair is at most 2 * 127 * 128, and does not saturate.
+ * - halves, of SSE2: multiply-adds of 16 bits, of the odd bytes, and of the even ones. Rows are x + 128, as
+ * unsigned bytes are quicker widened. */
 #ifndef ATTN2C_PRODUCT_INT8_H
 #define ATTN2C_PRODUCT_INT8_H
 
@@ -21,10 +24,15 @@
 #include <immintrin.h>
 #endif
 
-/* What a vector of sums begins with: the first row of a panel. */
-ATTN2C_INLINE attn2c_integers attn2c_int8_start(const int8_t *a, int lanes) {
-  if (ATTN2C_INT8_ZERO == 0) return attn2c_integers_zero();
-  return (attn2c_integers)attn2c_words_load_first(a, lanes);
+/* What a vector of sums begins with: the first or second row of a panel, whose rows are lda groups long. */
+ATTN2C_INLINE attn2c_integers attn2c_int8_start(const int8_t *a, ptrdiff_t lda, int lanes) {
+  if (ATTN2C_INT8_ZERO) return (attn2c_integers)attn2c_words_load_first(a, lanes);
+#ifdef __AVX2__
+  return (attn2c_integers)attn2c_words_load_first(a + 4 * lda, lanes);
+#else
+  (void)a, (void)lda, (void)lanes;
+  return attn2c_integers_zero();
+#endif
 }
 
 typedef int8_t attn2c_bytes __attribute__((vector_size(4 * ATTN2C_LANES)));
@@ -44,46 +52,56 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, 
 #endif
 }
 
-#elif defined(__AVX2__) && !defined(__AVX512BW__)
+#elif defined(__AVX2__)
 
-#if defined(__clang__) || __GNUC__ > 12
-#define ATTN2C_INT8_SIZES(a)    _mm256_abs_epi8((__m256i)(a))
-#define ATTN2C_INT8_SIGNS(b, a) _mm256_sign_epi8((__m256i)(b), (__m256i)(a))
-#define ATTN2C_INT8_PAIRS(u, s) _mm256_maddubs_epi16((__m256i)(u), (__m256i)(s))
-#define ATTN2C_INT8_SUMS(x)     _mm256_madd_epi16((__m256i)(x), _mm256_set1_epi16(1))
-#else
-#define ATTN2C_INT8_SIZES(a)    __builtin_ia32_pabsb256((attn2c_chars)(a))
-#define ATTN2C_INT8_SIGNS(b, a) __builtin_ia32_psignb256((attn2c_chars)(b), (attn2c_chars)(a))
-#define ATTN2C_INT8_PAIRS(u, s) __builtin_ia32_pmaddubsw256((attn2c_chars)(u), (attn2c_chars)(s))
+#if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)
+#define ATTN2C_INT8_PAIRS(u, s) _mm512_maddubs_epi16((__m512i)(u), (__m512i)(s))
+#define ATTN2C_INT8_SUMS(x)     _mm512_madd_epi16((__m512i)(x), (__m512i)attn2c_int8_ones())
+#elif ATTN2C_LANES == 16
+#define ATTN2C_INT8_PAIRS(u, s)                                                                              \
+  __builtin_ia32_pmaddubsw512_mask((attn2c_chars)(u), (attn2c_chars)(s), (attn2c_shorts){0}, -1)
 #define ATTN2C_INT8_SUMS(x)                                                                                  \
-  __builtin_ia32_pmaddwd256((attn2c_shorts)(x),                                                              \
-                            (attn2c_shorts){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
+  __builtin_ia32_pmaddwd512_mask((attn2c_shorts)(x), attn2c_int8_ones(), (attn2c_integers){0}, (short)-1)
+#elif defined(__clang__) || __GNUC__ > 12
+#define ATTN2C_INT8_PAIRS(u, s) _mm256_maddubs_epi16((__m256i)(u), (__m256i)(s))
+#define ATTN2C_INT8_SUMS(x)     _mm256_madd_epi16((__m256i)(x), (__m256i)attn2c_int8_ones())
+#else
+#define ATTN2C_INT8_PAIRS(u, s) __builtin_ia32_pmaddubsw256((attn2c_chars)(u), (attn2c_chars)(s))
+#define ATTN2C_INT8_SUMS(x)     __builtin_ia32_pmaddwd256((attn2c_shorts)(x), attn2c_int8_ones())
 #endif
 typedef char attn2c_chars __attribute__((vector_size(4 * ATTN2C_LANES)));
 
-/* |a|, byte by byte. */
-ATTN2C_INLINE attn2c_words attn2c_int8_sizes(attn2c_words a) { return (attn2c_words)ATTN2C_INT8_SIZES(a); }
+ATTN2C_INLINE attn2c_shorts attn2c_int8_ones(void) { return (attn2c_shorts){0} + (int16_t)1; }
 
-/* sizes: |a|. */
-ATTN2C_INLINE attn2c_integers attn2c_int8_signs(attn2c_words a, attn2c_words sizes, attn2c_words b,
+/* Ones where a byte is negative; and |a|. */
+ATTN2C_INLINE attn2c_words attn2c_int8_negative(attn2c_words a) {
+  return (attn2c_words)((attn2c_bytes)a < (attn2c_bytes){0});
+}
+ATTN2C_INLINE attn2c_words attn2c_int8_sizes(attn2c_words a) {
+  const attn2c_bytes negative = (attn2c_bytes)attn2c_int8_negative(a);
+  return (attn2c_words)(((attn2c_bytes)a ^ negative) - negative);
+}
+
+ATTN2C_INLINE attn2c_integers attn2c_int8_signs(attn2c_words negative, attn2c_words sizes, attn2c_words b,
                                                 attn2c_integers c) {
-  return c + (attn2c_integers)ATTN2C_INT8_SUMS(ATTN2C_INT8_PAIRS(sizes, ATTN2C_INT8_SIGNS(b, a)));
+  return c + (attn2c_integers)ATTN2C_INT8_SUMS(ATTN2C_INT8_PAIRS(sizes, b ^ negative));
 }
 
 #elif defined(__SSE2__)
 
-/* The second and fourth, and the first and third byte of each group, as numbers of 16 bits. */
-ATTN2C_INLINE attn2c_words attn2c_int8_odd(attn2c_words x) { return (attn2c_words)((attn2c_shorts)x >> 8); }
-ATTN2C_INLINE attn2c_words attn2c_int8_even(attn2c_words x) {
-  return (attn2c_words)((attn2c_shorts)((attn2c_shorts)x << 8) >> 8);
+/* The second and fourth, and the first and third byte of each group, as numbers of 16 bits: of weights, and
+ * of inputs, which are unsigned. */
+ATTN2C_INLINE attn2c_words attn2c_int8_odd(attn2c_words a) { return (attn2c_words)((attn2c_shorts)a >> 8); }
+ATTN2C_INLINE attn2c_words attn2c_int8_even(attn2c_words a) {
+  return (attn2c_words)((attn2c_shorts)((attn2c_shorts)a << 8) >> 8);
 }
+ATTN2C_INLINE attn2c_words attn2c_int8_odd_inputs(attn2c_words b) {
+  typedef uint16_t unsigned_shorts __attribute__((vector_size(4 * ATTN2C_LANES)));
+  return (attn2c_words)((unsigned_shorts)b >> 8);
+}
+ATTN2C_INLINE attn2c_words attn2c_int8_even_inputs(attn2c_words b) { return b & 0x00ff00ffu; }
 
-#if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)
-#define ATTN2C_INT8_SUMS(a, b) _mm512_madd_epi16((__m512i)(a), (__m512i)(b))
-#elif ATTN2C_LANES == 16
-#define ATTN2C_INT8_SUMS(a, b)                                                                               \
-  __builtin_ia32_pmaddwd512_mask((attn2c_shorts)(a), (attn2c_shorts)(b), (attn2c_integers){0}, (short)-1)
-#elif defined(__clang__) || __GNUC__ > 12
+#if defined(__clang__) || __GNUC__ > 12
 #define ATTN2C_INT8_SUMS(a, b) _mm_madd_epi16((__m128i)(a), (__m128i)(b))
 #else
 #define ATTN2C_INT8_SUMS(a, b) __builtin_ia32_pmaddwd128((attn2c_shorts)(a), (attn2c_shorts)(b))
@@ -109,9 +127,15 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, 
 #endif
 
 #if !defined(__AVX512VNNI__) && !defined(__AVXVNNI__) && !defined(__aarch64__)
+/* Byte i of each group; of inputs as they are stored. */
+ATTN2C_INLINE attn2c_integers attn2c_int8_byte(attn2c_words x, int i) {
+  return (attn2c_integers)(x << (24 - 8 * i)) >> 24;
+}
+ATTN2C_INLINE attn2c_integers attn2c_int8_input(attn2c_words x, int i) {
+  return ATTN2C_INT8_ZERO ? (attn2c_integers)(x >> 8 * i & 0xffu) : attn2c_int8_byte(x, i);
+}
 ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, attn2c_integers c) {
-  for (int i = 0; i < 4; i++)
-    c += ((attn2c_integers)(a << (24 - 8 * i)) >> 24) * ((attn2c_integers)(b << (24 - 8 * i)) >> 24);
+  for (int i = 0; i < 4; i++) c += attn2c_int8_byte(a, i) * attn2c_int8_input(b, i);
   return c;
 }
 #endif

@@ -53,6 +53,9 @@ ATTN2C_INLINE void attn2c_integers_store_first(int32_t *y, attn2c_integers v, in
   attn2c_store_first((float *)y, (attn2c_vector)v, count);
 }
 
+/* Between the parts of a step: what the first has read is read again, and not kept in registers meanwhile. */
+#define ATTN2C_AGAIN(pointer) __asm__("" : "+r"(pointer))
+
 /* attn2c_ask (product.h), of weights of any type. */
 ATTN2C_INLINE const void *attn2c_ask_bytes(const void *x, int lines) {
   return attn2c_ask((const float *)x, lines);

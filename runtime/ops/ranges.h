@@ -38,4 +38,21 @@ ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const
   }
 }
 
+/* The same of values in pairs (pairs.h) and weights of bf16, with ldv in pairs. */
+ATTN2C_INLINE void attn2c_context_repair_nonzero_pairs(float *c, const uint16_t *p, const uint16_t *v,
+                                                       int rows, int head_dim, int ldc, int ldp, int ldv,
+                                                       const int (*ranges)[3], int count) {
+  for (int r = 0; r < rows; r++) {
+    float *row = c + (ptrdiff_t)r * ldc;
+    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
+#pragma omp simd
+    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
+    for (int i = 0; i < count; i++)
+      for (int j = 0; j < ranges[i][2]; j++) {
+        const float weight = attn2c_from_bf16(p[(ptrdiff_t)r * ldp + ranges[i][0] + j]);
+        if (weight != 0.0f) attn2c_add_paired(row, weight, v, ranges[i][1] + j, head_dim, ldv);
+      }
+  }
+}
+
 #endif

@@ -16,8 +16,8 @@ static int64_t groups_of(attn2c_type type, int64_t columns) {
   return columns;
 }
 
-/* Before the groups of a panel of ATTN2C_I8 comes what sums begin with where inputs are x + 128. */
-static int64_t rows_before(attn2c_type type) { return type == ATTN2C_I8; }
+/* Rows before the groups of a panel. */
+static int64_t rows_before(attn2c_type type) { return type == ATTN2C_I8 ? 2 : 0; }
 
 /* Of rows that are read at a time: they and the panel's lines fit into a second-level cache together. */
 #define PIECE_FLOATS ((int64_t)1 << 16)
@@ -97,14 +97,15 @@ static void pack_last_line(const float *values, int64_t rows, int64_t columns, f
 enum { CHUNK = 64 /* elements that are converted at a time */ };
 
 /* Rows of floats as groups, each in place and behind the one before: groups of inputs that follow each other
- * are inputs that follow each other. scales, starts: of ATTN2C_I8, for each row. */
+ * are inputs that follow each other. Of ATTN2C_I8 also scales, and what is before the groups of a panel: two
+ * rows, `leading` apart. */
 static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t columns, float *scales,
-                      float *starts) {
+                      float *before, int64_t leading) {
   const int64_t groups = groups_of(type, columns), each = type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
   for (int64_t j = 0; j < rows; j++) {
     const float *from = values + j * columns;
     float *to = values + j * groups, inverse = 0.0f;
-    int32_t start = 0;
+    int32_t sum = 0, below = 0;
     if (type == ATTN2C_I8) scales[j] = attn2c_row_scale(from, (int)columns, &inverse);
     for (int64_t i = 0; i < columns; i += CHUNK) {
       const int count = (int)least(CHUNK, columns - i);
@@ -114,11 +115,13 @@ static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t col
         attn2c_int8_row(bytes, from + i, count, inverse, 0);
       else
         for (int h = 0; h < count; h++) halves[h] = attn2c_to_bf16(from[i + h]);
-      for (int h = 0; h < count; h++) start -= 128 * bytes[h];
+      for (int h = 0; h < count; h++) sum += bytes[h], below -= bytes[h] < 0 ? bytes[h] : 0;
       const void *made = type == ATTN2C_I8 ? (const void *)bytes : halves;
       memcpy(to + i / each, made, (size_t)((count + each - 1) / each) * sizeof *to);
     }
-    if (type == ATTN2C_I8) starts[j] = attn2c_from_bits((uint32_t)start);
+    if (type != ATTN2C_I8) continue;
+    before[j] = attn2c_from_bits((uint32_t)(-128 * sum));
+    before[leading + j] = attn2c_from_bits((uint32_t)below);
   }
 }
 
@@ -133,11 +136,12 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   const int64_t columns = groups_of(piece->type, piece->columns), rest = piece->count % LINE,
                 whole = piece->count - rest;
   if (piece->type != ATTN2C_F32)
-    to_groups(piece->type, values, piece->count, piece->columns, packed + piece->scales, to);
+    to_groups(piece->type, values, piece->count, piece->columns, packed + piece->scales, to, piece->leading);
   if (piece->type == ATTN2C_I8) {
-    fill_line(to, piece->count, 0);
+    for (int64_t i = 0; i < rows_before(piece->type); i++)
+      fill_line(to + i * piece->leading, piece->count, 0);
     if (piece->is_last) fill_line(packed + piece->scales, piece->count, piece->scales);
-    to += piece->leading;
+    to += rows_before(piece->type) * piece->leading;
   }
   for (int64_t i = 0; i < columns; i += LINE)
     for (int64_t j = 0; j < whole; j += LINE)

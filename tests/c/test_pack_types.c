@@ -21,13 +21,14 @@ static const attn2c_tensor tensors[TENSORS] = {
     {.name = "large", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {140, 3000}},
 };
 
-/* Words of each: 2 x 64 + 16 + 16 of 19 groups; 48 + 32 of 33 groups and a row before; 2 x 64 + 16 of 750. */
+/* Words of each: 2 x 64 + 16 + 16 of 19 groups; 48 + 32 of 33 groups and two rows before; 2 x 64 + 16 of 750.
+ */
 enum {
   AT_SCALES = 19 * (64 + 64 + 16 + 16),
   AT_INT8 = AT_SCALES + 80,
-  AT_LARGE_SCALES = AT_INT8 + 34 * (48 + 32),
+  AT_LARGE_SCALES = AT_INT8 + 35 * (48 + 32),
   AT_LARGE = AT_LARGE_SCALES + 144,
-  ALL = AT_LARGE + 751 * (64 + 64 + 16)
+  ALL = AT_LARGE + 752 * (64 + 64 + 16)
 };
 static const attn2c_weight weights[TENSORS] = {
     {.tensor = 0,
@@ -99,7 +100,7 @@ static place place_of(int weight, int64_t output, int64_t rows) {
   for (int64_t p = 0;; p++) {
     const int64_t tail = p - weights[weight].panel_count;
     const int64_t width = tail < 0 ? weights[weight].panel : weights[weight].tail[tail];
-    const int64_t leading = (width + 15) / 16 * 16, before = packings[weight].type == ATTN2C_I8;
+    const int64_t leading = (width + 15) / 16 * 16, before = packings[weight].type == ATTN2C_I8 ? 2 : 0;
     if (output < begin + width) {
       const float *word = packed + at + output - begin;
       return (place){(const unsigned char *)(word + before * leading), (const unsigned char *)word, leading};
@@ -133,16 +134,17 @@ static void expect_int8(attn2c_source *source, int weight, int scales) {
     for (int64_t i = 0; i < inputs; i++) largest = fmaxf(largest, fabsf(values[o * inputs + i]));
     const float scale = packed[weights[scales].offset + o];
     cr_assert_eq(scale, largest / 127.0f, "%s %d", tensors[weight].name, (int)o);
-    const place at = place_of(weight, o, (inputs + 3) / 4 + 1);
-    int32_t start, sum = 0;
+    const place at = place_of(weight, o, (inputs + 3) / 4 + 2);
+    int32_t before[2], sum = 0, below = 0;
     for (int64_t i = 0; i < (inputs + 3) / 4 * 4; i++) {
       const int8_t got = (int8_t)at.first[4 * (i / 4 * at.leading) + i % 4];
       const float wanted = i < inputs ? nearbyintf(values[o * inputs + i] * (1.0f / scale)) : 0;
       cr_assert_eq((float)got, wanted, "[%d][%d]: %d, not %g", (int)o, (int)i, got, wanted);
-      sum += got;
+      sum += got, below += got < 0 ? -got : 0;
     }
-    memcpy(&start, at.panel, sizeof start);
-    cr_assert_eq(start, -128 * sum);
+    for (int row = 0; row < 2; row++) memcpy(&before[row], at.panel + 4 * row * at.leading, sizeof *before);
+    cr_assert_eq(before[0], -128 * sum);
+    cr_assert_eq(before[1], below);
   }
   for (int64_t o = outputs; o % 16 != 0; o++)
     cr_assert_eq(attn2c_bits(packed[weights[scales].offset + o]), 0, "behind the scales");

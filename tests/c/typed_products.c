@@ -70,10 +70,12 @@ static uint16_t bf16_number(int set) {
 /* Behind the last input of a row, and of a panel of which that is allowed: what must not matter. */
 enum { BF16_NAN = 0x7fc1 };
 
-static void run_bf16(const product *p, int set) {
+/* wide: rows of B are floats. */
+static void run_bf16(const product *p, int set, int wide) {
   const size_t b_count = (size_t)(p->n - 1) * (size_t)p->ldb + (size_t)p->k;
   const size_t c_count = (size_t)(p->n - 1) * (size_t)p->ldc + (size_t)p->m;
   uint16_t *a = guarded_allocate((size_t)p->panel), *b = guarded_allocate(2 * b_count);
+  float *floats = guarded_allocate(sizeof *floats * b_count);
   float *c = guarded_allocate(sizeof(float) * c_count), *before = malloc(sizeof(float) * c_count);
   uint16_t *weights = malloc(2 * (size_t)p->m * (size_t)p->k);
   if (!before || !weights) exit(5);
@@ -83,8 +85,9 @@ static void run_bf16(const product *p, int set) {
     for (int j = 0; j < p->m; j++) a[(i / 2 * p->lda + j) * 2 + i % 2] = weights[j * p->k + i];
   for (size_t i = 0; i < b_count; i++) b[i] = i % (size_t)p->ldb < (size_t)p->k ? bf16_number(set) : BF16_NAN;
   for (size_t i = 0; i < c_count; i++) c[i] = before[i] = widened(bf16_number(set));
+  for (size_t i = 0; i < b_count; i++) floats[i] = attn2c_from_bits((uint32_t)b[i] << 16);
   const attn2c_flush modes = attn2c_flush_on();
-  p->run(a, b, c);
+  p->run(a, wide ? (const void *)floats : b, c);
   attn2c_flush_restore(modes);
   for (int r = 0; r < p->n; r++)
     for (int j = 0; j < p->m; j++) {
@@ -107,6 +110,7 @@ static void run_bf16(const product *p, int set) {
   if (set == 0) fwrite(c, sizeof *c, c_count, stdout);
   guarded_free(a, (size_t)p->panel);
   guarded_free(b, 2 * b_count);
+  guarded_free(floats, sizeof *floats * b_count);
   guarded_free(c, sizeof(float) * c_count);
   free(before);
   free(weights);
@@ -129,12 +133,15 @@ static void run_int8(const product *p, int set) {
   for (int i = 0; i < p->m * p->k; i++) weights[i] = int8_number(set);
   memset(a, 0, (size_t)p->panel);
   for (int j = 0; j < p->m; j++) {
-    int32_t start = 0;
+    int32_t before_groups[2] = {0};
     for (int i = 0; i < p->k; i++) {
-      a[(p->lda + i / 4 * p->lda + j) * 4 + i % 4] = weights[j * p->k + i];
-      start -= 128 * weights[j * p->k + i];
+      const int8_t weight = weights[j * p->k + i];
+      a[((2 + i / 4) * p->lda + j) * 4 + i % 4] = weight;
+      before_groups[0] -= 128 * weight;
+      before_groups[1] += weight < 0 ? -weight : 0;
     }
-    memcpy(a + 4 * j, &start, sizeof start);
+    for (int row = 0; row < 2; row++)
+      memcpy(a + 4 * (row * p->lda + j), &before_groups[row], sizeof *before_groups);
   }
   for (size_t i = 0; i < b_count; i++)
     inputs[i] = int8_number(set), b[i] = (int8_t)(inputs[i] + ATTN2C_INT8_ZERO);
@@ -160,7 +167,8 @@ static void run_int8(const product *p, int set) {
 
 int main(void) {
   for (int set = 0; set < 3; set++) {
-    for (int i = 0; i < COUNT_OF(bf16_products); i++) run_bf16(&bf16_products[i], set);
+    for (int i = 0; i < COUNT_OF(bf16_products); i++) run_bf16(&bf16_products[i], set, 0);
+    for (int i = 0; i < COUNT_OF(bf16_floats_products); i++) run_bf16(&bf16_floats_products[i], set, 1);
     for (int i = 0; i < COUNT_OF(int8_products); i++) run_int8(&int8_products[i], set);
   }
   return fclose(stdout) == 0 ? 0 : 4;

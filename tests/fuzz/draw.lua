@@ -293,6 +293,22 @@ local function draw_layers(d)
   d.layers = list
 end
 
+-- Numbers of products, which kernels in C alone multiply.
+local function draw_precision(d)
+  local types, parts = { "bf16", "bf16", "int8", "int8", "f32" }, { "input", "qkv", "out", "ff", "output" }
+  if chance(50) then
+    d.precision = pick { "bf16", "int8" }
+  else
+    d.precision = { pick(types) }
+    for _, part in ipairs(parts) do if chance(30) then d.precision[part] = pick(types) end end
+    if chance(40) then d.precision.attention = pick { "f32", "bf16", "bf16" } end
+    local layers = type(d.layers) == "table" and #d.layers or d.layers
+    if layers > 0 and not d.layer_groups and chance(30) then d.precision["layer 0"] = pick(types) end
+  end
+  if d.kernels == "libxsmm" then d.kernels = nil end
+  if d.plan and d.plan.kernels == "libxsmm" then d.plan.kernels = nil end
+end
+
 --- A description as a plain table; the same for the same seed and number, on every machine.
 function draw.description(seed, number)
   math.randomseed(seed, number)
@@ -329,6 +345,7 @@ function draw.description(seed, number)
     d.seq = { random(2, d.seq - 1), d.seq }
   end
   if chance(4) and (d.batch or 1) > 1 and not by_length then d.batch = { random(1, d.batch - 1), d.batch } end
+  if chance(25) then draw_precision(d) end
   return d
 end
 

@@ -29,8 +29,8 @@ end
 describe("the passes between describe and emit", function()
   it("look at the state alone", function()
     local set = tuning.parse(TUNED:format("Another-CPU"), "x.tune")
-    local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", notes = {}, host = "avx2",
-      machine = "A-CPU", description = helper.description({ target = "host" }),
+    local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", notes = {},
+      host = function() return "avx2" end, machine = "A-CPU", description = helper.description({ target = "host" }),
       tuning = { set = set, file = "x\27.tune" } }
     for _, name in ipairs(pipeline.passes) do
       if name ~= "describe" and name ~= "emit" then shut_off(pipeline.step, state, name) end

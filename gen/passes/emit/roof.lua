@@ -1,5 +1,5 @@
 -- roof: the products in C whose rate is the roof of `bench`: the strips that fill the target's
--- registers best, on operands that stay in the cache.
+-- registers best, on operands that stay in the cache; of the numbers that the model's precision names first.
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
@@ -10,18 +10,23 @@ local roof = {}
 -- Vectors of outputs. runtime/measure/roof.h says what a shape may be.
 local VECTORS, ROWS, K, LDB = { 2, 3, 4 }, 24, 768, 784
 
+local of_precision = { f32 = types.f32_product, bf16 = types.bf16_product, int8 = types.int8_product }
+
 --- The values of roof.c.in: roof = shapes with their code, strips = the functions that they need.
 function roof.values(state)
   local target = targets.by_name[state.spec.target]
-  local list = {}
+  local of, list = of_precision[state.spec.precision.all], {}
   for i, vectors in ipairs(VECTORS) do
     local m = vectors * target.vector
-    local kernel = { m = m, n = ROWS, k = K, lda = m, ldb = LDB, ldc = m, types = types.f32_product, a_room = true,
-      strips = registers.strips(m, ROWS, K, target, ROWS) }
+    local kernel = { m = m, n = ROWS, k = K, lda = m, ldb = LDB, ldc = m, types = of, a_room = true,
+      strips = registers.strips(m, ROWS, K, target, ROWS, false, of) }
     kernel.code = product.body(kernel, target.vector, 0, "a", "b")
     list[i] = kernel
   end
-  return { roof = list, strips = product.strips(list) }
+  local plain = of == types.f32_product
+  return { roof = list, strips = product.strips(list), includes = product.includes(list),
+    casts = not plain and { a = types.c(of.a), b = types.c(of.b), c = types.c(of.c) } or false,
+    flushes = of.a == "bf16" }
 end
 
 return roof

@@ -44,13 +44,14 @@ function writers.finish() return "}" end
 
 -- The arena and the packed weights are reached by pointers to floats; what is of another type, by a cast.
 local casts = {}
-for _, type in ipairs { "bf16", "i8" } do casts[type] = { type = types.c(type), bytes = types.bytes(1, type) } end
+for _, type in ipairs { "bf16", "i8", "i32" } do casts[type] = { type = types.c(type), bytes = types.bytes(1, type) } end
 
 -- A step's operands as C, in the order of its call.
 local function list_of(step, addresses)
   local list = {}
   operands.each(step, function(operand, access, declared)
-    local cast = casts[operands.type(step, declared)]
+    local inside = operand.class == "arena" or operand.class == "weight"
+    local cast = inside and casts[operands.type(step, declared)] or nil
     list[#list + 1] = access == "value" and c.value(operand, addresses) or c.pointer(operand, addresses, cast)
   end)
   return table.concat(list, ", ")

@@ -1,6 +1,7 @@
 -- attention: one attention as operations of the graph: projections, positions, past and extra
 -- keys, scores, what is added to them, masks, weights, context. Every form of attention that a
 -- description may ask for is made here.
+local precision = require("data.precision")
 local rope = require("passes.graph.rope")
 
 local attention = {}
@@ -191,27 +192,38 @@ local function show(self, a, scores, weights, unmasked)
   if wanted.scores then self:expose_later(scores, member("scores"), axes) end
 end
 
+-- Whether an attention multiplies bf16: where the precision says so, and pairs of inputs lie side by side. A learned
+-- key or one of zeros may stand alone.
+local function is_in_pairs(self, a)
+  local spec = self.spec
+  return precision.of_scores(self.model.precision, self.section) == "bf16" and spec.scoring == "dot"
+    and a.q.shape[3] // a.heads % 2 == 0 and not (a.mask.extra and a.mask.extra > 0)
+end
+
 -- Scores, weights and context of queries a.q, keys a.k and values a.v.
 local function attend(self, a)
   local spec, mask = self.spec, a.mask
   local lengths = not spec.mask_value and a.lengths or a.rows
   local scores
+  local in_pairs, q, k, v = is_in_pairs(self, a), a.q, a.k, a.v
+  if in_pairs then q, k, v = self:round(q), self:round(k), self:round(v) end
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
     scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },
       mask)
   else
-    scores = self:op("scores", a.path .. ".scores", { q = a.q, k = a.k, lengths = lengths }, mask)
+    scores = self:op("scores", a.path .. ".scores", { q = q, k = k, lengths = lengths }, mask)
   end
   local scale
   scores, scale = added(self, a, relative(self, a, scores))
   local weights, unmasked = weighted(self, a, scores, scale)
+  local weighs = in_pairs and self:op("round_weights", a.path .. ".rounded", { weights = weights }) or weights
   local of_context = { kv_heads = a.kv_heads ~= a.heads and a.kv_heads or nil }
   for key, value in pairs(mask) do of_context[key] = value end
   local plain = not (mask.prefix or mask.extra or mask.offset or spec.fully_masked == "nan" or next(a.masks) ~= nil)
   if not plain then of_context.nonzero = true end
   if spec.fully_masked == "nan" then of_context.fully_masked_nan = true end
-  local result = self:op("context", a.path .. ".context", { weights = weights, v = a.v, lengths = lengths }, of_context)
+  local result = self:op("context", a.path .. ".context", { weights = weighs, v = v, lengths = lengths }, of_context)
   show(self, a, scores, weights, unmasked)
   return result
 end

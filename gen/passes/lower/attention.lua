@@ -33,19 +33,29 @@ local function repair(self, at, v, v_column, head_dim, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
   local first = block.ranges[1]
+  local suffix, p, ldp, ldv = "", at.tile, at.tile_ld, nil
+  local function values_at(key)
+    if region.values then return self:paired_at(region.values, 0, key, v_column, origin) end
+    return self:at(v, key, v_column, origin)
+  end
+  if region.values then
+    suffix, p, ldp, ldv = "_pairs", at.rounded, at.rounded_ld, region.values.ld
+  else
+    ldv = self:ld(v)
+  end
   if region.context.attributes.nonzero then
     local ranges = {}
     for i, range in ipairs(block.ranges) do ranges[i] = { range.column, range.first_key, range.keys } end
-    self:row("context_repair_nonzero",
-      { rows = block.count, head_dim = head_dim, ldc = ldc, ldp = at.tile_ld, ldv = self:ld(v),
+    self:row("context_repair_nonzero" .. suffix,
+      { rows = block.count, head_dim = head_dim, ldc = ldc, ldp = ldp, ldv = ldv,
         ranges = step_forms.ranges(ranges), count = #ranges, cols = block.keys },
-      { c = c, p = at.tile, v = self:at(v, 0, v_column, origin) })
+      { c = c, p = p, v = values_at(0) })
   elseif first.cut or lengths then
-    self:row("context_repair",
-      { rows = block.count, cols = first.keys, head_dim = head_dim, ldc = ldc, ldp = at.tile_ld,
-        ldv = self:ld(v), lo = first.cut and first.cut.lo or -block.count,
+    self:row("context_repair" .. suffix,
+      { rows = block.count, cols = first.keys, head_dim = head_dim, ldc = ldc, ldp = ldp, ldv = ldv,
+        lo = first.cut and first.cut.lo or -block.count,
         hi = first.cut and first.cut.hi or first.keys },
-      { c = c, p = at.tile, v = self:at(v, first.first_key, v_column, origin),
+      { c = c, p = p, v = values_at(first.first_key),
         valid = lengths and self:value(lengths, -first.first_key, origin) or self:integer(first.keys) })
   end
 end
@@ -67,6 +77,13 @@ local function context(self, at, c, ldc)
   local head_dim, v_column = context_at(self, at)
   local beta = 0
   local function step(size, count, key, column)
+    if region.values then
+      self:product({ m = head_dim, n = block.count, k = size, lda = region.values.ld, ldb = at.rounded_ld, ldc = ldc,
+        beta = beta, types = types.bf16_product }, count, self:paired_at(region.values, 0, key, v_column, origin),
+        shifted(at.rounded, column, "bf16"), c)
+      beta = 1
+      return
+    end
     self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = at.tile_ld, ldc = ldc,
       beta = beta }, count, self:at(v, key, v_column, origin), shifted(at.tile, column), c)
     beta = 1
@@ -90,7 +107,7 @@ local function dot_scores(self, at)
     for _, key_block in ipairs(range.key_blocks) do
       local column = range.column + key_block.first - range.first_key
       self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
-        ldb = self:ld(q), ldc = at.tile_ld, beta = 0 }, 1,
+        ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) }, 1,
         self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.origin),
         self:at(q, at.block.first, at.head * head_dim, at.origin),
         shifted(at.tile, column), key_block.count, key_block.first % at.region.key_block % types.per_line("f32") == 0)
@@ -121,8 +138,10 @@ local scoring = { scores = dot_scores, additive_scores = additive_scores }
 -- In a trace: what the tile holds, into the copy of an op's result.
 local function trace_copy(self, at, op)
   local row = at.head * at.queries + at.block.first
+  local tile, ld = at.tile, at.tile_ld
+  if op.op == "round_weights" then tile, ld = at.rounded, at.rounded_ld end
   for _, range in ipairs(at.block.ranges) do
-    self:trace_copy(op.result, shifted(at.tile, range.column), at.tile_ld, row, range.first_key, at.block.count,
+    self:trace_copy(op.result, shifted(tile, range.column, op.result.type), ld, row, range.first_key, at.block.count,
       range.keys, at.origin)
   end
 end
@@ -228,6 +247,18 @@ local function block_steps(self, at)
   finish(self, at)
 end
 
+-- Values that do not come in pairs from their product: a step for each panel of keys.
+local function pair_values(self, region, origin)
+  local v, block = region.context.operands.v, region.key_block
+  local rows = v.shape[2]
+  for first = 0, rows - 1, block do
+    self:unit()
+    self:row("pairs_of_bf16_rows", { rows = math.min(block, rows - first), cols = v.shape[3], ldx = self:ld(v),
+      ldy = region.values.ld }, { y = self:paired_at(region.values, 0, first, 0, origin),
+      x = self:at(v, first, 0, origin) })
+  end
+end
+
 -- Keys that do not come transposed from their product: a step for each panel.
 local function transpose_keys(self, region, origin)
   local k = region.scores.operands.k
@@ -236,7 +267,8 @@ local function transpose_keys(self, region, origin)
   for first = 0, rows - 1, block do
     self:unit()
     for column = 0, k.shape[3] - 1, width do
-      self:row("transpose", { rows = math.min(block, rows - first), cols = width, ldx = self:ld(k), ldy = block },
+      self:row(k.type == "bf16" and "pairs_of_bf16_columns" or "transpose", { rows = math.min(block, rows - first),
+        cols = width, ldx = self:ld(k), ldy = block },
         { y = self:transposed_at(region.keys, 0, first, column, origin), x = self:at(k, first, column, origin) })
     end
   end
@@ -251,18 +283,24 @@ function attention.lower(self, region)
   local tile = self:in_arena(scores.result.name .. "@tile", 0, "f32")
   local tile_ld = region.tile_ld
   self:scratch(tile.buffer, region.most_rows, tile_ld)
+  local rounded, rounded_ld
+  if region.values then
+    rounded, rounded_ld = self:in_arena(scores.result.name .. "@rounded", 0, "bf16"), types.whole_lines(tile_ld, "bf16")
+    self:scratch(rounded.buffer, region.most_rows, rounded_ld, "bf16")
+  end
   local queries = scores.result.shape[3]
   self.op_index = self.index_of[scores]
   self:note(("%s = %s · %s   %d heads of %d x %d x %d"):format(region.context.result.name,
     score_ops.describe(region), region.context.operands.v.name, heads, queries, scores.result.shape[4], head_dim))
   self:each_sequence(function(origin)
     if region.keys.separate then transpose_keys(self, region, origin) end
+    if region.values and region.values.separate then pair_values(self, region, origin) end
     for h = 0, heads - 1 do
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
         block_steps(self, { region = region, block = block, head = h, head_dim = head_dim, queries = queries,
-          tile = tile, tile_ld = tile_ld, origin = origin })
+          tile = tile, tile_ld = tile_ld, rounded = rounded, rounded_ld = rounded_ld, origin = origin })
       end
     end
   end)

@@ -12,9 +12,9 @@ function scores.key_head(at, k)
   return at.head // (heads // (k.shape[3] // at.head_dim))
 end
 
---- The operand `columns` columns further right in a tile.
-function scores.shifted(tile, columns)
-  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + types.bytes(columns, "f32") }
+--- The operand `columns` columns further right in a tile of a type, by default f32.
+function scores.shifted(tile, columns, type)
+  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + types.bytes(columns, type or "f32") }
 end
 
 local shifted = scores.shifted
@@ -83,6 +83,13 @@ function steps.softmax(self, at, op)
   end
   self:row(op.attributes.fully_masked_nan and "softmax_nan" or "softmax",
     { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile })
+end
+
+-- The weights of the tile as bf16, in a tile of their own.
+function steps.round_weights(self, at)
+  self:emit { form = "map", constants = { rows = at.block.count, cols = at.block.keys, ld = at.rounded_ld,
+    type = "bf16" }, elementwise = { { kind = "load", argument = "x", ld = at.tile_ld }, { kind = "round" } },
+    arguments = { y = at.rounded, x = at.tile } }
 end
 
 -- The rows of a table of distances that a block of queries and a block of keys need: first and number. Row
@@ -182,7 +189,7 @@ function scores.lower(self, at, mask, store)
   local region, trace = at.region, self.variant == "trace"
   local pending, masked = {}, -math.huge
   local function settle(op)
-    local is_wanted = op == region.last_scores or op == region.weights or op.result.kind == "output"
+    local is_wanted = op == region.last_scores or op == region.weights or op == region.exact or op.result.kind == "output"
     if not trace and not is_wanted then return end
     flush(self, at, pending)
     if trace then self.op_index = self.index_of[op] end

@@ -128,6 +128,9 @@ end
 --- query_block fit tile_bytes; a block, then of piece_rows, has `chunks`, blocks of the same rows and some of the keys.
 function attention.blocks(scores, p, in_chunks)
   local queries, keys = scores.result.shape[3], scores.result.shape[4]
+  if scores.operands.q.type == "bf16" then -- keys come in pairs
+    p = setmetatable({ key_align = words.round_up(p.key_align, types.group("bf16")) }, { __index = p })
+  end
   local extra = scores.attributes.extra or 0
   local left, right = attention.band(scores.attributes)
   local own = keys - extra

@@ -27,7 +27,8 @@ end
 
 local function cost(vectors, rows, steps, form)
   local parts, sums = #form.parts, vectors * rows
-  local step = parts * math.max(form.work * sums + form.load_work * (vectors + rows), vectors + rows, form.latency)
+  local work = form.work * sums + form.a_work * vectors + form.b_work * rows
+  local step = parts * math.max(work, vectors + rows, form.latency)
   return step * steps + PER_SUM * sums + PER_STRIP
 end
 

@@ -208,7 +208,7 @@ function tuning.prepare(state)
     local choice = set and set.choices[key]
     if choice then state.plan.tuning_hash = set.hash end
     local kernels = asked or choice and choice.kernels or common.kernels
-    if weight.type ~= "f32" then kernels = "c" end
+    if weight.type == "bf16" or weight.type == "i8" then kernels = "c" end
     choice = choice or deep_rule(target, kernels, key, weight) or common
     local own = {}
     for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end

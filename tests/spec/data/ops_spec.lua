@@ -154,11 +154,15 @@ describe("ops.make", function()
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
       { "pool", { x = x, mask = tensor(2, 4) }, { ["function"] = "max mean", keeps = true, first = 1 }, { 2, 10 } },
+      { "round", { x = x }, {}, { 2, 3, 5 }, "bf16" },
+      { "row_scale", { x = x }, {}, { 2, 3, 1 } },
+      { "quantise", { x = x, scale = tensor(2, 3, 1) }, {}, { 2, 3, 5 }, "i8" },
+      { "dequantise", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(5) }, {}, { 2, 3, 5 } },
       { "argmax", { x = x }, {}, { 2, 3 } },
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
     }
-    local counted, known = { linear = true, scores = true, context = true, add_relative = true, join = true }, {}
+    local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true, join = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do
@@ -166,7 +170,7 @@ describe("ops.make", function()
       assert.same(case[4], op.shape, case[1])
       assert.equal(0, op.flops)
       local gives_indices = case[1] == "argmax" or case[1] == "topk_indices"
-      assert.equal(gives_indices and "i32" or "f32", op.type)
+      assert.equal(gives_indices and "i32" or case[5] or "f32", op.type)
     end
   end)
 
@@ -189,7 +193,8 @@ end)
 
 describe("classes", function()
   local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
-    in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true }
+    in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
+    ends_epilogue = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}

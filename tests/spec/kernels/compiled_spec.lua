@@ -1,5 +1,5 @@
 -- compiled_spec: emitted products as compilers make them: the same bits for every optimisation level and both
--- compilers on one target, and sums that stay in registers over the loop of k.
+-- compilers on one target, those of bf16 and int8 on all targets; and sums that stay in registers over the loop of k.
 local helper = require("tests.spec.helper")
 local recipe = require("commands.build.recipe")
 local targets = require("data.targets")
@@ -18,9 +18,43 @@ local function runnable()
   return { best }
 end
 
+-- Whether this machine has a command.
+local function has(command) return (helper.run("command -v " .. command)) == 0 end
+
+-- How products of bf16 and int8 are compiled and run: { target, compiler, level, runs: what runs the program; encoding:
+-- whether instructions of AVX-VNNI are encoded as those of AVX-512 VNNI, which this machine may have instead }.
+local function typed_builds()
+  local list, best = {}, targets.host(targets.machine(os.getenv), { bf16 = true, int8 = true })
+  local own = { avx512bf16 = { "avx512bf16", "avx512vnni", "avx512" }, avx512vnni = { "avx512vnni", "avx512" },
+    avx512 = { "avx512" }, avxvnni = { "avxvnni" } }
+  for i, target in ipairs(own[best] or {}) do
+    list[#list + 1] = { target = target, compiler = i % 2 == 1 and "gcc" or "clang", level = i == 3 and "-O3" or "-O2" }
+  end
+  if best == "avx512bf16" then
+    list[#list + 1] = { target = best, compiler = "gcc", level = "-O1" }
+    list[#list + 1] = { target = best, compiler = "clang", level = "-O3" }
+    list[#list + 1] = { target = "avxvnni", compiler = "gcc", level = "-O3", encoding = true }
+  end
+  if own[best] or best == "avx2" then
+    list[#list + 1] = { target = "avx2", compiler = "gcc", level = "-O2" }
+    list[#list + 1] = { target = "avx2", compiler = "clang", level = "-O1" }
+  end
+  if targets.by_name[best].machine == "x86_64" then
+    list[#list + 1] = { target = "x86_64", compiler = "gcc", level = "-O1" }
+    list[#list + 1] = { target = "generic", compiler = "gcc", level = "-O1" }
+    if has("aarch64-linux-gnu-gcc") and has("qemu-aarch64") then
+      list[#list + 1] = { target = "aarch64", compiler = "aarch64-linux-gnu-gcc", level = "-O1", runs = "qemu-aarch64" }
+    end
+  else
+    list[#list + 1] = { target = best, compiler = "gcc", level = "-O2" }
+    list[#list + 1] = { target = best, compiler = "clang", level = "-O1" }
+  end
+  return list
+end
+
 -- The words that compile a source with the flags of N_kernels.c and `more`.
 local function compile_words(compiler, target, more, source, result)
-  local build = { target = target, suffix = "", flags = targets.flags(target, compiler == "gcc") }
+  local build = { target = target, suffix = "", flags = targets.flags(target, compiler:find("gcc", 1, true) ~= nil) }
   for _, job in ipairs(recipe.jobs({ name = "tiny", workers = { 1 } }, { build }, {}, { "forward" })) do
     if job.name == "tiny_kernels.o" then
       return recipe.words(job.commands[1], setmetatable({ compiler = { compiler }, cflags = more,
@@ -104,6 +138,38 @@ describe("products in C", function()
     end)
     assert.same({ "f", "g stack", "h stack", "i" }, found)
   end)
+
+  -- The program of typed_products.c. What it writes is the sums; it fails where one is not what its own model says.
+  local function typed(build)
+    local header, object = ("%s/typed_%s.h"):format(folder, build.target), folder .. "/typed.o"
+    if not io.open(header) then
+      helper.write(header, helper.succeeds("lua5.4 tests/c/typed_products.lua " .. build.target, root))
+    end
+    local words = compile_words(build.compiler, build.target, { "-Werror", ("-DPRODUCTS=\"%s\""):format(header),
+      "-iquote", root .. "/tests/c", build.level, build.encoding and "-S" or nil }, root .. "/tests/c/typed_products.c",
+      build.encoding and folder .. "/typed.s" or object)
+    local _, runs = helper.runner(folder)
+    runs(words)
+    if build.encoding then
+      local text, count = helper.read(folder .. "/typed.s"):gsub("{vex} vpdpbusd", "vpdpbusd")
+      assert.is_true(count > 100)
+      helper.write(folder .. "/typed.s", text)
+      runs { build.compiler, "-c", "typed.s", "-o", object }
+    end
+    runs { build.compiler, object, "-o", "typed", "-lm", build.runs and "-static" or nil }
+    return runs(build.runs and { build.runs, "./typed" } or { "./typed" })
+  end
+
+  local sums
+  for _, build in ipairs(typed_builds()) do
+    it(("of bf16 and int8 make the same bits on %s by %s %s"):format(build.target, build.compiler, build.level),
+      function()
+        local got = typed(build)
+        assert.is_true(#got > 50000)
+        sums = sums or got
+        assert.is_true(got == sums)
+      end)
+  end
 
   for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512", "avx2" } or {}) do
     it("for " .. target .. " keep all that a step needs in registers", function()

@@ -207,9 +207,11 @@ describe("memory", function()
       { format = "panels", type = "f32", widths = { 48, 17 } }))
     assert.equal(140, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "f32" }))
     assert.equal(28, memory.packed_bytes({ shape = { 7 } }, { format = "rows", type = "f32" }))
-    -- Of two bytes an element, a line has twice as many.
-    assert.equal(2 * 5 * 32, memory.packed_bytes({ shape = { 7, 5 } },
+    -- Groups of two inputs, of four with a row before them.
+    assert.equal(4 * 3 * 16, memory.packed_bytes({ shape = { 7, 5 } },
       { format = "panels", type = "bf16", widths = { 7 } }))
+    assert.equal(4 * (2 + 2) * 16, memory.packed_bytes({ shape = { 7, 5 } },
+      { format = "panels", type = "i8", widths = { 7 } }))
     assert.equal(35, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
     local state = helper.tiny({ d_model = 10, d_ff = 7, heads = 1 }, "memory")
     local offset = 0

@@ -30,7 +30,7 @@ describe("a spec", function()
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, layout = "batch_first",
       kv_layout = "rows_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
-      kernels = "auto", threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
+      kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
       sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
     }, s)
   end)
@@ -268,8 +268,8 @@ describe("other keys' ranges", function()
     local schemes = require("checkpoints.names").list()
     assert.equal(('names: "keras", but %s or %s is allowed'):format(table.concat(schemes, ", ", 1, #schemes - 1),
       schemes[#schemes]), refusal({ names = "keras" }))
-    assert.equal('target: "avx51", but host, avx512, avx2, x86_64, aarch64 or generic is allowed ' ..
-      "(did you mean avx512?)", refusal({ target = "avx51" }))
+    assert.equal('target: "avx51", but host, avx512bf16, avx512vnni, avx512, avxvnni, avx2, ' ..
+      "x86_64, aarch64 or generic is allowed (did you mean avx512?)", refusal({ target = "avx51" }))
     assert.equal("norm: 5, but post, pre or none is allowed", refusal({ norm = 5 }))
     assert.equal('kernels: "libxsm", but auto, c or libxsmm is allowed (did you mean libxsmm?)',
       refusal({ kernels = "libxsm" }))

@@ -64,9 +64,11 @@ describe("a draw", function()
       if type(d.attention_output) == "table" then see("attention_output", d.attention_output.kind) end
       if type(d.head_mask) == "table" then see("head_mask", "constant") end
       for name in pairs(d.plan or {}) do see("plan", name) end
+      for part in pairs(type(d.precision) == "table" and d.precision or {}) do see("precision", part) end
     end
     local by_intent = words.set { "key max_lines", -- bounds no model
       "target avx512", "target aarch64", -- what host means, here and elsewhere
+      "target avx512bf16", "target avx512vnni", "target avxvnni",
       "key tokenizer", "key labels", "key label_function", "label_function softmax", "label_function sigmoid",
       "label_function none" } -- of text, which changes no number
     local seldom = words.set { "residual", "weighting", "fully_masked", "window", "prefix", "mask_value" } -- of layers
@@ -89,7 +91,9 @@ describe("a draw", function()
     end
     for _, word in ipairs { "mask none", "memory none", "memory padding", "memory key_padding", "head_mask none",
       "head_mask input", "head_mask constant", "attention_output none", "attention_output heads",
-      "attention_output mean", "seq list" } do expect(word) end
+      "attention_output mean", "seq list", "precision bf16", "precision int8", "precision 1", "precision input",
+      "precision qkv", "precision out", "precision ff", "precision output", "precision attention",
+      "precision layer 0" } do expect(word) end
     for _, key in ipairs { "positions", "kv_heads", "head_mask", "attention_output", "mask_value", "layers", "heads",
       "norm_kind", "gated", "bias_kv", "zero_attn" } do expect("encoder " .. key) end
   end)

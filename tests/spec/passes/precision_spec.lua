@@ -1,0 +1,158 @@
+-- precision_spec: the key `precision`, the operations and storage that it makes, and that rounding is never a pass of
+-- its own where a product, a norm or an attention makes what is rounded.
+local helper = require("tests.spec.helper")
+local precision = require("data.precision")
+local schedule = require("passes.schedule")
+local types = require("data.types")
+
+local function refusal(more)
+  local lines = helper.refusals(helper.description(more))
+  assert.equal(1, #lines, table.concat(lines, "\n"))
+  return lines[1]
+end
+
+local function of(value, section, path)
+  return precision.of_linear(helper.tiny({ precision = value, layers = 2 }, "validate").spec.precision, section, path)
+end
+
+local function ops_of(more, name)
+  local list = {}
+  for _, op in ipairs(helper.tiny(more, "graph").graph.entry.ops) do
+    if op.op == name then list[#list + 1] = op.result.name end
+  end
+  return list
+end
+
+local function storage(state, name)
+  local s = state.plan.storage[name]
+  return s.type .. " " .. s.form
+end
+
+describe("precision", function()
+  it("is a number type, or one for each part, a layer's before a part's", function()
+    assert.equal("f32", of(nil, "layer 0", "l0.attn.q"))
+    assert.equal("bf16", of("bf16", "output", "output.1.linear"))
+    local mixed = { "int8", output = "f32", ff = "bf16", ["layer 1"] = "f32" }
+    assert.equal("int8", of(mixed, "layer 0", "l0.attn.out"))
+    assert.equal("bf16", of(mixed, "layer 0", "l0.ff.up"))
+    assert.equal("f32", of(mixed, "layer 1", "l1.ff.up"))
+    assert.equal("f32", of(mixed, "output", "output.1.linear"))
+    assert.equal("int8", of(mixed, "input", "input.linear"))
+  end)
+
+  it("of an attention is its own, a layer's, or that of all where attentions may have it", function()
+    local function scores(value)
+      return precision.of_scores(helper.tiny({ precision = value }, "validate").spec.precision, "layer 0")
+    end
+    assert.equal("bf16", scores("bf16"))
+    assert.equal("f32", scores("int8"))
+    assert.equal("bf16", scores { "int8", attention = "bf16" })
+    assert.equal("bf16", scores { "int8", ["layer 0"] = "bf16" })
+    assert.equal("f32", scores { "bf16", ["layer 0"] = "f32", attention = "bf16" })
+  end)
+
+  it("says what is wrong in a line", function()
+    assert.equal('precision: "bf17", but f32, bf16 or int8 is allowed (did you mean bf16?)',
+      refusal { precision = "bf17" })
+    assert.equal('precision: no part "quv"; the parts are input, qkv, out, ff, attention, output, "layer N" or '
+      .. '"encoder layer N" (did you mean qkv?)', refusal { precision = { "bf16", quv = "f32" } })
+    assert.equal('precision.attention: "int8", but f32 or bf16 is allowed',
+      refusal({ precision = { attention = "int8" } }):gsub(" %(did.*", ""))
+    assert.equal("precision: layer 3, but there are 1, numbered from 0", refusal { precision = { ["layer 3"] = "bf16" } })
+    assert.equal('kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',
+      refusal { precision = "bf16", kernels = "libxsmm" })
+    assert.equal('plan.kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',
+      refusal { precision = "int8", plan = { kernels = "libxsmm" } })
+    assert.equal("precision: layer 1 has the weights of another layer, which has another precision",
+      refusal { precision = { ["layer 1"] = "bf16" }, layers = 2, layer_groups = { 0, 0 } })
+  end)
+
+  it("leaves no trace of itself in f32", function()
+    assert.same(helper.tiny({}, "lower").programs[1].lines, helper.tiny({ precision = "f32" }, "lower").programs[1].lines)
+    assert.same({}, ops_of({ precision = { "f32", ff = "f32" } }, "round"))
+  end)
+end)
+
+describe("a model in bf16", function()
+  it("rounds each tensor once, for all its readers", function()
+    assert.same({ "in.hidden.bf16", "l0.attn.context.bf16", "l0.norm1.bf16", "l0.ff.act.bf16" },
+      ops_of({ precision = { "bf16", attention = "f32" } }, "round"))
+    assert.same({ "in.hidden.bf16", "l0.attn.q.bf16", "l0.attn.k.bf16", "l0.attn.v.bf16", "l0.attn.context.bf16",
+      "l0.norm1.bf16", "l0.ff.act.bf16" }, ops_of({ precision = "bf16" }, "round"))
+    assert.same({ "l0.attn.rounded" }, ops_of({ precision = "bf16" }, "round_weights"))
+  end)
+
+  it("stores in bf16 what products read, and in f32 only what else is read", function()
+    local state = helper.tiny({ precision = "bf16", layers = 2 }, "plan")
+    assert.equal("bf16 full", storage(state, "l0.norm1.bf16"))
+    assert.equal("f32 full", storage(state, "l0.norm1")) -- a residual sum reads it
+    assert.equal("bf16 full", storage(state, "l0.ff.act.bf16"))
+    assert.equal("f32 unit", storage(state, "l0.ff.act"))
+    assert.equal("f32 unit", storage(state, "l0.attn.context"))
+    assert.equal("bf16 key_pairs", storage(state, "l0.attn.k.bf16"))
+    assert.equal("bf16 value_pairs", storage(state, "l0.attn.v.bf16"))
+    assert.equal("f32 unit", storage(helper.tiny({ precision = "bf16", norm = "pre" }, "plan"), "l0.norm1"))
+    assert.truthy(require("passes.plan").dump(state):find("storage l0.norm1.bf16: bf16 full", 1, true))
+  end)
+
+  it("has products of bf16, whose panels are pairs", function()
+    local state, found = helper.tiny({ precision = "bf16" }, "memory"), 0
+    schedule.each(state.programs[1], function(step)
+      if step.form ~= "product" then return end
+      found = found + 1
+      assert.equal(types.bf16_product, step.kernel.types)
+    end)
+    assert.is_true(found >= 6)
+    assert.equal("bf16", state.plan.layouts["l0.attn.q.weight"].type)
+    assert.equal("f32", state.plan.layouts["l0.attn.q.bias"].type)
+  end)
+
+  it("takes half the weights, and a smaller arena", function()
+    local size = { seq = 32, d_model = 64, heads = 4, d_ff = 256, layers = 4 }
+    local function state(value)
+      size.precision = value
+      return helper.tiny(size, "memory")
+    end
+    local f32, bf16, int8 = state("f32"), state("bf16"), state("int8")
+    assert.is_true(bf16.weights.bytes < 0.53 * f32.weights.bytes)
+    assert.is_true(int8.weights.bytes < 0.33 * f32.weights.bytes) -- of 64 inputs, one a panel is no weight
+    assert.is_true(bf16.programs[1].arena_bytes < f32.programs[1].arena_bytes)
+  end)
+
+  it("rounds in the map behind a product, and where a norm or an attention makes its rows", function()
+    local reads = {}
+    local state = helper.tiny({ precision = "bf16", layers = 2, plan = { token_block = 4 } }, "lower")
+    schedule.each(state.programs[1], function(step)
+      if step.form ~= "map" or step.constants.type ~= "bf16" then return end
+      local from = step.arguments.x.buffer
+      reads[from] = true
+    end)
+    reads["in.hidden"] = nil -- the caller's
+    for from in pairs(reads) do
+      local unit = from:find("@unit", 1, true) or from:find("@tile", 1, true)
+      assert.is_true(unit ~= nil or from:find("norm", 1, true) ~= nil, from .. " is rounded in a pass of its own")
+    end
+  end)
+
+  it("keeps attention in f32 where pairs would stand alone", function()
+    for _, more in ipairs { { bias_kv = true }, { scoring = "additive" }, { d_model = 6, heads = 2 } } do
+      more.precision = "bf16"
+      assert.same({}, ops_of(more, "round_weights"))
+    end
+  end)
+end)
+
+describe("a model in int8", function()
+  it("quantises rows once, and multiplies integers", function()
+    assert.same({ "in.hidden.int8", "l0.attn.context.int8", "l0.norm1.int8", "l0.ff.act.int8" },
+      ops_of({ precision = "int8" }, "quantise"))
+    local state, found = helper.tiny({ precision = "int8" }, "memory"), {}
+    schedule.each(state.programs[1], function(step)
+      if step.form == "product" then found[step.kernel.types.a] = true end
+    end)
+    assert.same({ f32 = true, i8 = true }, found) -- f32: the attention's own
+    assert.equal("i32 unit", storage(state, "l0.ff.up.sums"))
+    assert.equal("i8 full", storage(state, "l0.ff.act.int8"))
+    assert.equal(16, state.graph.tensors["l0.attn.q.weight.scales"].shape[1])
+  end)
+end)
