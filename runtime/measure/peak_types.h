@@ -15,7 +15,10 @@ enum { ATTN2C_PEAK_COUNT = 16 };
 enum { ATTN2C_PEAK_COUNT = 12 };
 #endif
 #define ATTN2C_PEAK_BEGIN(i) sums x##i = {0};
-#define ATTN2C_PEAK_NEXT(i)  x##i = next(a, b, x##i);
+/* What a form makes of a and b before it adds is made each time. */
+#define ATTN2C_PEAK_NEXT(i)                                                                                  \
+  ATTN2C_HOLD(a);                                                                                            \
+  x##i = next(a, b, x##i);
 #define ATTN2C_PEAK_ROUND(name, type, inputs, multiply_add)                                                  \
   ATTN2C_INLINE type name##_next(attn2c_words a, attn2c_words b, type c) { return multiply_add; }            \
   static double name(void) {                                                                                 \
