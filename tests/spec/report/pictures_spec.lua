@@ -222,6 +222,32 @@ describe("times", function()
   end)
 end)
 
+describe("a row of bench in a user's file", function()
+  local good = { ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4, model = "m" }
+
+  it("has what is of the right type, and no more", function()
+    local row = comparison.bench { ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4, model = {}, threads = "x",
+      profile = { ops = { { name = "linear", ms = 1 }, { name = 5, ms = 1 }, { name = "a", ms = 0 / 0 }, 7 } } }
+    assert.same({ ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4,
+      profile = { ops = { { name = "linear", ms = 1 } } } }, row)
+    for _, profile in ipairs { 5, "x", { ops = 5 } } do
+      assert.same({ ops = {} }, comparison.bench { ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4,
+        profile = profile }.profile)
+    end
+  end)
+
+  it("is none without its four numbers", function()
+    assert.truthy(comparison.bench(good))
+    for _, key in ipairs { "ms_median", "flops", "gflops", "roof_gflops" } do
+      local copy = {}
+      for name, value in pairs(good) do copy[name] = value end
+      copy[key] = "3"
+      assert.is_nil(comparison.bench(copy))
+    end
+    assert.is_nil(comparison.bench(5))
+  end)
+end)
+
 describe("exactness", function()
   local check = { passed = 2, failed = 1, tensors = {
     { name = "a", op = "linear", allowed = 1e-6, share = 0.5, passed = true, max_abs = 5e-7, rel_l2 = 1e-8 },
