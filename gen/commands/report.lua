@@ -196,9 +196,14 @@ end
 local function add_subjects(all, root, arguments, tools, variant)
   local given = words.merged(arguments, { description = variant.path })
   local program, state = tools.build(root, given, variant.overrides, true)
+  local looked = maps.wanted(arguments) and maps.possible(arguments, variant, state)
+    and maps.make(root, arguments, tools, variant, state) or nil
   local result = measure(arguments, tools, program, variant.path)
-  local looked = maps.wanted(arguments) and maps.make(root, arguments, tools, variant, state) or nil
-  if looked and arguments.attention then maps.write(root, looked, result.info.name, arguments.attention) end
+  if looked then looked.number = variant.number end
+  if looked and arguments.attention then
+    local name = result.info.name .. (variant.has_others and "_" .. variant.number or "")
+    maps.write(root, looked, name, arguments.attention)
+  end
   local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
     family = family_of(state), notes = state.notes, versions = variant.versions,
     commands = { line_of("report", variant.path, variant.overrides, arguments),
@@ -258,6 +263,7 @@ local function variants_of(arguments)
       list[#list + 1] = { path = path, is_bench = true }
     end
   end
+  for i, variant in ipairs(list) do variant.number, variant.has_others = i, #list > 1 end
   if #list > MOST_SUBJECTS then
     faults.raise("usage", ("%d variants, but a report has room for %d"):format(#list, MOST_SUBJECTS))
   end
