@@ -66,7 +66,8 @@ svg [tabindex]{cursor:pointer}
 local script = [[
 function tell(e){var m=e.target.closest&&e.target.closest('svg [tabindex]');if(!m)return;
 var t=m.querySelector('title'),o=m.closest('figure').querySelector('.tip');if(t&&o)o.textContent=t.textContent}
-function enlarge(e){var g=e.target.closest&&e.target.closest('.map');if(!g)return;var s=g.closest('figure').nextElementSibling;
+function enlarge(e){var g=e.target.closest&&e.target.closest('.map');if(!g)return;
+var s=g.closest('figure').nextElementSibling;
 s.querySelectorAll('.large').forEach(function(u){u.setAttribute('href','#'+g.dataset.map)});
 s.querySelectorAll('.which').forEach(function(w){w.textContent=g.querySelector('title').textContent})}
 ['mouseover','focusin','click'].forEach(function(n){document.addEventListener(n,tell)});
