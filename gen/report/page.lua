@@ -44,7 +44,6 @@ td:first-child,th:first-child,td.words,th.words{text-align:left}
 table.facts td,table.facts th{text-align:left;overflow-wrap:anywhere}
 table.facts th{white-space:nowrap;padding-right:1rem}
 tr.differs td{font-weight:600}
-.pair{display:flex;flex-wrap:wrap;gap:0 20px}
 svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}
 svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
 .grid{stroke:var(--line);stroke-width:.7;fill:none}.axis{stroke:var(--soft);stroke-width:1;fill:none}
