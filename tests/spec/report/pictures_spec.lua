@@ -7,6 +7,7 @@ local exactness = require("report.exactness")
 local masks = require("report.masks")
 local memory = require("report.memory")
 local page = require("report.page")
+local pipeline = require("pipeline")
 local roofline = require("report.roofline")
 local time = require("report.time")
 local work = require("report.work")
@@ -96,6 +97,24 @@ describe("the architecture", function()
       norm = "pre", final_norm = true, mask = "padding" }
     both(function(width) return architecture.picture(other, work.of(other), width) end)
   end)
+end)
+
+describe("models of each kind", function()
+  for name, list_of_overrides in pairs { transformer_seq2seq = { "layers=2" }, vit_b16 = { "layers=2", "attention_output=heads" }, mha = {},
+    bert_relative = { "layers=2" }, blip_text_decoder = { "layers=2" }, paramfree_classifier = {}, worked_example = {},
+    small = { "layers=0" } } do
+    it("are drawn with their texts apart: " .. name, function()
+      local state = pipeline.run(helper.root, ("%s/models/%s.lua"):format(helper.root, name), list_of_overrides)
+      local own = state.entries[#state.entries]
+      local all, shown = work.of(own), masks.of(own)
+      both(function(width) return architecture.picture(own, all, width) end)
+      if #shown > 0 then both(function(width) return masks.picture(shown, width) end) end
+      both(function(width) return memory.picture(memory.map(own), width) end)
+      local seen = {}
+      for _, row in ipairs(architecture.rows(all)) do seen[row[1]] = true end
+      assert.equal(#own.graph.entry.ops > 0, next(seen) ~= nil)
+    end)
+  end
 end)
 
 describe("masks", function()
