@@ -100,7 +100,8 @@ describe("the architecture", function()
 end)
 
 describe("models of each kind", function()
-  for name, list_of_overrides in pairs { transformer_seq2seq = { "layers=2" }, vit_b16 = { "layers=2", "attention_output=heads" }, mha = {},
+  for name, list_of_overrides in pairs { transformer_seq2seq = { "layers=2" }, vit_b16 = { "layers=2",
+    "attention_output=heads" }, mha = {},
     bert_relative = { "layers=2" }, blip_text_decoder = { "layers=2" }, paramfree_classifier = {}, worked_example = {},
     small = { "layers=0" } } do
     it("are drawn with their texts apart: " .. name, function()
