@@ -41,6 +41,7 @@ caption{text-align:left;color:var(--soft)}
 th,td{padding:.16rem .6rem .16rem 0;text-align:right;vertical-align:top;border-bottom:1px solid var(--line)}
 th{font-weight:600}
 td:first-child,th:first-child,td.words,th.words{text-align:left}
+td:first-child{min-width:5.6rem}
 table.facts td,table.facts th{text-align:left;overflow-wrap:anywhere}
 table.facts th{white-space:nowrap;padding-right:1rem}
 tr.differs td{font-weight:600}
