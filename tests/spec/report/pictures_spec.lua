@@ -200,6 +200,13 @@ describe("times", function()
     both(function(width) return time.percentiles(bench, width) end)
   end)
 
+  it("stand beside a bound that is far above or below", function()
+    local rows = { { role = "attn.q", ms = 1, bound = 200 }, { role = "a.long.name.of.an.operation", ms = 100,
+      bound = 1 },
+      { role = "x", ms = 1e-6, bound = 200 } }
+    both(function(width) return time.bound_bars(rows, width) end)
+  end)
+
   it("of threads are work and waiting", function()
     local profile = { call_us = 100, parts = { { phase = 0, part = 0, thread = 0, begin_us = 0, end_us = 60 },
       { phase = 0, part = 1, thread = 1, begin_us = 10, end_us = 40 }, { phase = 1, part = 0, thread = 0, begin_us = 61,
