@@ -1,5 +1,6 @@
 -- report.lua: builds, checks and times what a report is to be about, and writes its page. What pages look like is in
 -- report/; here are only the programs that are run and what they print.
+local comparison = require("report.comparison")
 local document = require("report.document")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -78,9 +79,12 @@ end
 
 local function family_of(state)
   local spec = state.spec
-  if state.checkpoint and type(spec.names) == "string" then return spec.names .. ", from a checkpoint folder" end
-  local parts = { spec.norm == "none" and "no norm" or spec.norm .. "-norm", spec.activation,
-    "positions " .. tostring(spec.positions) }
+  local names = state.description.names
+  if type(names) == "table" then names = names[1] end
+  local parts = { state.checkpoint and type(names) == "string" and names .. ", from a checkpoint folder" or nil }
+  parts[#parts + 1] = spec.norm == "none" and "no norm" or spec.norm .. "-norm"
+  parts[#parts + 1] = spec.activation
+  parts[#parts + 1] = "positions " .. tostring(spec.positions)
   local kinds = {}
   for key, value in pairs(type(spec.mask) == "table" and spec.mask or {}) do
     if value == true then kinds[#kinds + 1] = key end
@@ -162,46 +166,59 @@ local function keep(folder, printed)
   files.write_all(folder, list)
 end
 
--- Builds, checks and times one variant; adds a subject for each of its entries, the longest first, which has details.
-local function add_subjects(all, root, arguments, tools, variant)
-  local given = words.merged(arguments, { description = variant.path })
-  local program, state = tools.build(root, given, variant.overrides, true)
-  local folder = program:match("^(.*)/[^/]*$")
-  local own = common_words(arguments, variant.path)
-  local printed = { info = output_of(tools, program, { "info", "--json" }) }
-  local info = without_null(whole_object(printed.info, program))
+-- Runs info, check and bench of a built program: { info, checks, benches }, the last two by entry; without benches
+-- where
+-- it was not timed, because it is wrong.
+local function measure(arguments, tools, program, path)
+  local own, printed = common_words(arguments, path), {}
+  printed.info = output_of(tools, program, { "info", "--json" })
   local check_words = with({ "check", "--json" }, own)
   for _, each in ipairs(arguments.input or {}) do check_words = with(check_words, { "--input", each }) end
   if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
   printed.check = output_of(tools, program, check_words, faults.code.mismatch)
-  local checks = by_entry(objects_of(printed.check, program))
   local bench_words = with({ "bench", "-o", "json", "--profile", "--bound" }, own)
   if arguments.repetitions then bench_words = with(bench_words, { "-r", arguments.repetitions }) end
-  local timed_code
-  printed.bench, timed_code = output_of(tools, program, bench_words, faults.code.mismatch)
-  local benches = timed_code == 0 and by_entry(without_null(objects_of(printed.bench, program))) or {}
-  keep(folder, printed)
-  local file_list, emitted, program_bytes = files_of(folder, state)
-  local looked = maps.wanted(arguments) and maps.make(root, arguments, tools, variant, state) or nil
-  if looked and arguments.attention then maps.write(root, looked, info.name, arguments.attention) end
+  local timed, code = output_of(tools, program, bench_words, faults.code.mismatch)
+  printed.bench = timed
+  keep(program:match("^(.*)/[^/]*$"), printed)
+  return { info = without_null(whole_object(printed.info, program)),
+    checks = by_entry(without_null(objects_of(printed.check, program))),
+    benches = code == 0 and by_entry(without_null(objects_of(timed, program))) or {} }
+end
+
+-- Of a list of entries as info has them, that of a name.
+local function entry_of(list, name)
+  for _, each in ipairs(list) do if each.name == name then return each end end
+  return nil
+end
+
+-- Builds, checks and times one variant; adds a subject for each of its entries, the longest first, which has details.
+local function add_subjects(all, root, arguments, tools, variant)
+  local given = words.merged(arguments, { description = variant.path })
+  local program, state = tools.build(root, given, variant.overrides, true)
+  local looked = maps.wanted(arguments) and maps.possible(arguments, variant, state)
+    and maps.make(root, arguments, tools, variant, state) or nil
+  local result = measure(arguments, tools, program, variant.path)
+  if looked then looked.number = variant.number end
+  if looked and arguments.attention then
+    local name = result.info.name .. (variant.has_others and "_" .. variant.number or "")
+    maps.write(root, looked, name, arguments.attention)
+  end
+  local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
+    family = family_of(state), notes = state.notes, versions = variant.versions,
+    commands = { line_of("report", variant.path, variant.overrides, arguments),
+      line_of("check", variant.path, variant.overrides, arguments),
+      line_of("bench", variant.path, variant.overrides, arguments) .. " --profile --bound" } }
+  common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   for i = #state.entries, 1, -1 do
-    local entry = state.entries[i]
-    local info_of_entry
-    for _, each in ipairs(info.entries) do if each.name == entry.entry_name then info_of_entry = each end end
-    local name = entry.entry_name
-    local label = variant.label
+    local entry, longest = state.entries[i], i == #state.entries
+    local name, label = entry.entry_name, variant.label
     if #state.entries > 1 then label = (label ~= "" and label .. " " or "") .. title_of(name) end
-    local check = checks[name]
-    if check then without_null(check) end
-    all[#all + 1] = { label = label ~= "" and label or info.name, is_main = i == #state.entries, name = info.name,
-      spec = entry.spec, state = entry, work = work.of(entry), info = info, entry_info = info_of_entry,
-      bench = benches[name], check = check, worst = check and document.worst(check), notes = state.notes,
-      family = family_of(state), files = file_list, emitted_bytes = emitted, program_bytes = program_bytes,
-        folder = folder,
-      versions = variant.versions, maps = i == #state.entries and looked or nil,
-      commands = { line_of("report", variant.path, variant.overrides, arguments),
-        line_of("check", variant.path, variant.overrides, arguments),
-        line_of("bench", variant.path, variant.overrides, arguments) .. " --profile --bound" } }
+    local check = result.checks[name]
+    all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = longest,
+      spec = entry.spec, state = entry, work = work.of(entry), entry_info = entry_of(result.info.entries, name),
+      bench = result.benches[name], check = check, worst = check and document.worst(check),
+      maps = longest and looked or nil })
   end
 end
 
@@ -220,14 +237,15 @@ local function add_benches(all, path)
     end
   end
   for i, each in ipairs(list) do
-    if not document.is_bench(each) then
+    local bench = comparison.bench(each)
+    if not bench then
       faults.raise("format",
         ("%s: object %d is not what bench -o json writes: ms_median, flops, gflops and roof_gflops "
         .. "are expected"):format(path, i))
     end
     local name = path:match("([^/]*)$"):gsub("%.json$", "")
-    all[#all + 1] = { label = #list > 1 and ("%s %s"):format(name, tostring(each.entry)) or name, is_main = true,
-      bench = without_null(each) }
+    all[#all + 1] = { label = #list > 1 and ("%s %s"):format(name, bench.entry or i) or name, is_main = true,
+      bench = bench }
   end
 end
 
@@ -245,6 +263,7 @@ local function variants_of(arguments)
       list[#list + 1] = { path = path, is_bench = true }
     end
   end
+  for i, variant in ipairs(list) do variant.number, variant.has_others = i, #list > 1 end
   if #list > MOST_SUBJECTS then
     faults.raise("usage", ("%d variants, but a report has room for %d"):format(#list, MOST_SUBJECTS))
   end
@@ -256,6 +275,7 @@ end
 function report.run(root, arguments, tools)
   local all = {}
   maps.wanted(arguments)
+  if arguments.output == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
   local list = variants_of(arguments)
   for _, variant in ipairs(list) do
     if variant.is_bench then add_benches(all, variant.path) else add_subjects(all, root, arguments, tools, variant) end
@@ -264,7 +284,6 @@ function report.run(root, arguments, tools)
   local title = first.name or "Comparison"
   if #list > 1 then title = title .. ": " .. #list .. " variants" end
   local path = arguments.output
-  if path == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
   if not path then
     path = ("out/%s.html"):format(first.name or "comparison")
     files.make_folder("out")
@@ -273,8 +292,10 @@ function report.run(root, arguments, tools)
   local failed, said = false, {}
   for _, subject in ipairs(all) do
     failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.bench
-    if subject.is_main then said[#said + 1] = ("%s: %s%s\n"):format(path, #all > 1 and subject.label .. " " or "",
-      document.verdict(subject)) end
+    if subject.is_main then
+      local label = #all > 1 and subject.label .. " " or ""
+      said[#said + 1] = ("%s: %s%s\n"):format(path, label, document.verdict(subject))
+    end
   end
   return failed and faults.code.mismatch or 0, table.concat(said)
 end

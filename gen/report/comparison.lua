@@ -29,6 +29,31 @@ local measures = {
 
 local function is_number(value) return type(value) == "number" and value == value end
 
+-- What a comparison takes from an object of bench -o json; the first of the numbers must be there.
+local bench_texts = { "model", "entry", "target", "precision" }
+local bench_numbers = { "ms_median", "flops", "gflops", "roof_gflops", "ms_min", "ms_p95", "ms_p99", "roof_fraction",
+  "bound_fraction", "arena_bytes", "weight_bytes", "kernels", "threads" }
+local NEEDED = 4
+
+--- A row of bench, of an object that a user's file has: what is of another type is left out; nil where it is none.
+function comparison.bench(object)
+  if type(object) ~= "table" then return nil end
+  local row = {}
+  for _, key in ipairs(bench_texts) do row[key] = type(object[key]) == "string" and object[key] or nil end
+  for i, key in ipairs(bench_numbers) do
+    row[key] = is_number(object[key]) and object[key] or nil
+    if i <= NEEDED and not row[key] then return nil end
+  end
+  local ops = type(object.profile) == "table" and object.profile.ops
+  row.profile = { ops = {} }
+  for _, op in ipairs(type(ops) == "table" and ops or {}) do
+    if type(op) == "table" and type(op.name) == "string" and is_number(op.ms) and op.ms >= 0 then
+      table.insert(row.profile.ops, { name = op.name, ms = op.ms })
+    end
+  end
+  return row
+end
+
 -- The measures that some subject has: { title, values (nil: it has none), format, better, differs }.
 local function measured(all)
   local list = {}

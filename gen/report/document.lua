@@ -78,9 +78,8 @@ local function summary_facts(subject)
     for i, key in ipairs { "ms_median", "ms_min", "ms_p95", "ms_p99", "gflops", "roof_fraction" } do
       texts[i] = bench[key] and value(key, ("%.17g"):format(bench[key]), numbers.short(bench[key])) or "–"
     end
-    rows[#rows + 1] = { "time of a call",
-      { html = ("median %s ms, least %s, p95 %s, p99 %s; %s GFLOP/s, %s of the roof")
-      :format(table.unpack(texts)) } }
+    local times = ("median %s ms, least %s, p95 %s, p99 %s; %s GFLOP/s, %s of the roof"):format(table.unpack(texts))
+    rows[#rows + 1] = { "time of a call", { html = times } }
     rows[#rows + 1] = { "opening", ("%s; the first call %s"):format(numbers.time(bench.open_ms),
       numbers.time(bench.first_ms)) }
   end
@@ -204,8 +203,7 @@ local function bars_figure(bench, sections)
   local most = {}
   for i = 1, math.min(2, #by_op) do most[i] = ("%s in %s"):format(numbers.percent(by_op[i].share), by_op[i].name) end
   local caption = ("A call spends %s. Times are medians of profiled calls, which take %s altogether; without the "
-    .. "clock a "
-    .. "call takes %s."):format(table.concat(most, ", "), numbers.time(total), numbers.time(bench.ms_median))
+    .. "clock a call takes %s."):format(table.concat(most, ", "), numbers.time(total), numbers.time(bench.ms_median))
   if bench.threads > 1 then
     caption = caption .. " They are the caller's: an operation's time has what it waits for the others behind it."
   end
@@ -247,9 +245,8 @@ local function bound_figure(bench, list)
   end
   return page.figure("Bound against measured", function(width) return time.bound_bars(list, width) end,
     escape(("The bound is the time that the best tiles and row operations would take, each by itself: %s in all, %s of "
-      .. "the %s of a call. A short lower bar is a part that could be faster; above 100%% a part is faster in the "
-        .. "model "
-      .. "than by itself."):format(numbers.time(bench.bound_ms), numbers.percent(bench.bound_fraction),
+      .. "the %s of a call. A short lower bar is a part that could be faster; above 100%% a part is faster "
+      .. "in the model than by itself."):format(numbers.time(bench.bound_ms), numbers.percent(bench.bound_fraction),
       numbers.time(bench.ms_median))),
     page.table({ { "operation", words = true }, { "times" }, { "ms" }, { "bound, ms" }, { "bound / ms" } }, rows))
 end
@@ -337,15 +334,6 @@ end
 
 --- The row of a check that uses most of its tolerance.
 function document.worst(check) return exactness.worst(check) end
-
---- Whether an object is what bench -o json writes, as far as a comparison needs it.
-function document.is_bench(object)
-  if type(object) ~= "table" then return false end
-  for _, key in ipairs { "ms_median", "flops", "gflops", "roof_gflops" } do
-    if type(object[key]) ~= "number" then return false end
-  end
-  return true
-end
 
 --- The page of subjects. title: of the page. Those with is_main have details; others are compared only.
 function document.html(all, title)

@@ -41,10 +41,10 @@ caption{text-align:left;color:var(--soft)}
 th,td{padding:.16rem .6rem .16rem 0;text-align:right;vertical-align:top;border-bottom:1px solid var(--line)}
 th{font-weight:600}
 td:first-child,th:first-child,td.words,th.words{text-align:left}
+td:first-child{min-width:5.6rem}
 table.facts td,table.facts th{text-align:left;overflow-wrap:anywhere}
 table.facts th{white-space:nowrap;padding-right:1rem}
 tr.differs td{font-weight:600}
-.pair{display:flex;flex-wrap:wrap;gap:0 20px}
 svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}svg .strong{font-weight:600}
 svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
 .grid{stroke:var(--line);stroke-width:.7;fill:none}.axis{stroke:var(--soft);stroke-width:1;fill:none}
@@ -66,7 +66,8 @@ svg [tabindex]{cursor:pointer}
 local script = [[
 function tell(e){var m=e.target.closest&&e.target.closest('svg [tabindex]');if(!m)return;
 var t=m.querySelector('title'),o=m.closest('figure').querySelector('.tip');if(t&&o)o.textContent=t.textContent}
-function enlarge(e){var g=e.target.closest&&e.target.closest('.map');if(!g)return;var s=g.closest('section');
+function enlarge(e){var g=e.target.closest&&e.target.closest('.map');if(!g)return;
+var s=g.closest('figure').nextElementSibling;
 s.querySelectorAll('.large').forEach(function(u){u.setAttribute('href','#'+g.dataset.map)});
 s.querySelectorAll('.which').forEach(function(w){w.textContent=g.querySelector('title').textContent})}
 ['mouseover','focusin','click'].forEach(function(n){document.addEventListener(n,tell)});

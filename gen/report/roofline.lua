@@ -102,8 +102,9 @@ function roofline.picture(all, width)
     local at = math.sqrt(from * upto)
     picture:label(x:at(at), y:at(at * memory), 4, ("memory %s GB/s"):format(numbers.short(memory)), { class = "soft" })
   end
-  picture:text(right - 4, y:at(roof) - 6, ("kernels %s GFLOP/s"):format(numbers.short(roof)),
-    { anchor = "end", class = "soft halo", optional = true })
+  local level = ("kernels %s GFLOP/s%s"):format(numbers.short(roof),
+    peak > 0 and (", multipliers %s"):format(numbers.short(peak)) or "")
+  picture:text(left + 6, y:at(math.max(roof, peak)) - 6, level, { class = "soft halo", optional = true })
   if peak > 0 then picture:line(left, y:at(peak), right, y:at(peak), "dash") end
   local function colour_of(i)
     return function(point) return #all > 1 and (i - 1) % 6 + 1 or work.colour[point.kind] end

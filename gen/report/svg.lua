@@ -107,16 +107,15 @@ end
 
 function Picture:add(text) self.parts[#self.parts + 1] = text end
 
-local function attributes_of(class, tip, key, tab)
+local function attributes_of(class, tip, tab)
   local text = class and (' class="%s"'):format(class) or ""
   if tip then text = text .. (' tabindex="%s"'):format(tab or "-1") end
-  if key then text = text .. (' data-key="%s"'):format(svg.escape(key)) end
   return text
 end
 
 -- An element with its tip: what the page shows where the reader points at it, taps it or comes to it by keys.
-function Picture:element(name, attributes, class, tip, key)
-  attributes = attributes .. attributes_of(class, tip, key, self.tab)
+function Picture:element(name, attributes, class, tip)
+  attributes = attributes .. attributes_of(class, tip, self.tab)
   if tip then
     self:add(("<%s%s><title>%s</title></%s>"):format(name, attributes, svg.escape(tip), name))
   else
@@ -124,9 +123,9 @@ function Picture:element(name, attributes, class, tip, key)
   end
 end
 
-function Picture:rect(x, y, width, height, class, tip, key)
+function Picture:rect(x, y, width, height, class, tip)
   self:element("rect", (' x="%s" y="%s" width="%s" height="%s"'):format(place(x), place(y), place(math.max(0, width)),
-    place(math.max(0, height))), class, tip, key)
+    place(math.max(0, height))), class, tip)
 end
 
 --- As rect, with round corners.

@@ -235,7 +235,7 @@ function time.bound_bars(rows, width)
   local left, most = 104, 0
   for _, row in ipairs(rows) do most = math.max(most, row.ms, row.bound) end
   local y = picture:legend(6, 14, { { class = "t1", text = "measured" }, { class = "k6", text = "bound" } }) + 8
-  local x = svg.linear(0, most, left, width - 44, 5)
+  local x = svg.linear(0, most, left, width - 60, 5)
   local top = y
   for i = 1, math.min(#rows, MOST_ROWS) do
     local row = rows[i]
@@ -244,7 +244,7 @@ function time.bound_bars(rows, width)
     picture:rect(left, y, row.ms / most * (x.r1 - left), 10, "t1", tip)
     picture:rect(left, y + 10, row.bound / most * (x.r1 - left), 6, "k6", tip)
     picture:text(left + math.max(row.ms, row.bound) / most * (x.r1 - left) + 5, y + 12,
-      row.bound < 10 * row.ms and numbers.percent(row.bound / row.ms) or "> 999%", { class = "soft" })
+      row.bound < 10 * row.ms and numbers.percent(row.bound / row.ms) or ">999%", { class = "soft" })
     y = y + 23
   end
   picture:axis_x(x, y, "ms", numbers.tick, top)

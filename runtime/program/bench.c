@@ -303,10 +303,7 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
     if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the bound");
   }
   attn2c_bound_close(bound);
-  if (status == ATTN2C_OK && arguments->profile) {
-    status = profile(s, arguments, result, message);
-    result->bandwidth = attn2c_bandwidth(s->program->model->threads);
-  }
+  if (status == ATTN2C_OK && arguments->profile) status = profile(s, arguments, result, message);
   attn2c_roof_close(roof);
   return status;
 }
@@ -448,6 +445,10 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
     status = arguments->length > 0
                  ? bench_length(program, context, last, &results[0], arguments, message)
                  : bench_entries(program, context, source, in, subjects, results, arguments, message);
+  }
+  if (status == ATTN2C_OK && arguments->profile && arguments->format != ATTN2C_FORMAT_CSV) {
+    const double bandwidth = attn2c_bandwidth(descriptor->threads); /* csv has no place for it */
+    for (int e = 0; e < rows; e++) results[e].bandwidth = bandwidth;
   }
   if (status == ATTN2C_OK) {
     status = attn2c_bench_report(results, rows, arguments->format, out);

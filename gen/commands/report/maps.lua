@@ -26,6 +26,21 @@ function maps.wanted(arguments)
   return given
 end
 
+--- Whether a variant can have the maps that a command line asks for: a run needs weights, where the model has any.
+-- Inputs
+--- alone may be for the check; a text, or a folder for pictures, cannot do without: a fault.
+function maps.possible(arguments, variant, state)
+  if arguments.weights or import.is_folder(variant.path) or #state.entries[#state.entries].graph.weights == 0 then
+    return true
+  end
+  if arguments.text or arguments.attention then
+    faults.raise("usage", (arguments.text and "--text" or "--attention")
+      .. ": --weights is needed, too: random weights "
+      .. "look anywhere")
+  end
+  return false
+end
+
 -- The overrides with the weights of attention of these layers as outputs.
 local function with_weights(list, layers)
   local result = {}

@@ -7,6 +7,7 @@ local exactness = require("report.exactness")
 local masks = require("report.masks")
 local memory = require("report.memory")
 local page = require("report.page")
+local pipeline = require("pipeline")
 local roofline = require("report.roofline")
 local time = require("report.time")
 local work = require("report.work")
@@ -98,6 +99,25 @@ describe("the architecture", function()
   end)
 end)
 
+describe("models of each kind", function()
+  for name, list_of_overrides in pairs { transformer_seq2seq = { "layers=2" }, vit_b16 = { "layers=2",
+    "attention_output=heads" }, mha = {},
+    bert_relative = { "layers=2" }, blip_text_decoder = { "layers=2" }, paramfree_classifier = {}, worked_example = {},
+    small = { "layers=0" } } do
+    it("are drawn with their texts apart: " .. name, function()
+      local state = pipeline.run(helper.root, ("%s/models/%s.lua"):format(helper.root, name), list_of_overrides)
+      local own = state.entries[#state.entries]
+      local all, shown = work.of(own), masks.of(own)
+      both(function(width) return architecture.picture(own, all, width) end)
+      if #shown > 0 then both(function(width) return masks.picture(shown, width) end) end
+      both(function(width) return memory.picture(memory.map(own), width) end)
+      local seen = {}
+      for _, row in ipairs(architecture.rows(all)) do seen[row[1]] = true end
+      assert.equal(#own.graph.entry.ops > 0, next(seen) ~= nil)
+    end)
+  end
+end)
+
 describe("masks", function()
   it("have the blocks that are emitted, and what is seen of them", function()
     local one = masks.of(entry)[1]
@@ -180,6 +200,13 @@ describe("times", function()
     both(function(width) return time.percentiles(bench, width) end)
   end)
 
+  it("stand beside a bound that is far above or below", function()
+    local rows = { { role = "attn.q", ms = 1, bound = 200 }, { role = "a.long.name.of.an.operation", ms = 100,
+      bound = 1 },
+      { role = "x", ms = 1e-6, bound = 200 } }
+    both(function(width) return time.bound_bars(rows, width) end)
+  end)
+
   it("of threads are work and waiting", function()
     local profile = { call_us = 100, parts = { { phase = 0, part = 0, thread = 0, begin_us = 0, end_us = 60 },
       { phase = 0, part = 1, thread = 1, begin_us = 10, end_us = 40 }, { phase = 1, part = 0, thread = 0, begin_us = 61,
@@ -219,6 +246,32 @@ describe("times", function()
     assert.equal("ms, median", columns[2][1])
     assert.is_true(#same > 3)
     both(function(width) return comparison.bars({ subject, { label = "slower", bench = slower } }, width) end)
+  end)
+end)
+
+describe("a row of bench in a user's file", function()
+  local good = { ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4, model = "m" }
+
+  it("has what is of the right type, and no more", function()
+    local row = comparison.bench { ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4, model = {}, threads = "x",
+      profile = { ops = { { name = "linear", ms = 1 }, { name = 5, ms = 1 }, { name = "a", ms = 0 / 0 }, 7 } } }
+    assert.same({ ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4,
+      profile = { ops = { { name = "linear", ms = 1 } } } }, row)
+    for _, profile in ipairs { 5, "x", { ops = 5 } } do
+      assert.same({ ops = {} }, comparison.bench { ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4,
+        profile = profile }.profile)
+    end
+  end)
+
+  it("is none without its four numbers", function()
+    assert.truthy(comparison.bench(good))
+    for _, key in ipairs { "ms_median", "flops", "gflops", "roof_gflops" } do
+      local copy = {}
+      for name, value in pairs(good) do copy[name] = value end
+      copy[key] = "3"
+      assert.is_nil(comparison.bench(copy))
+    end
+    assert.is_nil(comparison.bench(5))
   end)
 end)
 

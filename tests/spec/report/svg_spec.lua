@@ -45,7 +45,7 @@ describe("text", function()
   it("is escaped wherever a picture takes it", function()
     local picture, evil = svg.picture(400, 100), '"><script>alert(1)</script>'
     picture:text(10, 20, evil)
-    picture:rect(0, 0, 10, 10, "k1", evil, evil)
+    picture:rect(0, 0, 10, 10, "k1", evil)
     picture:circle(0, 0, 1, "k1", evil)
     picture:path({ { 0, 0 }, { 1, 1 } }, "k1", true, evil)
     picture:box(0, 0, 1, 1, "k1", evil)
