@@ -15,6 +15,8 @@
 -- multiply_add    a sum and a product more
 -- c_load, c_first, c_store, c_store_first   a vector of C, and its first lanes
 -- include         the file that has them
+-- peak            of the multipliers alone: { inputs of a lane, a multiply-add of the words a, b to the sum c }; without,
+--                 f32's
 --
 -- work, a_work, b_work   of a step, in multiply-adds of f32: of each sum; of each vector of A and each group of B, beside
 --                 reading it
@@ -45,7 +47,8 @@ forms.all = {
   f32 = form { include = "ops/product.h", factor = "attn2c_vector", load = "attn2c_load", first = "attn2c_load_first",
     splat = "attn2c_splat" },
   -- vdpbf16ps: its latency is six cycles.
-  bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15 },
+  bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15,
+    peak = { 2, "attn2c_bf16_pairs(a, b, c)" } },
   -- Widened to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
   bf16_halves = form { label = "_bf16", include = "ops/product_bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_odd", b = "attn2c_bf16_odd" }, { a = "attn2c_bf16_even", b = "attn2c_bf16_even" } },
@@ -56,14 +59,14 @@ forms.all = {
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
     registers = 3 },
   -- vpdpbusd, or what adds four products of bytes in a few instructions.
-  int8_quads = int8 { multiply_add = "attn2c_int8_quads" },
+  int8_quads = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" } },
   -- vpmaddubsw, whose pairs are added by a multiply-add of 16 bits.
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
-    multiply_add = "attn2c_int8_signs", work = 2, a_work = 0.5, registers = 2, factors = 2 },
+    multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2, a_work = 0.5, registers = 2, factors = 2 },
   -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
   int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
-    a_work = 1, b_work = 0.5, registers = 1 },
+    peak = { 2, "attn2c_int8_halves(a, b, c)" }, a_work = 1, b_work = 0.5, registers = 1 },
 }
 for name, each in pairs(forms.all) do each.name = name end
 

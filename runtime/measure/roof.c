@@ -119,14 +119,22 @@ static double rate(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const
   return sum;
 }
 
+/* Numbers that repeat after `period`: the bits of the first, and more in the lower bits of both halves. */
+static void fill(float *x, int count, int period, uint32_t first) {
+  for (int i = 0; i < count; i++) {
+    const uint32_t bits = first + 0x10001u * (uint32_t)(i % period);
+    memcpy(&x[i], &bits, sizeof bits);
+  }
+}
+
 static int operands_allocate(operands *x) {
   x->a = attn2c_allocate(sizeof(float) * ATTN2C_ROOF_K * WIDEST);
   x->b = attn2c_allocate(sizeof(float) * ATTN2C_ROOF_LDB * WIDEST);
   x->c = attn2c_allocate(sizeof(float) * WIDEST * WIDEST);
   if (x->a == NULL || x->b == NULL || x->c == NULL) return ATTN2C_MEMORY;
-  /* Values of ordinary size: zeros could run cooler, denormals slower. */
-  for (int i = 0; i < ATTN2C_ROOF_K * WIDEST; i++) x->a[i] = 0.5f + 0.001f * (float)(i % 97);
-  for (int i = 0; i < ATTN2C_ROOF_LDB * WIDEST; i++) x->b[i] = 0.001f * (float)(i % 89) - 0.04f;
+  /* Values of ordinary size, as floats and as two bf16: zeros could run cooler, denormals slower. */
+  fill(x->a, ATTN2C_ROOF_K * WIDEST, 97, 0x3f003e80u);
+  fill(x->b, ATTN2C_ROOF_LDB * WIDEST, 89, 0xbd003c80u);
   return ATTN2C_OK;
 }
 
@@ -178,7 +186,7 @@ int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads,
     *roof = NULL;
     return status;
   }
-  attn2c_kernels_dispatch(shapes, ATTN2C_ROOF_SHAPES, target, kernels, &made->code);
+  if (target != NULL) attn2c_kernels_dispatch(shapes, ATTN2C_ROOF_SHAPES, target, kernels, &made->code);
   int count = ATTN2C_ROOF_SHAPES;
   for (int i = 0; roofs != NULL && roofs->kernels[i].m > 0 && i < ATTN2C_ROOF_SHAPES; i++) {
     shapes[count] = roofs->kernels[i];

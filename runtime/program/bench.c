@@ -272,8 +272,9 @@ static int keep_bound(attn2c_bound *bound, attn2c_bench_result *result) {
 static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                       attn2c_message *message) {
   attn2c_roof *roof;
-  int status =
-      attn2c_roof_open(s->program->model->target, s->program->roofs, s->program->model->threads, &roof);
+  const attn2c_descriptor *model = s->program->model;
+  const int is_f32 = strncmp(attn2c_precision(model), "f32", 3) == 0; /* libxsmm has no others */
+  int status = attn2c_roof_open(is_f32 ? model->target : NULL, s->program->roofs, model->threads, &roof);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "bench: no memory for the roof");
     return status;

@@ -143,7 +143,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
     if (r->open_peak_bytes > 0)
       fprintf(out, "at most %" PRId64 " bytes in memory until it was open\n", r->open_peak_bytes);
     if (r->peak > 0.0)
-      fprintf(out, "peak of the multipliers %.1f GFLOP/s (f32)\n", r->peak);
+      fprintf(out, "peak of the multipliers %.1f GFLOP/s (%s)\n", r->peak, attn2c_precision(r->model));
     if (r->with_bound) md_bound(r, out);
     if (r->op_ms == NULL) continue;
     const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);

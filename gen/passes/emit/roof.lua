@@ -1,5 +1,6 @@
 -- roof: the products in C whose rate is the roof of `bench`: the strips that fill the target's
 -- registers best, on operands that stay in the cache; of the numbers that the model's precision names first.
+local forms = require("kernels.forms")
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
@@ -23,10 +24,10 @@ function roof.values(state)
     kernel.code = product.body(kernel, target.vector, 0, "a", "b")
     list[i] = kernel
   end
-  local plain = of == types.f32_product
+  local plain, form = of == types.f32_product, forms.of(of, target)
   return { roof = list, strips = product.strips(list), includes = product.includes(list),
     casts = not plain and { a = types.c(of.a), b = types.c(of.b), c = types.c(of.c) } or false,
-    flushes = of.a == "bf16" }
+    flushes = of.a == "bf16", peak = form.peak or false, sum = form.sum }
 end
 
 return roof
