@@ -37,8 +37,8 @@ function precision.of_linear(given, section, path)
 end
 
 --- The number type of an attention's products: a layer in f32 has all of them so. Where nothing says it, bf16 if
---- has_pairs, whether the target multiplies pairs of bf16 by an instruction, and the layer's others are not f32: without
---- one, f32 is as fast.
+--- has_pairs, whether the target multiplies pairs of bf16 by an instruction, and the layer's others are not f32;
+--- without one, f32 is as fast.
 function precision.of_scores(given, section, has_pairs)
   local own = given.by_part[section]
   if own == "f32" then return "f32" end

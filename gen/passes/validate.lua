@@ -1,7 +1,8 @@
 -- validate: table -> spec. Types, ranges, defaults, and which keys go together; reports
 -- all faults at once. It changes no meaning: a spec says what the description says.
 --
--- Before: state.description, state.host(number types of products): the best target of this machine.  After: state.entries, one for each of the
+-- Before: state.description, state.host(number types of products): the best target of this machine.
+-- After: state.entries, one for each of the
 -- lists in `batch` and `seq` (state.is_listed), the largest last. An entry is a state of its own that inherits from
 -- the model's: { entry_name, spec (every key present), before = the larger ones, which passes take first }. state.spec
 -- is that of the largest.

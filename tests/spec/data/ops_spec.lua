@@ -162,7 +162,8 @@ describe("ops.make", function()
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
     }
-    local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true, join = true }, {}
+    local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true,
+      join = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do

@@ -150,7 +150,8 @@ describe("a trained model", function()
     local function right(value)
       sh(("ATTN2C_CFLAGS=-O1 %s build %s precision=%s -o language"):format(shell(root .. "/gen/attn2c"), shell(here),
         value))
-      local said, count, i = sh(("./language/language run --weights %s --text-file lines.txt"):format(shell(here))), 0, 0
+      local said = sh(("./language/language run --weights %s --text-file lines.txt"):format(shell(here)))
+      local count, i = 0, 0
       for found in said:gmatch("(%a+)\t[^\n]+\n") do
         i = i + 1
         if found == list[i] then count = count + 1 end
