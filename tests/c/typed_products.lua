@@ -31,7 +31,8 @@ for _, name in ipairs { "bf16", "bf16_floats", "int8" } do
       end
       kernels[#kernels + 1] = kernel
       local id = #functions
-      functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const void *of_a, const void *of_b, "
+      functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const void *of_a, "
+        .. "const void *of_b, "
         .. "void *of_c) {\n  const %s *a = of_a;\n  const %s *b = of_b;\n  %s *c = of_c;\n  %s\n}"):format(id,
           types.c(of.a), types.c(of.b), types.c(of.c),
           table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
