@@ -58,12 +58,14 @@ forms.all = {
     parts = { { a = "attn2c_bf16_odd", splat = "attn2c_bf16_odd_input", splat_cut = "attn2c_bf16_odd_input_cut" },
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
     registers = 3 },
-  -- vpdpbusd, or what adds four products of bytes in a few instructions.
+  -- vpdpbusd; and what adds four products of bytes in a few instructions.
   int8_quads = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" } },
+  int8_products = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" }, work = 4,
+    registers = 2 },
   -- vpmaddubsw, whose pairs are added by a multiply-add of 16 bits.
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
-    a_work = 0.5, registers = 2, factors = 2 },
+    a_work = 0.5, registers = 3, factors = 2 },
   -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
   int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
