@@ -40,8 +40,8 @@ end
 
 --- The pointer expression of an operand. addresses: { offsets = buffer -> bytes of the arena, own = buffers in a
 --- worker's part of the arena, weights = name -> bytes of the packed block, members = tensor -> C member,
---- unit = function(operand): bytes of an element of the pointer that it is reached by }. cast: { type = in C, bytes = of
---- an element }, where the elements are not those of that pointer; else nil.
+--- unit = function(operand): bytes of an element of the pointer that it is reached by }. cast: { type = in C, bytes =
+--- of an element }, where the elements are not those of that pointer; else nil.
 function c.pointer(operand, addresses, cast)
   local base, offset = bases[operand.class], operand.offset
   if operand.class == "arena" then

@@ -21,12 +21,6 @@ function precision.is_part(word)
   return word:match("^layer %d+$") ~= nil or word:match("^encoder layer %d+$") ~= nil
 end
 
---- Whether a number type is of attention's products, too.
-function precision.of_attention(name)
-  for _, type in ipairs(precision.types) do if type.name == name then return type.attention or false end end
-  return false
-end
-
 -- The part of a linear layer, by its path in the graph.
 local function part_of(path)
   if path:match("%.[qkv]$") then return "qkv" end
@@ -42,12 +36,13 @@ function precision.of_linear(given, section, path)
   return of[section] or of[part] or given.all
 end
 
---- The number type of an attention's products: a layer in f32 has all of them so.
-function precision.of_scores(given, section)
+--- The number type of an attention's products: a layer in f32 has all of them so. Where nothing says it, bf16 if
+--- has_pairs, whether the target multiplies pairs of bf16 by an instruction, and the layer's others are not f32;
+--- without one, f32 is as fast.
+function precision.of_scores(given, section, has_pairs)
   local own = given.by_part[section]
   if own == "f32" then return "f32" end
-  local all = own or given.all
-  return given.by_part.attention or precision.of_attention(all) and all or "f32"
+  return given.by_part.attention or (own or given.all) ~= "f32" and has_pairs and "bf16" or "f32"
 end
 
 --- The number types in use, as a set.

@@ -81,7 +81,9 @@ end
 -- panel (types.lua).
 steps.product = {
   operands = {
-    { "a", "r", function(c) return { first = 0, { c.count, c.a_step }, { c.panel.rows, c.panel.ld }, { c.panel.group * c.m, 1 } } end },
+    { "a", "r", function(c)
+      return { first = 0, { c.count, c.a_step }, { c.panel.rows, c.panel.ld }, { c.panel.group * c.m, 1 } }
+    end },
     { "b", "r", function(c) return { first = 0, { c.count, c.b_step }, { c.n, c.ldb }, { c.k, 1 } } end },
     { "c", "w", matrix("n", "m", "ldc") },
   },
@@ -442,7 +444,8 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
 -- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile.
 steps.elementwise = {
-  load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];", equation = "%s" },
+  load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];",
+    equation = "%s" },
   load_integers = { loads = true, operands = { { "x", "r", tile, type = "i32" } }, cost = each(5),
     code = "float v = (float)%s[i * ${ld} + j];", equation = "%s" },
   scale_row = { operands = { { "r", "r", first_column } }, cost = each(2), code = "v = v * %s[i * ${ld}];",

@@ -140,13 +140,15 @@ targets.list = {
   },
   {
     name = "aarch64", machine = "aarch64",
-    vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "quads",
+    vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves",
+    int8 = "products",
     -- gcc 12 orders loads before it gives out registers: a strip of 24 sums then has some in memory.
     cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
   {
-    name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves", int8 = "quads",
+    name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves",
+    int8 = "products",
     cflags = "", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },

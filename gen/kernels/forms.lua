@@ -1,8 +1,8 @@
 -- forms.lua: how a strip multiplies and adds: by the types of its product, and by the instructions that the target has
 -- for them. A form is the names of the functions of runtime/ops/product*.h that a step is made of, and what it costs.
 --
--- A step takes a group of inputs: 1 of f32, 2 of bf16, 4 of int8, of a row of B and of each output in A, 4 bytes in all.
--- All forms of a type make the same bits.
+-- A step takes a group of inputs, 4 bytes, of a row of B and of each output in A: 1 of f32, 2 of bf16, 4 of int8. All
+-- forms of a type make the same bits.
 --
 -- label           of a strip's name, behind its size
 -- sum, factor     the C types of a sum, and of the groups of A or B in a vector
@@ -15,11 +15,11 @@
 -- multiply_add    a sum and a product more
 -- c_load, c_first, c_store, c_store_first   a vector of C, and its first lanes
 -- include         the file that has them
--- peak            of the multipliers alone: { inputs of a lane, a multiply-add of the words a, b to the sum c }; without,
---                 f32's
+-- peak            of the multipliers alone: { inputs of a lane, a multiply-add of the words a, b to the sum c };
+--                 without, f32's
 --
--- work, a_work, b_work   of a step, in multiply-adds of f32: of each sum; of each vector of A and each group of B, beside
---                 reading it
+-- work, a_work, b_work   of a step, in multiply-adds of f32: of each sum; of each vector of A and each group of B,
+--                 beside reading it
 -- latency         sums that a step needs, so that none waits for the one before
 -- registers       that it needs beside sums, vectors of A and groups of B; factors: those of a vector of A
 local forms = {}
@@ -58,11 +58,14 @@ forms.all = {
     parts = { { a = "attn2c_bf16_odd", splat = "attn2c_bf16_odd_input", splat_cut = "attn2c_bf16_odd_input_cut" },
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
     registers = 3 },
-  -- vpdpbusd, or what adds four products of bytes in a few instructions.
+  -- vpdpbusd; and what adds four products of bytes in a few instructions.
   int8_quads = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" } },
+  int8_products = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" }, work = 4,
+    registers = 2 },
   -- vpmaddubsw, whose pairs are added by a multiply-add of 16 bits.
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
-    multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2, a_work = 0.5, registers = 2, factors = 2 },
+    multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
+    a_work = 0.5, registers = 3, factors = 2 },
   -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
   int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,

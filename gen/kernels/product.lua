@@ -82,9 +82,9 @@ local function add_loop(list, symbol, count, lines)
   list[#list + 1] = "}"
 end
 
---- The body as lines of C. kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room:
---- whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a vector; adds:
---- a C expression: whether C is added to; a, b: what A and B are called.
+--- The body as lines of C. kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua);
+--- a_room: whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a
+--- vector; adds: a C expression: whether C is added to; a, b: what A and B are called.
 function product.body(kernel, lanes, adds, a, b)
   local lines, row, calls, fetch = {}, 0, 0, kernel.fetch
   local inputs = types.group(kernel.types.a)
@@ -101,7 +101,8 @@ function product.body(kernel, lanes, adds, a, b)
           + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
       end
       add_loop(of_rows, "j", group.count, {
-        ("%s(%s, %s, %s,"):format(strip.name(shape_of(kernel, rows, group)), behind(a, group.first * lanes * inputs, j(wide * inputs)),
+        ("%s(%s, %s, %s,"):format(strip.name(shape_of(kernel, rows, group)),
+          behind(a, group.first * lanes * inputs, j(wide * inputs)),
           behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
           behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
         ("  %d, %d, %d, %d, %s, %s, %s%s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds,

@@ -160,7 +160,8 @@ local function values_of(state)
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(longest.saved_by_two),
     tuned = tuning_hash and " with tuning " .. tuning_hash or "",
-    precision = precision.text(spec.precision), flushes = flushes(state), embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
+    precision = precision.text(spec.precision), flushes = flushes(state),
+    embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),
   }

@@ -13,6 +13,8 @@
 local alike = require("common.alike")
 local attention = require("passes.lower.attention")
 local budget = require("passes.plan.budget")
+local equation = require("passes.lower.equation")
+local keys = require("passes.lower.keys")
 local operands = require("data.operands")
 local products = require("passes.lower.products")
 local sequence = require("passes.lower.sequence")
@@ -21,6 +23,8 @@ local types = require("data.types")
 local words = require("common.words")
 
 local lower = {}
+
+local buffer_of = keys.buffer_of
 
 local Lowering = {}
 Lowering.__index = Lowering
@@ -32,26 +36,6 @@ local external_class = { input = "in", output = "out" }
 -- Where a region's tiles count from: block_first rows into the micro-batch, those of a unit unit_first, and the panel's
 -- column. loop: whether a loop over b runs.
 local function rows_origin(block) return { block_first = block.first, unit_first = block.first, column = 0 } end
-
--- Groups of columns of transposed keys, one behind the other.
-local function column_groups(keys)
-  local group = types.group(keys.type)
-  return (keys.width + group - 1) // group
-end
-
--- Elements of one sequence's transposed keys.
-local function transposed_elements(keys)
-  return words.round_up(keys.rows_per_sequence, keys.key_block) * column_groups(keys) * types.group(keys.type)
-end
-
--- Elements of one sequence's values in pairs.
-local function paired_elements(values) return (values.rows_per_sequence + 1) // 2 * 2 * values.ld end
-
--- A buffer of rows of one type, `ld` elements apart, with what else there is to say of it.
-local function buffer_of(type, rows, ld, more)
-  more.type, more.bytes, more.pitch = type, types.bytes(rows * ld, type), types.bytes(ld, type)
-  return more
-end
 
 local calls = words.set { "product", "map", "row" }
 
@@ -198,11 +182,15 @@ function Lowering:row(fn, constants, arguments)
 end
 
 Lowering.product, Lowering.tile = products.product, products.tile
+Lowering.transposed_at, Lowering.paired_at = keys.transposed_at, keys.paired_at
+Lowering.transpose_tile, Lowering.pair_tile = keys.transpose_tile, keys.pair_tile
 
 -- The elementwise operations of a fusion, in order: bias to the linear; activate, add to the ops of the epilogue.
 local function elementwise_of(fusion)
   local list = {}
-  local function add(op, kind, tensor) if tensor then list[#list + 1] = { op = op, kind = kind, tensor = tensor } end end
+  local function add(op, kind, tensor)
+    if tensor then list[#list + 1] = { op = op, kind = kind, tensor = tensor } end
+  end
   if fusion.panels then add(fusion.leading, "bias", fusion.leading.operands.bias) end
   for _, op in ipairs(fusion.epilogue) do
     if op.op == "dequantise" then
@@ -252,11 +240,13 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
   for _, range in ipairs(row_ranges(operations, first, count)) do
     local arguments, number = { y = self:at(tile_tensor, range.first, column, origin) }, 1
     local type = self.storage[tile_tensor.name].type
-    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor), type = type ~= "f32" and type or nil }
+    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
+    constants.type = type ~= "f32" and type or nil
     local list = {}
     if load then
       arguments.x, number = self:at(load, range.first, column, origin), 2
-      list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x", ld = self:ld(load) }
+      list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x",
+        ld = self:ld(load) }
     end
     for _, operation in ipairs(operations) do
       local entry = { kind = operation.kind, fn = operation.fn }
@@ -327,25 +317,6 @@ end
 -- What each leading operation becomes.
 local leading = {}
 
---- Where key `key` of a sequence lies among transposed keys: [panels of keys][width][key_block].
-function Lowering:transposed_at(keys, number, key, column, origin)
-  local block = keys.key_block
-  local group = types.group(keys.type)
-  local groups = (key // block * column_groups(keys) + column // group) * block + key % block
-  local operand = self:in_arena(keys.buffer, number * transposed_elements(keys) + groups * group + column % group,
-    keys.type)
-  if origin.loop then operand.terms = { b = types.bytes(transposed_elements(keys), keys.type) } end
-  return operand
-end
-
---- Where key `key` of a sequence lies among values in pairs: [pairs of keys][ld][2].
-function Lowering:paired_at(values, number, key, column, origin)
-  local operand = self:in_arena(values.buffer,
-    number * paired_elements(values) + (key // 2 * values.ld + column) * 2 + key % 2, values.type)
-  if origin.loop then operand.terms = { b = types.bytes(paired_elements(values), values.type) } end
-  return operand
-end
-
 --- Where output `row` of a packed weight [out][in] lies: its panel's leading dimension, the operand, and the outputs
 --- from there to the panel's end.
 function Lowering:panel_at(weight, row)
@@ -359,31 +330,6 @@ function Lowering:panel_at(weight, row)
     column, at = column + width, at + types.panel_bytes(weight.shape[2], ld, layout.type)
   end
   error(("row %d is not one of %s"):format(row, weight.name))
-end
-
--- A hot tile of values as pairs: a step for the rows of each sequence.
-function Lowering:pair_tile(x, values, origin, block, column, width)
-  local row, stop = block.first, block.first + block.count
-  while row < stop do
-    local number, key = row // values.rows_per_sequence, row % values.rows_per_sequence
-    local count = math.min(stop - row, values.rows_per_sequence - key)
-    self:row("pairs_of_rows", { rows = count, cols = width, ldx = self:ld(x), ldy = values.ld },
-      { y = self:paired_at(values, number, key, column, origin), x = self:at(x, row, column, origin) })
-    row = row + count
-  end
-end
-
--- Transposes a hot tile of keys into their panels: a step for the rows of each sequence and panel. storage: of the keys.
-function Lowering:transpose_tile(tensor, storage, origin, block, column, width)
-  local row, stop = block.first, block.first + block.count
-  while row < stop do
-    local number, key = row // storage.rows_per_sequence, row % storage.rows_per_sequence
-    local count = math.min(stop - row, storage.rows_per_sequence - key, storage.key_block - key % storage.key_block)
-    self:row(storage.form == "key_pairs" and "pairs_of_columns" or "transpose",
-      { rows = count, cols = width, ldx = self:ld(tensor), ldy = storage.key_block },
-      { y = self:transposed_at(storage, number, key, column, origin), x = self:at(tensor, row, column, origin) })
-    row = row + count
-  end
 end
 
 -- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
@@ -515,48 +461,13 @@ end
 
 leading.topk_values, leading.topk_indices = topk, topk
 
---- A fusion's equation with the names of the graph, for the line above its calls.
-local function describe(fusion, block, rows)
-  local op = fusion.leading
-  local o = op.operands
-  local text
-  if fusion.panels then
-    text = ("%s · %s"):format(o.x.name, o.weight.name)
-    if o.bias then text = text .. " + " .. o.bias.name end
-  elseif op.op == "row_scale" then text = o.x.name
-  elseif op.op == "round" then text = ("bf16(%s)"):format(o.x.name)
-  elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
-  elseif op.op == "add" or op.op == "multiply" then
-    text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
-  elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
-  else text = ("%s(%s)"):format(op.op, o.x.name) end
-  for _, each in ipairs(fusion.epilogue) do
-    if each.op == "dequantise" then
-      text = ("(%s) %s %s"):format(text, each.operands.row_scale.name, each.operands.scale.name)
-      if each.operands.bias then text = text .. " + " .. each.operands.bias.name end
-    elseif each.op == "activate" then
-      text = ("%s(%s)"):format(each.attributes["function"], text)
-    else
-      text = ("%s %s %s"):format(text, each.op == "add" and "+" or "×", each.operands.b.name)
-    end
-  end
-  if fusion.round then text = ("bf16(%s)"):format(text) end
-  if fusion.quantise then text = ("int8(%s)"):format(text) end
-  local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
-  text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
-  if fusion.panels then
-    text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
-  end
-  return text
-end
-
 function Lowering:rows_region(region)
   for i, block in ipairs(region.blocks) do
     local origin = rows_origin(block)
     self.block_index = i
     for _, fusion in ipairs(region.fusions) do
       self.op_index = self.index_of[fusion.leading]
-      self:note(describe(fusion, block, region.rows))
+      self:note(equation(fusion, block, region.rows))
       for _, rows in ipairs(fusion.panels and { block } or block.row_blocks) do
         self:unit()
         origin.unit_first, origin.column = rows.first, 0
@@ -599,16 +510,9 @@ end
 
 local function sequences_of(micro_batch_of, name, batch) return micro_batch_of[name] or batch end
 
--- The transposed keys of so many sequences.
-local function transposed_buffer(keys, sequences)
-  local ld = keys.key_block * types.group(keys.type)
-  return buffer_of(keys.type, sequences * transposed_elements(keys) // ld, ld, { class = "arena" })
-end
-
--- The values of so many sequences in pairs.
-local function paired_buffer(values, sequences)
-  local ld = 2 * values.ld
-  return buffer_of(values.type, sequences * paired_elements(values) // ld, ld, { class = "arena" })
+-- The rows that one unit makes of a tensor.
+local function of_unit(storage)
+  return buffer_of(storage.type, storage.tile_rows, storage.leading_dimension, { class = "arena", private = "unit" })
 end
 
 -- Every buffer of a program, { type, bytes, pitch, class, private, over }: tensors that are stored, tiles, and in a
@@ -638,19 +542,19 @@ function Lowering:buffers(state)
         over = self.variant == "ship" and storage.over or nil })
     end
     if storage.form == "transposed" then
-      buffers[name .. "@tile"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
-      buffers[storage.buffer] = transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
+      buffers[name .. "@tile"] = of_unit(storage)
+      buffers[storage.buffer] = keys.transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
     end
     if storage.form == "key_pairs" then
-      buffers[storage.buffer] = transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
+      buffers[storage.buffer] = keys.transposed_buffer(storage, sequences_of(micro_batch_of, name, batch))
     elseif storage.form == "value_pairs" then
-      buffers[storage.buffer] = paired_buffer(storage, sequences_of(micro_batch_of, name, batch))
+      buffers[storage.buffer] = keys.paired_buffer(storage, sequences_of(micro_batch_of, name, batch))
     end
     if in_pairs[storage.form] and self.variant == "trace" then
-      buffers[name .. "@rounded"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
+      buffers[name .. "@rounded"] = of_unit(storage)
     end
     if storage.form == "unit" then
-      buffers[name .. "@unit"] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "unit" })
+      buffers[name .. "@unit"] = of_unit(storage)
     end
     if self.variant == "trace" and is_traced(storage) then
       local type = words_of_trace[storage.type] and "f32" or storage.type
@@ -660,12 +564,12 @@ function Lowering:buffers(state)
   for _, segment in ipairs(state.plan.segments) do
     for _, section in ipairs(segment.sections) do
       for _, region in ipairs(section.regions) do
-        local keys = region.keys
-        if keys and keys.separate then
-          buffers[keys.buffer] = transposed_buffer(keys, segment.micro_batch)
-        end
+        local read = region.keys
+        if read and read.separate then buffers[read.buffer] = keys.transposed_buffer(read, segment.micro_batch) end
         local values = region.values
-        if values and values.separate then buffers[values.buffer] = paired_buffer(values, segment.micro_batch) end
+        if values and values.separate then
+          buffers[values.buffer] = keys.paired_buffer(values, segment.micro_batch)
+        end
       end
     end
   end

@@ -10,9 +10,9 @@
 --   storage      tensor -> { form, type (of its elements), leading_dimension, rows_per_sequence, whole_batch,
 --                unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
---                panels of key_block), key_pairs (the same in bf16), value_pairs (values in bf16, rows in pairs), unit (f32 that is stored rounded: what one unit makes of it), fused (never
---                stored), by_head (keys or values of `of`, an input [batch][heads]
---                [rows][head_dim], read where they lie)
+--                panels of key_block), key_pairs (the same in bf16), value_pairs (values in bf16, rows in
+--                pairs), unit (f32 that is stored rounded: what one unit makes of it), fused (never stored),
+--                by_head (keys or values of `of`, an input [batch][heads][rows][head_dim], read where they lie)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, blocks with the row_blocks of row operations; those of
 --                attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels, outputs (of each
@@ -45,8 +45,8 @@ local function consumers(entry)
 end
 
 -- The epilogue of an op: those behind it that are done on its tile while it is hot. They are elementwise, and each is
--- the only reader of the one before. Behind them the op that rounds what they made, whoever else reads that, or nil; or,
--- where the op makes whole rows at a time, the one that quantises them.
+-- the only reader of the one before. Behind them the op that rounds what they made, whoever else reads that, or nil;
+-- or, where the op makes whole rows at a time, the one that quantises them.
 local function epilogue_of(list, at, uses)
   local epilogue = {}
   local result = list[at].result
@@ -256,9 +256,9 @@ end
 -- The rows of it that one unit makes of a tensor that nobody reads but the op that rounds it.
 local function unit_storage(state, region, fusion, x)
   local p = state.plan.parameters
-  local rows, width = region.most_rows, nil
+  local rows, width = region.most_rows, 0
   if fusion and fusion.panels then
-    rows, width = region.blocks[1].count, 0
+    rows = region.blocks[1].count
     for _, each in ipairs(fusion.panels.widths) do width = math.max(width, each) end
   elseif fusion then
     rows, width = math.min(p.row_block, region.blocks[1].count), x.shape[#x.shape]
@@ -366,8 +366,8 @@ local function keeps_pairs(region, rows_per_sequence)
 end
 
 -- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
--- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores. In bf16 it
--- reads both keys and values in pairs, which are made in the same way.
+-- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores. In bf16
+-- it reads both keys and values in pairs, which are made in the same way.
 local function transpose_keys(state, segments, uses)
   local storage, p = state.plan.storage, state.plan.parameters
   local made_by = {}
@@ -386,7 +386,8 @@ local function transpose_keys(state, segments, uses)
         key_block = p.key_block, width = s.width, rows_per_sequence = s.rows_per_sequence }
       if made then
         local widest, most = tile_of(made)
-        s = { form = k.type == "bf16" and "key_pairs" or "transposed", type = k.type, buffer = k.name .. "@transposed", width = s.width,
+        s = { form = k.type == "bf16" and "key_pairs" or "transposed", type = k.type,
+          buffer = k.name .. "@transposed", width = s.width,
           rows_per_sequence = s.rows_per_sequence, whole_batch = false, key_block = p.key_block,
           leading_dimension = types.whole_lines(widest, k.type), tile_rows = most }
         storage[k.name], region.keys = s, s
@@ -435,7 +436,8 @@ local function in_place(state, entry)
     local x = op.operands.x
     if ops.class(op).in_place and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
       local from, to = storage[x.name], storage[op.result.name]
-      if from.form == to.form and from.form ~= "fused" and from.form ~= "unit" and from.type == to.type and from.whole_batch == to.whole_batch then
+      local stored = from.form ~= "fused" and from.form ~= "unit"
+      if from.form == to.form and stored and from.type == to.type and from.whole_batch == to.whole_batch then
         to.over = x.name
       end
     end
@@ -563,7 +565,8 @@ function plan.dump(state)
   for _, name in ipairs(state.graph.order) do
     local s = p.storage[name]
     if s then
-      lines[#lines + 1] = ("storage %s: %s%s%s%s%s"):format(name, (s.type == "f32" or s.type == "i32") and "" or s.type .. " ", s.form,
+      local type = (s.type == "f32" or s.type == "i32") and "" or s.type .. " "
+      lines[#lines + 1] = ("storage %s: %s%s%s%s%s"):format(name, type, s.form,
         s.form ~= "fused" and (" leading dimension %d"):format(s.leading_dimension) or "",
         s.whole_batch and s.form ~= "external" and " whole batch" or "", s.over and " over " .. s.over or "")
     end

@@ -14,9 +14,9 @@ typedef struct {
   int64_t offset;       /* floats from the start of the packed block, of the first row */
   int64_t leading;      /* of the panel; 0: rows as they are */
   attn2c_type type;     /* of a panel's numbers */
-  int64_t scales;       /* of ATTN2C_I8: floats from the start of the packed block, of the first row's scale */
-  int is_last;          /* of the weight's pieces */
-  int is_made;          /* scales, which packing another weight makes: nothing is read or packed */
+  int64_t scales; /* of ATTN2C_I8: floats from the start of the packed block, of the first row's scale */
+  int is_last;    /* of the weight's pieces */
+  int is_made;    /* scales, which packing another weight makes: nothing is read or packed */
 } attn2c_piece;
 
 /* A walk through all pieces of all weights, in the descriptor's order. Begins as {descriptor}. */

@@ -15,7 +15,7 @@ runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model
-element_tests := elementary rowops rowops_rows rowops_attention online product
+element_tests := elementary rowops rowops_rows rowops_attention online product quantise
 jit_tests     := bench bound
 plain_tests   := $(jit_tests) guard
 tests := $(filter-out $(element_tests) $(plain_tests),$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
@@ -27,7 +27,12 @@ flags_base   :=
 flags_avx2   := -mavx2 -mfma
 flags_avx512 := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants),$(bin)/test_$(test)_$(variant)))
+# What stores numbers as instructions of bf16 and int8 want them, once more where this machine has those.
+quantise_variants := $(if $(and $(filter avx512,$(variants)),$(filter avx512_vnni,$(flags)),$(filter avx512_bf16,$(flags))),avx512bf16)
+flags_avx512bf16 := $(flags_avx512) -mavx512vnni -mavx512bf16
+
+element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants),$(bin)/test_$(test)_$(variant))) \
+  $(foreach variant,$(quantise_variants),$(bin)/test_quantise_$(variant))
 
 # What the spec of tokenizers runs.
 text_libraries := -lutf8proc -lpcre2-8
@@ -82,3 +87,4 @@ $(bin)/obj/products_%.h: tests/c/products.lua $(wildcard gen/kernels/*.lua gen/p
 	lua5.4 $< $* > $@
 $(foreach variant,$(variants),$(eval $(bin)/test_product_$(variant): $(bin)/obj/products_$(variant).h))
 $(foreach test,$(element_tests),$(foreach variant,$(variants),$(eval $(call element_rule,$(test),$(variant)))))
+$(foreach variant,$(quantise_variants),$(eval $(call element_rule,quantise,$(variant))))

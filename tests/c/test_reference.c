@@ -426,7 +426,7 @@ Test(reference, runs_an_entry_and_frees_what_is_used_up) {
       .name = "chain", .tensors = list, .tensor_count = 4, .entries = &entry, .entry_count = 1};
   void *all[] = {x, NULL, NULL, NULL};
   message = attn2c_message_make(text, sizeof text);
-  cr_assert_eq(attn2c_reference_run(&chain, &entry, all, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_reference_run(&chain, &entry, all, NULL, &message), ATTN2C_OK, "%s", text);
   cr_assert_null(all[1]);
   assert_near(all[2], (double[]){0, 4, 6, 0}, 4, 0);
   cr_assert_eq(((int32_t *)all[3])[0], 1);

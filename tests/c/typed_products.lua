@@ -20,8 +20,8 @@ for _, name in ipairs { "bf16", "bf16_floats", "int8" } do
   for number, shape in ipairs(SHAPES) do
     local m, n, k = table.unpack(shape)
     for beta = 0, 1 do
-      local kernel = { m = m, n = n, k = k, lda = types.whole_lines(m, "f32"), ldb = k + number % 3, ldc = m + number % 2,
-        beta = beta, types = of, a_room = true }
+      local kernel = { m = m, n = n, k = k, lda = types.whole_lines(m, "f32"), ldb = k + number % 3,
+        ldc = m + number % 2, beta = beta, types = of, a_room = true }
       if name ~= "int8" and beta == 1 then -- as keys lie: a panel no wider than its outputs
         kernel.lda, kernel.a_room = m, m % target.vector == 0
       end
@@ -31,9 +31,11 @@ for _, name in ipairs { "bf16", "bf16_floats", "int8" } do
       end
       kernels[#kernels + 1] = kernel
       local id = #functions
-      functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const void *of_a, const void *of_b, "
+      functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const void *of_a, "
+        .. "const void *of_b, "
         .. "void *of_c) {\n  const %s *a = of_a;\n  const %s *b = of_b;\n  %s *c = of_c;\n  %s\n}"):format(id,
-          types.c(of.a), types.c(of.b), types.c(of.c), table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
+          types.c(of.a), types.c(of.b), types.c(of.c),
+          table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
       rows[#rows + 1] = ("    {%d, %d, %d, %d, %d, %d, %d, %d, product_%d},"):format(m, n, k, kernel.lda, kernel.ldb,
         kernel.ldc, beta, types.panel_bytes(k, kernel.lda, of.a), id)
     end

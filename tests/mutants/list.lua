@@ -642,7 +642,8 @@ of("gen/report/memory.lua", spec .. "report/pictures_spec.lua") {
 
 of("gen/data/precision.lua", spec .. "passes/precision_spec.lua") {
   { name = "precision_layer", old = "return of[section] or of[part] or given.all",
-    new = "return of[part] or of[section] or given.all", filter = "a layer's before", wrong = "a part's precision comes first" },
+    new = "return of[part] or of[section] or given.all", filter = "a layer's before",
+    wrong = "a part's precision comes first" },
 }
 
 of("gen/passes/graph/builder.lua", spec .. "passes/precision_spec.lua") {
@@ -656,8 +657,8 @@ of("gen/passes/plan.lua", spec .. "whole/precision_spec.lua") {
 }
 
 of("gen/passes/plan/attention.lua", spec .. "whole/precision_spec.lua") {
-  { name = "pairs_align", old = 'key_align = words.round_up(p.key_align, types.group("bf16"))', new = "key_align = p.key_align",
-    filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
+  { name = "pairs_align", old = 'key_align = words.round_up(p.key_align, types.group("bf16"))',
+    new = "key_align = p.key_align", filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
 }
 
 of("gen/passes/lower.lua", spec .. "whole/precision_spec.lua") {
@@ -667,8 +668,8 @@ of("gen/passes/lower.lua", spec .. "whole/precision_spec.lua") {
 }
 
 of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {
-  { name = "round_cut", old = "(bits + 0x7fffu + (bits >> 16 & 1)) >> 16", new = "bits >> 16", filter = "padding, in bf16",
-    wrong = "bf16 is cut, not rounded" },
+  { name = "round_cut", old = "(bits + 0x7fffu + (bits >> 16 & 1)) >> 16", new = "bits >> 16",
+    filter = "padding, in bf16", wrong = "bf16 is cut, not rounded" },
 }
 
 of("runtime/check/check.c", spec .. "whole/precision_spec.lua") {

@@ -90,7 +90,9 @@ local function products_of(state)
             ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
             ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
           product.list, product.list_count = 0, 0
-          if state.spec.kernels ~= "c" then product.list, product.list_count = candidates_of(product) end
+          if state.spec.kernels ~= "c" and fusion.types == types.f32_product then
+            product.list, product.list_count = candidates_of(product)
+          end
           if fusion.parameters.kernels == "c" then
             product.own = own_of(state, fusion, region)
             product.ldb = math.max(product.ldb, product.own.ldb)

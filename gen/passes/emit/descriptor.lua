@@ -194,7 +194,8 @@ function emit_descriptor.values(state)
   end
   local rows, views, stored = weight_rows(weights, index_of)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
-    packing_rows = packing_rows(weights), stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_unbatched = unbatched,
+    packing_rows = packing_rows(weights),
+    stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_unbatched = unbatched,
     seq_first = state.spec.layout == "seq_first" }
 end
 

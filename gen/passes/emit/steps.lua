@@ -44,7 +44,9 @@ function writers.finish() return "}" end
 
 -- The arena and the packed weights are reached by pointers to floats; what is of another type, by a cast.
 local casts = {}
-for _, type in ipairs { "bf16", "i8", "i32" } do casts[type] = { type = types.c(type), bytes = types.bytes(1, type) } end
+for _, type in ipairs { "bf16", "i8", "i32" } do
+  casts[type] = { type = types.c(type), bytes = types.bytes(1, type) }
+end
 
 -- A step's operands as C, in the order of its call.
 local function list_of(step, addresses)

@@ -33,15 +33,13 @@ local function repair(self, at, v, v_column, head_dim, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
   local first = block.ranges[1]
-  local suffix, p, ldp, ldv = "", at.tile, at.tile_ld, nil
+  local suffix, p, ldp, ldv = "", at.tile, at.tile_ld, self:ld(v)
   local function values_at(key)
     if region.values then return self:paired_at(region.values, 0, key, v_column, origin) end
     return self:at(v, key, v_column, origin)
   end
   if region.values then
     suffix, p, ldp, ldv = "_pairs", at.rounded, at.rounded_ld, region.values.ld
-  else
-    ldv = self:ld(v)
   end
   if region.context.attributes.nonzero then
     local ranges = {}

@@ -189,7 +189,8 @@ function scores.lower(self, at, mask, store)
   local region, trace = at.region, self.variant == "trace"
   local pending, masked = {}, -math.huge
   local function settle(op)
-    local is_wanted = op == region.last_scores or op == region.weights or op == region.exact or op.result.kind == "output"
+    local is_wanted = op == region.last_scores or op == region.weights or op == region.exact
+      or op.result.kind == "output"
     if not trace and not is_wanted then return end
     flush(self, at, pending)
     if trace then self.op_index = self.index_of[op] end

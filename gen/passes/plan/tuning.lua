@@ -1,7 +1,8 @@
 -- tuning.lua: the tile parameters of each product: those of the target's rule, replaced by a tuning
 -- file's, replaced by those of the description's `plan`. Reads and writes the file.
 --
--- A product's key is "OUTxIN n ROWS +EPILOGUE", of bf16 "OUTxIN bf16 n ROWS +EPILOGUE": ROWS are those of its region, which the token block divides, so that
+-- A product's key is "OUTxIN n ROWS +EPILOGUE", of bf16 "OUTxIN bf16 n ROWS +EPILOGUE": ROWS are those of
+-- its region, which the token block divides, so that
 -- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:
 --   attn2c tuning 4 avx512 AMD-EPYC-9654
 --   3072x768 n 128 +bias_gelu: kernels libxsmm panel 64 k_block 128 k_order outer token_block 128 call_rows 6

@@ -155,6 +155,7 @@ describe("ops.make", function()
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
       { "pool", { x = x, mask = tensor(2, 4) }, { ["function"] = "max mean", keeps = true, first = 1 }, { 2, 10 } },
       { "round", { x = x }, {}, { 2, 3, 5 }, "bf16" },
+      { "round_weights", { weights = square }, {}, { 2, 4, 3, 6 }, "bf16" },
       { "row_scale", { x = x }, {}, { 2, 3, 1 } },
       { "quantise", { x = x, scale = tensor(2, 3, 1) }, {}, { 2, 3, 5 }, "i8" },
       { "dequantise", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(5) }, {}, { 2, 3, 5 } },
@@ -162,7 +163,8 @@ describe("ops.make", function()
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
     }
-    local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true, join = true }, {}
+    local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true,
+      join = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do

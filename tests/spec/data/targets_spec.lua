@@ -78,8 +78,31 @@ describe("the host", function()
     local best = host("")
     assert.equal(math.min(rank[best], rank.avx2), rank[host("hsw")])
     assert.equal(math.min(rank[best], rank.avx2), rank[host("HSW")])
+    assert.equal(math.min(rank[best], rank.avx512), rank[host("clx")])
     assert.equal("x86_64", host("snb"))
     assert.equal("x86_64", host("wsm"))
     assert.equal(best, host("nonsense"))
+  end)
+
+  it("is one with instructions of bf16 or int8 only for a model that has such products", function()
+    local machine = targets.machine(os.getenv)
+    local plain = targets.by_name[targets.host(machine)]
+    assert.is_nil(plain.only_for)
+    assert.equal(plain.name, targets.host(machine, { f32 = true }))
+    for _, precision in ipairs { "bf16", "int8" } do
+      local found = targets.by_name[targets.host(machine, { [precision] = true })]
+      for _, flag in ipairs(found.needs) do
+        assert.matches("%f[%w_]" .. flag .. "%f[^%w_]", helper.read("/proc/cpuinfo"))
+      end
+      assert.same(plain.rule, found.rule)
+    end
+  end)
+
+  it("has every form of products that its targets name", function()
+    for _, target in ipairs(targets.list) do
+      for _, of in ipairs { "f32", "bf16", "bf16_floats", "int8" } do
+        assert.is_table(require("kernels.forms").of(require("data.types")[of .. "_product"], target))
+      end
+    end
   end)
 end)

@@ -111,7 +111,8 @@ describe("products in C", function()
         if target and at[target] and (not first or at[target] > first) then -- none that ended inside
           first = i
           local body = table.concat(lines, "\n", at[target], i)
-          if body:find("%svfmadd%d+ps%s") then
+          if body:find("%svfmadd%d+ps%s") or body:find("%svdpbf16ps%s") or body:find("%svpdpbusd%s")
+            or body:find("%svpmaddwd%s") then
             visit(name, body, body:find("(%rsp", 1, true) or frame and body:find("(%rbp", 1, true))
           end
         end
@@ -186,6 +187,24 @@ describe("products in C", function()
         assert.is_true(has_loop[name] or tonumber(k) < 16, name) -- few inputs need no loop
       end
       assert.is_true(products > 50)
+    end)
+  end
+
+  for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512bf16", "avx512" } or {}) do
+    it("of bf16 and int8 for " .. target .. " keep all that a step needs in registers", function()
+      local path, loops = folder .. "/typed_loops.s", 0
+      local header = ("%s/typed_%s.h"):format(folder, target)
+      if not io.open(header) then
+        helper.write(header, helper.succeeds("lua5.4 tests/c/typed_products.lua " .. target, root))
+      end
+      local _, runs = helper.runner(folder)
+      runs(compile_words("gcc", target, { "-Werror", ("-DPRODUCTS=\"%s\""):format(header), "-iquote",
+        root .. "/tests/c", "-O2", "-S" }, root .. "/tests/c/typed_products.c", path))
+      each_loop(helper.read(path), function(name, body, stack)
+        assert.is_falsy(stack, ("%s:\n%s"):format(name, body))
+        loops = loops + 1
+      end)
+      assert.is_true(loops > 50)
     end)
   end
 end)

@@ -1,6 +1,7 @@
 -- strip_spec: the C function of a strip: its name says what tells it from others, its sums are variables
 -- of their own, each of which gets one multiply-add a step, and only its last vectors may be cut.
 require("tests.spec.helper")
+local forms = require("kernels.forms")
 local strip = require("kernels.strip")
 local types = require("data.types")
 
@@ -90,5 +91,57 @@ describe("a strip", function()
       assert.equal(each.fetches and 1 or 0, count(text, "i %+ every < k %? i %+ every : k"))
       assert.equal(each.fetches and 1 or 0, count(text, ", const float %*ahead, int every, int lines%) {"))
     end
+  end)
+
+  -- Strips of bf16 and int8, in every form.
+  local function each_typed(visit)
+    for name, form in pairs(forms.all) do
+      local of = name:find("int8") and types.int8_product or name == "bf16_floats" and types.bf16_floats_product
+        or types.bf16_product
+      for held = 0, name == "f32" and -1 or 1 do
+        for cut = 0, 1 do
+          local each = shape(3, 2, held == 1, cut == 1)
+          each.form, each.types, each.cut = name, of, cut == 1
+          visit(each, form, strip.text(each))
+        end
+      end
+    end
+  end
+
+  it("of bf16 or int8 takes a group of inputs a step, every sum once in each part", function()
+    local names = {}
+    each_typed(function(each, form, text)
+      names[strip.name(each)] = true
+      local times = #form.parts * (each.cut and 2 or 1)
+      assert.equal(6 * times, count(text, "= " .. form.multiply_add .. "%("))
+      local group = types.group(each.types.a)
+      assert.equal(1, count(text, ("i %%+= %d, a %%+= %d %%* lda, b %%+= %d%%)"):format(group, group, group)))
+      for row = 0, 2 do
+        for vector = 0, 1 do
+          local sum = ("c%d_%d"):format(row, vector)
+          assert.equal(times, count(text, ("%s = %s%%("):format(sum, form.multiply_add)))
+          assert.equal(1, count(text, form.c_store .. "%w*%([^;]*, " .. sum .. "[,)]"
+            ) + count(text, form.c_store_first .. "%([^;]*, " .. sum .. ","))
+        end
+      end
+    end)
+    assert.is_true(names.strip_3x2_bf16 and names.strip_3x2_int8_held_cut_ahead and names.strip_3x2_bf16_floats)
+  end)
+
+  it("reads no further than the last input of a row", function()
+    each_typed(function(each, form, text)
+      local last = text:match("const int whole = k %- k %% %d;.*$")
+      assert.equal(each.cut, last ~= nil)
+      local reads = 0
+      for _, part in ipairs(form.parts) do reads = reads + (part.beside and 4 or 2) end
+      assert.equal(each.cut and reads or 0, count(text, form.load_cut .. "%("))
+    end)
+  end)
+
+  it("of int8 begins with what lies before the groups", function()
+    each_typed(function(_, form, text)
+      assert.equal(form.start and 2 or 0, count(text, "= attn2c_int8_start%("))
+      assert.equal(form.start and 1 or 0, count(text, "a %+= 8 %* lda;"))
+    end)
   end)
 end)

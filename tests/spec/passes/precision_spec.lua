@@ -40,15 +40,21 @@ describe("precision", function()
     assert.equal("int8", of(mixed, "input", "input.linear"))
   end)
 
-  it("of an attention is its own, a layer's, or that of all where attentions may have it", function()
-    local function scores(value)
-      return precision.of_scores(helper.tiny({ precision = value }, "validate").spec.precision, "layer 0")
+  it("of an attention is its own, f32 with its layer, or bf16 where the target has pairs", function()
+    local function scores(value, has_pairs)
+      return precision.of_scores(helper.tiny({ precision = value }, "validate").spec.precision, "layer 0", has_pairs)
     end
-    assert.equal("bf16", scores("bf16"))
-    assert.equal("f32", scores("int8"))
-    assert.equal("bf16", scores { "int8", attention = "bf16" })
-    assert.equal("bf16", scores { "int8", ["layer 0"] = "bf16" })
-    assert.equal("f32", scores { "bf16", ["layer 0"] = "f32", attention = "bf16" })
+    assert.equal("f32", scores("f32", true))
+    for _, value in ipairs { "bf16", "int8" } do
+      assert.equal("bf16", scores(value, true))
+      assert.equal("f32", scores(value, false))
+      assert.equal("bf16", scores({ value, attention = "bf16" }, false))
+      assert.equal("f32", scores({ value, attention = "f32" }, true))
+    end
+    assert.equal("bf16", scores({ "f32", ["layer 0"] = "int8" }, true))
+    assert.equal("f32", scores({ "bf16", ["layer 0"] = "f32", attention = "bf16" }, true))
+    assert.same({}, ops_of({ precision = "bf16", target = "avx512" }, "round_weights"))
+    assert.same({ "l0.attn.rounded" }, ops_of({ precision = "bf16", target = "avx512bf16" }, "round_weights"))
   end)
 
   it("says what is wrong in a line", function()
@@ -58,7 +64,8 @@ describe("precision", function()
       .. '"encoder layer N" (did you mean qkv?)', refusal { precision = { "bf16", quv = "f32" } })
     assert.equal('precision.attention: "int8", but f32 or bf16 is allowed',
       refusal({ precision = { attention = "int8" } }):gsub(" %(did.*", ""))
-    assert.equal("precision: layer 3, but there are 1, numbered from 0", refusal { precision = { ["layer 3"] = "bf16" } })
+    assert.equal("precision: layer 3, but there are 1, numbered from 0",
+      refusal { precision = { ["layer 3"] = "bf16" } })
     assert.equal('kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',
       refusal { precision = "bf16", kernels = "libxsmm" })
     assert.equal('plan.kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',
@@ -68,22 +75,25 @@ describe("precision", function()
   end)
 
   it("leaves no trace of itself in f32", function()
-    assert.same(helper.tiny({}, "lower").programs[1].lines, helper.tiny({ precision = "f32" }, "lower").programs[1].lines)
+    local lines = helper.tiny({}, "lower").programs[1].lines
+    assert.equal(lines, helper.tiny({ precision = "f32" }, "lower").programs[1].lines)
     assert.same({}, ops_of({ precision = { "f32", ff = "f32" } }, "round"))
   end)
 end)
+
+local BF16 = { "bf16", attention = "bf16" }
 
 describe("a model in bf16", function()
   it("rounds each tensor once, for all its readers", function()
     assert.same({ "in.hidden.bf16", "l0.attn.context.bf16", "l0.norm1.bf16", "l0.ff.act.bf16" },
       ops_of({ precision = { "bf16", attention = "f32" } }, "round"))
     assert.same({ "in.hidden.bf16", "l0.attn.q.bf16", "l0.attn.k.bf16", "l0.attn.v.bf16", "l0.attn.context.bf16",
-      "l0.norm1.bf16", "l0.ff.act.bf16" }, ops_of({ precision = "bf16" }, "round"))
-    assert.same({ "l0.attn.rounded" }, ops_of({ precision = "bf16" }, "round_weights"))
+      "l0.norm1.bf16", "l0.ff.act.bf16" }, ops_of({ precision = BF16 }, "round"))
+    assert.same({ "l0.attn.rounded" }, ops_of({ precision = BF16 }, "round_weights"))
   end)
 
   it("stores in bf16 what products read, and in f32 only what else is read", function()
-    local state = helper.tiny({ precision = "bf16", layers = 2 }, "plan")
+    local state = helper.tiny({ precision = BF16, layers = 2 }, "plan")
     assert.equal("bf16 full", storage(state, "l0.norm1.bf16"))
     assert.equal("f32 full", storage(state, "l0.norm1")) -- a residual sum reads it
     assert.equal("bf16 full", storage(state, "l0.ff.act.bf16"))
@@ -91,12 +101,12 @@ describe("a model in bf16", function()
     assert.equal("f32 unit", storage(state, "l0.attn.context"))
     assert.equal("bf16 key_pairs", storage(state, "l0.attn.k.bf16"))
     assert.equal("bf16 value_pairs", storage(state, "l0.attn.v.bf16"))
-    assert.equal("f32 unit", storage(helper.tiny({ precision = "bf16", norm = "pre" }, "plan"), "l0.norm1"))
+    assert.equal("f32 unit", storage(helper.tiny({ precision = BF16, norm = "pre" }, "plan"), "l0.norm1"))
     assert.truthy(require("passes.plan").dump(state):find("storage l0.norm1.bf16: bf16 full", 1, true))
   end)
 
   it("has products of bf16, whose panels are pairs", function()
-    local state, found = helper.tiny({ precision = "bf16" }, "memory"), 0
+    local state, found = helper.tiny({ precision = BF16 }, "memory"), 0
     schedule.each(state.programs[1], function(step)
       if step.form ~= "product" then return end
       found = found + 1
@@ -113,7 +123,7 @@ describe("a model in bf16", function()
       size.precision = value
       return helper.tiny(size, "memory")
     end
-    local f32, bf16, int8 = state("f32"), state("bf16"), state("int8")
+    local f32, bf16, int8 = state("f32"), state(BF16), state("int8")
     assert.is_true(bf16.weights.bytes < 0.53 * f32.weights.bytes)
     assert.is_true(int8.weights.bytes < 0.33 * f32.weights.bytes) -- of 64 inputs, one a panel is no weight
     assert.is_true(bf16.programs[1].arena_bytes < f32.programs[1].arena_bytes)
@@ -121,7 +131,7 @@ describe("a model in bf16", function()
 
   it("rounds in the map behind a product, and where a norm or an attention makes its rows", function()
     local reads = {}
-    local state = helper.tiny({ precision = "bf16", layers = 2, plan = { token_block = 4 } }, "lower")
+    local state = helper.tiny({ precision = BF16, layers = 2, plan = { token_block = 4 } }, "lower")
     schedule.each(state.programs[1], function(step)
       if step.form ~= "map" or step.constants.type ~= "bf16" then return end
       local from = step.arguments.x.buffer
@@ -136,7 +146,7 @@ describe("a model in bf16", function()
 
   it("keeps attention in f32 where pairs would stand alone", function()
     for _, more in ipairs { { bias_kv = true }, { scoring = "additive" }, { d_model = 6, heads = 2 } } do
-      more.precision = "bf16"
+      more.precision = BF16
       assert.same({}, ops_of(more, "round_weights"))
     end
   end)

@@ -30,7 +30,8 @@ describe("a spec", function()
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, layout = "batch_first",
       kv_layout = "rows_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
-      kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 }, reuse = true, max_lines = 400000, plan = {}, least = 1,
+      kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 },
+      reuse = true, max_lines = 400000, plan = {}, least = 1,
       sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
     }, s)
   end)

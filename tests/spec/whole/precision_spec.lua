@@ -34,12 +34,14 @@ local function form(more)
   return description
 end
 
+local BF16 = { "bf16", attention = "bf16" } -- on targets without pairs, too
+
 local forms = {
-  { "padding, in bf16", form { precision = "bf16", mask = "padding", input = tokens,
+  { "padding, in bf16", form { precision = BF16, mask = "padding", input = tokens,
     output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 7, name = "logits" } } } },
   { "padding, in int8", form { precision = "int8", mask = "padding", input = tokens, plan = { token_block = 5 },
     output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 7, name = "logits" } } } },
-  { "a window in blocks, norms before, in bf16", form { precision = "bf16", norm = "pre", seq = 40,
+  { "a window in blocks, norms before, in bf16", form { precision = BF16, norm = "pre", seq = 40,
     mask = { window = { 5, 2 } }, plan = { query_block = 8, key_align = 3, token_block = 7 } } },
   { "all types, shared keys, a gate, arrays of masks", form { layers = 2, kv_heads = 2, gated = true,
     positions = "rope", mask = { "causal", "key_padding" }, attention_output = "heads",
@@ -148,7 +150,8 @@ describe("a trained model", function()
     local function right(value)
       sh(("ATTN2C_CFLAGS=-O1 %s build %s precision=%s -o language"):format(shell(root .. "/gen/attn2c"), shell(here),
         value))
-      local said, count, i = sh(("./language/language run --weights %s --text-file lines.txt"):format(shell(here))), 0, 0
+      local said = sh(("./language/language run --weights %s --text-file lines.txt"):format(shell(here)))
+      local count, i = 0, 0
       for found in said:gmatch("(%a+)\t[^\n]+\n") do
         i = i + 1
         if found == list[i] then count = count + 1 end

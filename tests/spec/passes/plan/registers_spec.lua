@@ -3,6 +3,8 @@
 require("tests.spec.helper")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
+local forms = require("kernels.forms")
+local types = require("data.types")
 
 local function sum_of(shares)
   local sum = 0
@@ -109,5 +111,25 @@ describe("the strips of a product", function()
       local found = registers.strips(256, 1, 768, target, 4096)
       assert.is_true(found.groups[1].size >= math.min(6, target.registers // 2 - 2), target.name)
     end
+  end)
+
+  it("of bf16 and int8 never need more registers than there are, and have enough sums under way", function()
+    for _, target in ipairs(targets.list) do
+      for _, of in ipairs { types.bf16_product, types.bf16_floats_product, types.int8_product } do
+        local form = forms.of(of, target)
+        for _, vectors in ipairs { 1, 2, 3, 4, 8 } do
+          for _, n in ipairs { 1, 4, 9, 64 } do
+            local found = registers.strips(vectors * target.vector, n, 768, target, n, false, of)
+            assert.equal(form.name, found.form)
+            local rows, group = found.strips[1].size, found.groups[1].size
+            local beside = found.rows_held and rows + form.factors or group * form.factors + 1
+            assert.is_true(rows * group + beside + form.registers <= target.registers)
+            if n == 64 then assert.is_true(rows * group >= 8, target.name .. " " .. form.name) end
+          end
+        end
+      end
+    end
+    assert.equal("8 x 8 rows by 1 x 3", text_of(registers.strips(48, 64, 768, targets.by_name.avx512bf16, 64, false,
+      types.bf16_product).strips) .. " rows by 1 x 3")
   end)
 end)

@@ -111,4 +111,19 @@ describe("what a product in C asks for ahead", function()
       end
     end
   end)
+
+  it("counts cache lines of other numbers, and asks at whole groups of inputs", function()
+    for _, of in ipairs { types.bf16_product, types.int8_product } do
+      for _, k in ipairs { 5, 64, 767, 768 } do
+        local shape = { k = k, lda = 48, types = of }
+        local found = tile.ahead(shape, { groups = { { count = 1, size = 3 } }, strips = { { count = 16, size = 8 } } },
+          { fetch = 1, stream = 8192 }, 16)
+        local panel, group = types.panel_bytes(k, 48, of.a), types.group(of.a)
+        assert.equal(panel, found.from)
+        assert.equal(0, found.every % group)
+        local asks = math.max(1, (k // group * group + found.every - 1) // found.every)
+        assert.is_true(16 * asks * found.lines * 64 >= panel)
+      end
+    end
+  end)
 end)

@@ -1,0 +1,36 @@
+-- equation: the line above a fusion's calls: what it computes.
+
+--- A fusion's equation with the names of the graph, for the line above its calls.
+return function(fusion, block, rows)
+  local op = fusion.leading
+  local o = op.operands
+  local text
+  if fusion.panels then
+    text = ("%s · %s"):format(o.x.name, o.weight.name)
+    if o.bias then text = text .. " + " .. o.bias.name end
+  elseif op.op == "row_scale" then text = o.x.name
+  elseif op.op == "round" then text = ("bf16(%s)"):format(o.x.name)
+  elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
+  elseif op.op == "add" or op.op == "multiply" then
+    text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
+  elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
+  else text = ("%s(%s)"):format(op.op, o.x.name) end
+  for _, each in ipairs(fusion.epilogue) do
+    if each.op == "dequantise" then
+      text = ("(%s) %s %s"):format(text, each.operands.row_scale.name, each.operands.scale.name)
+      if each.operands.bias then text = text .. " + " .. each.operands.bias.name end
+    elseif each.op == "activate" then
+      text = ("%s(%s)"):format(each.attributes["function"], text)
+    else
+      text = ("%s %s %s"):format(text, each.op == "add" and "+" or "×", each.operands.b.name)
+    end
+  end
+  if fusion.round then text = ("bf16(%s)"):format(text) end
+  if fusion.quantise then text = ("int8(%s)"):format(text) end
+  local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
+  text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
+  if fusion.panels then
+    text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
+  end
+  return text
+end

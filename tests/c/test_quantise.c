@@ -1,0 +1,156 @@
+/* test_quantise.c - rows as bf16 and int8 and back, and pairs for products of bf16: every element as plain C
+ * has it, at odd sizes, in guarded buffers, with NaN, infinity and denormals. */
+#define _DEFAULT_SOURCE
+#include "ops/pairs.h"
+#include "ops/quantise.h"
+#include "guarded.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#define COUNT_OF(a) (int)(sizeof(a) / sizeof *(a))
+
+/* vcvtneps2bf16, by arithmetic: the nearest of the neighbours, to the even one of two. */
+static uint16_t rounded(float x) {
+  const uint32_t bits = attn2c_bits(x);
+  if (isnan(x)) return (uint16_t)(bits >> 16 | 0x40);
+  if (fabsf(x) < 0x1p-126f) return bits >> 31 ? 0x8000 : 0;
+  const uint16_t below = (uint16_t)(bits >> 16); /* nearer to zero */
+  if (isinf(x)) return below;
+  const double size = fabs((double)x), low = attn2c_from_bits((uint32_t)(below & 0x7fff) << 16);
+  const double unit = ldexp(1.0, (int)(below >> 7 & 0xff) - 127 - 7);
+  const double over = size - low;
+  const int up = over > unit / 2 || (over == unit / 2 && below & 1);
+  return (uint16_t)(below + up);
+}
+
+static const uint32_t special[] = {0,           0x80000000u, 1,           0x807fffffu, 0x00800000u,
+                                   0x7f800000u, 0xff800000u, 0x7fc12345u, 0x7f800001u, 0xffa00000u,
+                                   0x7f7fffffu, 0x7f7f7fffu, 0x3f808000u, 0x3f818000u, 0x3f808001u,
+                                   0xbf80ffffu, 0x007f8000u};
+
+Test(bf16, every_upper_half_and_ties) {
+  for (uint32_t high = 0; high < 0x10000; high++)
+    for (int i = 0; i < 6; i++) {
+      static const uint32_t low[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+      const float x = attn2c_from_bits(high << 16 | low[i]);
+      cr_assert_eq(attn2c_to_bf16(x), rounded(x), "%08x: %04x, not %04x", attn2c_bits(x), attn2c_to_bf16(x),
+                   rounded(x));
+    }
+  for (int i = 0; i < COUNT_OF(special); i++) {
+    const float x = attn2c_from_bits(special[i]);
+    cr_assert_eq(attn2c_to_bf16(x), rounded(x), "%08x", special[i]);
+  }
+}
+
+static const int sizes[][2] = {{1, 1},  {2, 3},   {3, 2},  {16, 32}, {17, 33}, {31, 64},
+                               {64, 5}, {33, 31}, {1, 40}, {40, 1},  {15, 66}, {48, 63}};
+
+/* [rows][cols] of bf16, guarded, from floats that are guarded. */
+static uint16_t *halves_of(const float *x, int rows, int cols, int ld) {
+  uint16_t *y = guarded_allocate(2 * ((size_t)(rows - 1) * (size_t)ld + (size_t)cols));
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < cols; j++) y[i * ld + j] = rounded(x[i * ld + j]);
+  return y;
+}
+
+Test(pairs, of_columns_and_rows_at_all_sizes) {
+  for (int s = 0; s < COUNT_OF(sizes); s++)
+    for (int of_rows = 0; of_rows < 2; of_rows++)
+      for (int narrow = 0; narrow < 2; narrow++) {
+        const int rows = sizes[s][0], cols = sizes[s][1], ldx = cols + 3;
+        const int height = of_rows ? (rows + 1) / 2 : (cols + 1) / 2, width = of_rows ? cols : rows;
+        const int ldy = width + 2;
+        const size_t x_bytes = guarded_matrix_bytes(rows, cols, ldx) / 2;
+        const size_t bytes = guarded_matrix_bytes(height, width, ldy);
+        float *x = guarded_matrix(rows, cols, ldx, 7, 0, 1);
+        x[0] = NAN;
+        uint16_t *halves = halves_of(x, rows, cols, ldx), *y = guarded_allocate(bytes);
+        if (of_rows && narrow)
+          attn2c_pairs_of_bf16_rows(y, halves, rows, cols, ldx, ldy);
+        else if (of_rows)
+          attn2c_pairs_of_rows(y, x, rows, cols, ldx, ldy);
+        else if (narrow)
+          attn2c_pairs_of_bf16_columns(y, halves, rows, cols, ldx, ldy);
+        else
+          attn2c_pairs_of_columns(y, x, rows, cols, ldx, ldy);
+        for (int i = 0; i < height; i++)
+          for (int j = 0; j < width; j++)
+            for (int h = 0; h < 2; h++) {
+              const int row = of_rows ? 2 * i + h : j, col = of_rows ? j : 2 * i + h;
+              const uint16_t wanted = row < rows && col < cols ? halves[row * ldx + col] : 0;
+              cr_assert_eq(y[2 * (i * ldy + j) + h], wanted, "%d x %d, of rows %d, bf16 %d: [%d][%d][%d]",
+                           rows, cols, of_rows, narrow, i, j, h);
+            }
+        guarded_matrix_free(x, rows, cols, ldx);
+        guarded_free(halves, x_bytes);
+        guarded_free(y, bytes);
+      }
+}
+
+static int integer_of(int8_t stored) {
+  return ATTN2C_INT8_ZERO ? (int)(uint8_t)stored - ATTN2C_INT8_ZERO : stored;
+}
+
+Test(int8, rows_and_their_scales) {
+  for (int s = 0; s < COUNT_OF(sizes); s++) {
+    const int rows = sizes[s][0], cols = sizes[s][1], ldx = cols + 1, ldy = cols + 2, lds = 3;
+    const size_t bytes = (size_t)(rows - 1) * (size_t)ldy + (size_t)cols;
+    const size_t scale_bytes = sizeof(float) * ((size_t)(rows - 1) * (size_t)lds + 1);
+    float *x = guarded_matrix(rows, cols, ldx, 11, 0, 3), *scale = guarded_allocate(scale_bytes);
+    float *back = malloc(sizeof *back * (size_t)(rows * cols));
+    int8_t *y = guarded_allocate(bytes);
+    for (int j = 0; rows > 2 && j < cols; j++) x[2 * ldx + j] = j % 2 ? 0.0f : -0.0f;
+    if (rows > 16 && cols > 1) x[3 * ldx + cols - 1] = 1e30f, x[4 * ldx] = -0x1p-130f;
+    attn2c_quantise(y, scale, x, rows, cols, ldx, ldy, lds);
+    attn2c_widen_i8(back, y, rows, cols, ldy, cols);
+    for (int i = 0; i < rows; i++) {
+      float largest = 0;
+      for (int j = 0; j < cols; j++) largest = fmaxf(largest, fabsf(x[i * ldx + j]));
+      cr_assert_eq(scale[i * lds], largest / 127.0f);
+      for (int j = 0; j < cols; j++) {
+        const float wanted = largest > 0 ? nearbyintf(x[i * ldx + j] * (1.0f / scale[i * lds])) : 0;
+        cr_assert_eq((float)integer_of(y[i * ldy + j]), wanted, "[%d][%d] of %d x %d", i, j, rows, cols);
+        cr_assert_eq(back[i * cols + j], wanted);
+        cr_assert_leq(fabsf(wanted), 127);
+      }
+    }
+    guarded_matrix_free(x, rows, cols, ldx);
+    guarded_free(scale, scale_bytes);
+    guarded_free(y, bytes);
+    free(back);
+  }
+}
+
+/* Ties go to the even integer: with 127 in the row, numbers are integers already. */
+Test(int8, ties_to_even) {
+  static const float x[] = {127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -126.5f, 125.5f, 126.5f, -127};
+  static const int wanted[] = {127, 0, 2, 2, 0, -2, -126, 126, 126, -127};
+  int8_t y[COUNT_OF(x)];
+  float scale;
+  attn2c_quantise(y, &scale, x, 1, COUNT_OF(x), COUNT_OF(x), COUNT_OF(x), 1);
+  cr_assert_eq(scale, 1.0f);
+  for (int j = 0; j < COUNT_OF(x); j++) cr_assert_eq(integer_of(y[j]), wanted[j], "%g", x[j]);
+}
+
+/* A row with NaN or infinity never becomes numbers again; its integers are 0. A row whose scale would be a
+ * denormal is 0. */
+Test(int8, rows_that_have_no_scale) {
+  enum { COLS = 37 };
+  static const float odd[] = {NAN, INFINITY, -INFINITY, 0x1p-120f, 0x1p-149f};
+  for (int place = 0; place < COLS; place += 6)
+    for (int i = 0; i < COUNT_OF(odd); i++) {
+      float x[COLS], scale;
+      int8_t y[COLS];
+      for (int j = 0; j < COLS; j++) x[j] = i < 3 ? (float)(j - 20) : 0;
+      x[place] = odd[i];
+      attn2c_quantise(y, &scale, x, 1, COLS, COLS, COLS, 1);
+      for (int j = 0; j < COLS; j++)
+        if (!isnan(x[j])) cr_assert_eq(integer_of(y[j]), 0);
+      if (i < 3)
+        cr_assert(!isfinite(scale) && !isfinite(attn2c_dequantise(0, scale, 1.0f)));
+      else
+        cr_assert_eq(scale, 0.0f);
+      if (i == 0) cr_assert(isnan(scale));
+    }
+}

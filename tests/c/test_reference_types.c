@@ -1,0 +1,70 @@
+/* test_reference_types.c - the reference of rounding, row scales, integers and their sums, against numbers
+ * worked out by hand. */
+#include "one_op.h"
+#include "check/reference_types.h"
+#include "ops/round.h"
+
+#include <float.h>
+
+Test(round, to_the_nearest_and_of_two_to_the_even_one) {
+  float x[] = {1.0f,         1.00390625f, 1.01171875f, -1.00390625f, 0x1.010002p0f,
+               0x1.fe8p127f, FLT_MAX,     0x1p-127f,   NAN};
+  float y[9];
+  start("round");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 9, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 9, 0, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  const float want[] = {1.0f, 1.0f, 1.015625f, -1.0f, 1.0078125f, INFINITY, INFINITY, 0.0f};
+  for (int i = 0; i < 8; i++) cr_assert_eq(y[i], i == 5 ? 0x1.fep127f : want[i], "%d: %a", i, y[i]);
+  cr_assert(isnan(y[8]));
+}
+
+Test(round, is_that_of_emitted_code) {
+  uint32_t bits = 1;
+  for (int i = 0; i < 200000; i++) {
+    bits = bits * 1664525u + 1013904223u;
+    const float x = attn2c_from_bits(bits), emitted = attn2c_from_bf16(attn2c_to_bf16(x));
+    const float want = attn2c_reference_bf16(x);
+    if (isnan(x))
+      cr_assert(isnan(emitted) && isnan(want));
+    else
+      cr_assert(emitted == want && !signbit(emitted) == !signbit(want), "%a: %a, and %a", x, emitted, want);
+  }
+}
+
+Test(int8, a_scale_a_row_and_integers) {
+  float x[] = {127, -63.5f, 0.5f, 1.5f, 0, 0, 0, 0, NAN, 1, 2, 3}, scale[3], y[12];
+  start("row_scale");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
+  op.result = tensor("s", ATTN2C_F32, scale, 3, 1, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  cr_assert(scale[0] == 1 && scale[1] == 0 && isnan(scale[2]));
+  start("quantise");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
+  op.operands[1] = tensor("s", ATTN2C_F32, scale, 3, 1, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 3, 4, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){127, -64, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0}, 12, 0);
+}
+
+Test(int8, sums_and_what_they_stand_for) {
+  float x[] = {1, -127, 3, 0, 2, 127}, weight[] = {127, -127, 1, 0, 1, -1}, row_scale[] = {0.5f, 2},
+        scale[] = {1, 0.25f}, bias[] = {1, -1}, y[4], magnitude[4];
+  int32_t sums[4];
+  start("linear_integers");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 0, 0);
+  op.operands[1] = tensor("w", ATTN2C_F32, weight, 2, 3, 0, 0);
+  op.result = tensor("sums", ATTN2C_I32, sums, 2, 2, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  const int32_t want[] = {16259, -130, -127, -125};
+  for (int i = 0; i < 4; i++) cr_assert_eq(sums[i], want[i], "%d: %d", i, sums[i]);
+  start("dequantise");
+  op.operands[0] = tensor("sums", ATTN2C_I32, sums, 2, 2, 0, 0);
+  op.operands[1] = tensor("r", ATTN2C_F32, row_scale, 2, 1, 0, 0);
+  op.operands[2] = tensor("s", ATTN2C_F32, scale, 2, 0, 0, 0);
+  op.operands[3] = tensor("b", ATTN2C_F32, bias, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+  cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){8130.5, -17.25, -253, -63.5}, 4, 0);
+  assert_near(magnitude, (double[]){8130.5, 17.25, 255, 63.5}, 4, 0);
+}
