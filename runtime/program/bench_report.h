@@ -45,7 +45,6 @@ int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by
 /* What a row is called: its label, or the entry's name. */
 const char *attn2c_bench_label(const attn2c_bench_result *result);
 
-
 /* GFLOP/s of that work in that time; 0 where there is no time. */
 double attn2c_gflops(double flops, double ms);
 
