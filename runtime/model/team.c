@@ -39,6 +39,7 @@ typedef struct {
   attn2c_team *team;
   int number;
   pthread_t thread;
+  cpu_set_t allowed, kept; /* the cores that it was given, and those that it keeps to */
 } member;
 
 struct attn2c_team {
@@ -59,6 +60,7 @@ struct attn2c_team {
   atomic_int open;                           /* whether others may take parts */
   atomic_int over;                           /* the team ends */
   atomic_int patience;                       /* nanoseconds of spinning */
+  atomic_int core;                           /* that the caller was on when the call began; -1: unknown */
   bell calls, barriers;
   part_state parts[];
 };
@@ -122,8 +124,23 @@ static int work_off(attn2c_team *team, int number, uint_fast64_t phase) {
   return mine;
 }
 
+/* Leaves the caller's core. A thread that is woken there puts the caller aside and does its work, while
+ * another core is idle: Linux looks for an idle core only as far as the load of the last milliseconds lets it
+ * expect one, and of two cores it expects none. Whoever changes the thread's cores from outside is followed.
+ */
+static void keep_away(member *me) {
+  const int core = atomic_load_explicit(&me->team->core, memory_order_relaxed);
+  cpu_set_t cores;
+  if (core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core) return;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return;
+  if (!CPU_EQUAL(&cores, &me->kept)) me->allowed = cores;
+  cores = me->allowed;
+  CPU_CLR(core, &cores);
+  if (CPU_COUNT(&cores) > 0 && sched_setaffinity(0, sizeof cores, &cores) == 0) me->kept = cores;
+}
+
 static void *serve(void *of_member) {
-  const member *me = of_member;
+  member *me = of_member;
   attn2c_team *team = me->team;
   for (;;) {
     const unsigned calls = atomic_load(&team->calls.count), barriers = atomic_load(&team->barriers.count);
@@ -132,8 +149,10 @@ static void *serve(void *of_member) {
     const int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
     if (!atomic_load(&team->open) || phase >= atomic_load(&team->end))
       await(&team->calls, calls, patience);
-    else if (work_off(team, me->number, phase) == 0)
-      await(&team->barriers, barriers, patience);
+    else {
+      keep_away(me);
+      if (work_off(team, me->number, phase) == 0) await(&team->barriers, barriers, patience);
+    }
   }
 }
 
@@ -214,6 +233,7 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size
   team->modes = attn2c_modes_now();
   const int together = attn2c_balance_shares(&team->balance, 0);
   if (!together) atomic_store(&team->open, 0);
+  atomic_store_explicit(&team->core, sched_getcpu(), memory_order_relaxed);
   atomic_store(&team->end, end);
   attn2c_account account = {0};
   const int64_t core = together ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
