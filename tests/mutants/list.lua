@@ -461,7 +461,8 @@ of("runtime/weights/views.c", "c:weights") {
 of("runtime/weights/pack.c", "c:load") {
   { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
     new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies behind a panel's last row is not 0" },
-  { name = "pack_pieces", old = "(rows_before(piece->type) + groups_of(piece->type, columns)) * piece->leading;", new = "0;",
+  { name = "pack_pieces", old = "(rows_before(piece->type) + groups_of(piece->type, columns)) * piece->leading;",
+    new = "0;",
     wrong = "each panel lies over the first" },
 }
 
