@@ -436,6 +436,7 @@ function leading.rotate(self, fusion, origin, block)
         cosines = self:at(cosines, row % rows, 0, origin), sines = self:at(op.operands.sines, row % rows, 0, origin) })
     row = row + count
   end
+  self:epilogue(fusion, origin, block.first, block.count, 0, x.shape[3])
 end
 
 function leading.copy(self, fusion, origin, block)

@@ -129,12 +129,12 @@ of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
 of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
   { name = "strip_name", old = 'shape.rows_held and "_held" or ""', new = '""',
     wrong = "another product decides which of two strips of one name a product has" },
-  { name = "strip_load_cut", old = 'if v < shape.vectors - 1 then return ("attn2c_load(',
-    new = 'if v < shape.vectors then return ("attn2c_load(', wrong = "the last vector of a row is read whole" },
-  { name = "strip_store_cut", old = "_first(%s, %s, c_lanes)", new = "_first(%s, %s, a_lanes)",
+  { name = "strip_load_cut", old = 'if v < shape.vectors - 1 then return ("%s(%s)")',
+    new = 'if v < shape.vectors then return ("%s(%s)")', wrong = "the last vector of a row is read whole" },
+  { name = "strip_store_cut", old = '"%s(%s, %s, c_lanes);"', new = '"%s(%s, %s, a_lanes);"',
     wrong = "outputs are stored as far as A may be read" },
-  { name = "strip_row", old = 'add("  x = %s;", splat(row))', new = 'add("  x = %s;", splat(0))',
-    wrong = "all rows are the first" },
+  { name = "strip_row", old = 'self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))',
+    new = 'self:add("x = %s;", made(part.b, self:inputs(part, 0, is_cut)))', wrong = "all rows are the first" },
 }
 
 of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
@@ -151,11 +151,13 @@ of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
 }
 
 of("gen/passes/plan/registers.lua", spec .. "passes/plan/registers_spec.lua") {
-  { name = "registers_one", old = "(free - 1 - vectors) // vectors", new = "(free - vectors) // vectors",
+  { name = "registers_one", old = "(free - 1 - vectors * form.factors) // vectors",
+    new = "(free - vectors * form.factors) // vectors",
     wrong = "a float of B has no register" },
-  { name = "registers_held", old = "(free - 1) // (vectors + 1)", new = "(free + vectors) // (vectors + 1)",
+  { name = "registers_held", old = "(free - form.factors) // (vectors + 1)",
+    new = "(free + vectors) // (vectors + 1)",
     wrong = "a row more than fits is held" },
-  { name = "registers_fma", old = "(target.has_fma and 0 or 1)", new = "0",
+  { name = "registers_fma", old = "local product = target.has_fma and 0 or 1", new = "local product = 0",
     wrong = "a product that is yet to be added has no register" },
   { name = "registers_cut", old = "(is_cut and target.cut_registers or 0)", new = "0",
     wrong = "the mask of a cut row has no register" },
@@ -258,7 +260,8 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
     new = "program.common_bytes + program.own_bytes", wrong = "all workers have one part of the arena" },
   { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
     new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
-  { name = "memory_panels", old = "columns + types.whole_lines(width, layout.type) end", new = "columns + width end",
+  { name = "memory_panels", old = 'tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)',
+    new = "tensor.shape[2] or 1, width, layout.type)",
     wrong = "weights overlap by the padding of their panels" },
 }
 
@@ -458,12 +461,14 @@ of("runtime/weights/views.c", "c:weights") {
 of("runtime/weights/pack.c", "c:load") {
   { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
     new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies behind a panel's last row is not 0" },
-  { name = "pack_pieces", old = "pieces->offset += columns * piece->leading;", new = "",
+  { name = "pack_pieces", old = "(rows_before(piece->type) + groups_of(piece->type, columns)) * piece->leading;",
+    new = "0;",
     wrong = "each panel lies over the first" },
 }
 
 of("runtime/weights/pack.c", "c:load") {
-  { name = "unpack_begin", old = "packed + piece->offset + (begin - piece->first);", new = "packed + piece->offset;",
+  { name = "unpack_begin", old = "packed + piece->offset + (begin - piece->first) + rows_before",
+    new = "packed + piece->offset + rows_before",
     filter = "load/unpacking*", wrong = "rows are taken from a panel's beginning" },
 }
 

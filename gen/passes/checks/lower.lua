@@ -153,7 +153,8 @@ local function check_c_product(step, target, name)
   for _, high in ipairs(rows) do
     for _, wide in ipairs(groups) do
       local held = k.strips.rows_held
-      local used = high.size * wide.size + (held and high.size + 1 or 1 + wide.size)
+      local used = high.size * wide.size + (held and high.size + form.factors
+        or 1 + wide.size * form.factors)
       expect(high.size >= 1 and wide.size >= 1 and used <= free, "lower",
         "%s: a strip of %d x %d needs %d of %d registers", name, high.size, wide.size, used, free)
     end

@@ -75,15 +75,16 @@ local function context(self, at, c, ldc)
   local head_dim, v_column = context_at(self, at)
   local beta = 0
   local function step(size, count, key, column)
+    local shape = { m = head_dim, n = block.count, k = size, ldc = ldc, beta = beta }
+    local a, b
     if region.values then
-      self:product({ m = head_dim, n = block.count, k = size, lda = region.values.ld, ldb = at.rounded_ld, ldc = ldc,
-        beta = beta, types = types.bf16_product }, count, self:paired_at(region.values, 0, key, v_column, origin),
-        shifted(at.rounded, column, "bf16"), c)
-      beta = 1
-      return
+      shape.lda, shape.ldb, shape.types = region.values.ld, at.rounded_ld, types.bf16_product
+      a, b = self:paired_at(region.values, 0, key, v_column, origin), shifted(at.rounded, column, "bf16")
+    else
+      shape.lda, shape.ldb = self:ld(v), at.tile_ld
+      a, b = self:at(v, key, v_column, origin), shifted(at.tile, column)
     end
-    self:product({ m = head_dim, n = block.count, k = size, lda = self:ld(v), ldb = at.tile_ld, ldc = ldc,
-      beta = beta }, count, self:at(v, key, v_column, origin), shifted(at.tile, column), c)
+    self:product(shape, count, a, b, c)
     beta = 1
   end
   for _, range in ipairs(block.ranges) do

@@ -46,6 +46,8 @@ local forms = {
   { "all types, shared keys, a gate, arrays of masks", form { layers = 2, kv_heads = 2, gated = true,
     positions = "rope", mask = { "causal", "key_padding" }, attention_output = "heads",
     precision = { "int8", qkv = "bf16", attention = "bf16", ["layer 1"] = "f32", output = "f32" } } },
+  { "rotated queries in tiles", form { seq = 20, positions = "rope", precision = { "int8", attention = "bf16" },
+    plan = { token_block = 8, group_tokens = 20 } } },
   { "cross-attention, odd heads", form { d_model = 21, heads = 3, memory = { seq = 9, width = 5, mask = "padding" },
     precision = { "bf16", out = "int8" } } },
 }
