@@ -51,11 +51,11 @@ svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoi
 .edge{stroke:var(--soft);stroke-width:1.3;fill:none}.roof{stroke:var(--ink);stroke-width:1.8;fill:none}
 .dash{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}
 .lead{stroke:var(--soft);stroke-width:.6}.frame{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
-.peak{fill-opacity:.45;stroke-width:1.8}
 .plain{fill:var(--panel);stroke:var(--line)}.hidden{fill:var(--panel);stroke:var(--line);stroke-width:.7}
 .wait{fill:var(--paper);stroke:var(--soft);stroke-width:.8;stroke-dasharray:2 2}
 .mark{stroke:var(--ink);stroke-width:1.6;fill:none}
 KINDS
+.peak{fill-opacity:.5;stroke-width:1.8}
 [tabindex]:focus{outline:none}svg [tabindex]:focus{stroke:var(--ink);stroke-width:2.2}
 svg [tabindex]{cursor:pointer}
 .store{position:absolute}
@@ -69,6 +69,7 @@ var t=m.querySelector('title'),o=m.closest('figure').querySelector('.tip');if(t&
 function enlarge(e){var g=e.target.closest&&e.target.closest('.map');if(!g)return;
 var s=g.closest('figure').nextElementSibling;
 s.querySelectorAll('.large').forEach(function(u){u.setAttribute('href','#'+g.dataset.map)});
+s.querySelectorAll('.looks').forEach(function(l){l.hidden=l.dataset.map!==g.dataset.map});
 s.querySelectorAll('.which').forEach(function(w){w.textContent=g.querySelector('title').textContent})}
 ['mouseover','focusin','click'].forEach(function(n){document.addEventListener(n,tell)});
 ['click','focusin'].forEach(function(n){document.addEventListener(n,enlarge)});
