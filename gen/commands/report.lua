@@ -309,8 +309,8 @@ local function tell_apart(all)
   end
 end
 
--- Refuses a name for the page before anything is built: one of a folder, or of a file that is no page and would be lost,
--- such as a description, weights or a checkpoint's file.
+-- Refuses a name for the page before anything is built: one of a folder, or of a file that is no page and would be
+-- lost, such as a description, weights or a checkpoint's file.
 local function check_output(path)
   if path == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
   local mode = lfs.attributes(path, "mode")
@@ -321,8 +321,11 @@ local function check_output(path)
   if begins ~= "" and begins ~= PAGE_BEGINS then
     faults.raise("usage", ("-o: %s is there and is no HTML page: it would be lost"):format(path))
   end
-  local folder = path:match("^(.*)/[^/]*$")
-  if folder and folder ~= "" then files.make_folder(folder) end
+  local folder = path:match("^(.*)/[^/]*$") or "."
+  while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
+  if not require("common.libuv").fs_access(folder == "" and "/" or folder, "W") then
+    faults.raise("io", ("cannot write %s: nothing can be written into %s"):format(path, folder))
+  end
 end
 
 --- Makes a report. tools: { build(root, arguments, overrides, with_text) -> the program's path and the state;

@@ -143,8 +143,8 @@ local function tables_of(maps, count)
     for h, head in ipairs(layer.heads) do
       local caption = ("layer %s, head %d%s"):format(layer.layer, h - 1, shown < maps.queries
         and (": the first %d of %d queries"):format(shown, maps.queries) or "")
-      parts[#parts + 1] = ('<div class="looks" data-map="%s"%s>%s</div>'):format(head.id, #parts > 0 and " hidden" or "",
-        page.table({ { "the query", words = true }, { "looks most at", words = true }, { "then at", words = true } },
+      parts[#parts + 1] = ('<div class="looks" data-map="%s"%s>%s</div>'):format(head.id,
+        #parts > 0 and " hidden" or "", page.table({ { "the query", words = true }, { "looks most at", words = true }, { "then at", words = true } },
           looks(maps, head, shown), caption))
     end
   end
@@ -157,7 +157,8 @@ function attention.part(subject)
   if not maps then return nil end
   local count = 0
   for _, layer in ipairs(maps.layers) do count = count + #layer.heads end
-  local side = math.floor(math.max(LEAST_SIDE, math.min(MOST_SIDE, math.sqrt(MOST_CELLS / count / (maps.variants or 1)))))
+  local cells_each = MOST_CELLS / count / (maps.variants or 1)
+  local side = math.floor(math.max(LEAST_SIDE, math.min(MOST_SIDE, math.sqrt(cells_each))))
   local symbols, rows, first, step = {}, {}, nil, 1
   for _, layer in ipairs(maps.layers) do
     for h, head in ipairs(layer.heads) do

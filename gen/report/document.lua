@@ -353,8 +353,8 @@ local function exactness_part(subject)
       or row.share > end_to_end.share) then end_to_end = row end
   end
   local caption = ("%d tensors of the graph against a reference that computes in double, each from its own operands, "
-    .. "and %d comparisons of whole calls, which are in the table. A dot is the error of the tensor's worst element, a dash "
-    .. "what that is allowed, both divided by the element's size. %d are exact. "):format(#rows, #others, exact)
+    .. "and %d comparisons of whole calls, which are in the table. A dot is the error of the tensor's worst element, a "
+    .. "dash what that is allowed, both divided by the element's size. %d are exact. "):format(#rows, #others, exact)
   if end_to_end then
     caption = caption .. ("End to end, the outputs use at most %s of their "
       .. "tolerance."):format(numbers.short(end_to_end.share, 2))
