@@ -55,8 +55,8 @@ end
 
 --- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest } } },
 --- each number as arrays.compare has it. arguments: overrides, input { "NAME=FILE.npy" }, text { text }, text_option
---- (how a program takes a text; --text). build(list, with_text): the program of a variant and the pipeline's state; run(path,
---- words): its exit code. Of a run whose code is not 0 nil and that code.
+--- (how a program takes a text; --text). build(list, with_text): the program of a variant and the pipeline's state;
+--- run(path, words): its exit code. Of a run whose code is not 0 nil and that code.
 function quality.measure(arguments, weights, build, run)
   if not weights then
     faults.raise("usage", "quality: --weights is needed: of random weights no number means anything")

@@ -134,6 +134,8 @@ local function looks(maps, head, most)
   return rows
 end
 
+local look_columns = { { "the query", words = true }, { "looks most at", words = true }, { "then at", words = true } }
+
 -- The tables of all heads (so many), of which the page shows that of the enlarged one.
 local function tables_of(maps, count)
   local parts = {}
@@ -144,8 +146,7 @@ local function tables_of(maps, count)
       local caption = ("layer %s, head %d%s"):format(layer.layer, h - 1, shown < maps.queries
         and (": the first %d of %d queries"):format(shown, maps.queries) or "")
       parts[#parts + 1] = ('<div class="looks" data-map="%s"%s>%s</div>'):format(head.id,
-        #parts > 0 and " hidden" or "", page.table({ { "the query", words = true }, { "looks most at", words = true }, { "then at", words = true } },
-          looks(maps, head, shown), caption))
+        #parts > 0 and " hidden" or "", page.table(look_columns, looks(maps, head, shown), caption))
     end
   end
   return table.concat(parts)

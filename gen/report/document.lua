@@ -135,8 +135,11 @@ local function architecture_part(subject)
     .. "shape, bytes and flops."):format(#list, repeats, fused)),
     page.table(architecture.columns, architecture.rows(list)))
   if #shown == 0 then return html end
-  local all, emitted, seen = 0, 0, 0
+  local all, emitted, seen, at_run_time = 0, 0, 0, ""
   for _, one in ipairs(shown) do
+    if #one.at_run_time > 0 then
+      at_run_time = " What a call's own masks hide is not drawn: it differs from call to call."
+    end
     seen = seen + one.visible * one.layers
     all, emitted = all + one.queries * one.keys * one.layers, emitted + one.emitted * one.layers
   end
@@ -144,7 +147,7 @@ local function architecture_part(subject)
     escape("Queries go down, keys across. " .. (emitted == all and seen == all and "Every query sees every key."
       or ("%s of all scores are in blocks that are emitted, %s are seen. What is not emitted costs nothing; what is "
         .. "pale is computed, then masked element by element."):format(numbers.percent(emitted / all),
-          numbers.percent(seen / all)))), page.table(masks.columns, masks.rows(shown)))
+          numbers.percent(seen / all))) .. at_run_time), page.table(masks.columns, masks.rows(shown)))
 end
 
 -- What the level lines of the roofline are.
@@ -244,8 +247,10 @@ local function percentile_figure(bench)
   end
   return page.figure("Percentiles of calls", function(width) return time.percentiles(bench, width) end,
     escape(("%d samples: half take no longer than %s, 95 of 100 no longer than %s; the longest took %s. A flat line "
-      .. "means that calls are alike; a steep end, that other work disturbed some."):format(bench.reps,
-      numbers.time(bench.ms_median), numbers.time(bench.ms_p95), numbers.time(list[#list]))),
+      .. "means that calls are alike; a steep end, that other work disturbed some.%s"):format(bench.reps,
+      numbers.time(bench.ms_median), numbers.time(bench.ms_p95), numbers.time(list[#list]),
+      list[#list] > time.MOST_OF_MEDIAN * bench.ms_median
+      and (" Above %d medians the line is cut off."):format(time.MOST_OF_MEDIAN) or "")),
     page.table({ { "of calls", words = true }, { "ms, at most" } }, rows))
 end
 

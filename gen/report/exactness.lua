@@ -53,7 +53,7 @@ function exactness.picture(all, width)
   if #all == 1 then
     items[#items + 1] = { class = "k1", text = "error", shape = "circle" }
     items[#items + 1] = { class = "k2", text = "failed", shape = "diamond" }
-    items[#items + 1] = { class = "plain", text = "exact", shape = "circle" }
+    items[#items + 1] = { class = "exact", text = "exact", shape = "circle" }
   else
     for i, each in ipairs(all) do items[#items + 1] = { class = "k" .. (i - 1) % 6 + 1, text = each.label,
       shape = "circle" } end
@@ -85,7 +85,7 @@ function exactness.picture(all, width)
       local error_at = row.relative_error
       local place = error_at == 0 and zero or error_at < math.huge and y:at(error_at) or top
       if not row.passed then picture:diamond(at, place, 6, "k2", tip)
-      elseif row.error == 0 then picture:circle(at, place, 2.6, "plain", tip)
+      elseif row.error == 0 then picture:circle(at, place, 2.6, "exact", tip)
       else picture:circle(at, place, count > 300 and 2 or 3.2, "k" .. (#all > 1 and (number_of - 1) % 6 + 1 or 1),
         tip) end
       if row.share > worst.share then worst = { share = row.share, x = at, y = place, name = row.name } end
