@@ -323,8 +323,9 @@ local function check_output(path)
   end
   local folder = path:match("^(.*)/[^/]*$") or "."
   while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
-  if not require("common.libuv").fs_access(folder == "" and "/" or folder, "W") then
-    faults.raise("io", ("cannot write %s: nothing can be written into %s"):format(path, folder))
+  folder = folder == "" and "/" or folder
+  if lfs.attributes(folder, "mode") ~= "directory" or not require("common.libuv").fs_access(folder, "W") then
+    faults.raise("io", ("cannot write %s: %s is no folder into which you can write"):format(path, folder))
   end
 end
 

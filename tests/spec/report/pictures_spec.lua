@@ -86,7 +86,8 @@ describe("work of another number type", function()
   local function find(all, name) for _, each in ipairs(all) do if each.name == name then return each end end end
 
   it("has the bytes of that type, and what is rounded on a tile with its product", function()
-    local halves = work.of(helper.tiny { layers = 1, seq = 32, d_model = 32, target = "avx512bf16", precision = "bf16" })
+    local halves = work.of(helper.tiny { layers = 1, seq = 32, d_model = 32, target = "avx512bf16",
+      precision = "bf16" })
     local q = find(halves, "l0.attn.q")
     assert.equal(2 * (32 * 32 + 32 * 32) + 4 * 32 + 2 * 32 * 32, q.bytes) -- x, weight, bias, the rounded result
     assert.equal(q.op, find(halves, "l0.attn.q.bf16").fused)

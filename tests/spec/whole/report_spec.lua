@@ -160,7 +160,7 @@ describe("a report", function()
     for _, figure in ipairs(found.evil[1280].figures) do titles[figure.title] = true end
     assert.is_true(titles["int8 against f32"])
     local words = report(EVIL, "seq=8", "precision=int8", "--text=" .. EVIL)
-    words[5] = "quality"
+    words[6] = "quality"
     local row = runs(words):match("\n(| [^\n:]+ | %d[^\n]*)\n")
     local name, shape, cosine = row:match("^| (%S+) | (%S+) | (%S+) |")
     assert.truthy(pages.evil:find(('<td class="words">%s</td><td class="words">%s</td><td>%s</td>'):format(name,
@@ -227,7 +227,7 @@ describe("the command", function()
     refused(2, "%-o: no%.json is there", "no.json", "-o", "no.json")
     refused(4, "cannot write page: it is a directory", "window.lua", "-o", "page")
     refused(4, "cannot write newly/: it is a folder", "window.lua", "-o", "newly/")
-    refused(4, "cannot write /proc/none/x%.html", "window.lua", "-o", "/proc/none/x.html")
+    refused(4, "cannot write no%.json/x%.html: no%.json is no folder", "window.lua", "-o", "no.json/x.html")
   end)
 
   it("refuses files of bench with what no page has room for, or without an object", function()
