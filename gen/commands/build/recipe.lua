@@ -2,18 +2,30 @@
 -- { name, commands, from or inputs }. Nothing here runs a program or knows a path.
 local linkage = require("data.linkage")
 local version = require("common.version")
+local words = require("common.words")
 
 local recipe = {}
 
--- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, a job's
--- sources or inputs, its source from anywhere, its result, the user's weights, and what keeps the names of folders out
+-- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
+-- archive of Jansson, a job's sources or inputs, its source from anywhere, its result, the user's weights, and what keeps the names of folders out
 -- of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
 local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
+local JANSSON = { of = "jansson" }
 
-local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", MAPS, "-iquote", RUNTIME }
+-- A section a function, so that a static program has only those that it calls.
+local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
+  "-fdata-sections", MAPS, "-iquote", RUNTIME }
+
+-- Of what is in the program alone: nobody unwinds its stack, and tables for that are a tenth of it.
+local of_program = { "-fno-asynchronous-unwind-tables" }
+
+-- Where the header of Jansson is, behind all other folders: musl-gcc looks only into musl's own, which come first still.
+-- Other compilers look there anyway.
+local jansson_header = { "-idirafter", "/usr/include" }
+local program_rooms = words.set { "check", "measure", "program" }
 
 -- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
@@ -49,7 +61,8 @@ local function runtime_objects(providers, runtime_sources, has_text)
   local list = {}
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, has_text) then
-      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd", defined_by(source, providers) })
+      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd",
+        program_rooms[source:match("^%w+")] and { of_program, jansson_header } or {}, defined_by(source, providers) })
     end
   end
   return list
@@ -75,10 +88,12 @@ local function add_build(shipped, program, spec, build, entry_names)
     for i, workers in ipairs(spec.workers) do
       local ship = linkage.ship(own, entry_name, workers, i == 1)
       shipped[#shipped + 1] = object("model", ship .. ".c", steps)
-      program[#program + 1] = object("model", ship .. ".c", { steps, "-DATTN2C_PROFILE" }, ship .. "_profile.o")
+      program[#program + 1] = object("model", ship .. ".c", { steps, of_program, "-DATTN2C_PROFILE" },
+        ship .. "_profile.o")
     end
     -- Lists of calls, which need not be fast here; without optimisation they are compiled in half the time.
-    program[#program + 1] = object("model", linkage.entry(own, entry_name) .. "_trace.c", { "-O0", flags })
+    program[#program + 1] = object("model", linkage.entry(own, entry_name) .. "_trace.c",
+      { "-O0", flags, of_program })
   end
   shipped[#shipped + 1] = object("model", own .. "_ops.c", { loops, flags })
   shipped[#shipped + 1] = object("model", own .. "_kernels.c", { loops, flags })
@@ -91,8 +106,8 @@ local function model_objects(spec, builds, entry_names, has_text)
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
   if has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   for _, build in ipairs(builds) do
-    program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1" })
-    program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags })
+    program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1", of_program })
+    program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags, of_program })
     program[#program].is_common = true
   end
   return shipped, program
@@ -124,7 +139,7 @@ end
 -- The versions of what is linked in: the macros that its headers define.
 local function versions_job(spec, provider, has_text)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
-    is_read = true, commands = { { CC, plain, CFLAGS, provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
+    is_read = true, commands = { { CC, plain, jansson_header, CFLAGS, provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
@@ -160,15 +175,16 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   local function program_job(job_name, weights, more, static)
     return { name = job_name, is_program = true,
       inputs = names_of(shipped, program, weights, more,
-        { { name = "main.o" }, { name = archive_of(providers.program) } }),
-      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program],
-        "-l:libjansson.a", of_text, libraries } } }
+        { { name = "main.o" }, { name = "fortified.o" }, { name = archive_of(providers.program) } }),
+      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
+        of_text, libraries } } }
   end
   local is_static = options.is_static
   local static_objects = is_static and { object("runtime", "program/licenses.c",
-    { "-O2", "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
+    { "-O2", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
       options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
-  local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
+  local static = is_static and { "-static", "-s", "-Wl,--gc-sections" } or {}
+  local final = program_job(name, linked_in, static_objects, static)
   final.is_output = true
   local links = {
     archive_job(providers.library, runtime),

@@ -42,7 +42,8 @@ local function read_list(say, field, list)
   return seen
 end
 
---- The names of a description's targets, those that ask most of a machine first; the machine's own after a fault. host: what "host" means; field: of the table of keys.
+--- The names of a description's targets, those that ask most of a machine first; the
+--- machine's own after a fault. host: what "host" means; field: of the table of keys.
 return function(say, field, value, host)
   if value == nil then value = field.default end
   local list = words_of(value)

@@ -27,12 +27,14 @@ local function line(job, i) return table.concat(recipe.words(job.commands[i or 1
 describe("the recipe", function()
   it("compiles calls, loops and the runtime each with their flags", function()
     local by_name = jobs()
-    local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden -iquote /r t "
+    local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
+      .. "-ffunction-sections -fdata-sections -iquote /r t "
     local tail = " -DX -c in -o /w/out"
     assert.equal(plain .. "-O1 -mavx2" .. tail, line(by_name["tiny.o"]))
-    assert.equal(plain .. "-O0 -mavx2" .. tail, line(by_name["tiny_trace.o"]))
+    assert.equal(plain .. "-O0 -mavx2 -fno-asynchronous-unwind-tables" .. tail, line(by_name["tiny_trace.o"]))
     assert.equal(plain .. "-O1" .. tail, line(by_name["tiny_model.o"]))
     assert.equal(plain .. "-O2 -fopenmp-simd" .. tail, line(by_name["attn2c.o"]))
+    assert.equal(plain .. "-O2 -fopenmp-simd -fno-asynchronous-unwind-tables" .. tail, line(by_name["main.o"]))
     for _, name in ipairs { "tiny_ops.o", "tiny_kernels.o" } do
       assert.equal(plain .. "-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -mavx2" .. tail,
         line(by_name[name]))
@@ -46,7 +48,7 @@ describe("the recipe", function()
     for _, name in ipairs { "tiny.o", "tiny_2.o", "tiny_4.o" } do
       assert.truthy(line(by_name[name]):find("-O1 -mavx2 -DX", 1, true), name)
     end
-    assert.equal("cc -m64 -Wl,-z,now -DX -o /w/out in -l:libjansson.a -lpthread -lm", line(by_name.tiny))
+    assert.equal("cc -m64 -Wl,-z,now -DX -o /w/out in -lpthread -lm", line(by_name.tiny))
   end)
 
   it("compiles each file of steps a second time, as the program's profile", function()
@@ -54,7 +56,7 @@ describe("the recipe", function()
     for _, linkage in ipairs { "tiny", "tiny_2" } do
       local ship, profile = by_name[linkage .. ".o"], by_name[linkage .. "_profile.o"]
       assert.equal(ship.source, profile.source)
-      assert.truthy(line(profile):find("-O1 -mavx2 -DATTN2C_PROFILE -DX", 1, true))
+      assert.truthy(line(profile):find("-O1 -mavx2 -fno-asynchronous-unwind-tables -DATTN2C_PROFILE -DX", 1, true))
       assert.is_nil(line(ship):find("ATTN2C_PROFILE", 1, true))
     end
     for _, job in ipairs(recipe.needed(list, "libtiny.so.1")) do
@@ -75,14 +77,14 @@ describe("the recipe", function()
 
   it("links a static program, and nothing else otherwise", function()
     local plain, static = jobs(), jobs(nil, { is_static = true })
-    assert.truthy(line(static["licenses_static.o"]):find("-O2 -DATTN2C_STATIC -DATTN2C_WITH_LIBXSMM -DX", 1, true))
+    assert.truthy(line(static["licenses_static.o"]):find("-DATTN2C_STATIC -DATTN2C_WITH_LIBXSMM -DX", 1, true))
     local of_text = jobs(nil, { is_static = true, has_text = true })
     assert.truthy(line(of_text["licenses_static.o"]):find("-DATTN2C_WITH_LIBXSMM -DATTN2C_STATIC_TEXT -DX", 1, true))
-    assert.truthy(line(of_text.tiny):find("-l:libjansson.a -lutf8proc -lpcre2-8 -lpthread -lm", 1, true))
+    assert.truthy(line(of_text.tiny):find("-lutf8proc -lpcre2-8 -lpthread -lm", 1, true))
     for name, job in pairs(plain) do
       for i in ipairs(job.commands) do assert.equal(name ~= "tiny", line(job, i) == line(static[name], i), name) end
     end
-    assert.equal("cc -m64 -Wl,-z,now -DX -static -o /w/out in -lxsmmgen -l:libjansson.a -lpthread -lm",
+    assert.equal("cc -m64 -Wl,-z,now -DX -static -s -Wl,--gc-sections -o /w/out in -lxsmmgen -lpthread -lm",
       line(static.tiny))
   end)
 
@@ -133,7 +135,8 @@ describe("the recipe", function()
   it("lists the flags that sources are compiled with, each once", function()
     local _, list = jobs()
     local flags = recipe.flags(list, { "-DX" })
-    local plain = "-std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden -iquote runtime "
+    local plain = "-std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
+      .. "-ffunction-sections -fdata-sections -iquote runtime "
     assert.equal(plain .. "-O1 -mavx2 -DX", flags[1])
     local count = {}
     for _, text in ipairs(flags) do count[text] = (count[text] or 0) + 1 end
