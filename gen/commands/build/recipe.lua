@@ -2,7 +2,6 @@
 -- { name, commands, from or inputs }. Nothing here runs a program or knows a path.
 local linkage = require("data.linkage")
 local version = require("common.version")
-local words = require("common.words")
 
 local recipe = {}
 
@@ -22,10 +21,21 @@ local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hi
 -- Of what is in the program alone: nobody unwinds its stack, and tables for that are a tenth of it.
 local of_program = { "-fno-asynchronous-unwind-tables" }
 
+-- A static program has no symbols, and only the sections that it calls. With an identity (build ID) its first segment is
+-- not empty, of which objcopy would warn. The tables for unwinding are those of libraries.
+local smaller = { "-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id" }
+local unwinding = { "-R", ".eh_frame", "-R", ".eh_frame_hdr", "-R", ".gcc_except_table" }
+
 -- Where the header of Jansson is, behind all other folders: musl-gcc looks only into musl's own, which come first still.
 -- Other compilers look there anyway.
 local jansson_header = { "-idirafter", "/usr/include" }
-local program_rooms = words.set { "check", "measure", "program" }
+
+-- Rooms of the runtime that are in the program alone. In a static program, what nobody times is small rather than
+-- fast: its check takes some 15% longer.
+local function room_flags(is_static)
+  local of_commands = { is_static and "-Os" or "-O2", of_program, jansson_header }
+  return { check = of_commands, program = of_commands, measure = of_commands }
+end
 
 -- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
@@ -57,12 +67,12 @@ local function defined_by(source, providers)
 end
 
 -- The objects of the runtime; runtime_sources: ROOM/FILE.c, in order.
-local function runtime_objects(providers, runtime_sources, has_text)
-  local list = {}
+local function runtime_objects(providers, runtime_sources, options)
+  local list, flags = {}, room_flags(options.is_static)
   for _, source in ipairs(runtime_sources) do
-    if is_wanted(source, providers, has_text) then
-      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd",
-        program_rooms[source:match("^%w+")] and { of_program, jansson_header } or {}, defined_by(source, providers) })
+    if is_wanted(source, providers, options.has_text) then
+      list[#list + 1] = object("runtime", source, { flags[source:match("^%w+")] or "-O2", "-fopenmp-simd",
+        defined_by(source, providers) })
     end
   end
   return list
@@ -81,7 +91,7 @@ local function archive_job(provider, objects)
 end
 
 -- Appends the objects of one target's code: to `shipped` those of the library, to `program` those beside it.
-local function add_build(shipped, program, spec, build, entry_names)
+local function add_build(shipped, program, spec, build, entry_names, is_static)
   local own, flags = spec.name .. build.suffix, build.flags
   local steps = { "-O1", flags }
   for _, entry_name in ipairs(entry_names) do
@@ -91,20 +101,21 @@ local function add_build(shipped, program, spec, build, entry_names)
       program[#program + 1] = object("model", ship .. ".c", { steps, of_program, "-DATTN2C_PROFILE" },
         ship .. "_profile.o")
     end
-    -- Lists of calls, which need not be fast here; without optimisation they are compiled in half the time.
+    -- Lists of calls, which need not be fast here; without optimisation they are compiled in half the time, but take
+    -- twice the place.
     program[#program + 1] = object("model", linkage.entry(own, entry_name) .. "_trace.c",
-      { "-O0", flags, of_program })
+      { is_static and "-O1" or "-O0", flags, of_program })
   end
   shipped[#shipped + 1] = object("model", own .. "_ops.c", { loops, flags })
   shipped[#shipped + 1] = object("model", own .. "_kernels.c", { loops, flags })
 end
 
 -- The objects of the model's library, and those that its program has beside them.
-local function model_objects(spec, builds, entry_names, has_text)
+local function model_objects(spec, builds, entry_names, options)
   local name, shipped, program = spec.name, {}, {}
-  for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entry_names) end
+  for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entry_names, options.is_static) end
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
-  if has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
+  if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   for _, build in ipairs(builds) do
     program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1", of_program })
     program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags, of_program })
@@ -167,8 +178,8 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
   local providers = options.providers or { library = "c", program = "c" }
-  local runtime = runtime_objects(providers, runtime_sources, options.has_text)
-  local shipped, program = model_objects(spec, builds, entry_names, options.has_text)
+  local runtime = runtime_objects(providers, runtime_sources, options)
+  local shipped, program = model_objects(spec, builds, entry_names, options)
   local of_text = options.has_text and text_libraries or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
@@ -181,10 +192,10 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   end
   local is_static = options.is_static
   local static_objects = is_static and { object("runtime", "program/licenses.c",
-    { "-O2", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
+    { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
       options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
-  local static = is_static and { "-static", "-s", "-Wl,--gc-sections" } or {}
-  local final = program_job(name, linked_in, static_objects, static)
+  local final = program_job(name, linked_in, static_objects, is_static and smaller or {})
+  if is_static then final.commands[2] = { OBJCOPY, unwinding, RESULT } end
   final.is_output = true
   local links = {
     archive_job(providers.library, runtime),

@@ -2,7 +2,8 @@
 require("tests.spec.helper")
 local recipe = require("commands.build.recipe")
 
-local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/main.c" }
+local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/fortified.c",
+  "program/main.c" }
 
 local function jobs(more, options, builds)
   local spec = { name = "tiny", threads = 1, workers = { 1 } }
@@ -19,7 +20,7 @@ local function jobs(more, options, builds)
 end
 
 local MEANINGS = { ar = "ar", objcopy = "objcopy", compiler = { "cc", "-m64" }, cflags = { "-DX" },
-  ldflags = { "-Wl,-z,now" }, runtime = "/r t",
+  ldflags = { "-Wl,-z,now" }, runtime = "/r t", jansson = "-l:libjansson.a",
   inputs = { "in" }, result = "/w/out", source = "/m/source.c", weights = "/u/w", maps = {} }
 
 local function line(job, i) return table.concat(recipe.words(job.commands[i or 1], MEANINGS), " ") end
@@ -34,7 +35,10 @@ describe("the recipe", function()
     assert.equal(plain .. "-O0 -mavx2 -fno-asynchronous-unwind-tables" .. tail, line(by_name["tiny_trace.o"]))
     assert.equal(plain .. "-O1" .. tail, line(by_name["tiny_model.o"]))
     assert.equal(plain .. "-O2 -fopenmp-simd" .. tail, line(by_name["attn2c.o"]))
-    assert.equal(plain .. "-O2 -fopenmp-simd -fno-asynchronous-unwind-tables" .. tail, line(by_name["main.o"]))
+    for _, name in ipairs { "main.o", "fortified.o" } do
+      assert.equal(plain .. "-O2 -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
+        line(by_name[name]))
+    end
     for _, name in ipairs { "tiny_ops.o", "tiny_kernels.o" } do
       assert.equal(plain .. "-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -mavx2" .. tail,
         line(by_name[name]))
@@ -48,7 +52,7 @@ describe("the recipe", function()
     for _, name in ipairs { "tiny.o", "tiny_2.o", "tiny_4.o" } do
       assert.truthy(line(by_name[name]):find("-O1 -mavx2 -DX", 1, true), name)
     end
-    assert.equal("cc -m64 -Wl,-z,now -DX -o /w/out in -lpthread -lm", line(by_name.tiny))
+    assert.equal("cc -m64 -Wl,-z,now -DX -o /w/out in -l:libjansson.a -lpthread -lm", line(by_name.tiny))
   end)
 
   it("compiles each file of steps a second time, as the program's profile", function()
@@ -75,17 +79,23 @@ describe("the recipe", function()
     assert.same({ { name = "libtiny.so", link = "libtiny.so.1" } }, recipe.links { name = "tiny" })
   end)
 
-  it("links a static program, and nothing else otherwise", function()
+  it("makes a static program small, and nothing else otherwise", function()
     local plain, static = jobs(), jobs(nil, { is_static = true })
     assert.truthy(line(static["licenses_static.o"]):find("-DATTN2C_STATIC -DATTN2C_WITH_LIBXSMM -DX", 1, true))
     local of_text = jobs(nil, { is_static = true, has_text = true })
     assert.truthy(line(of_text["licenses_static.o"]):find("-DATTN2C_WITH_LIBXSMM -DATTN2C_STATIC_TEXT -DX", 1, true))
-    assert.truthy(line(of_text.tiny):find("-lutf8proc -lpcre2-8 -lpthread -lm", 1, true))
+    assert.truthy(line(of_text.tiny):find("-l:libjansson.a -lutf8proc -lpcre2-8 -lpthread -lm", 1, true))
+    local of_program = { tiny = true, ["main.o"] = true, ["fortified.o"] = true, ["tiny_trace.o"] = true }
     for name, job in pairs(plain) do
-      for i in ipairs(job.commands) do assert.equal(name ~= "tiny", line(job, i) == line(static[name], i), name) end
+      for i in ipairs(job.commands) do
+        assert.equal(not of_program[name], line(job, i) == line(static[name], i), name)
+      end
     end
-    assert.equal("cc -m64 -Wl,-z,now -DX -static -s -Wl,--gc-sections -o /w/out in -lxsmmgen -lpthread -lm",
-      line(static.tiny))
+    assert.truthy(line(static["main.o"]):find(" -Os -fno-asynchronous-unwind-tables ", 1, true))
+    assert.truthy(line(static["tiny_trace.o"]):find(" -O1 ", 1, true))
+    assert.equal("cc -m64 -Wl,-z,now -DX -static -s -Wl,--gc-sections -Wl,--build-id -o /w/out in -lxsmmgen "
+      .. "-l:libjansson.a -lpthread -lm", line(static.tiny))
+    assert.equal("objcopy -R .eh_frame -R .eh_frame_hdr -R .gcc_except_table /w/out", line(static.tiny, 2))
   end)
 
   it("has a program without weights pack those that library and program get", function()
