@@ -21,10 +21,8 @@ local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hi
 -- Of what is in the program alone: nobody unwinds its stack, and tables for that are a tenth of it.
 local of_program = { "-fno-asynchronous-unwind-tables" }
 
--- A static program has no symbols, and only the sections that it calls. With an identity (build ID) its first segment is
--- not empty, of which objcopy would warn. The tables for unwinding are those of libraries.
-local smaller = { "-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id" }
-local unwinding = { "-R", ".eh_frame", "-R", ".eh_frame_hdr", "-R", ".gcc_except_table" }
+-- A static program has no symbols, and only the sections that it calls.
+local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 
 -- Where the header of Jansson is, behind all other folders: musl-gcc looks only into musl's own, which come first still.
 -- Other compilers look there anyway.
@@ -195,7 +193,6 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
     { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
       options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
   local final = program_job(name, linked_in, static_objects, is_static and smaller or {})
-  if is_static then final.commands[2] = { OBJCOPY, unwinding, RESULT } end
   final.is_output = true
   local links = {
     archive_job(providers.library, runtime),
