@@ -6,8 +6,8 @@ local version = require("common.version")
 local recipe = {}
 
 -- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
--- archive of Jansson, a job's sources or inputs, its source from anywhere, its result, the user's weights, and what keeps the names of folders out
--- of results.
+-- archive of Jansson, a job's sources or inputs, its source from anywhere, its result, the user's weights, and what
+-- keeps the names of folders out of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
@@ -24,8 +24,8 @@ local of_program = { "-fno-asynchronous-unwind-tables" }
 -- A static program has no symbols, and only the sections that it calls.
 local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 
--- Where the header of Jansson is, behind all other folders: musl-gcc looks only into musl's own, which come first still.
--- Other compilers look there anyway.
+-- Where the header of Jansson is, behind all other folders: musl-gcc looks only into musl's own, which still come
+-- first. Other compilers look there anyway.
 local jansson_header = { "-idirafter", "/usr/include" }
 
 -- Rooms of the runtime that are in the program alone. In a static program, what nobody times is small rather than
@@ -76,16 +76,32 @@ local function runtime_objects(providers, runtime_sources, options)
   return list
 end
 
+-- What a static program has in place of the library's objects: without tables for unwinding, and what reads files for
+-- size.
+local static_levels = { formats = "-Os", weights = "-Os" }
+
+local function static_objects(providers, runtime_sources, options)
+  local list, of_commands = {}, room_flags(true)
+  for _, source in ipairs(runtime_sources) do
+    local room, file = source:match("^(%w+)/(.*)%.c$")
+    if not of_commands[room] and is_wanted(source, providers, options.has_text) then
+      list[#list + 1] = object("runtime", source, { static_levels[room] or "-O2", "-fopenmp-simd", of_program },
+        file .. "_static.o")
+    end
+  end
+  return list
+end
+
 local function archive_of(provider) return "libattn2c_" .. provider .. ".a" end
 
 -- The runtime as an archive, with one of the providers of kernels.
-local function archive_job(provider, objects)
+local function archive_job(provider, objects, name)
   local inputs = {}
   for _, job in ipairs(objects) do
-    local other = job.name:match("^kernels_(.*)%.o$")
+    local other = job.source:match("^model/kernels_(.*)%.c$")
     if not other or other == provider then inputs[#inputs + 1] = job.name end
   end
-  return { name = archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
+  return { name = name or archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
 end
 
 -- Appends the objects of one target's code: to `shipped` those of the library, to `program` those beside it.
@@ -148,7 +164,8 @@ end
 -- The versions of what is linked in: the macros that its headers define.
 local function versions_job(spec, provider, has_text)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
-    is_read = true, commands = { { CC, plain, jansson_header, CFLAGS, provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
+    is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
+      provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
@@ -181,18 +198,20 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   local of_text = options.has_text and text_libraries or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
-  local function program_job(job_name, weights, more, static)
+  local function program_job(job_name, weights, more, archive, static)
     return { name = job_name, is_program = true,
       inputs = names_of(shipped, program, weights, more,
-        { { name = "main.o" }, { name = "fortified.o" }, { name = archive_of(providers.program) } }),
+        { { name = "main.o" }, { name = "fortified.o" }, { name = archive } }),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
         of_text, libraries } } }
   end
   local is_static = options.is_static
-  local static_objects = is_static and { object("runtime", "program/licenses.c",
+  local licenses = is_static and { object("runtime", "program/licenses.c",
     { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
       options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
-  local final = program_job(name, linked_in, static_objects, is_static and smaller or {})
+  local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
+  local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
+  local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})
   final.is_output = true
   local links = {
     archive_job(providers.library, runtime),
@@ -210,10 +229,17 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
     final,
   }
   if providers.program ~= providers.library then table.insert(links, 2, archive_job(providers.program, runtime)) end
-  local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
+  if is_static then
+    local objects = table.move(runtime_of_static, 1, #runtime_of_static, 1, {})
+    for _, job in ipairs(runtime) do
+      if room_flags(true)[job.source:match("^%w+")] then objects[#objects + 1] = job end
+    end
+    table.insert(links, 2, archive_job(providers.program, objects, archive))
+  end
+  local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, archive_of(providers.program), {})
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   local all = {}
-  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links,
+  for _, jobs in ipairs { shipped, program, runtime, runtime_of_static, licenses, packing or {}, links,
     { versions_job(spec, providers.program, options.has_text) } } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end

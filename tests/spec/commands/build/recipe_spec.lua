@@ -92,6 +92,10 @@ describe("the recipe", function()
       end
     end
     assert.truthy(line(static["main.o"]):find(" -Os -fno-asynchronous-unwind-tables ", 1, true))
+    assert.is_nil(plain["attn2c_static.o"])
+    assert.truthy(line(static["attn2c_static.o"]):find(" -O2 -fopenmp-simd -fno-asynchronous-unwind-tables ", 1, true))
+    assert.same({ "attn2c_static.o", "kernels_libxsmm_static.o", "fortified.o", "main.o" },
+      static["libattn2c_static.a"].inputs)
     assert.truthy(line(static["tiny_trace.o"]):find(" -O1 ", 1, true))
     assert.equal("cc -m64 -Wl,-z,now -DX -static -s -Wl,--gc-sections -o /w/out in -lxsmmgen "
       .. "-l:libjansson.a -lpthread -lm", line(static.tiny))
