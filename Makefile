@@ -5,9 +5,10 @@ needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua
   libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev
 build_packages := $(needed_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
-# For other processors than this one: compilers, what emulates them, and the library of JSON for the program.
+# For other processors and another C library than this machine's: compilers, what emulates them, and the library of
+# JSON for the program.
 machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
-  libc6-dev-riscv64-cross
+  libc6-dev-riscv64-cross musl-tools
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
   libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish \
   chromium fonts-dejavu-core \

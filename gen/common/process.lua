@@ -95,8 +95,8 @@ end
 
 --- Starts a program: { words, folder: where it runs (default: here), environment: variables beside ours, gather:
 --- "output" gathers its output; "all" also its errors, and runs it in a process group of its own; what is not gathered
---- goes to our own streams }. Returns a child, or nil and a message. A child that has ended has `over`, `code` (its exit
---- status), `signal` (that ended it, or 0), and what was gathered as `output` and `errors`.
+--- goes to our own streams }. Returns a child, or nil and a message. A child that has ended has `over`, `code` (its
+--- exit status), `signal` (that ended it, or 0), and what was gathered as `output` and `errors`.
 function process.start(job)
   watch_signals()
   local child = { open = 1, pipes = {}, is_group = job.gather == "all" }

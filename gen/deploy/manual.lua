@@ -80,6 +80,7 @@ local environment = {
   { "CROSS", "The prefix of compilers for another processor, such as aarch64-linux-gnu-." },
   { "XDG_CACHE_HOME", "Where the folder attn2c with compiled parts lies (default: ~/.cache). It belongs to the user "
     .. "alone, holds at most about 1 GiB, and may be removed at any time." },
+  { "ATTN2C_TARGET", "Of a list of targets: the one that check, bench and tune, and what was built, use." },
   { "LIBXSMM_TARGET", "With target=host: a lower target (hsw: avx2)." },
 }
 

@@ -19,7 +19,7 @@ static int workers_for(int threads) {
 static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
   const attn2c_descriptor *descriptor = model->descriptor;
   attn2c_packed *packed = attn2c_source_packed(source);
-  if (packed && attn2c_packed_model(packed) == descriptor) {
+  if (packed && attn2c_packed_fits(packed, descriptor)) {
     model->packed = attn2c_packed_hold(packed);
     model->weights = attn2c_packed_block(model->packed);
     model->own = attn2c_packed_owned(model->packed);

@@ -13,7 +13,6 @@
 #include "model/team.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,6 +20,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* The kernel's FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE; not every C library brings its headers. */
+enum { WAIT_PRIVATE = 128, WAKE_PRIVATE = 129 };
 
 enum { LINE = 64, STACK_BYTES = 256 << 10, PAUSES = 16 /* between two looks at the clock */ };
 
@@ -85,14 +87,13 @@ static void await(bell *b, unsigned seen, int patience) {
     if (time >= until) break;
   }
   atomic_fetch_add(&b->sleepers, 1);
-  syscall(SYS_futex, &b->count, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+  syscall(SYS_futex, &b->count, WAIT_PRIVATE, seen, NULL, NULL, 0);
   atomic_fetch_sub(&b->sleepers, 1);
 }
 
 static void ring(bell *b) {
   atomic_fetch_add(&b->count, 1);
-  if (atomic_load(&b->sleepers) > 0)
-    syscall(SYS_futex, &b->count, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+  if (atomic_load(&b->sleepers) > 0) syscall(SYS_futex, &b->count, WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* Takes a part of the phase that nobody has, one's own before all others; -1: there is none. */

@@ -36,11 +36,12 @@ static void quote(const char *word, FILE *out) {
 }
 
 /* The command that repeats this check; the caller's to free; NULL without memory. */
-static char *repeat_command(const attn2c_arguments *arguments) {
+static char *repeat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments) {
   char *text = NULL;
   size_t size;
   FILE *stream = open_memstream(&text, &size);
   if (stream == NULL) return NULL;
+  if (model->variants) fprintf(stream, "ATTN2C_TARGET=%s ", model->target);
   quote(arguments->path, stream);
   fprintf(stream, " check --seed %" PRIu64, arguments->seed);
   if (arguments->nan) fputs(" --nan", stream);
@@ -147,7 +148,7 @@ int attn2c_check_command(const attn2c_program *program, const attn2c_arguments *
   int status = allocate_inputs(program->model, arguments, &all, message);
   if (status == ATTN2C_OK) status = fill_inputs(program->model, arguments, &all, message);
   if (status == ATTN2C_OK) {
-    char *repeat = repeat_command(arguments);
+    char *repeat = repeat_command(program->model, arguments);
     if (repeat == NULL) {
       attn2c_say(message, "check: no memory");
       status = ATTN2C_MEMORY;

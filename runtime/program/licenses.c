@@ -65,7 +65,7 @@ static const char jansson_notice[] = "Jansson: MIT licence\n"
                                      "Copyright (c) 2011 Basile Starynkevitch <basile@starynkevitch.net>\n"
                                      "\n" MIT_TERMS;
 
-#ifdef ATTN2C_STATIC
+#if defined(ATTN2C_STATIC) && defined(__GLIBC__)
 static const char c_library_notice[] =
     "GNU C Library (libc, libm): GNU Lesser General Public License 2.1 or later\n"
     "\n"
@@ -73,6 +73,11 @@ static const char c_library_notice[] =
     "its licence, are at https://www.gnu.org/software/libc/. Who passes this program on gives\n"
     "along what it takes to link it with another version of the library: its objects, or the\n"
     "description that it was compiled from, and attn2c.\n";
+#elif defined(ATTN2C_STATIC)
+static const char c_library_notice[] = "musl, the C library: MIT licence\n"
+                                       "\n"
+                                       "Copyright (c) 2005-2020 Rich Felker, et al.\n"
+                                       "\n" MIT_TERMS;
 #endif
 
 #ifdef ATTN2C_STATIC_TEXT

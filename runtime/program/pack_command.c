@@ -39,7 +39,7 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
   /* Damage must not get a checksum of its own. */
   int status = packed != NULL ? attn2c_packed_verify(packed, message) : ATTN2C_OK;
   if (status != ATTN2C_OK) return status;
-  if (packed != NULL && attn2c_packed_model(packed) == model)
+  if (packed != NULL && attn2c_packed_fits(packed, model))
     return attn2c_packed_write(path, model, attn2c_packed_block(packed), message);
   float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
   if (block == NULL) {

@@ -59,6 +59,10 @@ void attn2c_packed_release(attn2c_packed *packed) {
 
 const attn2c_descriptor *attn2c_packed_model(const attn2c_packed *packed) { return packed->model; }
 
+int attn2c_packed_fits(const attn2c_packed *packed, const attn2c_descriptor *model) {
+  return !model->variants || packed->model == model;
+}
+
 const float *attn2c_packed_block(const attn2c_packed *packed) { return packed->block; }
 
 float *attn2c_packed_owned(const attn2c_packed *packed) { return packed->own; }

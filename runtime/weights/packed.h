@@ -22,6 +22,8 @@ int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descri
 
 /* The variant of the model whose layout the block has. */
 const attn2c_descriptor *attn2c_packed_model(const attn2c_packed *packed);
+/* 1 where that is this model's own: its block can be used as it is. */
+int attn2c_packed_fits(const attn2c_packed *packed, const attn2c_descriptor *model);
 /* The packed block, the variant's weight_floats, read-only. */
 const float *attn2c_packed_block(const attn2c_packed *packed);
 /* Has the block be a copy of one's own, which may be written; NULL without memory. */

@@ -5,15 +5,35 @@ local version = require("common.version")
 
 local recipe = {}
 
--- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, a job's
--- sources or inputs, its source from anywhere, its result, the user's weights, and what keeps the names of folders out
--- of results.
+-- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
+-- archive of Jansson, a job's sources or inputs, its source from anywhere, its result, the user's weights, and what
+-- keeps the names of folders out of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
 local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
+local JANSSON = { of = "jansson" }
 
-local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", MAPS, "-iquote", RUNTIME }
+-- A section a function, so that a static program has only those that it calls.
+local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
+  "-fdata-sections", MAPS, "-iquote", RUNTIME }
+
+-- Of what is in the program alone: nobody unwinds its stack, and tables for that are a tenth of it.
+local of_program = { "-fno-asynchronous-unwind-tables" }
+
+-- A static program has no symbols, and only the sections that it calls.
+local smaller = { "-static", "-s", "-Wl,--gc-sections" }
+
+-- Where the header of Jansson is, behind all other folders: musl-gcc looks only into musl's own, which still come
+-- first. Other compilers look there anyway.
+local jansson_header = { "-idirafter", "/usr/include" }
+
+-- Rooms of the runtime that are in the program alone. In a static program, what nobody times is small rather than
+-- fast: its check takes some 15% longer.
+local function room_flags(is_static)
+  local of_commands = { is_static and "-Os" or "-O2", of_program, jansson_header }
+  return { check = of_commands, program = of_commands, measure = of_commands }
+end
 
 -- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
@@ -45,11 +65,28 @@ local function defined_by(source, providers)
 end
 
 -- The objects of the runtime; runtime_sources: ROOM/FILE.c, in order.
-local function runtime_objects(providers, runtime_sources, has_text)
-  local list = {}
+local function runtime_objects(providers, runtime_sources, options)
+  local list, flags = {}, room_flags(options.is_static)
   for _, source in ipairs(runtime_sources) do
-    if is_wanted(source, providers, has_text) then
-      list[#list + 1] = object("runtime", source, { "-O2", "-fopenmp-simd", defined_by(source, providers) })
+    if is_wanted(source, providers, options.has_text) then
+      list[#list + 1] = object("runtime", source, { flags[source:match("^%w+")] or "-O2", "-fopenmp-simd",
+        defined_by(source, providers) })
+    end
+  end
+  return list
+end
+
+-- What a static program has in place of the library's objects: without tables for unwinding, and what reads files for
+-- size.
+local static_levels = { formats = "-Os", weights = "-Os" }
+
+local function static_objects(providers, runtime_sources, options)
+  local list, of_commands = {}, room_flags(true)
+  for _, source in ipairs(runtime_sources) do
+    local room, file = source:match("^(%w+)/(.*)%.c$")
+    if not of_commands[room] and is_wanted(source, providers, options.has_text) then
+      list[#list + 1] = object("runtime", source, { static_levels[room] or "-O2", "-fopenmp-simd", of_program },
+        file .. "_static.o")
     end
   end
   return list
@@ -58,41 +95,44 @@ end
 local function archive_of(provider) return "libattn2c_" .. provider .. ".a" end
 
 -- The runtime as an archive, with one of the providers of kernels.
-local function archive_job(provider, objects)
+local function archive_job(provider, objects, name)
   local inputs = {}
   for _, job in ipairs(objects) do
-    local other = job.name:match("^kernels_(.*)%.o$")
+    local other = job.source:match("^model/kernels_(.*)%.c$")
     if not other or other == provider then inputs[#inputs + 1] = job.name end
   end
-  return { name = archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
+  return { name = name or archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
 end
 
 -- Appends the objects of one target's code: to `shipped` those of the library, to `program` those beside it.
-local function add_build(shipped, program, spec, build, entry_names)
+local function add_build(shipped, program, spec, build, entry_names, is_static)
   local own, flags = spec.name .. build.suffix, build.flags
   local steps = { "-O1", flags }
   for _, entry_name in ipairs(entry_names) do
     for i, workers in ipairs(spec.workers) do
       local ship = linkage.ship(own, entry_name, workers, i == 1)
       shipped[#shipped + 1] = object("model", ship .. ".c", steps)
-      program[#program + 1] = object("model", ship .. ".c", { steps, "-DATTN2C_PROFILE" }, ship .. "_profile.o")
+      program[#program + 1] = object("model", ship .. ".c", { steps, of_program, "-DATTN2C_PROFILE" },
+        ship .. "_profile.o")
     end
-    -- Lists of calls, which need not be fast here; without optimisation they are compiled in half the time.
-    program[#program + 1] = object("model", linkage.entry(own, entry_name) .. "_trace.c", { "-O0", flags })
+    -- Lists of calls, which need not be fast here; without optimisation they are compiled in half the time, but take
+    -- twice the place.
+    program[#program + 1] = object("model", linkage.entry(own, entry_name) .. "_trace.c",
+      { is_static and "-O1" or "-O0", flags, of_program })
   end
   shipped[#shipped + 1] = object("model", own .. "_ops.c", { loops, flags })
   shipped[#shipped + 1] = object("model", own .. "_kernels.c", { loops, flags })
 end
 
 -- The objects of the model's library, and those that its program has beside them.
-local function model_objects(spec, builds, entry_names, has_text)
+local function model_objects(spec, builds, entry_names, options)
   local name, shipped, program = spec.name, {}, {}
-  for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entry_names) end
+  for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entry_names, options.is_static) end
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
-  if has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
+  if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   for _, build in ipairs(builds) do
-    program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1" })
-    program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags })
+    program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1", of_program })
+    program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags, of_program })
     program[#program].is_common = true
   end
   return shipped, program
@@ -124,7 +164,8 @@ end
 -- The versions of what is linked in: the macros that its headers define.
 local function versions_job(spec, provider, has_text)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
-    is_read = true, commands = { { CC, plain, CFLAGS, provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
+    is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
+      provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
@@ -152,23 +193,25 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
   local providers = options.providers or { library = "c", program = "c" }
-  local runtime = runtime_objects(providers, runtime_sources, options.has_text)
-  local shipped, program = model_objects(spec, builds, entry_names, options.has_text)
+  local runtime = runtime_objects(providers, runtime_sources, options)
+  local shipped, program = model_objects(spec, builds, entry_names, options)
   local of_text = options.has_text and text_libraries or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
-  local function program_job(job_name, weights, more, static)
+  local function program_job(job_name, weights, more, archive, static)
     return { name = job_name, is_program = true,
       inputs = names_of(shipped, program, weights, more,
-        { { name = "main.o" }, { name = archive_of(providers.program) } }),
-      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program],
-        "-l:libjansson.a", of_text, libraries } } }
+        { { name = "main.o" }, { name = "fortified.o" }, { name = archive } }),
+      commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
+        of_text, libraries } } }
   end
   local is_static = options.is_static
-  local static_objects = is_static and { object("runtime", "program/licenses.c",
-    { "-O2", "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
+  local licenses = is_static and { object("runtime", "program/licenses.c",
+    { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
       options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
-  local final = program_job(name, linked_in, static_objects, is_static and "-static" or {})
+  local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
+  local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
+  local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})
   final.is_output = true
   local links = {
     archive_job(providers.library, runtime),
@@ -186,10 +229,17 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
     final,
   }
   if providers.program ~= providers.library then table.insert(links, 2, archive_job(providers.program, runtime)) end
-  local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, {})
+  if is_static then
+    local objects = table.move(runtime_of_static, 1, #runtime_of_static, 1, {})
+    for _, job in ipairs(runtime) do
+      if room_flags(true)[job.source:match("^%w+")] then objects[#objects + 1] = job end
+    end
+    table.insert(links, 2, archive_job(providers.program, objects, archive))
+  end
+  local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, archive_of(providers.program), {})
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   local all = {}
-  for _, jobs in ipairs { shipped, program, runtime, static_objects, packing or {}, links,
+  for _, jobs in ipairs { shipped, program, runtime, runtime_of_static, licenses, packing or {}, links,
     { versions_job(spec, providers.program, options.has_text) } } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end

@@ -37,7 +37,7 @@ local function meanings(self, job, work)
   return { compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
     ar = work and tools.ar or "<ar>", objcopy = work and tools.objcopy or "<objcopy>",
     maps = maps_of(self, job, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
-    weights = self.weights,
+    jansson = work and tools.library("libjansson.a") or "-l:libjansson.a", weights = self.weights,
     source = work and job.source and self.folders[job.from] .. "/" .. job.source or job.source,
     result = work and work .. "/" .. job.name or "<result>" }
 end

@@ -66,7 +66,7 @@ local function links_of(facts, kind)
   if kind == "archive" then how = "DEPENDS_ON" end
   if kind == "program" and facts.is_static then how = "STATIC_LINK" end
   for _, name in ipairs(facts.has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
-  list[#list + 1] = { "glibc", how }
+  list[#list + 1] = { facts.versions.glibc and "glibc" or "libc", how } -- of another one no macro tells the version
   return list
 end
 

@@ -48,6 +48,16 @@ local function library_text(folders, name)
   return table.concat(parts, "\n")
 end
 
+-- The path of a library's file in the first folder that has it. The compiler's linker need not look there: musl-gcc's
+-- knows musl's folder only. Where no folder has it, a word that has the linker look where it does without being told.
+local function library_file(folders, file)
+  for _, folder in ipairs(folders) do
+    local path = folder .. "/" .. file
+    if lfs.attributes(path, "mode") == "file" then return path end
+  end
+  return "-l:" .. file
+end
+
 -- A tool of binutils for the machine that a compiler makes code for: the first that there is with one of these prefixes
 -- before its name, else the plain one.
 local function tool(name, prefixes)
@@ -60,9 +70,9 @@ end
 
 --- { compiler, cflags, ldflags: lists of words; ar, objcopy: words; machine: the processor that code is made for, as a
 --- triple begins; is_gcc; version: a line; identity: a text; libraries(name): a text that changes with the files of
--- -lNAME }, of CC,
---- ATTN2C_CFLAGS, ATTN2C_LDFLAGS, and CROSS, the prefix of other compilers (aarch64-linux-gnu-). environment:
---- os.getenv, but in tests. Faults: io where there is no such compiler.
+--- -lNAME; library(FILE): a word that links the file }, of CC, ATTN2C_CFLAGS, ATTN2C_LDFLAGS, and CROSS, the prefix of
+--- other compilers (aarch64-linux-gnu-). environment: os.getenv, but in tests. Faults: io where there is no such
+--- compiler.
 function toolchain.new(environment)
   environment = environment or os.getenv
   local self = { compiler = split(environment("CC") or ""), cflags = split(environment("ATTN2C_CFLAGS") or ""),
@@ -97,6 +107,7 @@ function toolchain.new(environment)
   for _, word in ipairs(self.ldflags) do folders[#folders + 1] = word:match("^%-L(.+)") end
   local searched = asked("-print-search-dirs"):match("libraries: =([^\n]*)") or ""
   for folder in searched:gmatch("[^:]+") do folders[#folders + 1] = folder end
+  function self.library(file) return library_file(folders, file) end
   function self.libraries(name) return library_text(folders, name) end
   return self
 end

@@ -87,15 +87,20 @@ local function fetched(calls)
   return from and { from, upto } or false
 end
 
--- Behind a call, what it fetches.
+-- Behind a call, what it fetches, but of the weight that it reads itself.
 local remarks = {}
+
+local function fetches(addresses, a, from, upto)
+  local names = names_between(addresses.in_order, from, upto)
+  return names ~= c.comment(a.buffer) and (" /* fetches %s */"):format(names) or ""
+end
 
 function remarks.product(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
   local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
   if ahead and ahead.each < bytes then -- several strips, each for its share of a later panel
     local panel = addresses.weights[a.buffer] + a.offset + ahead.from
-    return (" /* fetches %s */"):format(names_between(addresses.in_order, panel, panel + bytes))
+    return fetches(addresses, a, panel, panel + bytes)
   end
   if not step.calls or not addresses.weights[a.buffer] then return "" end
   local range = addresses.fetches[step.calls]
@@ -105,7 +110,7 @@ function remarks.product(step, addresses)
   end
   if not range then return "" end
   local panel = addresses.weights[a.buffer] + a.offset
-  return (" /* fetches %s */"):format(names_between(addresses.in_order, panel + range[1], panel + range[2]))
+  return fetches(addresses, a, panel + range[1], panel + range[2])
 end
 
 function writers.product(step, addresses)

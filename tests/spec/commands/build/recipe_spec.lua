@@ -2,7 +2,8 @@
 require("tests.spec.helper")
 local recipe = require("commands.build.recipe")
 
-local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/main.c" }
+local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/fortified.c",
+  "program/main.c" }
 
 local function jobs(more, options, builds)
   local spec = { name = "tiny", threads = 1, workers = { 1 } }
@@ -19,7 +20,7 @@ local function jobs(more, options, builds)
 end
 
 local MEANINGS = { ar = "ar", objcopy = "objcopy", compiler = { "cc", "-m64" }, cflags = { "-DX" },
-  ldflags = { "-Wl,-z,now" }, runtime = "/r t",
+  ldflags = { "-Wl,-z,now" }, runtime = "/r t", jansson = "-l:libjansson.a",
   inputs = { "in" }, result = "/w/out", source = "/m/source.c", weights = "/u/w", maps = {} }
 
 local function line(job, i) return table.concat(recipe.words(job.commands[i or 1], MEANINGS), " ") end
@@ -27,12 +28,17 @@ local function line(job, i) return table.concat(recipe.words(job.commands[i or 1
 describe("the recipe", function()
   it("compiles calls, loops and the runtime each with their flags", function()
     local by_name = jobs()
-    local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden -iquote /r t "
+    local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
+      .. "-ffunction-sections -fdata-sections -iquote /r t "
     local tail = " -DX -c in -o /w/out"
     assert.equal(plain .. "-O1 -mavx2" .. tail, line(by_name["tiny.o"]))
-    assert.equal(plain .. "-O0 -mavx2" .. tail, line(by_name["tiny_trace.o"]))
+    assert.equal(plain .. "-O0 -mavx2 -fno-asynchronous-unwind-tables" .. tail, line(by_name["tiny_trace.o"]))
     assert.equal(plain .. "-O1" .. tail, line(by_name["tiny_model.o"]))
     assert.equal(plain .. "-O2 -fopenmp-simd" .. tail, line(by_name["attn2c.o"]))
+    for _, name in ipairs { "main.o", "fortified.o" } do
+      assert.equal(plain .. "-O2 -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
+        line(by_name[name]))
+    end
     for _, name in ipairs { "tiny_ops.o", "tiny_kernels.o" } do
       assert.equal(plain .. "-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -mavx2" .. tail,
         line(by_name[name]))
@@ -54,7 +60,7 @@ describe("the recipe", function()
     for _, linkage in ipairs { "tiny", "tiny_2" } do
       local ship, profile = by_name[linkage .. ".o"], by_name[linkage .. "_profile.o"]
       assert.equal(ship.source, profile.source)
-      assert.truthy(line(profile):find("-O1 -mavx2 -DATTN2C_PROFILE -DX", 1, true))
+      assert.truthy(line(profile):find("-O1 -mavx2 -fno-asynchronous-unwind-tables -DATTN2C_PROFILE -DX", 1, true))
       assert.is_nil(line(ship):find("ATTN2C_PROFILE", 1, true))
     end
     for _, job in ipairs(recipe.needed(list, "libtiny.so.1")) do
@@ -73,17 +79,26 @@ describe("the recipe", function()
     assert.same({ { name = "libtiny.so", link = "libtiny.so.1" } }, recipe.links { name = "tiny" })
   end)
 
-  it("links a static program, and nothing else otherwise", function()
+  it("makes a static program small, and nothing else otherwise", function()
     local plain, static = jobs(), jobs(nil, { is_static = true })
-    assert.truthy(line(static["licenses_static.o"]):find("-O2 -DATTN2C_STATIC -DATTN2C_WITH_LIBXSMM -DX", 1, true))
+    assert.truthy(line(static["licenses_static.o"]):find("-DATTN2C_STATIC -DATTN2C_WITH_LIBXSMM -DX", 1, true))
     local of_text = jobs(nil, { is_static = true, has_text = true })
     assert.truthy(line(of_text["licenses_static.o"]):find("-DATTN2C_WITH_LIBXSMM -DATTN2C_STATIC_TEXT -DX", 1, true))
     assert.truthy(line(of_text.tiny):find("-l:libjansson.a -lutf8proc -lpcre2-8 -lpthread -lm", 1, true))
+    local of_program = { tiny = true, ["main.o"] = true, ["fortified.o"] = true, ["tiny_trace.o"] = true }
     for name, job in pairs(plain) do
-      for i in ipairs(job.commands) do assert.equal(name ~= "tiny", line(job, i) == line(static[name], i), name) end
+      for i in ipairs(job.commands) do
+        assert.equal(not of_program[name], line(job, i) == line(static[name], i), name)
+      end
     end
-    assert.equal("cc -m64 -Wl,-z,now -DX -static -o /w/out in -lxsmmgen -l:libjansson.a -lpthread -lm",
-      line(static.tiny))
+    assert.truthy(line(static["main.o"]):find(" -Os -fno-asynchronous-unwind-tables ", 1, true))
+    assert.is_nil(plain["attn2c_static.o"])
+    assert.truthy(line(static["attn2c_static.o"]):find(" -O2 -fopenmp-simd -fno-asynchronous-unwind-tables ", 1, true))
+    assert.same({ "attn2c_static.o", "kernels_libxsmm_static.o", "fortified.o", "main.o" },
+      static["libattn2c_static.a"].inputs)
+    assert.truthy(line(static["tiny_trace.o"]):find(" -O1 ", 1, true))
+    assert.equal("cc -m64 -Wl,-z,now -DX -static -s -Wl,--gc-sections -o /w/out in -lxsmmgen "
+      .. "-l:libjansson.a -lpthread -lm", line(static.tiny))
   end)
 
   it("has a program without weights pack those that library and program get", function()
@@ -133,7 +148,8 @@ describe("the recipe", function()
   it("lists the flags that sources are compiled with, each once", function()
     local _, list = jobs()
     local flags = recipe.flags(list, { "-DX" })
-    local plain = "-std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden -iquote runtime "
+    local plain = "-std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
+      .. "-ffunction-sections -fdata-sections -iquote runtime "
     assert.equal(plain .. "-O1 -mavx2 -DX", flags[1])
     local count = {}
     for _, text in ipairs(flags) do count[text] = (count[text] or 0) + 1 end

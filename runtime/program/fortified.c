@@ -1,0 +1,36 @@
+/* fortified.c - the three checked functions that Debian's archive of Jansson calls and only glibc has.
+ * Jansson there is compiled with _FORTIFY_SOURCE; a program that is linked with another C library (musl) has
+ * these. Like glibc's, they end the process where a buffer would overflow; with glibc this file is empty. */
+#include <stdio.h>
+
+#ifndef __GLIBC__
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `level` asks glibc to refuse %n in formats that can be written to; those of Jansson are constants. */
+int __vsnprintf_chk(char *text, size_t size, int level, size_t room, const char *format, va_list values);
+int __snprintf_chk(char *text, size_t size, int level, size_t room, const char *format, ...);
+char *__strncpy_chk(char *text, const char *from, size_t size, size_t room);
+
+int __vsnprintf_chk(char *text, size_t size, int level, size_t room, const char *format, va_list values) {
+  (void)level;
+  if (size > room) abort();
+  return vsnprintf(text, size, format, values);
+}
+
+int __snprintf_chk(char *text, size_t size, int level, size_t room, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int length = __vsnprintf_chk(text, size, level, room, format, values);
+  va_end(values);
+  return length;
+}
+
+char *__strncpy_chk(char *text, const char *from, size_t size, size_t room) {
+  if (size > room) abort();
+  return strncpy(text, from, size);
+}
+#else
+typedef int attn2c_is_not_empty; /* ISO C forbids an empty translation unit */
+#endif
