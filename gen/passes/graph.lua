@@ -260,8 +260,8 @@ local function memory(self)
   end
 end
 
--- Whether one of a model's targets multiplies pairs of bf16 by an instruction: what is computed does not depend on which
--- of them is in use.
+-- Whether one of a model's targets multiplies pairs of bf16 by an instruction: what is computed is the same, whichever
+-- is in use.
 local function some_has_pairs(target_names)
   for _, name in ipairs(target_names) do
     if targets.by_name[name].bf16 == "pairs" then return true end
