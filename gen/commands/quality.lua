@@ -4,6 +4,7 @@ local arrays = require("commands.quality.arrays")
 local faults = require("common.faults")
 local files = require("common.files")
 local precision = require("data.precision")
+local targets = require("data.targets")
 local terminal = require("common.terminal")
 
 local quality = {}
@@ -44,6 +45,12 @@ end
 
 local function output_path(folder, which, number) return ("%s/%s_%d.npy"):format(folder, which, number) end
 
+-- The target that both ran with.
+local function in_use(state)
+  return targets.in_use(state.target_names, targets.runs_on(targets.machine(os.getenv)), os.getenv("ATTN2C_TARGET"))
+    or state.spec.target
+end
+
 -- A row of the table: an output's name, shape and differences.
 local function row_of(member, f32, other)
   local d = arrays.compare(f32, other)
@@ -82,7 +89,7 @@ function quality.run(arguments, weights, build, run)
     end
   end
   local lines = { ("%s: precision %s against f32, for %s"):format(state.spec.name,
-    precision.text(state.spec.precision), state.spec.target), "",
+    precision.text(state.spec.precision), in_use(state)), "",
     "| output | shape | cosine | relative error | equal top-1 | largest difference |", "|:--|:--|--:|--:|--:|--:|" }
   for i, name in ipairs(graph.entry.outputs) do
     lines[#lines + 1] = row_of(graph.tensors[name].member, arrays.read(output_path(folder, "f32", i)),
