@@ -70,7 +70,8 @@ function arrays.compare(a, b)
   end
   local all_alike = largest < math.huge -- what is left of others would look well
   return { cosine = all_alike and xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil,
-    relative = all_alike and xx > 0 and math.sqrt(dd / xx) or nil, largest = largest, top = rows > 0 and same / rows or nil }
+    relative = all_alike and xx > 0 and math.sqrt(dd / xx) or nil, largest = largest,
+    top = rows > 0 and same / rows or nil }
 end
 
 return arrays
