@@ -4,6 +4,7 @@ local arrays = require("commands.quality.arrays")
 local faults = require("common.faults")
 local files = require("common.files")
 local precision = require("data.precision")
+local targets = require("data.targets")
 local terminal = require("common.terminal")
 
 local quality = {}
@@ -44,6 +45,12 @@ local function words_of(arguments, graph, folder, weights)
 end
 
 local function output_path(folder, which, number) return ("%s/%s_%d.npy"):format(folder, which, number) end
+
+-- The target that both ran with.
+local function in_use(state)
+  return targets.in_use(state.target_names, targets.runs_on(targets.machine(os.getenv)), os.getenv("ATTN2C_TARGET"))
+    or state.spec.target
+end
 
 -- A row of the table: an output's name, shape and differences.
 local function row_text(row)
@@ -91,7 +98,7 @@ function quality.measure(arguments, weights, build, run)
     outputs[i] = row
   end
   files.remove_folder(folder)
-  return { name = state.spec.name, precision = precision.text(state.spec.precision), target = state.spec.target,
+  return { name = state.spec.name, precision = precision.text(state.spec.precision), target = in_use(state),
     outputs = outputs }
 end
 

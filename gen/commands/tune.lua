@@ -43,7 +43,8 @@ local function aimed(root, arguments)
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
   if #state.target_names == 1 then return arguments.overrides end
   local asked = os.getenv("ATTN2C_TARGET")
-  local name = targets.in_use(state.target_names, state.best, asked)
+  local runs = targets.runs_on(targets.machine(os.getenv))
+  local name = targets.in_use(state.target_names, runs, asked)
   if not name then
     faults.raise("usage", ("%s: its targets are %s, and %s"):format(arguments.description,
       table.concat(state.target_names, ", "), asked and asked ~= "" and "ATTN2C_TARGET is " .. faults.quote(asked)

@@ -18,7 +18,8 @@ precision.parts = {
 --- Whether a word names a part.
 function precision.is_part(word)
   for _, part in ipairs(precision.parts) do if part.name == word then return true end end
-  return word:match("^layer %d+$") ~= nil or word:match("^encoder layer %d+$") ~= nil
+  local layer = word:match("^layer (%d+)$") or word:match("^encoder layer (%d+)$")
+  return layer == "0" or layer ~= nil and layer:sub(1, 1) ~= "0"
 end
 
 -- The part of a linear layer, by its path in the graph.
@@ -37,8 +38,8 @@ function precision.of_linear(given, section, path)
 end
 
 --- The number type of an attention's products: a layer in f32 has all of them so. Where nothing says it, bf16 if
---- has_pairs, whether the target multiplies pairs of bf16 by an instruction, and the layer's others are not f32;
---- without one, f32 is as fast.
+--- has_pairs, whether a target of the model multiplies pairs of bf16 by an instruction, and the layer's others are not
+--- f32; without one, f32 is as fast.
 function precision.of_scores(given, section, has_pairs)
   local own = given.by_part[section]
   if own == "f32" then return "f32" end

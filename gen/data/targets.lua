@@ -192,17 +192,42 @@ end
 --- Whether code for a target can be made for a processor.
 function targets.fits(target, machine) return not target.machine or target.machine == machine end
 
---- Of a list of targets (names, those that ask most first) the one that is used on a machine whose best is `host`, or
---- the one that `asked` names; nil where that is none of them, or the machine can run none.
-function targets.in_use(names, host, asked)
-  local is_there, is_runnable = {}, false
-  for _, name in ipairs(names) do is_there[name] = true end
-  if asked and asked ~= "" then return is_there[asked] and asked or nil end
-  for _, target in ipairs(targets.list) do
-    is_runnable = is_runnable or target.name == host
-    if is_runnable and is_there[target.name] then return target.name end
+--- Of a list of targets (names, those that ask most first) the one that is used where runs(name) says what can be run,
+--- or the one that `asked` names; nil where that is none of them, or none can be run.
+function targets.in_use(names, runs, asked)
+  for _, name in ipairs(names) do
+    if name == asked or (asked or "") == "" and runs(name) then return name end
   end
   return nil
+end
+
+-- What this processor has, as /proc/cpuinfo names it, as a set.
+local function flags_here()
+  local flags, info = {}, io.open("/proc/cpuinfo", "r")
+  if not info then return flags end
+  for line in info:lines() do
+    local list = line:match("^flags%s*:%s*(.*)$")
+    if list then
+      for flag in list:gmatch("%S+") do flags[flag] = true end
+      break
+    end
+  end
+  info:close()
+  return flags
+end
+
+local function has_all(flags, target)
+  for _, flag in ipairs(target.needs) do if not flags[flag] then return false end end
+  return true
+end
+
+--- A function that says of a target's name whether this processor (targets.machine) runs it.
+function targets.runs_on(machine)
+  local flags = machine == "x86_64" and flags_here() or {}
+  return function(name)
+    local target = targets.by_name[name]
+    return targets.fits(target, machine) and has_all(flags, target)
+  end
 end
 
 -- Whether `target = "host"` may mean a target for a model with products of such number types (a set, or nil: f32).
@@ -219,26 +244,14 @@ function targets.host(machine, precisions)
   if machine ~= "x86_64" then
     for _, target in ipairs(targets.list) do if targets.fits(target, machine) then return target.name end end
   end
-  local flags = {}
-  local info = io.open("/proc/cpuinfo", "r")
-  if info then
-    for line in info:lines() do
-      local list = line:match("^flags%s*:%s*(.*)$")
-      if list then
-        for flag in list:gmatch("%S+") do flags[flag] = true end
-        break
-      end
-    end
-    info:close()
-  end
+  local flags = flags_here()
   local asked = os.getenv("LIBXSMM_TARGET") or ""
   local lowered = { skx = "avx512", clx = "avx512vnni", hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
   local from = lowered[asked:lower()]
   for _, target in ipairs(targets.list) do
-    local has_all = target.machine == "x86_64"
-    for _, flag in ipairs(target.needs) do has_all = has_all and flags[flag] or false end
+    local runs = target.machine == "x86_64" and has_all(flags, target)
     if from == target.name then from = nil end
-    if has_all and not from and is_of_use(target, precisions) then return target.name end
+    if runs and not from and is_of_use(target, precisions) then return target.name end
   end
   return "x86_64"
 end

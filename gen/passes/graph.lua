@@ -8,6 +8,7 @@ local Builder = require("passes.graph.builder")
 local fits = require("checkpoints.fits")
 local ops = require("data.ops")
 local sources = require("checkpoints.sources")
+local targets = require("data.targets")
 local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
 
@@ -259,8 +260,17 @@ local function memory(self)
   end
 end
 
+-- Whether one of a model's targets multiplies pairs of bf16 by an instruction: what is computed is the same, whichever
+-- is in use.
+local function some_has_pairs(target_names)
+  for _, name in ipairs(target_names) do
+    if targets.by_name[name].bf16 == "pairs" then return true end
+  end
+  return false
+end
+
 function graph.run(state)
-  local self = Builder.new(state.spec, state.entry_name)
+  local self = Builder.new(state.spec, state.entry_name, some_has_pairs(state.target_names))
   memory(self)
   output(self, stack(self))
   state.graph = self:finish()

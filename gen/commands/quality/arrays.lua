@@ -68,8 +68,10 @@ function arrays.compare(a, b)
   for row = 0, rows - 1 do
     if best(x, 1 + row * width, width) == best(y, 1 + row * width, width) then same = same + 1 end
   end
-  return { cosine = xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil,
-    relative = xx > 0 and math.sqrt(dd / xx) or nil, largest = largest, top = rows > 0 and same / rows or nil }
+  local all_alike = largest < math.huge -- what is left of others would look well
+  return { cosine = all_alike and xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil,
+    relative = all_alike and xx > 0 and math.sqrt(dd / xx) or nil, largest = largest,
+    top = rows > 0 and same / rows or nil }
 end
 
 return arrays

@@ -2,7 +2,6 @@
 -- keys, scores, what is added to them, masks, weights, context. Every form of attention that a
 -- description may ask for is made here.
 local precision = require("data.precision")
-local targets = require("data.targets")
 local rope = require("passes.graph.rope")
 
 local attention = {}
@@ -197,8 +196,7 @@ end
 -- key or one of zeros may stand alone.
 local function is_in_pairs(self, a)
   local spec = self.spec
-  local has_pairs = targets.by_name[self.model.target].bf16 == "pairs"
-  return precision.of_scores(self.model.precision, self.section, has_pairs) == "bf16" and spec.scoring == "dot"
+  return precision.of_scores(self.model.precision, self.section, self.has_pairs) == "bf16" and spec.scoring == "dot"
     and a.q.shape[3] // a.heads % 2 == 0 and not (a.mask.extra and a.mask.extra > 0)
 end
 

@@ -18,14 +18,14 @@ local function with_own_names(own, rule)
   return joined
 end
 
---- A builder for the entry of a spec.
-function Builder.new(spec, entry_name)
+--- A builder for the entry of a spec. has_pairs: as precision.of_scores takes it.
+function Builder.new(spec, entry_name, has_pairs)
   return setmetatable({
     spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
     stack_name = "",
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = entry_name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
-    section = "input", masks = {}, attention_outputs = {},
+    section = "input", masks = {}, attention_outputs = {}, has_pairs = has_pairs,
   }, Builder)
 end
 
@@ -35,7 +35,7 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
   return setmetatable({
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
-    masks = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
+    masks = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout, has_pairs = self.has_pairs,
   }, Builder)
 end
 

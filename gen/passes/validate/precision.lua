@@ -76,11 +76,12 @@ local function check_groups(say, spec, given, prefix)
   end
 end
 
---- What does not go with a precision other than f32.
+--- Layers that are not there, and what does not go with a precision other than f32.
 function this.check(say, spec)
   local given = spec.precision
-  if not given or precision.is_plain(given) then return end
+  if not given then return end
   check_layers(say, spec, given)
+  if precision.is_plain(given) then return end
   check_groups(say, spec, given, "")
   if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ") end
   local of_plan = spec.plan and spec.plan.kernels == "libxsmm"

@@ -38,17 +38,32 @@ end)
 
 describe("of a list, the target in use", function()
   local names = { "avx512", "avx2", "x86_64" }
+  -- What says of a name whether it is one of these.
+  local function of(...) local set = require("common.words").set { ... } return function(name) return set[name] end end
 
   it("is the first that the machine can run, or the one that is asked for", function()
-    for _, each in ipairs(names) do assert.equal(each, targets.in_use(names, each)) end
-    assert.equal("x86_64", targets.in_use({ "avx512", "x86_64" }, "avx2", ""))
-    assert.equal("avx512", targets.in_use(names, "avx2", "avx512"))
+    assert.equal("avx512", targets.in_use(names, of("avx512", "avx2", "x86_64")))
+    assert.equal("avx2", targets.in_use(names, of("avx2", "x86_64")))
+    assert.equal("x86_64", targets.in_use({ "avx512", "x86_64" }, of("avx2", "x86_64"), ""))
+    assert.equal("avx512", targets.in_use(names, of("avx2"), "avx512"))
+    assert.equal("avx2", targets.in_use({ "avxvnni", "avx2" }, of("avx512vnni", "avx2"))) -- AVX-512 without AVX-VNNI
   end)
 
   it("is none where there is none", function()
-    assert.is_nil(targets.in_use({ "avx512" }, "avx2"))
-    assert.is_nil(targets.in_use(names, "avx2", "sse"))
-    assert.is_nil(targets.in_use(names, "aarch64"))
+    assert.is_nil(targets.in_use({ "avx512" }, of("avx2")))
+    assert.is_nil(targets.in_use(names, of("avx2"), "sse"))
+    assert.is_nil(targets.in_use(names, of("aarch64")))
+  end)
+
+  it("needs all instructions of its own, whatever number types it is for", function()
+    local machine = targets.machine(os.getenv)
+    local runs = targets.runs_on(machine)
+    assert.is_true(runs("generic"))
+    assert.is_true(runs(targets.host(machine)))
+    assert.is_true(runs(targets.host(machine, { bf16 = true, int8 = true })))
+    local flags = helper.read("/proc/cpuinfo"):match("flags%s*:([^\n]*)")
+    assert.equal(machine == "x86_64" and flags:find(" avx_vnni ", 1, true) ~= nil, runs("avxvnni"))
+    assert.is_false(targets.runs_on(machine == "x86_64" and "aarch64" or "x86_64")(machine))
   end)
 end)
 

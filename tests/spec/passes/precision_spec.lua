@@ -57,6 +57,22 @@ describe("precision", function()
     assert.same({ "l0.attn.rounded" }, ops_of({ precision = "bf16", target = "avx512bf16" }, "round_weights"))
   end)
 
+  it("of an attention is the same on all targets of a list: bf16 where one has pairs", function()
+    local function rounded(target)
+      local builds = helper.tiny({ precision = "bf16", target = target }).builds
+      local list = {}
+      for i, build in ipairs(builds) do
+        list[i] = 0
+        for _, op in ipairs(build.entries[1].graph.entry.ops) do
+          if op.op == "round_weights" then list[i] = list[i] + 1 end
+        end
+      end
+      return list
+    end
+    assert.same({ 1, 1 }, rounded("avx512bf16, avx2"))
+    assert.same({ 0, 0 }, rounded("avx512, avx2"))
+  end)
+
   it("says what is wrong in a line", function()
     assert.equal('precision: "bf17", but f32, bf16 or int8 is allowed (did you mean bf16?)',
       refusal { precision = "bf17" })
@@ -66,6 +82,10 @@ describe("precision", function()
       refusal({ precision = { attention = "int8" } }):gsub(" %(did.*", ""))
     assert.equal("precision: layer 3, but there are 1, numbered from 0",
       refusal { precision = { ["layer 3"] = "bf16" } })
+    assert.equal('precision: no part "layer 00"; the parts are input, qkv, out, ff, attention, output, "layer N" or '
+      .. '"encoder layer N" (did you mean "layer N"?)', refusal { precision = { ["layer 00"] = "bf16" } })
+    assert.equal("precision: layer 9, but there are 1, numbered from 0",
+      refusal { precision = { ["layer 9"] = "f32" } })
     assert.equal('kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',
       refusal { precision = "bf16", kernels = "libxsmm" })
     assert.equal('plan.kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',

@@ -60,6 +60,9 @@ describe("a list of targets", function()
     end
     assert.same({ 'target: "avx2" is given twice' }, refused { "avx2", "avx2" })
     assert.same({ 'target: a list has names of targets alone: { "avx512", "avx2" }' }, refused { avx2 = true })
+    for _, holed in ipairs { { [2] = "avx2" }, { [0] = "avx2" }, { "avx2", [3] = "avx512" } } do
+      assert.same({ 'target: a list has names of targets alone: { "avx512", "avx2" }' }, refused(holed))
+    end
     assert.same({ "target: an empty list, but the name of a target or a list of them is needed" }, refused {})
     local words = "host, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic"
     assert.same({ ('target: "", but %s is allowed'):format(words) }, refused("avx2,"))
