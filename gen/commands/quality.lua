@@ -34,7 +34,8 @@ end
 
 local function words_of(arguments, graph, folder, weights)
   local list = { "run", "--weights", weights }
-  for _, text in ipairs(arguments.text) do list[#list + 1], list[#list + 2] = "--text", text end
+  local option = arguments.text_option or "--text"
+  for _, text in ipairs(arguments.text) do list[#list + 1], list[#list + 2] = option, text end
   for _, input in ipairs(arguments.input) do list[#list + 1], list[#list + 2] = "--input", input end
   if #arguments.text + #arguments.input == 0 then
     for _, word in ipairs(random_inputs(graph, folder)) do list[#list + 1] = word end
@@ -45,17 +46,18 @@ end
 local function output_path(folder, which, number) return ("%s/%s_%d.npy"):format(folder, which, number) end
 
 -- A row of the table: an output's name, shape and differences.
-local function row_of(member, f32, other)
-  local d = arrays.compare(f32, other)
+local function row_text(row)
   local function number(format, value) return value and format:format(value) or "-" end
-  return ("| %s | %s | %s | %s | %s | %s |"):format(terminal.safe(member), table.concat(f32.shape, "x"),
-    number("%.6f", d.cosine), number("%.2e", d.relative), number("%.1f%%", d.top and 100 * d.top),
-    number("%.3g", d.largest))
+  return ("| %s | %s | %s | %s | %s | %s |"):format(terminal.safe(row.name), table.concat(row.shape, "x"),
+    number("%.6f", row.cosine), number("%.2e", row.relative), number("%.1f%%", row.top and 100 * row.top),
+    number("%.3g", row.largest))
 end
 
---- Builds and runs both; returns the table's text. build(list, with_text): the program of a variant and the pipeline's
---- state; run(path, words): its exit code. A code other than 0 of a run is returned alone.
-function quality.run(arguments, weights, build, run)
+--- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest } } },
+--- each number as arrays.compare has it. arguments: overrides, input { "NAME=FILE.npy" }, text { text }, text_option
+--- (how a program takes a text; --text). build(list, with_text): the program of a variant and the pipeline's state;
+--- run(path, words): its exit code. Of a run whose code is not 0 nil and that code.
+function quality.measure(arguments, weights, build, run)
   if not weights then
     faults.raise("usage", "quality: --weights is needed: of random weights no number means anything")
   end
@@ -81,14 +83,26 @@ function quality.run(arguments, weights, build, run)
       return nil, code
     end
   end
-  local lines = { ("%s: precision %s against f32, for %s"):format(state.spec.name,
-    precision.text(state.spec.precision), state.spec.target), "",
-    "| output | shape | cosine | relative error | equal top-1 | largest difference |", "|:--|:--|--:|--:|--:|--:|" }
+  local outputs = {}
   for i, name in ipairs(graph.entry.outputs) do
-    lines[#lines + 1] = row_of(graph.tensors[name].member, arrays.read(output_path(folder, "f32", i)),
-      arrays.read(output_path(folder, "other", i)))
+    local f32 = arrays.read(output_path(folder, "f32", i))
+    local row = arrays.compare(f32, arrays.read(output_path(folder, "other", i)))
+    row.name, row.shape = graph.tensors[name].member, f32.shape
+    outputs[i] = row
   end
   files.remove_folder(folder)
+  return { name = state.spec.name, precision = precision.text(state.spec.precision), target = state.spec.target,
+    outputs = outputs }
+end
+
+--- As measure, as a table's text; or nil and the code of a run that is not 0.
+function quality.run(arguments, weights, build, run)
+  local measured, code = quality.measure(arguments, weights, build, run)
+  if not measured then return nil, code end
+  local lines = { ("%s: precision %s against f32, for %s"):format(measured.name, measured.precision,
+    measured.target), "",
+    "| output | shape | cosine | relative error | equal top-1 | largest difference |", "|:--|:--|--:|--:|--:|--:|" }
+  for _, row in ipairs(measured.outputs) do lines[#lines + 1] = row_text(row) end
   return table.concat(lines, "\n") .. "\n"
 end
 

@@ -9,6 +9,9 @@ local json = require("common.json")
 local lfs = require("lfs")
 local maps = require("commands.report.maps")
 local overrides = require("commands.overrides")
+local precision = require("data.precision")
+local quality = require("commands.quality")
+local terminal = require("common.terminal")
 local toolchain = require("commands.build.toolchain")
 local tuning = require("passes.plan.tuning")
 local version = require("common.version")
@@ -17,7 +20,10 @@ local work = require("report.work")
 
 local report = {}
 
+local PAGE_BEGINS = "<!DOCTYPE html>"
+
 local MOST_SUBJECTS = 8 -- programs on one page
+local MOST_ROWS = 64    -- objects of files of bench on one page
 
 --- Takes further descriptions out of the words behind the first: those that are no KEY=VALUE, and paths that begin with
 --- a dot or a slash.
@@ -192,6 +198,24 @@ local function entry_of(list, name)
   return nil
 end
 
+-- How far the outputs of a variant are from those in f32; nil of one that is f32, or whose weights are random.
+local function quality_of(root, arguments, tools, variant, state)
+  local weights = arguments.weights or import.is_folder(variant.path) and variant.path or nil
+  if not weights or precision.is_plain(state.spec.precision) then return nil end
+  local asked = { overrides = variant.overrides, input = arguments.input or {}, text = { arguments.text },
+    text_option = "--text-string" }
+  local measured, code = quality.measure(asked, weights, function(list, with_text)
+    return tools.build(root, words.merged(arguments, { description = variant.path }), list, with_text)
+  end, function(path, list) return (tools.run(path, list, "output")) end)
+  if not measured then
+    for kind, number in pairs(faults.code) do
+      if number == code then faults.raise(kind, "no comparison with f32: what the program said is above") end
+    end
+    faults.raise("machine", ("a run for the comparison with f32 ended with %d"):format(code))
+  end
+  return measured
+end
+
 -- Builds, checks and times one variant; adds a subject for each of its entries, the longest first, which has details.
 local function add_subjects(all, root, arguments, tools, variant)
   local given = words.merged(arguments, { description = variant.path })
@@ -199,7 +223,8 @@ local function add_subjects(all, root, arguments, tools, variant)
   local looked = maps.wanted(arguments) and maps.possible(arguments, variant, state)
     and maps.make(root, arguments, tools, variant, state) or nil
   local result = measure(arguments, tools, program, variant.path)
-  if looked then looked.number = variant.number end
+  local against_f32 = quality_of(root, arguments, tools, variant, state)
+  if looked then looked.number, looked.variants = variant.number, variant.count end
   if looked and arguments.attention then
     local name = result.info.name .. (variant.has_others and "_" .. variant.number or "")
     maps.write(root, looked, name, arguments.attention)
@@ -218,7 +243,7 @@ local function add_subjects(all, root, arguments, tools, variant)
     all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = longest,
       spec = entry.spec, state = entry, work = work.of(entry), entry_info = entry_of(result.info.entries, name),
       bench = result.benches[name], check = check, worst = check and document.worst(check),
-      maps = longest and looked or nil })
+      maps = longest and looked or nil, quality = longest and against_f32 or nil })
   end
 end
 
@@ -235,6 +260,10 @@ local function add_benches(all, path)
       if not value then faults.raise("format", ("%s: %s"):format(path, wrong)) end
       list[#list + 1] = value
     end
+  end
+  if #list == 0 then faults.raise("format", ("%s: has no object, but bench -o json writes some"):format(path)) end
+  if #all + #list > MOST_ROWS then
+    faults.raise("format", ("%s: %d objects, but a report has room for %d in all"):format(path, #list, MOST_ROWS))
   end
   for i, each in ipairs(list) do
     local bench = comparison.bench(each)
@@ -263,11 +292,41 @@ local function variants_of(arguments)
       list[#list + 1] = { path = path, is_bench = true }
     end
   end
-  for i, variant in ipairs(list) do variant.number, variant.has_others = i, #list > 1 end
+  for i, variant in ipairs(list) do variant.number, variant.has_others, variant.count = i, #list > 1, #list end
   if #list > MOST_SUBJECTS then
     faults.raise("usage", ("%d variants, but a report has room for %d"):format(#list, MOST_SUBJECTS))
   end
   return list
+end
+
+-- Of labels that are alike, the second and later ones with a number.
+local function tell_apart(all)
+  local count = {}
+  for _, subject in ipairs(all) do
+    local label = subject.label
+    count[label] = (count[label] or 0) + 1
+    if count[label] > 1 then subject.label = ("%s (%d)"):format(label, count[label]) end
+  end
+end
+
+-- Refuses a name for the page before anything is built: one of a folder, or of a file that is no page and would be
+-- lost, such as a description, weights or a checkpoint's file.
+local function check_output(path)
+  if path == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
+  local mode = lfs.attributes(path, "mode")
+  if mode and mode ~= "file" or path:sub(-1) == "/" then
+    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode or "folder"))
+  end
+  local begins = mode and files.read_some(path, #PAGE_BEGINS) or ""
+  if begins ~= "" and begins ~= PAGE_BEGINS then
+    faults.raise("usage", ("-o: %s is there and is no HTML page: it would be lost"):format(path))
+  end
+  local folder = path:match("^(.*)/[^/]*$") or "."
+  while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
+  folder = folder == "" and "/" or folder
+  if lfs.attributes(folder, "mode") ~= "directory" or not require("common.libuv").fs_access(folder, "W") then
+    faults.raise("io", ("cannot write %s: %s is no folder into which you can write"):format(path, folder))
+  end
 end
 
 --- Makes a report. tools: { build(root, arguments, overrides, with_text) -> the program's path and the state;
@@ -275,11 +334,12 @@ end
 function report.run(root, arguments, tools)
   local all = {}
   maps.wanted(arguments)
-  if arguments.output == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
+  if arguments.output then check_output(arguments.output) end
   local list = variants_of(arguments)
   for _, variant in ipairs(list) do
     if variant.is_bench then add_benches(all, variant.path) else add_subjects(all, root, arguments, tools, variant) end
   end
+  tell_apart(all)
   local first = all[1]
   local title = first.name or "Comparison"
   if #list > 1 then title = title .. ": " .. #list .. " variants" end
@@ -294,7 +354,7 @@ function report.run(root, arguments, tools)
     failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.bench
     if subject.is_main then
       local label = #all > 1 and subject.label .. " " or ""
-      said[#said + 1] = ("%s: %s%s\n"):format(path, label, document.verdict(subject))
+      said[#said + 1] = ("%s: %s%s\n"):format(terminal.safe(path), terminal.safe(label), document.verdict(subject))
     end
   end
   return failed and faults.code.mismatch or 0, table.concat(said)

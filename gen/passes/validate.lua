@@ -4,10 +4,10 @@
 -- Before: state.description, state.host(number types of products): the best target of this machine.  After: state.best,
 -- that for this model; state.entries, one for each of the lists in `batch` and `seq` (state.is_listed), the largest
 -- last. An entry is a state of its own that inherits from the model's: { entry_name, spec (every key present), before =
--- the larger ones, which passes take first }. state.spec is that of the largest. state.builds: the model for each of its
--- targets, the one that asks most of a machine first: the state itself, and others that inherit from it and have spec,
--- entries and build_suffix ("_avx2") of their own; of a list the first has a suffix, too. state.target_names: of all of
--- them.
+-- the larger ones, which passes take first }. state.spec is that of the largest. state.builds: the model for each of
+-- its targets, the one that asks most of a machine first: the state itself, and others that inherit from it and have
+-- spec, entries and build_suffix ("_avx2") of their own; of a list the first has a suffix, too. state.target_names: of
+-- all of them.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")

@@ -58,8 +58,8 @@ local function texts_of(each, room)
   local shape = op.result.shape
   local width = shape[#shape]
   local second
-  if op.operands.weight and op.op == "linear" then
-    second = ("%s%d → %d"):format(room > 120 and "linear " or "", op.operands.weight.shape[2], width)
+  if op.operands.weight and #op.operands.weight.shape == 2 then
+    second = ("%s%d → %d"):format(room > 140 and op.op:gsub("_", " ") .. " " or "", op.operands.weight.shape[2], width)
   elseif op.attributes["function"] then
     second = op.attributes["function"] .. (op.op == "pool" and " pool" or "")
   else
@@ -71,10 +71,8 @@ end
 
 local function tip_of(each)
   local op = each.op
-  local bytes = 4
-  for _, size in ipairs(op.result.shape) do bytes = bytes * size end
-  local text = ("%s = %s: [%s], %s"):format(each.name, op.op, table.concat(op.result.shape, " × "),
-    numbers.bytes(bytes))
+  local text = ("%s = %s: [%s] of %s, %s"):format(each.name, op.op, table.concat(op.result.shape, " × "),
+    op.result.type, numbers.bytes(work.bytes(op.result)))
   local reads = {}
   for _, tensor in pairs(op.operands) do
     if tensor.kind ~= "weight" and tensor.kind ~= "constant" then reads[#reads + 1] = tensor.name end
@@ -87,6 +85,19 @@ local function tip_of(each)
   end
   if each.fused then text = text .. ", done on the tile of " .. each.fused.result.name end
   return text
+end
+
+-- A row's scale goes where the integers go that were made with it: of two such lines the one is enough.
+local function drop_scales(boxes)
+  for _, box in ipairs(boxes) do
+    local integers = {}
+    for from in pairs(box.reads) do integers[#integers + 1] = from.each.op.op == "quantise" and from or nil end
+    for _, from in ipairs(integers) do
+      for other in pairs(from.reads) do
+        if other.each.op.op == "row_scale" then box.reads[other] = nil end
+      end
+    end
+  end
 end
 
 -- Ranks of a group's boxes: one below what it reads; as many in a row as fit. near: tensors that lines come from.
@@ -116,6 +127,7 @@ local function rows_of(group, columns, near)
       end
     end
   end
+  drop_scales(boxes)
   local rows, count = {}, {}
   for _, box in ipairs(boxes) do
     local r = 1
@@ -259,7 +271,7 @@ function architecture.picture(entry, list, width)
       tip = ("output %s: %s [%s]"):format(tensor.member, tensor.type, table.concat(tensor.shape, " × ")) }
   end
   local y = picture:legend(6, 14, { { class = "t1", text = "product" }, { class = "t2", text = "attention" },
-    { class = "t3", text = "row operation" }, { class = "plain", text = "done on a product's tile" } }) + 6
+    { class = "t3", text = "row operation" }, { class = "plain", text = "done on that tile, too" } }) + 6
   y = chip(picture, y, inputs, width, "plain")
   local near = {}
   for _, name in ipairs(entry.graph.entry.inputs) do near[entry.graph.tensors[name]] = true end
@@ -294,17 +306,17 @@ function architecture.picture(entry, list, width)
 end
 
 architecture.columns = { { "tensor", words = true }, { "operation", words = true }, { "where", words = true },
-  { "shape", words = true }, { "bytes" }, { "Mflop" }, { "done on the tile of", words = true } }
+  { "shape", words = true }, { "type", words = true }, { "bytes" }, { "Mflop" },
+  { "done on the tile of", words = true } }
 
 --- The rows of its table: of layers that are alike, the first.
 function architecture.rows(list)
   local rows = {}
   for _, group in ipairs(architecture.groups(list)) do
     for _, each in ipairs(group.list) do
-      local bytes = 4
-      for _, size in ipairs(each.op.result.shape) do bytes = bytes * size end
       rows[#rows + 1] = { each.name, each.op.op, architecture.title(group),
-        table.concat(each.op.result.shape, " × "), numbers.whole(bytes), numbers.short(each.op.flops / 1e6),
+        table.concat(each.op.result.shape, " × "), each.op.result.type, numbers.whole(work.bytes(each.op.result)),
+        numbers.short(each.op.flops / 1e6),
         each.fused and each.fused.result.name or "" }
     end
   end

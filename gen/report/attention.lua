@@ -115,13 +115,51 @@ local function large(maps, head, width)
   return picture
 end
 
+local MOST_QUERIES, LEAST_QUERIES, MOST_ROWS = 64, 4, 6000 -- of a table; of all tables of a page
+
+-- The row of a table of a head for each of the first queries: the query, and the keys with the largest weights.
+local function looks(maps, head, most)
+  local rows = {}
+  for q = 1, math.min(#head.rows, most) do
+    local row, first, second = head.rows[q], nil, nil
+    for k, weight in ipairs(row) do
+      if weight == weight then
+        if not first or weight > row[first] then first, second = k, first
+        elseif not second or weight > row[second] then second = k end
+      end
+    end
+    local function said(k) return k and ("%s %s"):format(token(maps, k), numbers.percent(row[k])) or "" end
+    rows[q] = { token(maps, q), said(first), said(second) }
+  end
+  return rows
+end
+
+local look_columns = { { "the query", words = true }, { "looks most at", words = true }, { "then at", words = true } }
+
+-- The tables of all heads (so many), of which the page shows that of the enlarged one.
+local function tables_of(maps, count)
+  local parts = {}
+  local room = MOST_ROWS // (count * (maps.variants or 1))
+  local shown = math.min(maps.queries, math.max(LEAST_QUERIES, math.min(MOST_QUERIES, room)))
+  for _, layer in ipairs(maps.layers) do
+    for h, head in ipairs(layer.heads) do
+      local caption = ("layer %s, head %d%s"):format(layer.layer, h - 1, shown < maps.queries
+        and (": the first %d of %d queries"):format(shown, maps.queries) or "")
+      parts[#parts + 1] = ('<div class="looks" data-map="%s"%s>%s</div>'):format(head.id,
+        #parts > 0 and " hidden" or "", page.table(look_columns, looks(maps, head, shown), caption))
+    end
+  end
+  return table.concat(parts)
+end
+
 --- The part of a page for a subject that has maps.
 function attention.part(subject)
   local maps = subject.maps
   if not maps then return nil end
   local count = 0
   for _, layer in ipairs(maps.layers) do count = count + #layer.heads end
-  local side = math.floor(math.max(LEAST_SIDE, math.min(MOST_SIDE, math.sqrt(MOST_CELLS / count))))
+  local cells_each = MOST_CELLS / count / (maps.variants or 1)
+  local side = math.floor(math.max(LEAST_SIDE, math.min(MOST_SIDE, math.sqrt(cells_each))))
   local symbols, rows, first, step = {}, {}, nil, 1
   for _, layer in ipairs(maps.layers) do
     for h, head in ipairs(layer.heads) do
@@ -140,8 +178,8 @@ function attention.part(subject)
     end
   end
   local what = maps.text and ("“%s”"):format(maps.text) or "the given input"
-  local caption = ("Where heads look for %s: a row is a query, a column a key, dark a large weight, measured by the "
-    .. "largest of its head. Tap a head to enlarge it.%s"):format(what, step > 1
+  local caption = ("Where heads look for %s: a row is a query, a column a key, the fuller its colour, the larger the "
+    .. "weight, measured by the largest of its head. Tap a head to enlarge it.%s"):format(what, step > 1
       and (" A cell stands for %d × %d weights, and shows "
     .. "the largest."):format(step, step) or "")
   return '<svg class="store" width="0" height="0" aria-hidden="true">' .. table.concat(symbols) .. "</svg>"
@@ -149,7 +187,7 @@ function attention.part(subject)
       svg.escape(caption), page.table({ { "head", words = true }, { "bits a query" }, { "largest weight" },
         { "of the query", words = true }, { "at the key", words = true } }, rows))
     .. page.figure("One head enlarged", function(width) return large(maps, first, width) end,
-      '<span class="which">' .. svg.escape(first.says) .. "</span>")
+      '<span class="which">' .. svg.escape(first.says) .. "</span>", tables_of(maps, count))
 end
 
 return attention

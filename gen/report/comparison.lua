@@ -1,6 +1,7 @@
 -- comparison.lua: several subjects side by side: the numbers of each, and how they differ from the first's.
 local numbers = require("report.numbers")
 local svg = require("report.svg")
+local terminal = require("common.terminal")
 
 local comparison = {}
 
@@ -29,26 +30,33 @@ local measures = {
 
 local function is_number(value) return type(value) == "number" and value == value end
 
+-- Of a user's file: what is measured is neither negative nor without an end.
+local function is_measure(value) return is_number(value) and value >= 0 and value < 1e30 end
+
 -- What a comparison takes from an object of bench -o json; the first of the numbers must be there.
 local bench_texts = { "model", "entry", "target", "precision" }
 local bench_numbers = { "ms_median", "flops", "gflops", "roof_gflops", "ms_min", "ms_p95", "ms_p99", "roof_fraction",
   "bound_fraction", "arena_bytes", "weight_bytes", "kernels", "threads" }
 local NEEDED = 4
+local MOST_OPERATIONS, MOST_BYTES = 100, 100 -- of a profile; of a text
 
 --- A row of bench, of an object that a user's file has: what is of another type is left out; nil where it is none.
 function comparison.bench(object)
   if type(object) ~= "table" then return nil end
   local row = {}
-  for _, key in ipairs(bench_texts) do row[key] = type(object[key]) == "string" and object[key] or nil end
+  for _, key in ipairs(bench_texts) do
+    row[key] = type(object[key]) == "string" and terminal.short(object[key], MOST_BYTES) or nil
+  end
   for i, key in ipairs(bench_numbers) do
-    row[key] = is_number(object[key]) and object[key] or nil
+    row[key] = is_measure(object[key]) and object[key] or nil
     if i <= NEEDED and not row[key] then return nil end
   end
   local ops = type(object.profile) == "table" and object.profile.ops
   row.profile = { ops = {} }
   for _, op in ipairs(type(ops) == "table" and ops or {}) do
-    if type(op) == "table" and type(op.name) == "string" and is_number(op.ms) and op.ms >= 0 then
-      table.insert(row.profile.ops, { name = op.name, ms = op.ms })
+    local known = type(op) == "table" and type(op.name) == "string" and is_measure(op.ms)
+    if known and #row.profile.ops < MOST_OPERATIONS then
+      table.insert(row.profile.ops, { name = terminal.short(op.name, MOST_BYTES), ms = op.ms })
     end
   end
   return row

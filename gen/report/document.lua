@@ -5,7 +5,8 @@
 -- info,
 -- entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst, notes,
 -- files
--- { { name, bytes } }, emitted_bytes, program_bytes, commands, versions { { name, version } }, maps (attention.lua).
+-- { { name, bytes } }, emitted_bytes, program_bytes, commands, versions { { name, version } }, maps (attention.lua),
+-- quality (what quality.measure returns: outputs against f32).
 local architecture = require("report.architecture")
 local attention = require("report.attention")
 local comparison = require("report.comparison")
@@ -14,6 +15,7 @@ local masks = require("report.masks")
 local memory = require("report.memory")
 local numbers = require("report.numbers")
 local page = require("report.page")
+local precision = require("data.precision")
 local roofline = require("report.roofline")
 local svg = require("report.svg")
 local time = require("report.time")
@@ -129,20 +131,34 @@ local function architecture_part(subject)
   local html = page.figure("The graph of " .. subject.label, function(width)
     return architecture.picture(subject.state, list, width)
   end, escape(("%d operations, drawn from the graph; layers that are alike are drawn once (%d in all). %d operations "
-    .. "ride on the tile of a product and cost no pass over memory of their own. Point at a box, or tap it, for its "
+    .. "ride on the tile of another and cost no pass over memory of their own. Point at a box, or tap it, for its "
     .. "shape, bytes and flops."):format(#list, repeats, fused)),
     page.table(architecture.columns, architecture.rows(list)))
   if #shown == 0 then return html end
-  local all, emitted, seen = 0, 0, 0
+  local all, emitted, seen, at_run_time = 0, 0, 0, ""
   for _, one in ipairs(shown) do
+    if #one.at_run_time > 0 then
+      at_run_time = " What a call's own masks hide is not drawn: it differs from call to call."
+    end
     seen = seen + one.visible * one.layers
     all, emitted = all + one.queries * one.keys * one.layers, emitted + one.emitted * one.layers
   end
   return html .. page.figure("Which query sees which key", function(width) return masks.picture(shown, width) end,
     escape("Queries go down, keys across. " .. (emitted == all and seen == all and "Every query sees every key."
-      or ("%s of all scores are in blocks that are emitted, %s are seen. What is grey costs nothing; what is light is "
-        .. "computed, then masked element by element."):format(numbers.percent(emitted / all),
-          numbers.percent(seen / all)))), page.table(masks.columns, masks.rows(shown)))
+      or ("%s of all scores are in blocks that are emitted, %s are seen. What is not emitted costs nothing; what is "
+        .. "pale is computed, then masked element by element."):format(numbers.percent(emitted / all),
+          numbers.percent(seen / all))) .. at_run_time), page.table(masks.columns, masks.rows(shown)))
+end
+
+-- What the level lines of the roofline are.
+local function roof_text(timed)
+  local parts, mixed = {}, false
+  for i, roof in ipairs(roofline.roofs(timed)) do
+    for _, name in ipairs(roof.precisions) do mixed = mixed or name ~= "f32" end
+    parts[i] = ("%s GFLOP/s of %s"):format(numbers.short(roof.gflops), table.concat(roof.precisions, ", "))
+  end
+  return ("The level line%s the best rate of kernels here (%s%s)"):format(#parts > 1 and "s are" or " is",
+    table.concat(parts, "; "), mixed and "; what stays in f32 has that type's, which is lower" or "")
 end
 
 local function roofline_part(all)
@@ -159,12 +175,11 @@ local function roofline_part(all)
   local columns = roofline.columns
   if #timed > 1 then columns = { { "of", words = true }, table.unpack(columns) } end
   return page.figure("Roofline", function(width) return roofline.picture(timed, width) end,
-    escape(("Each point is an operation, all layers together; its area is its share of the time. The level line is "
-      .. "the best rate of kernels here (%s GFLOP/s), the slope what memory gives; a point above the slope has its "
-      .. "operands in a cache. %s takes most of the time, %s of it, at %s of the roof. Row operations are counted by "
-      .. "their additions, multiplications and polynomials."):format(numbers.short(first.bench.roof_gflops),
-        largest.name,
-      numbers.percent(largest.share), numbers.short(largest.gflops / first.bench.roof_gflops, 2))),
+    escape(("Each point is an operation, all layers together; its area is its share of the time. %s, the slope what "
+      .. "memory gives; a point above the slope has its operands in a cache. %s%s takes most of the time, %s of it, "
+      .. "at %s of %s roof. Row operations are counted by their additions, multiplications and polynomials."):format(
+      roof_text(timed), #timed > 1 and "Of " .. first.label .. ", " or "", largest.name, numbers.percent(largest.share),
+      numbers.short(largest.gflops / first.bench.roof_gflops, 2), #timed > 1 and "its" or "the")),
     page.table(columns, roofline.rows(timed)))
 end
 
@@ -232,8 +247,10 @@ local function percentile_figure(bench)
   end
   return page.figure("Percentiles of calls", function(width) return time.percentiles(bench, width) end,
     escape(("%d samples: half take no longer than %s, 95 of 100 no longer than %s; the longest took %s. A flat line "
-      .. "means that calls are alike; a steep end, that other work disturbed some."):format(bench.reps,
-      numbers.time(bench.ms_median), numbers.time(bench.ms_p95), numbers.time(list[#list]))),
+      .. "means that calls are alike; a steep end, that other work disturbed some.%s"):format(bench.reps,
+      numbers.time(bench.ms_median), numbers.time(bench.ms_p95), numbers.time(list[#list]),
+      list[#list] > time.MOST_OF_MEDIAN * bench.ms_median
+      and (" Above %d medians the line is cut off."):format(time.MOST_OF_MEDIAN) or "")),
     page.table({ { "of calls", words = true }, { "ms, at most" } }, rows))
 end
 
@@ -263,6 +280,18 @@ local function time_part(subject)
   return table.concat(parts, "\n")
 end
 
+local function weights_caption(spec, bytes, parameters, plain)
+  local text = ("%s packed for %s parameters"):format(numbers.bytes(bytes), numbers.whole(parameters))
+  if precision.is_plain(spec.precision) then
+    text = text .. (", which alone are %s as float32"):format(numbers.bytes(plain))
+  else
+    text = text .. (", which alone are %s in the number types of %s (%s as float32)"):format(numbers.bytes(plain),
+      precision.text(spec.precision), numbers.bytes(4 * parameters))
+  end
+  return text .. ("; the other %s are padding of panels, and constants."):format(
+    numbers.bytes(math.max(0, bytes - plain)))
+end
+
 local function memory_part(subject)
   local map = memory.map(subject.state)
   local rows, left_out = memory.rows(map)
@@ -277,21 +306,45 @@ local function memory_part(subject)
   if map.threads > 1 then text = text
     .. ("Each of %d workers has a part of its own; the first is drawn. "):format(map.threads) end
   local html = page.figure("Memory map", function(width) return memory.picture(map, width) end,
-    escape(text .. "A tensor's rectangle lies where its bytes lie, as long as it is needed; what makes the peak is "
-      .. "darker."),
+    escape(text .. "A tensor's rectangle lies where its bytes lie, as long as it is needed; what makes the peak has "
+      .. "the fuller colour."),
     page.table(memory.columns, rows, left_out > 0 and ("the first %d by offset; %d more"):format(#rows, left_out)
       or nil))
-  local weights, bytes, parameters = memory.weights(subject.state), 0, 0
+  local weights, bytes, parameters, plain = memory.weights(subject.state), 0, 0, 0
   local list = {}
   for i, row in ipairs(weights) do
-    bytes, parameters = bytes + row.bytes, parameters + row.parameters
+    bytes, parameters, plain = bytes + row.bytes, parameters + row.parameters, plain + row.plain_bytes
     list[i] = { row.name, numbers.whole(row.bytes), numbers.whole(row.parameters) }
   end
   if #weights == 0 then return html end
   return html .. page.figure("Weights by layer", function(width) return memory.weight_bars(weights, width) end,
-    escape(("%s packed for %s parameters: %s as float32 alone, the rest is padding of panels, and constants."):format(
-      numbers.bytes(bytes), numbers.whole(parameters), numbers.bytes(4 * parameters))),
+    escape(weights_caption(subject.spec, bytes, parameters, plain)),
     page.table({ { "layer", words = true }, { "packed bytes" }, { "parameters" } }, list))
+end
+
+-- The outputs of a number type against f32; of one for which that was not measured, why.
+local function quality_figure(subject)
+  if precision.is_plain(subject.spec.precision) then return "" end
+  local given = precision.text(subject.spec.precision)
+  if not subject.quality then
+    return subject.is_main and ("<p>How far the outputs are from those in f32 is not known: the weights are random, of "
+      .. "which no such number means anything. With <code>--weights</code> it is measured. The reference above rounds "
+      .. "as %s does, so that its tolerances do not have what %s loses.</p>"):format(escape(given), escape(given)) or ""
+  end
+  local outputs = subject.quality.outputs
+  local worst
+  for _, row in ipairs(outputs) do
+    if row.cosine and (not worst or row.cosine < worst.cosine) then worst = row end
+  end
+  local caption = "What the number type loses: the outputs beside those of the same model in f32, for the same inputs. "
+  if worst then
+    caption = caption .. ("The least alike is %s, with a cosine of %.6f%s%s. "):format(worst.name, worst.cosine,
+      worst.relative and " and a relative error of " .. numbers.short(worst.relative) or "", worst.top
+      and ("; %.1f%% of its rows have their largest number at the same place"):format(100 * worst.top) or "")
+  end
+  return page.figure(given .. " against f32", function(width) return exactness.quality_picture(outputs, width) end,
+    escape(caption .. "The reference above rounds as the model does, and has none of this."),
+    page.table(exactness.quality_columns, exactness.quality_rows(outputs)))
 end
 
 local function exactness_part(subject)
@@ -304,8 +357,9 @@ local function exactness_part(subject)
     if row.name:find("end to end", 1, true) and (not end_to_end
       or row.share > end_to_end.share) then end_to_end = row end
   end
-  local caption = ("%d tensors against a reference that computes in double, each from its own operands; a dash is "
-    .. "what the tensor is allowed, a dot its worst element. %d are exact. "):format(#rows, exact)
+  local caption = ("%d tensors of the graph against a reference that computes in double, each from its own operands, "
+    .. "and %d comparisons of whole calls, which are in the table. A dot is the error of the tensor's worst element, a "
+    .. "dash what that is allowed, both divided by the element's size. %d are exact. "):format(#rows, #others, exact)
   if end_to_end then
     caption = caption .. ("End to end, the outputs use at most %s of their "
       .. "tolerance."):format(numbers.short(end_to_end.share, 2))
@@ -313,12 +367,15 @@ local function exactness_part(subject)
   return page.figure("Errors beside tolerances", function(width)
     return exactness.picture({ { label = subject.label, rows = rows } }, width)
   end, escape(caption) .. (" <span class=\"soft\">%s passed, %s failed.</span>"):format(value("passed", check.passed),
-    value("failed", check.failed)), page.table(exactness.columns, exactness.table(check)))
+    value("failed", check.failed)), page.table(exactness.columns, exactness.table(check))) .. quality_figure(subject)
 end
 
 local function comparison_part(all)
   local html
-  if #all == 2 then
+  if #all == 1 then
+    local _, _, same = comparison.several(all)
+    html = page.facts(same)
+  elseif #all == 2 then
     html = page.table(comparison.pair(all))
       .. '<p class="soft">Rows in bold differ. Better and worse: by more than two per cent.</p>'
   else
@@ -329,7 +386,8 @@ local function comparison_part(all)
   if #comparison.operations(all) == 0 then return html end
   local operation_columns, operation_rows = comparison.operation_table(all)
   return html .. page.figure("Operations side by side", function(width) return comparison.bars(all, width) end,
-    "Time of a call by operation, a bar each.", page.table(operation_columns, operation_rows))
+    "Time of a call by operation, a bar each: medians of profiled calls.",
+    page.table(operation_columns, operation_rows))
 end
 
 --- The row of a check that uses most of its tolerance.
@@ -359,6 +417,7 @@ function document.html(all, title)
     end
   end
   if #all > 1 then add("comparison", "Comparison", comparison_part(all)) end
+  if #mains == 0 and #all == 1 then add("comparison", "Numbers", comparison_part(all)) end
   add("summary", "Summary", summary(all))
   add("architecture", "Architecture", each(architecture_part))
   add("roofline", "Roofline", roofline_part(all))

@@ -7,13 +7,17 @@ local exactness = {}
 local function number(value) return type(value) == "number" and value or math.huge end
 
 --- The rows of a check that are tensors of the graph, in order: { name, op, error, allowed, share, passed, max_abs,
---- rel_l2 }; then the others (end to end, shipped = trace, run again).
+--- rel_l2, relative_error and relative_allowed: both by the size of the worst element, or by what it is allowed where
+--- that is larger }; then the others (end to end, shipped = trace, run again).
 function exactness.rows(check)
   local tensors, others = {}, {}
   for _, each in ipairs(check.tensors) do
     local row = { name = each.name, op = type(each.op) == "string" and each.op or nil, allowed = number(each.allowed),
       share = number(each.share), passed = each.passed, max_abs = number(each.max_abs), rel_l2 = number(each.rel_l2) }
     row.error = number(each.share) == 0 and 0 or number(each.share) * row.allowed
+    local size = math.max(math.abs(tonumber(each.expected) or 0), row.allowed)
+    row.relative_error = row.error > 0 and row.error / size or row.error
+    row.relative_allowed = size > 0 and size < math.huge and row.allowed / size or 0
     local list = row.op and tensors or others
     list[#list + 1] = row
   end
@@ -36,7 +40,7 @@ function exactness.picture(all, width)
   for _, each in ipairs(all) do
     count = math.max(count, #each.rows)
     for _, row in ipairs(each.rows) do
-      for _, value in ipairs { row.error, row.allowed } do
+      for _, value in ipairs { row.relative_error, row.relative_allowed } do
         if row.error > 0 and value > 0 and value < math.huge then
           least, most = math.min(least, value), math.max(most, value)
         end
@@ -49,7 +53,7 @@ function exactness.picture(all, width)
   if #all == 1 then
     items[#items + 1] = { class = "k1", text = "error", shape = "circle" }
     items[#items + 1] = { class = "k2", text = "failed", shape = "diamond" }
-    items[#items + 1] = { class = "plain", text = "exact", shape = "circle" }
+    items[#items + 1] = { class = "exact", text = "exact", shape = "circle" }
   else
     for i, each in ipairs(all) do items[#items + 1] = { class = "k" .. (i - 1) % 6 + 1, text = each.label,
       shape = "circle" } end
@@ -61,7 +65,7 @@ function exactness.picture(all, width)
   local y = svg.log(least / 2, most * 2, bottom - 26, top, 6)
   picture:axis_x({ r0 = left, r1 = right, ticks = x.ticks, at = function(_, v) return x:at(v) end }, bottom,
     "tensor, in order of execution", numbers.tick)
-  picture:axis_y(y, left, "error of the worst element, and what it may be", function(v) return ("%.0e"):format(v) end,
+  picture:axis_y(y, left, "error of the worst element by its size", function(v) return ("%.0e"):format(v) end,
     right)
   picture:text(left - 7, zero + 4, "0", { anchor = "end", class = "soft", optional = true })
   picture:line(left, bottom - 18, right, bottom - 18, "dash")
@@ -70,15 +74,18 @@ function exactness.picture(all, width)
   for number_of, each in ipairs(all) do
     for i, row in ipairs(each.rows) do
       local at = x:at(i)
-      if row.allowed > 0 and row.allowed < math.huge then
-        local level = math.max(top, math.min(bottom - 20, y:at(row.allowed))) -- those of exact ones may lie far out
+      if row.relative_allowed > 0 then
+        -- Those of exact ones may lie far out.
+        local level = math.max(top, math.min(bottom - 20, y:at(row.relative_allowed)))
         picture:line(at - half, level, at + half, level, "s6")
       end
-      local tip = ("%s%s (%s): error %s, allowed %s, %s of it"):format(#all > 1 and each.label .. ": " or "", row.name,
-        row.op, numbers.short(row.error), numbers.short(row.allowed), numbers.short(row.share, 2))
-      local place = row.error > 0 and row.error < math.huge and y:at(row.error) or row.error == 0 and zero or top
+      local tip = ("%s%s (%s): error %s, allowed %s, %s of it; by the element's size %s"):format(
+        #all > 1 and each.label .. ": " or "", row.name, row.op, numbers.short(row.error), numbers.short(row.allowed),
+        numbers.short(row.share, 2), numbers.short(row.relative_error))
+      local error_at = row.relative_error
+      local place = error_at == 0 and zero or error_at < math.huge and y:at(error_at) or top
       if not row.passed then picture:diamond(at, place, 6, "k2", tip)
-      elseif row.error == 0 then picture:circle(at, place, 2.6, "plain", tip)
+      elseif row.error == 0 then picture:circle(at, place, 2.6, "exact", tip)
       else picture:circle(at, place, count > 300 and 2 or 3.2, "k" .. (#all > 1 and (number_of - 1) % 6 + 1 or 1),
         tip) end
       if row.share > worst.share then worst = { share = row.share, x = at, y = place, name = row.name } end
@@ -95,7 +102,7 @@ function exactness.picture(all, width)
 end
 
 exactness.columns = { { "tensor", words = true }, { "operation", words = true }, { "error" }, { "allowed" },
-  { "share of it" }, { "max abs" }, { "rel L2" }, { "", words = true } }
+  { "share of it" }, { "error by size" }, { "max abs" }, { "rel L2" }, { "", words = true } }
 
 --- The rows of its table.
 function exactness.table(check)
@@ -103,10 +110,69 @@ function exactness.table(check)
   for _, list in ipairs(table.pack(exactness.rows(check))) do
     for _, row in ipairs(list) do
       rows[#rows + 1] = { row.name, row.op or "", numbers.short(row.error), numbers.short(row.allowed),
-        numbers.short(row.share, 2), numbers.short(row.max_abs), numbers.short(row.rel_l2), row.passed and "ok"
-          or "FAIL",
+        numbers.short(row.share, 2), numbers.short(row.relative_error), numbers.short(row.max_abs),
+        numbers.short(row.rel_l2), row.passed and "ok" or "FAIL",
         differs = not row.passed or nil }
     end
+  end
+  return rows
+end
+
+-- What is drawn of an output against f32: how it is called, its shape and colour.
+local measures = { { "relative", "relative error: length of the difference by that of the output", "circle", "k1" },
+  { "largest", "largest difference of an element", "diamond", "k2" } }
+
+--- Draws the outputs of a number type against f32 { name, cosine, relative, top, largest } for one width: a line an
+--- output, errors across on a logarithmic scale.
+function exactness.quality_picture(outputs, width)
+  local least, most = math.huge, 0
+  for _, row in ipairs(outputs) do
+    for _, measure in ipairs(measures) do
+      local value = row[measure[1]]
+      if value and value > 0 and value < math.huge then least, most = math.min(least, value), math.max(most, value) end
+    end
+  end
+  if most == 0 then least, most = 1e-4, 1e-1 end
+  local picture, left, items = svg.picture(width, 0), width > 500 and 190 or 104, {}
+  for i, measure in ipairs(measures) do
+    items[i] = { class = measure[4], text = width > 500 and measure[2] or measure[2]:match("^[^:]*"),
+      shape = measure[3] }
+  end
+  local y = picture:legend(6, 14, items) + 8
+  local x = svg.log(10.0 ^ math.floor(math.log(least, 10) + 1e-9), 10.0 ^ math.ceil(math.log(most, 10) - 1e-9), left,
+    width - 20, width > 500 and 8 or 4)
+  local top = y
+  for _, row in ipairs(outputs) do
+    local what = row.cosine and ("cosine %.6f"):format(row.cosine) or row.top
+      and numbers.percent(row.top) .. " alike" or "no finite number"
+    picture:text(left - 8, y + 13, row.name, { anchor = "end", width = left - 12, class = "strong" })
+    picture:text(left - 8, y + 27, what, { anchor = "end", width = left - 12, class = "soft", size = 10 })
+    picture:line(left, y + 16, width - 20, y + 16, "grid")
+    for _, measure in ipairs(measures) do
+      local value = row[measure[1]]
+      if value then
+        local at = value <= 0 and left or value < math.huge and x:at(value) or width - 20
+        picture[measure[3]](picture, at, y + 16, 5, measure[4], ("%s: %s %s"):format(row.name, measure[2],
+          numbers.short(value)))
+      end
+    end
+    y = y + 34
+  end
+  picture:axis_x(x, y, "against f32", function(v) return ("%.0e"):format(v) end, top)
+  picture.height = y + 40
+  return picture
+end
+
+exactness.quality_columns = { { "output", words = true }, { "shape", words = true }, { "cosine" },
+  { "relative error" }, { "equal top-1" }, { "largest difference" } }
+
+--- The rows of its table.
+function exactness.quality_rows(outputs)
+  local rows = {}
+  for i, row in ipairs(outputs) do
+    rows[i] = { row.name, table.concat(row.shape, " × "), row.cosine and ("%.6f"):format(row.cosine) or "–",
+      row.relative and numbers.short(row.relative) or "–", row.top and ("%.1f%%"):format(100 * row.top) or "–",
+      row.largest and numbers.short(row.largest) or "–" }
   end
   return rows
 end

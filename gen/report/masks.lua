@@ -142,7 +142,7 @@ function masks.picture(list, width)
   local side = width > 500 and 190 or 140
   local columns = math.max(1, math.floor((width - 10) / (side + 24)))
   local each = side + 64
-  local picture = svg.picture(width, math.ceil(#panels / columns) * each + 26)
+  local picture, below = svg.picture(width, math.ceil(#panels / columns) * each + 26), 0
   picture:legend(6, 14, { { class = "k2 seen", text = "seen" }, { class = "t2", text = "emitted, then masked" },
     { class = "hidden", text = "not emitted" } })
   for i, panel in ipairs(panels) do
@@ -156,7 +156,9 @@ function masks.picture(list, width)
     if panel.note then
       picture:text(x, y + height + 29, panel.note, { width = side + 8, class = "soft", size = 10 })
     end
+    below = math.max(below, y + height + (panel.note and 36 or 22))
   end
+  picture.height = below
   return picture
 end
 

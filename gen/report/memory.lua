@@ -127,33 +127,36 @@ function memory.rows(map)
   return rows, #map.items - #rows
 end
 
--- What a weight is for, by its name.
+-- What a weight is for, by its name; tables: the tensors of which rows are looked up.
 local weight_kinds = { "attention", "feed-forward", "tables", "norms and biases", "other" }
 
-local function weight_kind(name, tensor)
+local function weight_kind(name, tensor, tables)
   if #tensor.shape < 2 then return 4 end
+  if tables[tensor] or name:find("position", 1, true) then return 3 end
   if name:find("attn", 1, true) then return 1 end
   if name:find(".ff.", 1, true) then return 2 end
-  if name:find("embedding", 1, true) or name:find("position", 1, true) then return 3 end
   return 5
 end
 
---- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, kinds } }, in order.
+--- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, plain_bytes = those of the
+--- parameters alone, each in its number type, kinds } }, in order.
 function memory.weights(entry)
-  local rows, at = {}, {}
+  local rows, at, tables = {}, {}, {}
+  for _, op in ipairs(entry.graph.entry.ops) do if op.operands.table then tables[op.operands.table] = true end end
   for _, name in ipairs(entry.graph.weights) do
     local tensor = entry.graph.tensors[name]
     local stack, layer = name:match("^(.-)l(%d+)%.")
     local key = layer and stack .. "layer " .. layer or name:match("^output") and "output" or "input"
     local row = at[key]
     if not row then
-      row = { name = key, bytes = 0, parameters = 0, kinds = {} }
+      row = { name = key, bytes = 0, parameters = 0, plain_bytes = 0, kinds = {} }
       at[key], rows[#rows + 1] = row, row
     end
     local bytes = types.line_bytes(arena.packed_bytes(tensor, entry.plan.layouts[name]))
     local count = 1
     for _, size in ipairs(tensor.shape) do count = count * size end
-    local kind = weight_kind(name, tensor)
+    local kind = weight_kind(name, tensor, tables)
+    if tensor.kind == "weight" then row.plain_bytes = row.plain_bytes + types.bytes(count, tensor.type) end
     row.bytes, row.parameters = row.bytes + bytes, row.parameters + (tensor.kind == "weight" and count or 0)
     row.kinds[kind] = (row.kinds[kind] or 0) + bytes
   end

@@ -19,7 +19,7 @@ end
 
 --- A number on an axis: no more digits than it needs.
 function numbers.tick(x)
-  if math.abs(x) >= 1e4 then return numbers.whole(math.floor(x + 0.5)) end
+  if math.abs(x) >= 1e3 then return numbers.whole(math.floor(x + 0.5)) end
   return ("%.4g"):format(x)
 end
 

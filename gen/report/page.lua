@@ -31,7 +31,8 @@ figure{margin:1.2rem 0 1.6rem;break-inside:avoid}
 figcaption{font-size:.94rem;margin-top:.35rem;max-width:46rem}
 svg{display:block;max-width:100%;height:auto;font:11px system-ui,"DejaVu Sans",Verdana,sans-serif}
 .narrow{display:none}
-@media screen and (max-width:719px){.wide{display:none}.narrow{display:block}main,header,footer{padding:0 16px}}
+@media screen and (max-width:719px){.wide{display:none}.narrow{display:block}main,header,footer{padding:0 16px}
+th{overflow-wrap:anywhere}th,td{padding-right:.4rem}table{font-size:.8rem}}
 .tip{min-height:1.5em;font-size:.88rem;color:var(--soft);overflow-wrap:anywhere}
 details{margin:.4rem 0;font-size:.9rem}
 summary{cursor:pointer;color:var(--link)}
@@ -51,15 +52,18 @@ svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoi
 .edge{stroke:var(--soft);stroke-width:1.3;fill:none}.roof{stroke:var(--ink);stroke-width:1.8;fill:none}
 .dash{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}
 .lead{stroke:var(--soft);stroke-width:.6}.frame{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
-.peak{fill-opacity:.45;stroke-width:1.8}
 .plain{fill:var(--panel);stroke:var(--line)}.hidden{fill:var(--panel);stroke:var(--line);stroke-width:.7}
+.exact{fill:var(--paper);stroke:var(--soft);stroke-width:1}
 .wait{fill:var(--paper);stroke:var(--soft);stroke-width:.8;stroke-dasharray:2 2}
 .mark{stroke:var(--ink);stroke-width:1.6;fill:none}
 KINDS
+.peak{fill-opacity:.5;stroke-width:1.8}
 [tabindex]:focus{outline:none}svg [tabindex]:focus{stroke:var(--ink);stroke-width:2.2}
 svg [tabindex]{cursor:pointer}
 .store{position:absolute}
-@media print{body{font-size:11pt}.tip,nav{display:none}main,header,footer{max-width:none;padding:0}a{color:inherit}}
+@media print{body{font-size:11pt}.tip,nav{display:none}h2,h3{break-after:avoid}
+figure{break-inside:auto}svg,figcaption,tr{break-inside:avoid}svg,caption,thead{break-after:avoid}
+main,header,footer{max-width:none;padding:0}a{color:inherit}}
 ]]
 
 -- Shows what an element says of itself below its figure, and opens tables where the page is printed.
@@ -69,6 +73,7 @@ var t=m.querySelector('title'),o=m.closest('figure').querySelector('.tip');if(t&
 function enlarge(e){var g=e.target.closest&&e.target.closest('.map');if(!g)return;
 var s=g.closest('figure').nextElementSibling;
 s.querySelectorAll('.large').forEach(function(u){u.setAttribute('href','#'+g.dataset.map)});
+s.querySelectorAll('.looks').forEach(function(l){l.hidden=l.dataset.map!==g.dataset.map});
 s.querySelectorAll('.which').forEach(function(w){w.textContent=g.querySelector('title').textContent})}
 ['mouseover','focusin','click'].forEach(function(n){document.addEventListener(n,tell)});
 ['click','focusin'].forEach(function(n){document.addEventListener(n,enlarge)});

@@ -32,15 +32,51 @@ function roofline.points(subject)
   return points
 end
 
-local function extent(all, roof)
-  local least_x, most_x, least_y = math.huge, 0, roof
+-- Least and largest flops a byte, and GFLOP/s, of a picture in which all points lie.
+local function extent(all, least_roof, most_roof)
+  local least_x, most_x, least_y, most_y = math.huge, 0, least_roof, most_roof
   for _, subject in ipairs(all) do
     for _, point in ipairs(subject.points) do
       least_x, most_x = math.min(least_x, point.intensity), math.max(most_x, point.intensity)
-      least_y = math.min(least_y, point.gflops)
+      least_y, most_y = math.min(least_y, point.gflops), math.max(most_y, point.gflops)
     end
   end
-  return math.max(1e-3, least_x / 1.7), most_x * 1.9, math.max(1e-3, least_y / 1.8)
+  return least_x / 1.7, most_x * 1.9, least_y / 1.8, most_y * 1.6
+end
+
+-- Two roofs that are as good as one: nobody can tell their lines apart.
+local function alike(a, b) return math.abs(a / b - 1) < 0.08 end
+
+--- The roofs of subjects, the highest first: { gflops, peak (0: not known), precisions }. A number type has a roof of
+--- its own; that of several subjects of a type is the best that was measured.
+function roofline.roofs(all)
+  local list, of = {}, {}
+  for _, subject in ipairs(all) do
+    local bench = subject.bench
+    local precision = bench.precision or "f32"
+    local roof = of[precision]
+    if not roof then
+      roof = { gflops = 0, peak = 0, precisions = { precision } }
+      of[precision], list[#list + 1] = roof, roof
+    end
+    roof.gflops = math.max(roof.gflops, bench.roof_gflops)
+    roof.peak = math.max(roof.peak, bench.peak_gflops or 0)
+  end
+  table.sort(list, function(a, b)
+    if a.gflops ~= b.gflops then return a.gflops > b.gflops end
+    return a.precisions[1] < b.precisions[1]
+  end)
+  local merged = {}
+  for _, roof in ipairs(list) do
+    local last = merged[#merged]
+    if last and alike(last.gflops, roof.gflops) then
+      table.insert(last.precisions, roof.precisions[1])
+      last.peak = math.max(last.peak, roof.peak)
+    else
+      merged[#merged + 1] = roof
+    end
+  end
+  return merged
 end
 
 -- The points of a subject, the largest first, so that the small lie on top; labels where there is room.
@@ -63,17 +99,14 @@ local MOST_LABELS = 9
 --- Draws subjects { label, points, bench } for one width.
 function roofline.picture(all, width)
   local height = width > 500 and 400 or 360
-  local bench = all[1].bench
-  local roof, peak = 0, 0
-  for _, subject in ipairs(all) do
-    roof = math.max(roof, subject.bench.roof_gflops)
-    peak = math.max(peak, subject.bench.peak_gflops or 0)
-  end
+  local bench, roofs = all[1].bench, roofline.roofs(all)
+  local roof, peak = roofs[1].gflops, 0
+  for _, each in ipairs(roofs) do peak = math.max(peak, each.peak) end
   local memory = bench.profile.memory_gb_per_s
-  local x0, x1, y0 = extent(all, roof)
+  local x0, x1, y0, y1 = extent(all, roofs[#roofs].gflops, math.max(roof, peak))
   local picture = svg.picture(width, height)
   local left, right, bottom, top = 46, width - 14, height - 46, 74
-  local x, y = svg.log(x0, x1, left, right, width > 500 and 6 or 4), svg.log(y0, math.max(roof, peak) * 1.6, bottom,
+  local x, y = svg.log(x0, x1, left, right, width > 500 and 6 or 4), svg.log(y0, y1, bottom,
     top)
   local items = {}
   for _, kind in ipairs(work.kinds) do
@@ -94,7 +127,11 @@ function roofline.picture(all, width)
     or "flops for each byte moved", numbers.tick, top)
   picture:axis_y(y, left, "GFLOP/s", numbers.tick, right)
   local knee = memory and roof / memory or x0
-  picture:line(math.max(left, x:at(math.max(x0, math.min(x1, knee)))), y:at(roof), right, y:at(roof), "roof")
+  for _, each in ipairs(roofs) do
+    local from = memory and each.gflops / memory or x0
+    picture:line(math.max(left, x:at(math.max(x0, math.min(x1, from)))), y:at(each.gflops), right, y:at(each.gflops),
+      "roof")
+  end
   if memory and x0 < knee then
     local from = math.max(x0, y0 / memory)
     local upto = math.min(knee, x1)
@@ -102,7 +139,7 @@ function roofline.picture(all, width)
     local at = math.sqrt(from * upto)
     picture:label(x:at(at), y:at(at * memory), 4, ("memory %s GB/s"):format(numbers.short(memory)), { class = "soft" })
   end
-  local level = ("kernels %s GFLOP/s%s"):format(numbers.short(roof),
+  local level = ("%s kernels %s GFLOP/s%s"):format(table.concat(roofs[1].precisions, ", "), numbers.short(roof),
     peak > 0 and (", multipliers %s"):format(numbers.short(peak)) or "")
   picture:text(left + 6, y:at(math.max(roof, peak)) - 6, level, { class = "soft halo", optional = true })
   if peak > 0 then picture:line(left, y:at(peak), right, y:at(peak), "dash") end
@@ -114,6 +151,10 @@ function roofline.picture(all, width)
     for _, point in ipairs(draw_points(picture, subject, x, y, colour_of(i), #all > 1)) do
       if i == 1 then labelled[#labelled + 1] = point end
     end
+  end
+  for i = 2, #roofs do
+    picture:label(left + 4, y:at(roofs[i].gflops), 0, ("%s kernels %s GFLOP/s"):format(
+      table.concat(roofs[i].precisions, ", "), numbers.short(roofs[i].gflops)), { class = "soft" })
   end
   for rank = 1, math.min(#labelled, MOST_LABELS) do
     local point = labelled[rank]

@@ -130,6 +130,9 @@ function time.strip(section, width)
   return picture
 end
 
+--- So many medians up goes the picture of percentiles: a call that took longer is drawn there.
+time.MOST_OF_MEDIAN = 3
+
 --- The spread of calls: percentiles across, ms up.
 function time.percentiles(bench, width)
   local list = bench.ms_percentiles
@@ -137,7 +140,7 @@ function time.percentiles(bench, width)
   local picture = svg.picture(width, height)
   local left, right, bottom, top = 52, width - 16, height - 44, 30
   local most, least = list[#list], list[1]
-  local cut = math.min(most, bench.ms_median * 3)
+  local cut = math.min(most, bench.ms_median * time.MOST_OF_MEDIAN)
   local x = svg.linear(0, 100, left, right, 5)
   local y = svg.linear(math.max(0, least * 0.9), cut * 1.08, bottom, top, 5)
   picture:axis_x(x, bottom, "per cent of calls that take no longer", numbers.tick, top)

@@ -3,6 +3,7 @@
 local all_regions = require("passes.plan.regions")
 local ops = require("data.ops")
 local schedule = require("passes.schedule")
+local types = require("data.types")
 
 local work = {}
 
@@ -11,6 +12,7 @@ local work = {}
 -- whose elements count instead.
 local arithmetic = {
   softmax = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 }, normalise = { 3 }, rotate = { 3 },
+  round = { 2 }, round_weights = { 2 }, row_scale = { 2, of = "x" }, quantise = { 3 }, dequantise = { 3 },
   pool = { 1, of = "x" }, argmax = { 1, of = "x" }, top_k = { 1, of = "x" }, embed = { 0 }, swap = { 0 },
 }
 local functions = { relu = 1, gelu = 22, gelu_tanh = 24, quick_gelu = 16, silu = 16, sigmoid = 15, tanh = 16 }
@@ -21,10 +23,14 @@ local function elements(tensor)
   return n
 end
 
-local function arithmetic_of(op)
+--- Bytes of a tensor's elements, as its number type has them.
+function work.bytes(tensor) return types.bytes(elements(tensor), tensor.type) end
+
+-- emitted: the part of the result that is computed at all.
+local function arithmetic_of(op, emitted)
   if op.flops > 0 then return op.flops end
   local rule = arithmetic[op.op] or { functions[op.attributes["function"]] or 1 }
-  return rule[1] * elements(op.operands[rule.of] or op.result)
+  return rule[1] * elements(op.operands[rule.of] or op.result) * emitted
 end
 
 --- "product", "attention" or "row operation".
@@ -65,10 +71,22 @@ local function emitted_parts(entry)
   return part_of_tensor
 end
 
--- The bytes that an operation and those done on its tile must move: each tensor that they read once, and what the last
--- of them makes. A table of which rows are looked up is as long as its result.
-local function add_bytes(list, entry)
-  local parts, groups = emitted_parts(entry), {}
+-- The bytes that an operation and those done on its tile must move: each tensor that they read once, and what they
+-- make for others. A table of which rows are looked up is as long as its result.
+local function add_bytes(list, parts)
+  local groups, readers = {}, {}
+  for _, each in ipairs(list) do
+    for _, tensor in pairs(each.op.operands) do
+      readers[tensor] = readers[tensor] or {}
+      table.insert(readers[tensor], each.fused or each.op)
+    end
+  end
+  -- Whether a tensor that a group makes leaves its tile: the last does, and what others read or the caller gets.
+  local function leaves(group, tensor)
+    if tensor == group.last or tensor.kind ~= "scratch" then return true end
+    for _, reader in ipairs(readers[tensor] or {}) do if reader ~= group.of.op then return true end end
+    return false
+  end
   for _, each in ipairs(list) do
     local group = each.fused and groups[each.fused] or { of = each, reads = {}, made = {} }
     groups[each.op] = group
@@ -76,15 +94,19 @@ local function add_bytes(list, entry)
     group.made[each.op.result] = true
     group.last = each.op.result
     for name, tensor in pairs(each.op.operands) do
-      group.reads[tensor] = (each.op.op == "embed" and name == "table") and elements(each.op.result) or elements(tensor)
+      local looked_up = each.op.op == "embed" and name == "table"
+      group.reads[tensor] = looked_up and types.bytes(elements(each.op.result), tensor.type) or work.bytes(tensor)
     end
   end
   for _, group in ipairs(groups) do
-    local sum = elements(group.last) * (parts[group.last] or 1)
-    for tensor, count in pairs(group.reads) do
-      if not group.made[tensor] then sum = sum + count * (parts[tensor] or 1) end
+    local sum = 0
+    for tensor in pairs(group.made) do
+      if leaves(group, tensor) then sum = sum + work.bytes(tensor) * (parts[tensor] or 1) end
     end
-    group.of.bytes = math.floor(4 * sum)
+    for tensor, bytes in pairs(group.reads) do
+      if not group.made[tensor] then sum = sum + bytes * (parts[tensor] or 1) end
+    end
+    group.of.bytes = math.floor(sum)
   end
 end
 
@@ -117,21 +139,36 @@ end
 --- What an operation does, whatever its layer: "attn.q" of "l0.attn.q".
 function work.role(name) return (name:gsub("l%d+%.", "", 1)) end
 
+-- Of each operation that is done on the tile, or behind the rows, of another: that other one.
+local function fused_of(entry)
+  local fused, makes = {}, {}
+  for _, op in ipairs(entry.graph.entry.ops) do makes[op.result] = op end
+  for region in all_regions(entry.plan.segments) do
+    if region.round then fused[region.round] = region.context end
+    for _, fusion in ipairs(region.fusions or {}) do
+      for _, op in ipairs(fusion.epilogue) do fused[op] = fusion.leading end
+      if fusion.round then fused[fusion.round] = fusion.leading end
+      if fusion.quantise then
+        fused[fusion.quantise] = fusion.leading
+        fused[makes[fusion.quantise.operands.scale]] = fusion.leading
+      end
+    end
+  end
+  return fused
+end
+
 --- The operations of an entry in order: { op, name, role, kind, section, arithmetic, bytes, parts, fused = whether it
 -- is
 --- done on another's tile }.
 function work.of(entry)
-  local list, fused = {}, {}
-  for region in all_regions(entry.plan.segments) do
-    for _, fusion in ipairs(region.fusions or {}) do
-      for _, op in ipairs(fusion.epilogue) do fused[op] = fusion.leading end
-    end
-  end
+  local list, fused = {}, fused_of(entry)
+  local parts = emitted_parts(entry)
   for i, op in ipairs(entry.graph.entry.ops) do
     list[i] = { op = op, name = op.result.name, role = work.role(op.result.name), kind = work.kind(op),
-      section = op.section, arithmetic = arithmetic_of(op), bytes = 0, parts = {}, fused = fused[op] }
+      section = op.section, arithmetic = arithmetic_of(op, parts[op.result] or 1), bytes = 0, parts = {},
+      fused = fused[op] }
   end
-  add_bytes(list, entry)
+  add_bytes(list, parts)
   add_parts(list, entry)
   return list
 end

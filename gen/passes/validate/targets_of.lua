@@ -17,9 +17,9 @@ end
 -- A list, or nil after a fault, which is said.
 local function read_list(say, field, list)
   local count, seen, first = 0, {}, nil
+  for _ in pairs(list) do count = count + 1 end
   for place in pairs(list) do
-    count = count + 1
-    if math.type(place) ~= "integer" then
+    if math.type(place) ~= "integer" or place < 1 or place > count then
       return say(field.key, "a list has names of targets alone: { \"avx512\", \"avx2\" }")
     end
   end
@@ -42,7 +42,8 @@ local function read_list(say, field, list)
   return seen
 end
 
---- The names of a description's targets, those that ask most of a machine first; the machine's own after a fault. host: what "host" means; field: of the table of keys.
+--- The names of a description's targets, those that ask most of a machine first; the machine's own after a fault. host:
+--- what "host" means; field: of the table of keys.
 return function(say, field, value, host)
   if value == nil then value = field.default end
   local list = words_of(value)

@@ -82,6 +82,37 @@ describe("work", function()
   end)
 end)
 
+describe("work of another number type", function()
+  local function find(all, name) for _, each in ipairs(all) do if each.name == name then return each end end end
+
+  it("has the bytes of that type, and what is rounded on a tile with its product", function()
+    local halves = work.of(helper.tiny { layers = 1, seq = 32, d_model = 32, target = "avx512bf16",
+      precision = "bf16" })
+    local q = find(halves, "l0.attn.q")
+    assert.equal(2 * (32 * 32 + 32 * 32) + 4 * 32 + 2 * 32 * 32, q.bytes) -- x, weight, bias, the rounded result
+    assert.equal(q.op, find(halves, "l0.attn.q.bf16").fused)
+    local integers = work.of(helper.tiny { layers = 1, seq = 32, d_model = 32, target = "avx512", precision = "int8" })
+    local norm = find(integers, "l0.norm1")
+    assert.equal(norm.op, find(integers, "l0.norm1.int8").fused)
+    assert.equal(norm.op, find(integers, "l0.norm1.scale").fused)
+    -- x, gain, shift; the result, which is added later; its scales and integers.
+    assert.equal(4 * (32 * 32 + 2 * 32 + 32 * 32 + 32) + 32 * 32, norm.bytes)
+    assert.is_true(find(integers, "in.hidden.scale").arithmetic >= 32 * 32)
+    for _, each in ipairs { halves, integers } do
+      for _, one in ipairs(each) do assert.equal(one.fused == nil, one.bytes > 0, one.name) end
+    end
+  end)
+
+  it("counts of a mask's scores those that are emitted", function()
+    local own = helper.tiny { layers = 1, seq = 512, mask = "window", window = { 8, 8 } }
+    local softmax = find(work.of(own), "l0.attn.weights")
+    local heads = softmax.op.result.shape[2]
+    local one = masks.of(own)[1]
+    assert.is_true(one.emitted < 0.3 * 512 * 512)
+    assert.near(15 * heads * one.emitted, softmax.arithmetic, 1)
+  end)
+end)
+
 describe("the architecture", function()
   it("draws layers that are alike once", function()
     local groups = architecture.groups(list)
@@ -233,6 +264,23 @@ describe("times", function()
     end)
   end)
 
+  it("have a roof for each number type, and no point above the picture", function()
+    local quick = bench_of(list)
+    quick.precision, quick.roof_gflops, quick.peak_gflops = "int8", 400, nil
+    local points = roofline.points(subject)
+    points[1].gflops = 5000
+    local all = { { label = "a", points = points, bench = bench }, { label = "b", points = points, bench = quick },
+      { label = "c", points = points, bench = bench } }
+    local roofs = roofline.roofs(all)
+    assert.same({ { 400, "int8" }, { 100, "f32" } }, { { roofs[1].gflops, roofs[1].precisions[1] },
+      { roofs[2].gflops, roofs[2].precisions[1] } })
+    both(function(width)
+      local picture = roofline.picture(all, width)
+      for cy in table.concat(picture.parts):gmatch(' cy="([^"]+)"') do assert.is_true(tonumber(cy) > 0) end
+      return picture
+    end)
+  end)
+
   it("of several subjects stand side by side, with their ratio where there are two", function()
     local slower = bench_of(list)
     slower.ms_median = 2 * bench.ms_median
@@ -289,6 +337,25 @@ describe("exactness", function()
     assert.near(5e-7, rows[1].error, 1e-12)
     assert.equal("c", exactness.worst(check).name)
     both(function(width) return exactness.picture({ { label = "x", rows = rows } }, width) end)
-    assert.equal("FAIL", exactness.table(check)[3][8])
+    assert.equal("FAIL", exactness.table(check)[3][9])
+  end)
+
+  it("divides an error by the element's size, or by what it is allowed where that is larger", function()
+    local rows = exactness.rows { tensors = {
+      { name = "a", op = "softmax", expected = 1e-36, allowed = 1e-42, share = 0.5, passed = true },
+      { name = "b", op = "add", expected = 0, allowed = 1e-9, share = 0.5, passed = true } } }
+    assert.near(5e-7, rows[1].relative_error, 1e-12)
+    assert.near(1e-6, rows[1].relative_allowed, 1e-12)
+    assert.near(0.5, rows[2].relative_error, 1e-12)
+    assert.equal(1, rows[2].relative_allowed)
+  end)
+
+  it("of a number type has a line an output, also where a number is none", function()
+    local outputs = { { name = "logits", shape = { 1, 3 }, cosine = 0.99, relative = 0.01, largest = 0.2, top = 1 },
+      { name = "labels", shape = { 1 }, top = 0.5 },
+      { name = "states", shape = { 2 }, cosine = 1, relative = 0, largest = math.huge } }
+    both(function(width) return exactness.quality_picture(outputs, width) end)
+    both(function(width) return exactness.quality_picture({ outputs[2] }, width) end)
+    assert.same({ "labels", "1", "–", "–", "50.0%", "–" }, exactness.quality_rows(outputs)[2])
   end)
 end)

@@ -44,9 +44,10 @@ function tap(view) {
   const head = [...view.document.querySelectorAll('.map')].filter(e => e.getBoundingClientRect().width > 0).pop();
   if (head) head.dispatchEvent(new view.MouseEvent('click', { bubbles: true }));
   const large = view.document.querySelector('.large');
+  const looks = [...view.document.querySelectorAll('.looks')].filter(e => !e.hidden);
   return { tip: box ? box.closest('figure').querySelector('.tip').textContent : null,
     title: box ? box.querySelector('title').textContent : null,
-    head: head ? head.dataset.map : null, large: large ? large.getAttribute('href') : null };
+    head: head ? head.dataset.map : null, looks: looks.map(e => e.dataset.map).join(' '), large: large ? large.getAttribute('href') : null };
 }
 
 function values(view) {

@@ -55,7 +55,7 @@ local function open_all()
   make("window", "window.lua")
   make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
     "eps=1e-06") -- a folder with a long name
-  make("evil", EVIL, "seq=8", "--text=" .. EVIL, "--attention=png")
+  make("evil", EVIL, "seq=8", "precision=int8", "--text=" .. EVIL, "--attention=png")
   runs { "sh", "-c", "cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json" }
   make("files", "old.json", "new.json")
   local parts = {}
@@ -119,7 +119,7 @@ describe("a report", function()
     for name in pairs(pages) do
       for _, figure in ipairs(found[name][1280].figures) do
         assert.is_true(figure.caption > 20, figure.title)
-        assert.is_true(figure.table or figure.title == "One head enlarged", figure.title)
+        assert.is_true(figure.table, figure.title)
       end
     end
   end)
@@ -152,6 +152,22 @@ describe("a report", function()
     end
     local taps = found.evil[390].taps
     assert.equal("#" .. taps.head, taps.large)
+    assert.equal(taps.head, taps.looks)
+  end)
+
+  it("has what a number type loses, as quality prints it", function()
+    local titles = {}
+    for _, figure in ipairs(found.evil[1280].figures) do titles[figure.title] = true end
+    assert.is_true(titles["int8 against f32"])
+    local words = report(EVIL, "seq=8", "precision=int8", "--text=" .. EVIL)
+    words[6] = "quality"
+    local code, output, errors = try(words) -- which also says that it cuts the text
+    assert.equal(0, code, errors)
+    local row = output:match("\n(| [^\n:]+ | %d[^\n]*)\n")
+    local name, shape, cosine = row:match("^| (%S+) | (%S+) | (%S+) |")
+    assert.truthy(pages.evil:find(('<td class="words">%s</td><td class="words">%s</td><td>%s</td>'):format(name,
+      shape:gsub("x", " × "), cosine):gsub("%%", ""), 1, true), row)
+    assert.is_nil(pages.speaker:find("against f32", 1, true))
   end)
 
   it("takes no markup of a user", function()
@@ -174,7 +190,7 @@ describe("a report", function()
 
   it("writes maps of attention as PNG files, a weight a square of pixels", function()
     local list = runs { "sh", "-c", "ls png" }
-    local info = printed("script*.variants/seq=8-*", "info.json")
+    local info = printed("script*.variants/precision=int8,seq=8-*", "info.json")
     local count = 0
     for name in list:gmatch("[^\n]+") do
       count = count + 1
@@ -208,6 +224,34 @@ describe("the command", function()
     refused(2, "%-%-text and %-%-input exclude each other", "window.lua", "--text=x", "--input=a=b")
     refused(2, "9 variants, but a report has room for 8", "window.lua", "seq=1,2,3,4,5,6,7,8,9")
     refused(2, "%-o: an empty name", "window.lua", "-o", "")
+    refused(2, "%-o: window%.lua is there and is no HTML page", "window.lua", "-o", "window.lua")
+    assert.equal(WINDOW, helper.read(folder .. "/window.lua"))
+    refused(2, "%-o: no%.json is there", "no.json", "-o", "no.json")
+    refused(4, "cannot write page: it is a directory", "window.lua", "-o", "page")
+    refused(4, "cannot write newly/: it is a folder", "window.lua", "-o", "newly/")
+    refused(4, "cannot write no%.json/x%.html: no%.json is no folder", "window.lua", "-o", "no.json/x.html")
+  end)
+
+  it("refuses files of bench with what no page has room for, or without an object", function()
+    local row = '{"ms_median":1,"flops":2,"gflops":3,"roof_gflops":4,"profile":{"ops":[{"name":"%s","ms":1}]}}\n'
+    local function write(name, text) helper.write(folder .. "/" .. name, text) end
+    write("none.json", "[]")
+    write("empty.json", "")
+    write("many.json", row:rep(65))
+    write("endless.json", (row:gsub(":1,", ":1e999,")))
+    write("minus.json", (row:gsub(":1,", ":-1,")))
+    write("deep.json", ("["):rep(1000))
+    write("long.json", row:format(("n"):rep(100000)):rep(3))
+    refused(3, "none%.json: has no object", "none.json")
+    refused(3, "empty%.json: has no object", "empty.json")
+    refused(3, "many%.json: 65 objects, but a report has room for 64", "many.json")
+    refused(3, "endless%.json: object 1 is not what bench", "endless.json")
+    refused(3, "minus%.json: object 1 is not what bench", "minus.json")
+    refused(3, "deep%.json: byte 65: nests deeper", "deep.json")
+    local output = runs(report("long.json", "long.json", "-o", "page/li\nne.html"))
+    assert.matches("^page/li%?ne%.html: long 1 1%.00 ms\n.*: long 3 %(2%) 1%.00 ms\n$", output)
+    local text = helper.read(folder .. "/page/li\nne.html")
+    assert.is_true(#text < 1e5)
   end)
 
   it("writes a page that says so where a tensor differs from the reference, and ends with 1", function()

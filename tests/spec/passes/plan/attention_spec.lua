@@ -8,7 +8,7 @@ local function region(queries, keys, mask, parameters)
   local p = {}
   for name, value in pairs(targets.by_name.avx512.rule) do p[name] = value end
   for name, value in pairs(parameters or {}) do p[name] = value end
-  local scores = { result = { shape = { 1, 1, queries, keys } },
+  local scores = { result = { shape = { 1, 1, queries, keys } }, operands = { q = { type = "f32" } },
     attributes = { heads = 1, causal = mask.causal or false, left = mask.left or -1, right = mask.right or -1,
       prefix = mask.prefix, offset = mask.offset, extra = mask.extra } }
   return attention.blocks(scores, p, mask.in_chunks), p

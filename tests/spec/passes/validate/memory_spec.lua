@@ -131,7 +131,8 @@ end)
 
 describe("an override", function()
   local function overridden(text, overrides)
-    local state = { root = helper.root, file = helper.file(text), overrides = overrides }
+    local state = { root = helper.root, file = helper.file(text), overrides = overrides,
+      host = function() return "avx2" end }
     local fault = helper.fault(function()
       require("passes.describe").run(state)
       require("passes.validate").run(state)
