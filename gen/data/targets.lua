@@ -125,9 +125,8 @@ local avx2 = {
 }
 
 targets.list = {
-  extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads", only_for = { "bf16",
-    "int8" },
-    cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } }),
+  extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
+    only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } }),
   extended(avx512, { name = "avx512vnni", int8 = "quads", only_for = { "int8" }, cflags = "-mavx512vnni",
     needs = { "avx512_vnni" } }),
   avx512,
