@@ -12,7 +12,7 @@
 --   product    rows times a packed weight; packed: the name of an operand that is packed in panels, too
 --   epilogue   may be part of an epilogue: done on another op's tile while it is hot; takes_epilogue: may have an
 --              epilogue
---   ends_epilogue  may be the last of an epilogue, also where its operand is wanted, too
+--   ends_epilogue  may be the last of an epilogue, also where its operand is wanted, too, or has another type
 --   in_place   may write over what it reads
 --   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
 --              result (check_mask.c): one of ops.roles
@@ -73,8 +73,8 @@ ops.table = {
     equation = "x · Wᵀ + b",
   },
   round = {
-    class = { region = "rows", ends_epilogue = true },
-    operands = { "x" }, attributes = {}, shape = same, type = "bf16",
+    class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true },
+    operands = { "x" }, attributes = {}, shape = same,
     equation = "x to the nearest bf16, to the even one of two",
   },
   round_weights = {

@@ -476,6 +476,8 @@ steps.elementwise = {
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
   -- the last of a map whose tile is bf16
   round = { operands = {}, cost = each(8), code = "const uint16_t rounded = attn2c_to_bf16(v);", equation = "bf16(v)" },
+  round_floats = { operands = {}, cost = each(8), code = "v = attn2c_from_bf16(attn2c_to_bf16(v));",
+    equation = "bf16(v)" }, -- of a map whose tile is f32
   weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
     equation = "${factor} v, 0 where -inf" },
   weigh_relu = { operands = {}, cost = each(4), code = "v = attn2c_relu(v * ${factor});",

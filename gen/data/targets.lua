@@ -1,6 +1,7 @@
 -- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
 -- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), how it
 -- multiplies bf16 and int8 (kernels/forms.lua), and the rule that chooses tile parameters where nothing was measured.
+-- bf16_rows: how rows are stored that a product of bf16 reads: as f32 where each strip would widen them anew.
 -- only_for: number types without which `target = "host"` passes the target over, as it is then no faster.
 --
 -- kernels         who makes a product's kernel: "c": attn2c (kernels/); "libxsmm": that library, at run time
@@ -75,7 +76,7 @@ end
 
 local avx512 = {
   name = "avx512", machine = "x86_64", has_libxsmm = true,
-  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", int8 = "signs",
+  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
@@ -101,7 +102,7 @@ local avx512 = {
 
 local avx2 = {
   name = "avx2", machine = "x86_64", has_libxsmm = true,
-  vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", int8 = "signs",
+  vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
   cflags = "-mavx2 -mfma",
   needs = { "avx2", "fma" },
   rule = rule { pad = 8 },
@@ -124,8 +125,8 @@ local avx2 = {
 }
 
 targets.list = {
-  extended(avx512, { name = "avx512bf16", bf16 = "pairs", int8 = "quads", only_for = { "bf16", "int8" },
-    cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } }),
+  extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
+    only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } }),
   extended(avx512, { name = "avx512vnni", int8 = "quads", only_for = { "int8" }, cflags = "-mavx512vnni",
     needs = { "avx512_vnni" } }),
   avx512,
@@ -134,13 +135,13 @@ targets.list = {
   avx2,
   {
     name = "x86_64", machine = "x86_64", has_libxsmm = true,
-    vector = 4, registers = 16, has_fma = false, cut_registers = 1, bf16 = "halves", int8 = "halves",
+    vector = 4, registers = 16, has_fma = false, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "halves",
     cflags = "", needs = {},
     rule = rule { panel = 32, pad = 4 },
   },
   {
     name = "aarch64", machine = "aarch64",
-    vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves",
+    vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32",
     int8 = "products",
     -- gcc 12 orders loads before it gives out registers: a strip of 24 sums then has some in memory.
     cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
@@ -148,6 +149,7 @@ targets.list = {
   },
   {
     name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves",
+    bf16_rows = "f32",
     int8 = "products",
     cflags = "", needs = {},
     rule = rule { panel = 16, pad = 4 },

@@ -22,9 +22,10 @@ types.bf16_product = { a = "bf16", b = "bf16", sum = "f32", c = "f32" }
 types.bf16_floats_product = { a = "bf16", b = "f32", sum = "f32", c = "f32" } -- B: floats that are bf16
 types.int8_product = { a = "i8", b = "i8", sum = "i32", c = "i32" }
 
---- Of a product whose weights have a type.
-function types.product(type)
-  return type == "f32" and types.f32_product or type == "bf16" and types.bf16_product or types.int8_product
+--- Of a product whose weights have a type; rows: the type that the rows are stored in.
+function types.product(type, rows)
+  if type == "bf16" then return rows == "f32" and types.bf16_floats_product or types.bf16_product end
+  return type == "f32" and types.f32_product or types.int8_product
 end
 
 function types.c(type) return types.all[type].c end

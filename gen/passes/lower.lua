@@ -249,7 +249,8 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
         ld = self:ld(load) }
     end
     for _, operation in ipairs(operations) do
-      local entry = { kind = operation.kind, fn = operation.fn }
+      local entry = { kind = operation.kind == "round" and not constants.type and "round_floats" or operation.kind,
+        fn = operation.fn }
       if operation.tensor then
         local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
         local operand, ld
@@ -274,8 +275,10 @@ local ROUND = { kind = "round" }
 -- Rounds a tile of x into the result of an op.
 function Lowering:round(op, x, origin, first, count, column, cols)
   self:map({ ROUND }, op.result, origin, first, count, column, cols, x)
-  self:trace_copy(op.result, self:at(op.result, first, column, origin), self:ld(op.result), first, column, count, cols,
-    origin)
+  if is_traced(self.storage[op.result.name]) then
+    self:trace_copy(op.result, self:at(op.result, first, column, origin), self:ld(op.result), first, column, count,
+      cols, origin)
+  end
 end
 
 -- The operations of a fusion, on a tile that is loaded first where load is given. What nobody but the op that rounds it

@@ -55,8 +55,10 @@ local function epilogue_of(list, at, uses)
     local op = list[i]
     local chained = op.operands.x == result or op.operands.a == result
     if op.op == "row_scale" and chained and not ops.class(list[at]).product then return epilogue, nil, list[i + 1] end
-    if ops.class(op).ends_epilogue and chained then return epilogue, op end
-    if not (ops.class(op).epilogue and chained and uses[result.name] == 1 and result.kind == "scratch") then break end
+    local is_alone = uses[result.name] == 1 and result.kind == "scratch"
+    local is_over = is_alone and op.result.type == result.type -- may be written over it
+    if ops.class(op).ends_epilogue and chained and not is_over then return epilogue, op end
+    if not (ops.class(op).epilogue and chained and is_alone) then break end
     if op.operands.b == result then break end
     epilogue[#epilogue + 1] = op
     result = op.result
@@ -70,7 +72,7 @@ local function fusion_of(state, leading, epilogue, round, quantise, rows)
     result = #epilogue > 0 and epilogue[#epilogue].result or leading.result }
   if ops.class(leading).product then
     local weight, layouts = leading.operands.weight, state.plan.layouts
-    fusion.types = types.product(weight.type)
+    fusion.types = types.product(weight.type, leading.operands.x.type)
     fusion.sums = fusion.types.c ~= "f32" and leading.result or nil
     fusion.key = tuning.key(leading, epilogue, rows)
     local own = state.plan.parameters_of(fusion.key, weight)

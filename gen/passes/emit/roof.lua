@@ -11,12 +11,12 @@ local roof = {}
 -- Vectors of outputs. runtime/measure/roof.h says what a shape may be.
 local VECTORS, ROWS, K, LDB = { 2, 3, 4 }, 24, 768, 784
 
-local of_precision = { f32 = types.f32_product, bf16 = types.bf16_product, int8 = types.int8_product }
+local of_weights = { f32 = "f32", bf16 = "bf16", int8 = "i8" }
 
 --- The values of roof.c.in: roof = shapes with their code, strips = the functions that they need.
 function roof.values(state)
   local target = targets.by_name[state.spec.target]
-  local of, list = of_precision[state.spec.precision.all], {}
+  local of, list = types.product(of_weights[state.spec.precision.all], target.bf16_rows), {}
   for i, vectors in ipairs(VECTORS) do
     local m = vectors * target.vector
     local kernel = { m = m, n = ROWS, k = K, lda = m, ldb = LDB, ldc = m, types = of, a_room = true,

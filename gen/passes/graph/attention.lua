@@ -206,7 +206,7 @@ local function attend(self, a)
   local lengths = not spec.mask_value and a.lengths or a.rows
   local scores
   local in_pairs, q, k, v = is_in_pairs(self, a), a.q, a.k, a.v
-  if in_pairs then q, k, v = self:round(q), self:round(k), self:round(v) end
+  if in_pairs then q, k, v = self:round(q, "bf16"), self:round(k, "bf16"), self:round(v, "bf16") end
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
     scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },

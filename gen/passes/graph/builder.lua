@@ -4,6 +4,7 @@ local names = require("checkpoints.names")
 local ops = require("data.ops")
 local precision = require("data.precision")
 local sources = require("checkpoints.sources")
+local targets = require("data.targets")
 
 local Builder = {}
 Builder.__index = Builder
@@ -155,10 +156,13 @@ function Builder:op_behind(behind, op_name, path, operands)
   return y
 end
 
---- x rounded to bf16; all its readers share it.
-function Builder:round(x)
-  local path = x.name .. ".bf16"
-  return self.graph.tensors[path] or self:op_behind(x, "round", path, { x = x })
+--- x rounded to bf16, stored as a type, bf16 or f32; all its readers share it.
+function Builder:round(x, type)
+  local path = x.name .. (type == "f32" and ".bf16_floats" or ".bf16")
+  if self.graph.tensors[path] then return self.graph.tensors[path] end
+  local y = self:op_behind(x, "round", path, { x = x })
+  y.type = type
+  return y
 end
 
 --- x as integers, and the scale of each row; all readers share them.
@@ -176,7 +180,8 @@ function Builder:product(path, operands)
   local weight = operands.weight
   if type == "f32" then return self:op("linear", path, operands) end
   if type == "bf16" then
-    operands.x, weight.type = self:round(operands.x), "bf16"
+    operands.x = self:round(operands.x, targets.by_name[self.model.target].bf16_rows)
+    weight.type = "bf16"
     return self:op("linear", path, operands)
   end
   local x, row_scale = self:quantise(operands.x)

@@ -19,6 +19,8 @@ return function(fusion, block, rows)
     if each.op == "dequantise" then
       text = ("(%s) %s %s"):format(text, each.operands.row_scale.name, each.operands.scale.name)
       if each.operands.bias then text = text .. " + " .. each.operands.bias.name end
+    elseif each.op == "round" then
+      text = ("bf16(%s)"):format(text)
     elseif each.op == "activate" then
       text = ("%s(%s)"):format(each.attributes["function"], text)
     else

@@ -18,12 +18,12 @@ local function c_product(self, shape, p, a_room, fetch, operands, outputs)
     return registers.strips(shape.m, shape.n, shape.k, target, p.call_rows, not shape.a_room, shape.types)
   end
   local strips = self.state.plan.memoise("strips", make, shape.m, shape.n, shape.k, p.call_rows,
-    shape.a_room and "room" or "cut", shape.types.a)
+    shape.a_room and "room" or "cut", shape.types)
   shape.strips = strips
   if fetch then
     local function ahead() return tiles.ahead(shape, strips, p, target.vector) end
     shape.fetch = self.state.plan.memoise("ahead", ahead, shape.m, shape.n, shape.k, shape.lda, p.call_rows, p.fetch,
-      p.stream, shape.types.a) or nil
+      p.stream, shape.types) or nil
   end
   self:emit { form = "product", kernel = shape, batch = ONE_BLOCK, arguments = operands, outputs = outputs }
 end

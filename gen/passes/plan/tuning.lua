@@ -10,6 +10,7 @@
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
+local ops = require("data.ops")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 local words = require("common.words")
@@ -32,7 +33,7 @@ function tuning.key(leading, epilogue, rows)
   local parts = {}
   if leading.operands.bias then parts[1] = "bias" end
   for _, op in ipairs(epilogue) do
-    parts[#parts + 1] = op.attributes["function"] or op.op
+    if not ops.class(op).ends_epilogue then parts[#parts + 1] = op.attributes["function"] or op.op end
   end
   if #parts == 0 then parts[1] = "none" end
   return ("%dx%d %sn %d +%s"):format(weight.shape[1], weight.shape[2], type_words[weight.type] or "", rows,

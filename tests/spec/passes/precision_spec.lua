@@ -103,17 +103,23 @@ end)
 
 local BF16 = { "bf16", attention = "bf16" }
 
+-- For a target with an instruction for pairs, where it is not another.
+local function in_pairs(more, stage)
+  more.precision, more.target = BF16, "avx512bf16"
+  return helper.tiny(more, stage)
+end
+
 describe("a model in bf16", function()
   it("rounds each tensor once, for all its readers", function()
     assert.same({ "in.hidden.bf16", "l0.attn.context.bf16", "l0.norm1.bf16", "l0.ff.act.bf16" },
-      ops_of({ precision = { "bf16", attention = "f32" } }, "round"))
+      ops_of({ precision = { "bf16", attention = "f32" }, target = "avx512bf16" }, "round"))
     assert.same({ "in.hidden.bf16", "l0.attn.q.bf16", "l0.attn.k.bf16", "l0.attn.v.bf16", "l0.attn.context.bf16",
-      "l0.norm1.bf16", "l0.ff.act.bf16" }, ops_of({ precision = BF16 }, "round"))
+      "l0.norm1.bf16", "l0.ff.act.bf16" }, ops_of({ precision = BF16, target = "avx512bf16" }, "round"))
     assert.same({ "l0.attn.rounded" }, ops_of({ precision = BF16 }, "round_weights"))
   end)
 
   it("stores in bf16 what products read, and in f32 only what else is read", function()
-    local state = helper.tiny({ precision = BF16, layers = 2 }, "plan")
+    local state = in_pairs({ layers = 2 }, "plan")
     assert.equal("bf16 full", storage(state, "l0.norm1.bf16"))
     assert.equal("f32 full", storage(state, "l0.norm1")) -- a residual sum reads it
     assert.equal("bf16 full", storage(state, "l0.ff.act.bf16"))
@@ -121,12 +127,12 @@ describe("a model in bf16", function()
     assert.equal("f32 unit", storage(state, "l0.attn.context"))
     assert.equal("bf16 key_pairs", storage(state, "l0.attn.k.bf16"))
     assert.equal("bf16 value_pairs", storage(state, "l0.attn.v.bf16"))
-    assert.equal("f32 unit", storage(helper.tiny({ precision = BF16, norm = "pre" }, "plan"), "l0.norm1"))
+    assert.equal("f32 unit", storage(in_pairs({ norm = "pre" }, "plan"), "l0.norm1"))
     assert.truthy(require("passes.plan").dump(state):find("storage l0.norm1.bf16: bf16 full", 1, true))
   end)
 
   it("has products of bf16, whose panels are pairs", function()
-    local state, found = helper.tiny({ precision = BF16 }, "memory"), 0
+    local state, found = in_pairs({}, "memory"), 0
     schedule.each(state.programs[1], function(step)
       if step.form ~= "product" then return end
       found = found + 1
@@ -138,7 +144,7 @@ describe("a model in bf16", function()
   end)
 
   it("takes half the weights, and a smaller arena", function()
-    local size = { seq = 32, d_model = 64, heads = 4, d_ff = 256, layers = 4 }
+    local size = { target = "avx512bf16", seq = 32, d_model = 64, heads = 4, d_ff = 256, layers = 4 }
     local function state(value)
       size.precision = value
       return helper.tiny(size, "memory")
@@ -151,7 +157,7 @@ describe("a model in bf16", function()
 
   it("rounds in the map behind a product, and where a norm or an attention makes its rows", function()
     local reads = {}
-    local state = helper.tiny({ precision = BF16, layers = 2, plan = { token_block = 4 } }, "lower")
+    local state = in_pairs({ layers = 2, plan = { token_block = 4 } }, "lower")
     schedule.each(state.programs[1], function(step)
       if step.form ~= "map" or step.constants.type ~= "bf16" then return end
       local from = step.arguments.x.buffer
@@ -162,6 +168,25 @@ describe("a model in bf16", function()
       local unit = from:find("@unit", 1, true) or from:find("@tile", 1, true)
       assert.is_true(unit ~= nil or from:find("norm", 1, true) ~= nil, from .. " is rounded in a pass of its own")
     end
+  end)
+
+  it("keeps floats on bf16's grid where strips would widen rows, over what nobody else reads", function()
+    for _, target in ipairs { "avx2", "avx512", "x86_64", "aarch64" } do
+      local state = helper.tiny({ precision = "bf16", norm = "pre", layers = 2, target = target }, "memory")
+      assert.equal("f32 fused", storage(state, "l0.norm1"))
+      assert.equal("f32 full", storage(state, "l0.norm1.bf16_floats"))
+      assert.equal("f32 fused", storage(state, "l0.ff.act"))
+      assert.equal("bf16", state.plan.layouts["l0.attn.q.weight"].type)
+      schedule.each(state.programs[1], function(step)
+        if step.form == "product" and step.arguments.a.class == "weight" then
+          assert.equal(types.bf16_floats_product, step.kernel.types)
+        end
+      end)
+    end
+    local both = helper.tiny({ precision = BF16, target = "avx2" }, "plan")
+    assert.equal("f32 full", storage(both, "l0.norm1")) -- a residual sum reads it
+    assert.equal("bf16 key_pairs", storage(both, "l0.attn.k.bf16"))
+    assert.truthy(require("passes.plan").dump(both):find("l0.ff.act.bf16_floats = linear + activate + round", 1, true))
   end)
 
   it("keeps attention in f32 where pairs would stand alone", function()
