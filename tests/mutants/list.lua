@@ -104,8 +104,8 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
 }
 
 of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
-  { name = "plan_epilogue", old = "uses[result.name] == 1 and result.kind == \"scratch\") then break end",
-    new = "uses[result.name] == 1) then break end", wrong = "an output that is read again is not written" },
+  { name = "plan_epilogue", old = "uses[result.name] == 1 and result.kind == \"scratch\"\n",
+    new = "uses[result.name] == 1\n", wrong = "an output that is read again is not written" },
   { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
     new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
   { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",

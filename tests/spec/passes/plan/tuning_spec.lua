@@ -24,7 +24,8 @@ end
 local function tuned(choices, more, last)
   local pipeline = require("pipeline")
   local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", notes = {},
-    host = function() return "avx2" end, description = helper.description(more), tuning = { set = { choices = choices, hash = "0123" } } }
+    host = function() return "avx2" end, description = helper.description(more),
+    tuning = { set = { choices = choices, hash = "0123" } } }
   for _, name in ipairs(pipeline.passes) do
     if name ~= "describe" then
       pipeline.step(state, name)
