@@ -31,11 +31,11 @@ TITLES = {"attn2c": "attn2c", "attn2c_f32": "attn2c f32", "openvino": "OpenVINO"
 MODULES = {"attn2c_f32": "attn2c", "compile": "torch", "weights": "openvino"}
 
 # Of f32, the largest difference allowed in any element, from a double precision result. Of the others, the least
-# cosine with it. Rounding an operand to bf16 changes it by 2^-9 at the most and 0.0011 in the mean square; both operands
-# of the 48 products along 12 layers' residual sum then give a relative error of 0.011 if nothing averages out, a cosine
-# of 0.99994; 0.999 is four times that error. To int8, by the row's largest of some 768 normal numbers (3.2 sd): 3.2 /
-# 127 / sqrt(12) = 0.0073, 0.07 along 12 layers, a cosine of 0.9975; 0.99 is twice that error. Trained models have bars
-# of their own, in accuracy (`attn2c quality`).
+# cosine with it. Rounding an operand to bf16 changes it by 2^-9 at the most, 0.0011 as a standard deviation; both
+# operands of the 48 products along 12 layers then give a relative error of 0.011 if each adds its own in full, a
+# cosine of 0.99994; 0.999 is four times that error. Rounding a row of 768 normal numbers to int8 by its largest, of
+# 3.2 standard deviations: 3.2 / 127 / sqrt(12) = 0.0073, 0.07 along 12 layers, a cosine of 0.9975; 0.99 is twice that
+# error. Trained models have bars of their own, in accuracy (`attn2c quality`).
 LARGEST_DIFFERENCE = 1e-3
 LEAST_COSINE = {"bf16": 0.999, "int8": 0.99}
 

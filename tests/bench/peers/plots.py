@@ -11,7 +11,7 @@ from models import OUT
 from report import named
 
 COLOURS = {"attn2c": "#222222", "attn2c_f32": "#888888", "openvino": "#0072b2", "weights": "#56b4e9",
-           "onnxruntime": "#e69f00", "torch": "#cc79a7", "compile": "#009e73"}     # distinguishable with colour blindness
+           "onnxruntime": "#e69f00", "torch": "#cc79a7", "compile": "#009e73"}  # distinguishable with colour blindness
 WIDTH = 0.8         # of a model's group of bars; the distance between models is 1
 TALLEST = 4.0       # taller bars are cut, and say their height
 

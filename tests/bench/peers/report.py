@@ -177,7 +177,8 @@ def markdown(precision, rows, failures, seconds):
         yield from doubtful
     yield "\nThe variant of each peer that was fastest, and so raced:\n"
     for row in rows:
-        kept = "; ".join(f"{TITLES[name]} {row['variant'][name]}" for name in PEERS[precision] if name in row["variant"])
+        kept = "; ".join(f"{TITLES[name]} {row['variant'][name]}" for name in PEERS[precision]
+                         if name in row["variant"])
         yield f"- {row['title']}, {row['threads']}: {kept}"
     lost = [f"- {row['title']}, {row['threads']}: {TITLES[name]} {variant}: {found['error']}"
             for row in rows for name in row["tried"] for variant, found in row["tried"][name].items()
