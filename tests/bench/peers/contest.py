@@ -2,7 +2,7 @@
 pinned to the same cores, checked against a double precision result, then timed in turn, a
 sample of each a round. Run by race.py; prints one JSON object.
 
-    contest.py MODEL THREADS --engines A,B [--rounds N] [--seconds S]
+    contest.py MODEL THREADS --engines A,B [--precision f32] [--rounds N] [--seconds S]
 """
 import argparse
 import atexit
@@ -14,31 +14,21 @@ import sys
 import tempfile
 from pathlib import Path
 
+from entrants import PEERS, complaint, own, variants
 from neighbours import Watch
-from worker import LIMIT, SAMPLE_SECONDS
+from worker import SAMPLE_SECONDS
 
 WARM_SECONDS = 20e-3    # engines with shorter calls run untimed before each sample
 TYPICAL_WAIT = 15e-3    # seconds until an engine with several threads is quiet
 FEWEST_ROUNDS, MOST_ROUNDS = 7, 150
-PEERS = "openvino", "onnxruntime", "torch", "compile"
-
-# The variants of each engine; those of one group are tried in one process. A second model in the same process made
-# OpenVINO slower.
-VARIANTS = {
-    "attn2c": ["attn2c"],
-    "openvino": ["onnx", "sdpa"],
-    "onnxruntime": ["plain,attention,multihead,optimizer"],
-    "torch": ["encoder,sdpa,onednn"],
-    "compile": ["sdpa,onednn"],
-}
 
 
 class Worker:
     """A process of worker.py. Raises RuntimeError with its own words when it fails."""
 
-    def __init__(self, model, threads, engine, variants, folder):
-        command = [sys.executable, str(Path(__file__).with_name("worker.py")), model.name, str(threads), engine,
-                   variants, folder]
+    def __init__(self, model, threads, engine, group, folder):
+        command = [sys.executable, str(Path(__file__).with_name("worker.py")), model.name, model.precision,
+                   str(threads), engine, group, folder]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         atexit.register(self.process.kill)     # of one that has ended already: nothing
         try:
@@ -68,8 +58,9 @@ class Worker:
         """Milliseconds a call."""
         return self.ask(f"sample {self.warm} {self.calls}")["ms"]
 
-    def difference(self):
-        return self.ask("check")["difference"]
+    def error(self):
+        """{"difference", "cosine"} of its last output."""
+        return self.ask("check")
 
     def close(self):
         self.process.stdin.close()
@@ -80,7 +71,7 @@ class Worker:
 def open_fastest(model, threads, engine, folder):
     """The Worker of the engine's fastest variant, and what was found of all."""
     best, tried, errors = None, {}, []
-    for group in VARIANTS[engine]:
+    for group in variants(model.precision, engine):
         try:
             worker = Worker(model, threads, engine, group, folder)
         except RuntimeError as error:
@@ -124,9 +115,9 @@ def contest(model, threads, wanted, rounds, budget, folder):
     """Opens, checks and times. Returns the result as plain data."""
     from data import Data
     Data(model, folder).prepare()
-    result = {"variant": {}, "difference": {}, "tried": {}, "failed": {}}
+    result = {"variant": {}, "difference": {}, "cosine": {}, "tried": {}, "failed": {}}
     workers = {}
-    for name in ["attn2c", *wanted]:
+    for name in [*own(model.precision), *wanted]:
         try:
             workers[name], result["tried"][name] = open_fastest(model, threads, name, folder)
             result["variant"][name] = workers[name].variant
@@ -138,9 +129,11 @@ def contest(model, threads, wanted, rounds, budget, folder):
     result["samples_ms"] = race(workers, rounds or rounds_for(budget, workers, threads))
     result["neighbours"] = watch.share()
     for name, worker in workers.items():
-        worst = result["difference"][name] = worker.difference()
-        if not worst <= LIMIT:
-            result["failed"][name] = f"differs by {worst:.3g} after the race, allowed is {LIMIT:g}"
+        error = worker.error()
+        result["difference"][name], result["cosine"][name] = error["difference"], error["cosine"]
+        wrong = complaint(model.precision, error)
+        if wrong:
+            result["failed"][name] = f"after the race: {wrong}"
         worker.close()
     return result
 
@@ -150,6 +143,7 @@ def main():
     parser.add_argument("model")
     parser.add_argument("threads", type=int)
     parser.add_argument("--engines", required=True)
+    parser.add_argument("--precision", choices=list(PEERS), default="f32")
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=6.0)
     arguments = parser.parse_args()
@@ -164,8 +158,8 @@ def main():
     OUT.mkdir(parents=True, exist_ok=True)
     engines = [name for name in arguments.engines.split(",") if name != "attn2c"]
     with tempfile.TemporaryDirectory(dir=OUT) as folder:
-        result = contest(read_models()[arguments.model], arguments.threads, engines, arguments.rounds,
-                         arguments.seconds, folder)
+        model = read_models(arguments.precision)[arguments.model]
+        result = contest(model, arguments.threads, engines, arguments.rounds, arguments.seconds, folder)
     print(json.dumps(result))
 
 

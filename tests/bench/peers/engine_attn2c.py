@@ -14,7 +14,9 @@ def build(model, threads):
     """out/NAME with the library and the program. Raises with the compiler's own words."""
     name = model.built_name(threads)
     target = [f"target={ISA}"] if ISA else []
-    command = ["gen/attn2c", "build", model.description, f"name={name}", *model.keys, f"threads={threads}", *target]
+    precision = [f"precision={model.precision}"] if model.precision != "f32" else []
+    command = ["gen/attn2c", "build", model.description, f"name={name}", *model.keys, f"threads={threads}", *target,
+               *precision]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(" ".join(command) + ": " + done.stderr.strip())

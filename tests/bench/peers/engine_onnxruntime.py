@@ -1,8 +1,11 @@
 """ONNX Runtime: the graph in each form that its fusions know, all optimisations on, inputs
-and outputs bound beforehand."""
+and outputs bound beforehand; in int8 by its dynamic quantisation."""
 import logging
+import tempfile
+from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 
 import onnx_graph
@@ -10,6 +13,22 @@ import onnx_graph
 
 def source(model, data, engine, variant):
     """A graph: in a form of onnx_graph, or the plain one through onnxruntime.transformers.optimizer."""
+    graph = f32_source(model, data, variant)
+    return dynamic(graph) if model.precision == "int8" else graph
+
+
+def dynamic(graph):
+    """The graph with weights in int8, a scale an output, and activations quantised in each call."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        # The type is that of what comes out of its own operators, which its shape inference does not know.
+        quantize_dynamic(graph, path, weight_type=QuantType.QInt8, per_channel=True,
+                         extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT})
+        return onnx.load(path)
+
+
+def f32_source(model, data, variant):
     if variant != "optimizer":
         return onnx_graph.write_graph(model, data.arrays(), variant)
     from onnxruntime.transformers import optimizer

@@ -1,6 +1,6 @@
 """OpenVINO: the ONNX graph, and PyTorch's scaled_dot_product_attention as OpenVINO converts
-it, in f32 for latency. Called through its C interface by ctypes, which costs less a call
-than its Python one."""
+it, in f32, bf16 or, quantised by NNCF, int8, for latency. Called through its C interface by
+ctypes, which costs less a call than its Python one."""
 import ctypes
 import tempfile
 from pathlib import Path
@@ -20,8 +20,25 @@ class Shape(ctypes.Structure):
 
 
 def source(model, data, engine, variant):
+    """(a graph or the file of one, the number type of what is not int8 in it)."""
+    if model.precision != "int8":
+        return f32_graph(model, data, variant), model.precision
+    import quantised
+    form, others = variant.split()
+    return quantised.path_of(model, engine, form, lambda: read(f32_graph(model, data, form))), others
+
+
+def read(graph):
+    """A graph of either kind as an openvino.Model."""
+    if not isinstance(graph, onnx.ModelProto):
+        return graph
+    with tempfile.TemporaryDirectory() as folder:
+        return openvino.Core().read_model(save(graph, folder).decode())
+
+
+def f32_graph(model, data, form):
     """A graph: ONNX, or converted from PyTorch."""
-    if variant == "onnx":
+    if form == "onnx":
         return onnx_graph.write_graph(model, data.arrays(), "plain")
     import torch
 
@@ -34,6 +51,8 @@ def source(model, data, engine, variant):
 
 def save(graph, folder):
     """The graph as a file that the C interface reads."""
+    if isinstance(graph, Path):
+        return str(graph).encode()
     if isinstance(graph, onnx.ModelProto):
         path = Path(folder) / "model.onnx"
         onnx.save(graph, path)
@@ -44,14 +63,15 @@ def save(graph, folder):
 
 
 class Engine:
-    def __init__(self, model, threads, graph, x):
+    def __init__(self, model, threads, graph_and_type, x):
+        graph, number_type = graph_and_type
         self.library = ctypes.CDLL(str(LIBRARY))
         self.library.ov_get_last_err_msg.restype = ctypes.c_char_p
         self.core, self.compiled, self.request = (ctypes.c_void_p() for _ in range(3))
         self.x = np.array(x, np.float32)
         self.y = np.full(model.output_shape, np.nan, np.float32)
         read = ctypes.c_void_p()
-        properties = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
+        properties = {"INFERENCE_PRECISION_HINT": number_type, "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
                       "INFERENCE_NUM_THREADS": str(threads)}
         words = [ctypes.c_char_p(word.encode()) for pair in properties.items() for word in pair]
         self.call("core_create", ctypes.byref(self.core))

@@ -1,5 +1,6 @@
 """PyTorch: eager (its encoder's fast path, and plain functions on MKL's or on oneDNN's
-products), and compiled by Inductor with the weights frozen."""
+products), and compiled by Inductor with the weights frozen. In bf16 the module and what it
+computes with are bf16; its input and its output stay f32, as those of all engines."""
 import torch
 
 import encoder
@@ -8,7 +9,12 @@ import encoder
 def source(model, data, engine, variant):
     """A module; compiled at its first call where the engine is `compile`."""
     kinds = {"encoder": lambda module, model: module, "sdpa": encoder.PlainEncoder, "onednn": encoder.OneDnnEncoder}
-    module = kinds[variant](data.module(), model)
+    parts = data.module()
+    if model.precision == "bf16":
+        parts = parts.bfloat16()
+    module = kinds[variant](parts, model)
+    if model.precision == "bf16":
+        module = Between(module)
     if engine != "compile":
         return module
     import torch._inductor.config as inductor
@@ -16,6 +22,17 @@ def source(model, data, engine, variant):
     inductor.compile_threads = 1    # no pool of compilers is left beside the race
     torch._dynamo.reset()
     return torch.compile(module, dynamic=model.any_length)
+
+
+class Between(torch.nn.Module):
+    """A module of bf16, between input and output of f32."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, x):
+        return self.module(x.bfloat16()).float()
 
 
 class Engine:

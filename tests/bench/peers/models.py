@@ -1,7 +1,7 @@
 """The models of the race: reads tests/bench/models.txt and lengths.txt and gives each model's
 sizes as a Model, from which every engine is built; and the instruction set that all are held to."""
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,6 +38,7 @@ class Model:
     hidden: int             # linear, sigmoid, linear after the mean over tokens: the width between; 0: no head
     speakers: int           # ... and of the result
     family: str = ""        # of a model that takes any length: what its models of one length each are called without it
+    precision: str = "f32"  # what its products multiply: f32, bf16 or int8
 
     @property
     def input_shape(self):
@@ -57,9 +58,11 @@ class Model:
         return self.family != ""
 
     def built_name(self, threads):
-        """Name of the model, and folder in out/, as attn2c builds it for this many threads and instruction set."""
+        """Name of the model, and folder in out/, as attn2c builds it for this many threads, instruction set and number
+        type."""
         name = f"{self.family}_any" if self.any_length else self.name
-        return f"race_{name}_{threads}" + ("_" + ISA if ISA else "")
+        return "_".join(["race", name, str(threads), *([ISA] if ISA else []),
+                         *([self.precision] if self.precision != "f32" else [])])
 
 
 def read_line(line, file=LIST, **more):
@@ -95,10 +98,10 @@ def models_of_lengths():
             yield read_line(line, LENGTHS, family=name, length=length)
 
 
-def read_models():
-    """All models by name, in the order of the lists."""
+def read_models(precision="f32"):
+    """All models by name, in the order of the lists, with products of that number type."""
     models = [*map(read_line, fields(LIST)), *models_of_lengths()]
-    by_name = {model.name: model for model in models}
+    by_name = {model.name: replace(model, precision=precision) for model in models}
     if len(by_name) < len(models):
         raise ValueError(f"{LIST.name}, {LENGTHS.name}: a name stands twice")
     return by_name

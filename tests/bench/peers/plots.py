@@ -6,12 +6,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.patches import Patch
 
-from contest import PEERS
+from entrants import TITLES
 from models import OUT
-from report import TITLES
+from report import named
 
-COLOURS = {"attn2c": "#222222", "openvino": "#0072b2", "onnxruntime": "#e69f00", "torch": "#cc79a7",
-           "compile": "#009e73"}     # distinguishable with colour blindness
+COLOURS = {"attn2c": "#222222", "attn2c_f32": "#888888", "openvino": "#0072b2", "weights": "#56b4e9",
+           "onnxruntime": "#e69f00", "torch": "#cc79a7", "compile": "#009e73"}  # distinguishable with colour blindness
 WIDTH = 0.8         # of a model's group of bars; the distance between models is 1
 TALLEST = 4.0       # taller bars are cut, and say their height
 
@@ -33,11 +33,11 @@ def panels(groups, height):
     return figure, axes[:, 0]
 
 
-def draw_ratios(rows):
+def draw_ratios(path, rows):
     groups = grouped(rows)
     figure, axes = panels(groups, 3.6)
     for (_, some), axis in zip(groups, axes):
-        names = ["attn2c"] + [name for name in PEERS if any(name in row["ratio"] for row in some)]
+        names = ["attn2c"] + [name for name in COLOURS if any(name in row["ratio"] for row in some)]
         bar = WIDTH / len(names)
         for i, name in enumerate(names):
             for j, row in enumerate(some):
@@ -55,11 +55,11 @@ def draw_ratios(rows):
     shown = [name for name in COLOURS if any(name in row["ms"] for row in rows)]
     figure.legend([Patch(color=COLOURS[name]) for name in shown], [TITLES[name] for name in shown],
                   loc="outside upper right", ncols=len(shown), frameon=False)
-    figure.savefig(OUT / "ratios.png", dpi=130)
+    figure.savefig(path, dpi=130)
     plt.close(figure)
 
 
-def draw_roof(rows):
+def draw_roof(path, rows):
     groups = grouped([row for row in rows if row["roof_fraction"]])
     if not groups:
         return
@@ -70,10 +70,10 @@ def draw_roof(rows):
             axis.text(j, 100 * row["roof_fraction"] + 1, f"{row['roof_fraction']:.0%}", ha="center", fontsize=8)
         axis.set_ylim(0, 108)
         axis.set_ylabel("% of the kernels' best rate")
-    figure.savefig(OUT / "roof.png", dpi=130)
+    figure.savefig(path, dpi=130)
     plt.close(figure)
 
 
-def draw(rows):
-    draw_ratios(rows)
-    draw_roof(rows)
+def draw(precision, rows):
+    draw_ratios(OUT / (named(precision, "ratios") + ".png"), rows)
+    draw_roof(OUT / (named(precision, "roof") + ".png"), rows)

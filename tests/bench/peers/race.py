@@ -16,6 +16,7 @@ import contest
 import engine_attn2c
 import plots
 import report
+from entrants import PEERS, entry_of, own
 from models import HELD, ISA, OUT, ROOT, read_models
 
 HERE = Path(__file__).resolve().parent
@@ -50,20 +51,30 @@ def arguments(models, cores):
                                      "holds attn2c and OpenVINO to AVX2.")
     if ISA and ISA not in HELD:
         parser.error(f"ISA: {ISA!r} is not one of {', '.join(HELD)}")
-    engines = HELD[ISA]["engines"] if ISA else contest.PEERS
+    everyone = list(dict.fromkeys(name for peers in PEERS.values() for name in peers))
+    parser.add_argument("--precision", choices=list(PEERS), default="f32", help="the number type of products (default "
+                        "f32); the narrower ones are judged by their cosine with f32, and race attn2c's own f32 too")
     parser.add_argument("--models", type=words(list(models)), metavar="A,B", help="of " + ", ".join(models))
     parser.add_argument("--lengths", action="store_true", help="those that take any length, a contest a length "
                         "(without --models or --lengths: those of one length)")
     parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
                         metavar="1,2", help="default: 1,2")
-    parser.add_argument("--engines", type=words(("attn2c",) + engines), default=list(engines), metavar="A,B",
-                        help="peers, of " + ", ".join(engines) + "; attn2c always runs")
+    parser.add_argument("--engines", type=words(["attn2c", *everyone]), metavar="A,B", help="peers, of " +
+                        "; ".join(f"{precision}: {', '.join(peers)}" for precision, peers in PEERS.items()) +
+                        " (default: all of them); attn2c always runs")
     parser.add_argument("--rounds", type=number(1, 100000), default=0,
                         help="samples of each engine (default: as many as fit into --seconds, "
                         f"{contest.FEWEST_ROUNDS} to {contest.MOST_ROUNDS})")
     parser.add_argument("--seconds", type=number(1, 3600), default=6, help="of timing a contest (default 6)")
     parser.add_argument("--no-roof", action="store_true", help="leave out the program's own bench")
     chosen = parser.parse_args()
+    held = HELD[ISA]["engines"] if ISA else everyone
+    allowed = [name for name in PEERS[chosen.precision] if name in held]
+    if chosen.engines is None:
+        chosen.engines = allowed
+    for name in chosen.engines:
+        if name not in ["attn2c", *allowed]:
+            parser.error(f"--engines: {name} does not race in {chosen.precision}" + (f" held to {ISA}" if ISA else ""))
     if chosen.models is None:
         chosen.models = [name for name, model in models.items() if model.any_length == chosen.lengths]
     elif chosen.lengths:
@@ -74,8 +85,8 @@ def arguments(models, cores):
 def run_contest(name, threads, chosen):
     """The result of one contest, or {"failed": ...}."""
     command = [sys.executable, str(HERE / "contest.py"), name, str(threads), "--engines", ",".join(chosen.engines),
-               "--rounds", str(chosen.rounds), "--seconds", str(chosen.seconds)]
-    log = OUT / "logs" / f"{name}_{threads}.txt"
+               "--rounds", str(chosen.rounds), "--seconds", str(chosen.seconds), "--precision", chosen.precision]
+    log = OUT / "logs" / f"{report.named(chosen.precision, name)}_{threads}.txt"
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w") as errors:
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
@@ -93,16 +104,17 @@ def run_contest(name, threads, chosen):
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    models = read_models()
     cores = sorted(os.sched_getaffinity(0))
-    chosen = arguments(models, len(cores))
+    chosen = arguments(read_models(), len(cores))
+    models = read_models(chosen.precision)
     os.environ.update(HELD[ISA]["environment"] if ISA else {})
     start, rows, failures = time.time(), [], []
     for threads in chosen.threads:
         for name in chosen.models:
             began = time.time()
             try:
-                engine_attn2c.build(models[name], threads)
+                for engine in own(chosen.precision):
+                    engine_attn2c.build(entry_of(models[name], engine), threads)
                 result = run_contest(name, threads, chosen)
                 if "samples_ms" in result:
                     # The program's bench counts the operations of an entry, padding included.
@@ -120,9 +132,8 @@ def main():
                 print(report.progress(rows[-1], time.time() - began), file=sys.stderr, flush=True)
     OUT.mkdir(parents=True, exist_ok=True)
     if rows:
-        report.write(rows, failures, time.time() - start)
-        plots.draw(rows)
-        print((OUT / "peers.md").read_text())
+        print(report.write(chosen.precision, rows, failures, time.time() - start))
+        plots.draw(chosen.precision, rows)
     for failure in failures:
         print("failed: " + failure, file=sys.stderr)
     sys.exit(1 if failures else 0)

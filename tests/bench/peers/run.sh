@@ -13,7 +13,7 @@ if ! [ -x "$venv/bin/python" ] || [ "$wanted" != "$(cat "$venv/installed.txt" 2>
   echo "installing the peers into out/peers-venv" >&2
   mkdir -p "$root/out"
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-  pip=("$venv/bin/pip" --disable-pip-version-check install --quiet)
+  pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet)
   "${pip[@]}" -r "$here/requirements.txt"
   "${pip[@]}" "$torch"
   echo "$wanted" >"$venv/installed.txt"

@@ -1,11 +1,11 @@
 """One engine in a process of its own, so that no engine meets another's threads, OpenMP or
 allocator. Opens variants of it, keeps the fastest that is right, then takes samples:
 
-    worker.py MODEL THREADS ENGINE VARIANT,VARIANT FOLDER
+    worker.py MODEL PRECISION THREADS ENGINE VARIANT,VARIANT FOLDER
 
 answers each line of standard input with a line of JSON on standard output: first, without
 being asked, the variant, its seconds a call and what was found of all; then to
-`sample WARM CALLS` the milliseconds a call; to `check` the largest difference.
+`sample WARM CALLS` the milliseconds a call; to `check` the largest difference and the cosine.
 """
 import importlib
 import json
@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 
-LIMIT = 1e-3            # largest difference allowed between an engine's output and the expected one
+from entrants import MODULES, complaint, entry_of
+
 SAMPLE_SECONDS = 2e-3   # a sample is as many calls as last this long
 QUIET_SECONDS = 4e-3    # the process is quiet when it takes hardly any processor time during this
 QUIET_SHARE = 0.05
@@ -48,14 +49,17 @@ def estimate(engine):
     return min(clock(engine, max(1, int(SAMPLE_SECONDS / first))) for _ in range(3))
 
 
-def difference(engine, expected):
-    """The largest absolute difference; infinite where the output is not a number or misshapen."""
+def error_of(engine, expected):
+    """The largest absolute difference, and the cosine with what is expected, of all numbers; infinite and 0 where the
+    output is not a number or misshapen."""
     import numpy as np
     y = engine.output()
-    if y.shape != expected.shape:
-        return float("inf")
-    worst = float(np.abs(y.astype(np.float64) - expected).max())
-    return worst if worst == worst else float("inf")
+    if y.shape != expected.shape or not np.isfinite(y).all():
+        return {"difference": float("inf"), "cosine": 0.0}
+    y = y.astype(np.float64)
+    lengths = np.linalg.norm(y) * np.linalg.norm(expected)
+    return {"difference": float(np.abs(y - expected).max()),
+            "cosine": float((y * expected).sum() / lengths) if lengths else 0.0}
 
 
 def brief(error):
@@ -65,7 +69,7 @@ def brief(error):
     return (kind + " ".join(lines))[:300]
 
 
-def fastest(kind, variants, model, threads, x, expected):
+def fastest(kind, variants, model, threads, x, expected, complaint_of):
     """Builds each variant, checks it and keeps the fastest: (engine, variant, seconds, what was found of all).
     Raises if a variant is wrong, or if none can be built."""
     best, found = None, {}
@@ -76,10 +80,11 @@ def fastest(kind, variants, model, threads, x, expected):
         except Exception as error:     # an engine's own failure: its other variants still race
             found[name] = {"error": brief(error)}
             continue
-        worst = difference(engine, expected)
-        found[name] = {"ms": seconds * 1e3, "difference": worst}
-        if not worst <= LIMIT:
-            raise RuntimeError(f"{name}: differs by {worst:.3g}, allowed is {LIMIT:g}")
+        error = error_of(engine, expected)
+        found[name] = {"ms": seconds * 1e3, **error}
+        wrong = complaint_of(error)
+        if wrong:
+            raise RuntimeError(f"{name}: {wrong}")
         loser = engine
         if best is None or seconds < best[2]:
             loser, best = best and best[0], (engine, name, seconds)
@@ -102,11 +107,11 @@ def serve(engine, expected, threads, say):
                 wait_until_quiet()
             say({"ms": ms})
         elif command == "check":
-            say({"difference": difference(engine, expected)})
+            say(error_of(engine, expected))
 
 
 def main():
-    name, threads, engine_name, variants, folder = sys.argv[1:]
+    name, precision, threads, engine_name, variants, folder = sys.argv[1:]
     threads = int(threads)
     # What engines print must not reach the answers.
     answers = os.fdopen(os.dup(1), "w")
@@ -117,15 +122,17 @@ def main():
 
     from data import Data
     from models import read_models
-    model = read_models()[name]
+    model = read_models(precision)[name]
+    entry = entry_of(model, engine_name)
     data = Data(model, folder)
     tempfile.tempdir = folder     # what a killed worker leaves goes with the contest's folder
     expected = data.expected()
     try:
-        module = importlib.import_module("engine_" + ("torch" if engine_name == "compile" else engine_name))
-        sources = [(variant, lambda variant=variant: module.source(model, data, engine_name, variant))
+        module = importlib.import_module("engine_" + MODULES.get(engine_name, engine_name))
+        sources = [(variant, lambda variant=variant: module.source(entry, data, engine_name, variant))
                    for variant in variants.split(",")]
-        engine, variant, seconds, found = fastest(module.Engine, sources, model, threads, data.input(), expected)
+        engine, variant, seconds, found = fastest(module.Engine, sources, entry, threads, data.input(), expected,
+                                                  lambda error: complaint(precision, error))
     except Exception as error:
         say({"error": brief(error)})
         sys.exit(1)
