@@ -7,6 +7,9 @@
 
 #include "ops/product_bf16.h"
 
+/* Not inline: kernels call these in many places. */
+#define ATTN2C_TILE static __attribute__((noinline, unused))
+
 typedef struct {
   attn2c_tiles set;
   uint32_t tile[8][16][16];
@@ -14,11 +17,11 @@ typedef struct {
 
 static _Thread_local attn2c_tile_state attn2c_tiles_now;
 
-ATTN2C_INLINE void attn2c_tile_expect(int holds) {
+ATTN2C_TILE void attn2c_tile_expect(int holds) {
   if (!holds) __builtin_trap();
 }
 
-ATTN2C_INLINE void attn2c_tiles_set(const attn2c_tiles *set) {
+ATTN2C_TILE void attn2c_tiles_set(const attn2c_tiles *set) {
   attn2c_tile_expect(set->palette == 1 && set->start_row == 0);
   for (int t = 0; t < 16; t++)
     attn2c_tile_expect(set->rows[t] <= 16 && set->bytes[t] <= 64 && set->bytes[t] % 4 == 0 &&
@@ -26,27 +29,27 @@ ATTN2C_INLINE void attn2c_tiles_set(const attn2c_tiles *set) {
   attn2c_tiles_now = (attn2c_tile_state){.set = *set};
 }
 
-ATTN2C_INLINE void attn2c_tiles_release(void) { attn2c_tiles_now = (attn2c_tile_state){.set.palette = 0}; }
+ATTN2C_TILE void attn2c_tiles_release(void) { attn2c_tiles_now = (attn2c_tile_state){.set.palette = 0}; }
 
-ATTN2C_INLINE void attn2c_tile_zero(int t) {
+ATTN2C_TILE void attn2c_tile_zero(int t) {
   attn2c_tile_expect(attn2c_tiles_now.set.rows[t] > 0);
   memset(attn2c_tiles_now.tile[t], 0, sizeof attn2c_tiles_now.tile[t]);
 }
 
-ATTN2C_INLINE void attn2c_tile_load(int t, const void *from, ptrdiff_t stride) {
+ATTN2C_TILE void attn2c_tile_load(int t, const void *from, ptrdiff_t stride) {
   attn2c_tile_zero(t);
   for (int i = 0; i < attn2c_tiles_now.set.rows[t]; i++)
     memcpy(attn2c_tiles_now.tile[t][i], (const char *)from + i * stride, attn2c_tiles_now.set.bytes[t]);
 }
 
-ATTN2C_INLINE void attn2c_tile_store(int t, void *to, ptrdiff_t stride) {
+ATTN2C_TILE void attn2c_tile_store(int t, void *to, ptrdiff_t stride) {
   attn2c_tile_expect(attn2c_tiles_now.set.rows[t] > 0);
   for (int i = 0; i < attn2c_tiles_now.set.rows[t]; i++)
     memcpy((char *)to + i * stride, attn2c_tiles_now.tile[t][i], attn2c_tiles_now.set.bytes[t]);
 }
 
 /* Three different tiles, configured, whose shapes are of a product. */
-ATTN2C_INLINE void attn2c_tile_expect_product(int sum, int inputs, int weights) {
+ATTN2C_TILE void attn2c_tile_expect_product(int sum, int inputs, int weights) {
   const attn2c_tiles *set = &attn2c_tiles_now.set;
   attn2c_tile_expect(sum != inputs && sum != weights && inputs != weights);
   attn2c_tile_expect(set->rows[sum] > 0 && set->rows[weights] > 0);
@@ -54,7 +57,7 @@ ATTN2C_INLINE void attn2c_tile_expect_product(int sum, int inputs, int weights) 
                      set->bytes[inputs] == 4 * set->rows[weights]);
 }
 
-ATTN2C_INLINE void attn2c_tile_bf16(int sum, int inputs, int weights) {
+ATTN2C_TILE void attn2c_tile_bf16(int sum, int inputs, int weights) {
   attn2c_tile_expect_product(sum, inputs, weights);
   for (int i = 0; i < attn2c_tiles_now.set.rows[sum]; i++) {
     float *to = (float *)(void *)attn2c_tiles_now.tile[sum][i];
@@ -70,7 +73,7 @@ ATTN2C_INLINE void attn2c_tile_bf16(int sum, int inputs, int weights) {
 }
 
 /* Unsigned inputs, signed weights; sums wrap. */
-ATTN2C_INLINE void attn2c_tile_int8(int sum, int inputs, int weights) {
+ATTN2C_TILE void attn2c_tile_int8(int sum, int inputs, int weights) {
   attn2c_tile_expect_product(sum, inputs, weights);
   for (int i = 0; i < attn2c_tiles_now.set.rows[sum]; i++) {
     uint32_t *to = attn2c_tiles_now.tile[sum][i];

@@ -17,15 +17,15 @@ local SHAPES = { { 1, 1, 1 }, { 16, 1, 64 }, { 64, 15, 40 }, { 17, 2, 3 }, { 40,
 -- Of tiles also all numbers of rows up to one more than two tiles, outputs that end anywhere in a tile, and inputs that
 -- end anywhere in a step and in a group, or come in equal steps.
 if target.has_tiles then
-  for rows = 1, 33 do SHAPES[#SHAPES + 1] = { 32 + rows % 3, rows, 64 + 64 * (rows % 2) } end
-  for outputs = 1, 33, 4 do SHAPES[#SHAPES + 1] = { outputs, 19, 70 } end
-  for inputs = 64, 131, 3 do SHAPES[#SHAPES + 1] = { 24, 18, inputs } end
+  for rows = 1, 33 do SHAPES[#SHAPES + 1] = { rows, rows, 64 + rows % 4 } end
+  for outputs = 1, 33, 7 do SHAPES[#SHAPES + 1] = { outputs, 19, 70 } end
+  for inputs = 64, 131, 7 do SHAPES[#SHAPES + 1] = { 24, 18, inputs } end
 end
 
 local kernels, functions, tables = {}, {}, {}
 for _, name in ipairs { "bf16", "bf16_floats", "int8" } do
   local of, rows = types[name .. "_product"], {}
-  for number, shape in ipairs(SHAPES) do
+  for number, shape in ipairs(name == "bf16_floats" and { table.unpack(SHAPES, 1, 13) } or SHAPES) do
     local m, n, k = table.unpack(shape)
     for beta = 0, 1 do
       local kernel = { m = m, n = n, k = k, lda = types.whole_lines(m, "f32"), ldb = k + number % 3,
