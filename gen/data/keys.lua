@@ -146,7 +146,7 @@ keys.list = {
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
     default_text = "softmax, of one label sigmoid",
     meaning = "how the program makes probabilities of the last output; sigmoid: of each label by itself" },
-  { key = "target", type = "target", words = { "host", "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2",
+  { key = "target", type = "target", words = { "host", "amx", "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2",
     "x86_64", "aarch64", "generic" },
     default = "host",
     meaning = "instructions to compile for; generic: any processor; host: the best that this machine has "

@@ -1,6 +1,7 @@
 -- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
 -- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), how it
--- multiplies bf16 and int8 (kernels/forms.lua), and the rule that chooses tile parameters where nothing was measured.
+-- multiplies bf16 and int8 (kernels/forms.lua; has_tiles: in tiles of AMX, where they fit), and the rule that chooses
+-- tile parameters where nothing was measured.
 -- bf16_rows: how rows are stored that a product of bf16 reads: as f32 where each strip would widen them anew.
 -- only_for: number types without which `target = "host"` passes the target over, as it is then no faster.
 --
@@ -124,9 +125,25 @@ local avx2 = {
   },
 }
 
+local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
+  only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } })
+
+-- Strips are two tiles of 16 outputs wide and two of 16 rows high, so panels are one or two strips, and token blocks
+-- whole ones. Not timed yet.
+local amx = extended(avx512bf16, {
+  name = "amx", has_tiles = true, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
+  needs = { "amx_tile", "amx_bf16", "amx_int8" },
+  deep_c = {
+    { rows = 160, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
+    { rows = 160, use = { panel = 32, token_block = 192, fetch = 1 } },
+    { rows = 17, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, use = { panel = 32 } },
+  },
+})
+
 targets.list = {
-  extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
-    only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } }),
+  amx,
+  avx512bf16,
   extended(avx512, { name = "avx512vnni", int8 = "quads", only_for = { "int8" }, cflags = "-mavx512vnni",
     needs = { "avx512_vnni" } }),
   avx512,
@@ -248,7 +265,7 @@ function targets.host(machine, precisions)
   end
   local flags = flags_here()
   local asked = os.getenv("LIBXSMM_TARGET") or ""
-  local lowered = { skx = "avx512", clx = "avx512vnni", hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
+  local lowered = { spr = "amx", skx = "avx512", clx = "avx512vnni", hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
   local from = lowered[asked:lower()]
   for _, target in ipairs(targets.list) do
     local runs = target.machine == "x86_64" and has_all(flags, target)

@@ -2,7 +2,7 @@
 -- for them. A form is the names of the functions of runtime/ops/product*.h that a step is made of, and what it costs.
 --
 -- A step takes a group of inputs, 4 bytes, of a row of B and of each output in A: 1 of f32, 2 of bf16, 4 of int8. All
--- forms of a type make the same bits.
+-- forms of a type make the same bits, but for tiles of bf16.
 --
 -- label           of a strip's name, behind its size
 -- sum, factor     the C types of a sum, and of the groups of A or B in a vector
@@ -16,7 +16,9 @@
 -- c_load, c_first, c_store, c_store_first   a vector of C, and its first lanes
 -- include         the file that has them
 -- peak            of the multipliers alone: { inputs of a lane, a multiply-add of the words a, b to the sum c };
---                 without, f32's
+--                 without, f32's; of tiles { inputs of a step, a product of three tiles }
+-- in_tiles        sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; of the fields above and
+--                 below such a form has multiply_add, start: whether there is one, and peak
 --
 -- work, a_work, b_work   of a step, in multiply-adds of f32: of each sum; of each vector of A and each group of B,
 --                 beside reading it
@@ -66,6 +68,11 @@ forms.all = {
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
     a_work = 0.5, registers = 3, factors = 2 },
+  -- Tiles of AMX.
+  bf16_tiles = { label = "_bf16_tiles", include = "ops/product_tiles.h", in_tiles = true,
+    multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" } },
+  int8_tiles = { label = "_int8_tiles", include = "ops/product_tiles.h", in_tiles = true, start = true,
+    multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" } },
   -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
   int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
@@ -73,12 +80,18 @@ forms.all = {
 }
 for name, each in pairs(forms.all) do each.name = name end
 
---- The form of a product's types on a target.
+--- The form of a product's types on a target, without tiles.
 function forms.of(types, target)
   if types.a == "bf16" and types.b == "f32" then return forms.all.bf16_floats end
   if types.a == "bf16" then return forms.all["bf16_" .. target.bf16] end
   if types.a == "i8" then return forms.all["int8_" .. target.int8] end
   return forms.all.f32
+end
+
+--- The form in tiles, or nil where there is none.
+function forms.in_tiles(types, target)
+  if not target.has_tiles or types.a ~= types.b then return nil end
+  return types.a == "bf16" and forms.all.bf16_tiles or types.a == "i8" and forms.all.int8_tiles or nil
 end
 
 return forms

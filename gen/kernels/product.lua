@@ -4,6 +4,7 @@
 local c = require("common.c")
 local forms = require("kernels.forms")
 local strip = require("kernels.strip")
+local tiles = require("kernels.tiles")
 local types = require("data.types")
 
 local product = {}
@@ -24,12 +25,21 @@ local function groups_of(kernel, lanes)
   return list
 end
 
+local function in_tiles(kernel) return forms.all[kernel.strips.form].in_tiles end
+
 local function shape_of(kernel, rows, group)
+  if in_tiles(kernel) then
+    return { rows = rows.size, vectors = group.size, fetches = kernel.fetch ~= nil, form = kernel.strips.form,
+      types = kernel.types, step = kernel.strips.step, rest = kernel.k % kernel.strips.step > 0 }
+  end
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil,
     form = kernel.strips.form, types = kernel.types, cut = kernel.k % types.group(kernel.types.a) > 0 }
 end
 
---- Calls visit(shape) for each kind of strip (strip.lua) that a product needs; it may come more than once.
+-- What makes the strips of a shape.
+local function maker(shape) return forms.all[shape.form].in_tiles and tiles or strip end
+
+--- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; it may come more than once.
 function product.each_strip(kernel, visit)
   for _, rows in ipairs(kernel.strips.strips) do
     for _, group in ipairs(kernel.strips.groups) do visit(shape_of(kernel, rows, group)) end
@@ -40,8 +50,8 @@ end
 function product.strips(kernels)
   local list, seen = {}, {}
   local function add(shape)
-    local name = strip.name(shape)
-    if not seen[name] then list[#list + 1] = strip.text(shape) end
+    local name = maker(shape).name(shape)
+    if not seen[name] then list[#list + 1] = maker(shape).text(shape) end
     seen[name] = true
   end
   for _, kernel in ipairs(kernels) do product.each_strip(kernel, add) end
@@ -82,10 +92,40 @@ local function add_loop(list, symbol, count, lines)
   list[#list + 1] = "}"
 end
 
+-- The body of a product in tiles, whose configuration is made once for each size of strips: rows come inside.
+local function body_in_tiles(kernel, lanes, adds, a, b)
+  local lines, fetch, of = {}, kernel.fetch, kernel.types
+  local inputs, calls = types.group(of.a), 0
+  local step = fetch and types.elements(fetch.each, of.a)
+  for _, group in ipairs(groups_of(kernel, lanes)) do
+    local row, wide = 0, group.size * lanes
+    for _, rows in ipairs(kernel.strips.strips) do
+      local function i(each) return { symbol = "i", count = rows.count, step = each } end
+      local function j(each) return { symbol = "j", count = group.count, step = each } end
+      local ahead = fetch and (", %s, %d"):format(behind(a, types.elements(fetch.from, of.a) + calls * step,
+        i(group.count * step), j(step)), fetch.lines) or ""
+      local of_rows = {}
+      add_loop(of_rows, "j", group.count, {
+        ("%s(%s, %s, %s,"):format(tiles.name(shape_of(kernel, rows, group)),
+          behind(a, group.first * lanes * inputs, j(wide * inputs)),
+          behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
+          behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
+        ("  %d, %d, %d, %d, %s, %s%s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds, group.lanes,
+          ahead) })
+      lines[#lines + 1] = tiles.configure(rows.size, wide - lanes + group.lanes, kernel.strips.step, of.a)
+      add_loop(lines, "i", rows.count, of_rows)
+      row, calls = row + rows.count * rows.size, calls + rows.count * group.count
+    end
+  end
+  lines[#lines + 1] = tiles.release
+  return lines
+end
+
 --- The body as lines of C. kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua);
 --- a_room: whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a
 --- vector; adds: a C expression: whether C is added to; a, b: what A and B are called.
 function product.body(kernel, lanes, adds, a, b)
+  if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local lines, row, calls, fetch = {}, 0, 0, kernel.fetch
   local inputs = types.group(kernel.types.a)
   for _, rows in ipairs(kernel.strips.strips) do

@@ -53,8 +53,50 @@ static inline int attn2c_has_avx_vnni(void) {
   return a >> 4 & 1;
 }
 
+/* AMX: the instructions and a palette of tiles, which some virtual machines hide alone; that the system saves
+ * tiles; and its permission for this process, which holds for its threads, those to come, and children, until
+ * exec. Asking again changes nothing. A signal's alternate stack that is too small for tiles
+ * (AT_MINSIGSTKSZ) makes Linux refuse. */
+static inline const char *attn2c_missing_amx(void) {
+#ifndef ATTN2C_TILES_EMULATED
+  enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };
+  enum { OSXSAVE = 1 << 27, TILES_SAVED = 3 << 17 };
+  enum { ARCH_PRCTL = 158, ARCH_REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 };
+  unsigned a = 0, b, c = 0, d;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  if (a < 0x1d) return "AMX";
+  a = 7, c = 0;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  if ((d & ALL) != ALL) return "AMX";
+  a = 1, c = 0;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  if (!(c & OSXSAVE)) return "AMX";
+  __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+  if ((a & TILES_SAVED) != TILES_SAVED) return "AMX";
+  a = 0x1d, c = 0;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  if (a < 1) return "AMX's tiles";
+  a = 0x1d, c = 1; /* palette 1: tiles of 1 KB in rows of 64 bytes; how many, and their rows */
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  if (a >> 16 < 1024 || (b & 0xffff) < 64 || b >> 16 < 8 || (c & 0xffff) < 16) return "AMX's tiles";
+#ifdef __linux__
+  long status = ARCH_PRCTL;
+  __asm__ volatile("syscall"
+                   : "+a"(status)
+                   : "D"((long)ARCH_REQ_XCOMP_PERM), "S"((long)TILE_DATA)
+                   : "rcx", "r11", "memory");
+  if (status != 0) return "the system's permission for AMX";
+#else
+  return "the system's permission for AMX";
+#endif
+#endif
+  return NULL;
+}
+
 static inline const char *attn2c_missing(const char *target) {
   __builtin_cpu_init();
+  const int amx = strcmp(target, "amx") == 0;
+  if (amx) target = "avx512bf16"; /* and more */
   if (strncmp(target, "avx", 3) != 0) return NULL;
   if (!__builtin_cpu_supports("avx2")) return "AVX2";
   if (!__builtin_cpu_supports("fma")) return "FMA";
@@ -67,7 +109,8 @@ static inline const char *attn2c_missing(const char *target) {
   if (strcmp(target, "avx512") == 0) return NULL;
   if (!__builtin_cpu_supports("avx512vnni")) return "AVX-512 VNNI";
   if (strcmp(target, "avx512vnni") == 0) return NULL;
-  return __builtin_cpu_supports("avx512bf16") ? NULL : "AVX-512 BF16";
+  if (!__builtin_cpu_supports("avx512bf16")) return "AVX-512 BF16";
+  return amx ? attn2c_missing_amx() : NULL;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 typedef struct {
   int m, n, k, lda, ldb, ldc, adds;
+  int step;   /* inputs of a step in tiles; 0: no tiles */
   long panel; /* bytes of A */
   void (*run)(const void *a, const void *b, void *c);
 } product;
@@ -54,6 +55,12 @@ static float fused(float a, float b, float c) {
   return fabsf(result) <= 0x1p-126f && fabs((double)a * b + c) < TINY ? copysignf(0.0f, result) : result;
 }
 
+/* a + b, without denormals going in or coming out. */
+static float added(float a, float b) {
+  const float sum = a + b;
+  return fabsf(sum) < 0x1p-126f ? copysignf(0.0f, sum) : sum;
+}
+
 static float widened(uint16_t x) { return without_denormals(attn2c_from_bits((uint32_t)x << 16)); }
 
 /* Numbers of a set: 0: of all usual sizes; 1: also zeros, denormals, infinities, NaN, the largest and the
@@ -69,6 +76,27 @@ static uint16_t bf16_number(int set) {
 
 /* Behind the last input of a row, and of a panel of which that is allowed: what must not matter. */
 enum { BF16_NAN = 0x7fc1 };
+
+/* The products of a row, added to `sum` in the order of vdpbf16ps. */
+static float pair_sum(const product *p, const uint16_t *weights, const uint16_t *b, float sum) {
+  for (int i = 0; i < p->k; i += 2)
+    for (int odd = 1; odd >= 0; odd--) {
+      const int is_there = i + odd < p->k;
+      sum = fused(is_there ? widened(weights[i + odd]) : 0.0f, is_there ? widened(b[i + odd]) : 0.0f, sum);
+    }
+  return sum;
+}
+
+/* The same in the order of TDPBF16PS: in each step a sum of the even inputs and one of the odd ones. */
+static float tile_sum(const product *p, const uint16_t *weights, const uint16_t *b, float sum) {
+  for (int first = 0; first < p->k; first += p->step) {
+    float sums[2] = {0.0f, 0.0f};
+    for (int i = first; i < p->k && i < first + p->step; i++)
+      sums[i % 2] = fused(widened(weights[i]), widened(b[i]), sums[i % 2]);
+    sum = added(sum, added(sums[0], sums[1]));
+  }
+  return sum;
+}
 
 /* wide: rows of B are floats. */
 static void run_bf16(const product *p, int set, int wide) {
@@ -91,13 +119,9 @@ static void run_bf16(const product *p, int set, int wide) {
   attn2c_flush_restore(modes);
   for (int r = 0; r < p->n; r++)
     for (int j = 0; j < p->m; j++) {
-      float sum = p->adds ? before[r * p->ldc + j] : 0.0f;
-      for (int i = 0; i < p->k; i += 2)
-        for (int odd = 1; odd >= 0; odd--) {
-          const int is_there = i + odd < p->k;
-          sum = fused(is_there ? widened(weights[j * p->k + i + odd]) : 0.0f,
-                      is_there ? widened(b[r * p->ldb + i + odd]) : 0.0f, sum);
-        }
+      const float first = p->adds ? before[r * p->ldc + j] : 0.0f;
+      const float sum = p->step ? tile_sum(p, weights + j * p->k, b + r * p->ldb, first)
+                                : pair_sum(p, weights + j * p->k, b + r * p->ldb, first);
       float *got = &c[r * p->ldc + j];
       if (isnan(sum) && isnan(*got))
         *got = NAN;

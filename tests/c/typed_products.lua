@@ -14,10 +14,18 @@ local target = targets.by_name[arg[1]]
 local SHAPES = { { 1, 1, 1 }, { 16, 1, 64 }, { 64, 15, 40 }, { 17, 2, 3 }, { 40, 9, 17 }, { 63, 7, 16 }, { 15, 8, 2 },
   { 48, 24, 33 }, { 65, 3, 127 }, { 128, 1, 95 }, { 36, 64, 34 }, { 48, 13, 768 }, { 8, 5, 2051 } }
 
+-- Of tiles also all numbers of rows up to one more than two tiles, outputs that end anywhere in a tile, and inputs that
+-- end anywhere in a step and in a group, or come in equal steps.
+if target.has_tiles then
+  for rows = 1, 33 do SHAPES[#SHAPES + 1] = { rows, rows, 64 + rows % 4 } end
+  for outputs = 1, 33, 7 do SHAPES[#SHAPES + 1] = { outputs, 19, 70 } end
+  for inputs = 64, 131, 7 do SHAPES[#SHAPES + 1] = { 24, 18, inputs } end
+end
+
 local kernels, functions, tables = {}, {}, {}
 for _, name in ipairs { "bf16", "bf16_floats", "int8" } do
   local of, rows = types[name .. "_product"], {}
-  for number, shape in ipairs(SHAPES) do
+  for number, shape in ipairs(name == "bf16_floats" and { table.unpack(SHAPES, 1, 13) } or SHAPES) do
     local m, n, k = table.unpack(shape)
     for beta = 0, 1 do
       local kernel = { m = m, n = n, k = k, lda = types.whole_lines(m, "f32"), ldb = k + number % 3,
@@ -36,8 +44,8 @@ for _, name in ipairs { "bf16", "bf16_floats", "int8" } do
         .. "void *of_c) {\n  const %s *a = of_a;\n  const %s *b = of_b;\n  %s *c = of_c;\n  %s\n}"):format(id,
           types.c(of.a), types.c(of.b), types.c(of.c),
           table.concat(product.body(kernel, target.vector, beta, "a", "b"), "\n  "))
-      rows[#rows + 1] = ("    {%d, %d, %d, %d, %d, %d, %d, %d, product_%d},"):format(m, n, k, kernel.lda, kernel.ldb,
-        kernel.ldc, beta, types.panel_bytes(k, kernel.lda, of.a), id)
+      rows[#rows + 1] = ("    {%d, %d, %d, %d, %d, %d, %d, %d, %d, product_%d},"):format(m, n, k, kernel.lda,
+        kernel.ldb, kernel.ldc, beta, kernel.strips.step or 0, types.panel_bytes(k, kernel.lda, of.a), id)
     end
   end
   tables[#tables + 1] = ("static const product %s_products[] = {\n%s\n};"):format(name, table.concat(rows, "\n"))

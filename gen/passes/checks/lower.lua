@@ -4,6 +4,7 @@ local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local forms = require("kernels.forms")
 local operands = require("data.operands")
+local kernel_tiles = require("kernels.tiles")
 local registers = require("passes.plan.registers")
 local rectangles = require("passes.checks.rectangles")
 local schedule = require("passes.schedule")
@@ -148,9 +149,20 @@ local function check_c_product(step, target, name)
   expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
   expect(sum_of(rows) == k.n and sum_of(groups) == (k.m + target.vector - 1) // target.vector, "lower",
     "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))
-  local form = forms.of(k.types, target)
-  local free = registers.free(target, not k.a_room, form)
-  for _, high in ipairs(rows) do
+  local form = forms.all[k.strips.form]
+  if form.in_tiles then
+    for _, high in ipairs(rows) do
+      for _, wide in ipairs(groups) do
+        expect(target.has_tiles and high.size >= 1 and high.size <= 2 * kernel_tiles.SIDE and wide.size >= 1
+          and wide.size <= 2, "lower", "%s: a strip of %d x %d in tiles", name, high.size, wide.size)
+      end
+    end
+    local step = k.strips.step
+    expect(step <= k.k and step % types.group(k.types.a) == 0 and types.bytes(step, k.types.a) <= kernel_tiles.BYTES,
+      "lower", "%s: steps of %d inputs in tiles", name, step)
+  end
+  local free = not form.in_tiles and registers.free(target, not k.a_room, form)
+  for _, high in ipairs(form.in_tiles and {} or rows) do
     for _, wide in ipairs(groups) do
       local held = k.strips.rows_held
       local used = high.size * wide.size + (held and high.size + form.factors

@@ -9,7 +9,7 @@ local types = require("data.types")
 local roof = {}
 
 -- Vectors of outputs. runtime/measure/roof.h says what a shape may be.
-local VECTORS, ROWS, K, LDB = { 2, 3, 4 }, 24, 768, 784
+local VECTORS, ROWS, TILE_ROWS, K, LDB = { 2, 3, 4 }, 24, 32, 768, 784
 
 local of_weights = { f32 = "f32", bf16 = "bf16", int8 = "i8" }
 
@@ -17,17 +17,18 @@ local of_weights = { f32 = "f32", bf16 = "bf16", int8 = "i8" }
 function roof.values(state)
   local target = targets.by_name[state.spec.target]
   local of, list = types.product(of_weights[state.spec.precision.all], target.bf16_rows), {}
+  local rows = forms.in_tiles(of, target) and TILE_ROWS or ROWS
   for i, vectors in ipairs(VECTORS) do
     local m = vectors * target.vector
-    local kernel = { m = m, n = ROWS, k = K, lda = m, ldb = LDB, ldc = m, types = of, a_room = true,
-      strips = registers.strips(m, ROWS, K, target, ROWS, false, of) }
+    local kernel = { m = m, n = rows, k = K, lda = m, ldb = LDB, ldc = m, types = of, a_room = true,
+      strips = registers.strips(m, rows, K, target, rows, false, of) }
     kernel.code = product.body(kernel, target.vector, 0, "a", "b")
     list[i] = kernel
   end
-  local plain, form = of == types.f32_product, forms.of(of, target)
+  local plain, form = of == types.f32_product, forms.all[list[1].strips.form]
   return { roof = list, strips = product.strips(list), includes = product.includes(list),
     casts = not plain and { a = types.c(of.a), b = types.c(of.b), c = types.c(of.c) } or false,
-    flushes = of.a == "bf16", peak = form.peak or false, sum = form.sum }
+    flushes = of.a == "bf16", peak = form.peak or false, sum = form.sum, in_tiles = form.in_tiles or false }
 end
 
 return roof

@@ -91,6 +91,7 @@ end
 function sentences.product(step)
   local k = step.kernel
   local list = { divided(k.strips.strips, "rows") .. " by " .. divided(k.strips.groups, "vectors") }
+  if k.strips.step then list[#list + 1] = ("in tiles, %d inputs a step"):format(k.strips.step) end
   if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
   if not k.a_room then list[#list + 1] = ("only %d floats of a row of A are read"):format(k.m) end
   if k.fetch then

@@ -3,9 +3,11 @@
 --
 -- A step over k reads V vectors of A and R groups of B for V R multiply-adds. Processors make two of each in a cycle,
 -- and a sum can take its next multiply-add four or five cycles later, so a step lasts as long as the largest of V R,
--- V + R and 9 multiply-adds. kernels/forms.lua has what differs by number types and instructions.
+-- V + R and 9 multiply-adds. kernels/forms.lua has what differs by number types and instructions. Where the target has
+-- tiles for sums, strips have up to two tiles of rows and two of outputs, as tiles are eight (kernels/tiles.lua).
 local divide = require("passes.plan.divide")
 local forms = require("kernels.forms")
+local tiles = require("kernels.tiles")
 local types = require("data.types")
 
 local registers = {}
@@ -46,6 +48,15 @@ local function shares(n, most)
   return list
 end
 
+-- The strips of a product in tiles: as many rows and outputs as they hold, then the rest.
+local function tile_strips(m, n, k, target, most, form, type)
+  local high, strips = math.min(2 * tiles.SIDE, most), {}
+  if n >= high then strips[1] = { count = n // high, size = high } end
+  if n % high > 0 then strips[#strips + 1] = { count = 1, size = n % high } end
+  return { groups = shares((m + target.vector - 1) // target.vector, 2), strips = strips, rows_held = false,
+    form = form.name, step = tiles.step(k, type) }
+end
+
 --- The registers that a strip may have for sums, vectors of A and groups of B. is_cut: whether rows of A end within a
 --- vector; form: of kernels/forms.lua. Without fused multiply-adds, a product lies in a register before it is added.
 function registers.free(target, is_cut, form)
@@ -54,11 +65,16 @@ function registers.free(target, is_cut, form)
 end
 
 --- The strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count, size } }
---- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua }. The cheapest by the count
---- above. is_cut: as above; product_types: of data/types.lua, by default f32's.
+--- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, step: in tiles, the inputs of
+--- a step }. In tiles where the target has them and they fit, else the cheapest by the count above. is_cut: as above;
+--- product_types: of data/types.lua, by default f32's.
 function registers.strips(m, n, k, target, most, is_cut, product_types)
   local best, least
   product_types = product_types or types.f32_product
+  local in_tiles = forms.in_tiles(product_types, target)
+  if in_tiles and tiles.fit(k, product_types.a) then
+    return tile_strips(m, n, k, target, most, in_tiles, product_types.a)
+  end
   local form, group = forms.of(product_types, target), types.group(product_types.a)
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local total = (m + target.vector - 1) // target.vector

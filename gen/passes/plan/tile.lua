@@ -10,6 +10,9 @@ local types = require("data.types")
 
 local tile = {}
 
+-- Rows of a tile of sums (kernels/tiles.lua).
+local TILE_ROWS = 16
+
 --- The K blocks of each K panel, in order: { first, blocks, size } for each call on a strip; inputs of all.
 function tile.k_panels(k, parameters)
   local blocks = k.count + (k.tail > 0 and 1 or 0)
@@ -63,7 +66,7 @@ end
 --- How a kernel in C asks for weights while it works: { from, each: bytes behind A where the first strip begins to ask,
 --- and from strip to strip; every, lines: so many cache lines every so many inputs }; false: not at all. Its strips
 --- together ask for a panel, the `fetch`-th behind this one. Where there is one strip, weights are read once, and it
---- asks `stream` bytes ahead of itself. shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector.
+--- asks `stream` bytes ahead of itself. In tiles it asks before each product of tiles. shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector.
 function tile.ahead(shape, strips, parameters, lanes)
   local calls, groups, widest = 0, 0, 0
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
@@ -75,6 +78,12 @@ function tile.ahead(shape, strips, parameters, lanes)
   local ahead = calls > 1 and parameters.fetch * panel or parameters.stream
   if ahead == 0 then return false end
   local share = (panel // types.LINE + calls - 1) // calls
+  if strips.step then
+    local each = (strips.strips[1].size > TILE_ROWS and 2 or 1) * widest
+    local every = math.max(1, strips.step // each) -- as products of a step are made one after the other
+    local products = math.max(1, shape.k // strips.step) * each
+    return { from = ahead, each = share * types.LINE, every = every, lines = (share + products - 1) // products }
+  end
   local wide = calls == 1 and row or types.bytes(widest * lanes * inputs, type)
   local lines = math.max(1, wide // types.LINE)
   local every = math.max(1, math.min(steps, steps * lines // share))

@@ -269,7 +269,7 @@ describe("other keys' ranges", function()
     local schemes = require("checkpoints.names").list()
     assert.equal(('names: "keras", but %s or %s is allowed'):format(table.concat(schemes, ", ", 1, #schemes - 1),
       schemes[#schemes]), refusal({ names = "keras" }))
-    assert.equal('target: "avx51", but host, avx512bf16, avx512vnni, avx512, avxvnni, avx2, ' ..
+    assert.equal('target: "avx51", but host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, ' ..
       "x86_64, aarch64 or generic is allowed (did you mean avx512?)", refusal({ target = "avx51" }))
     assert.equal("norm: 5, but post, pre or none is allowed", refusal({ norm = 5 }))
     assert.equal('kernels: "libxsm", but auto, c or libxsmm is allowed (did you mean libxsmm?)',

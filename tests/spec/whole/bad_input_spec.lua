@@ -112,7 +112,7 @@ describe("a description's keys:", function()
     output = "a list of stages", names = "albert, attn2c, bert, ",
     layer_groups = "a list with a group for each layer", first_position = "an integer from 0 to 65536",
     rope_scaling = "a table such as { type", inputs = "a table such as { ids",
-    target = "host, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic",
+    target = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic",
     kernels = "auto, c or libxsmm", precision = "f32, bf16 or int8",
     threads = "an integer from 0 to 64", reuse = "true or false",
     tokenizer = "a path or false", labels = "a list of texts", label_function = "softmax, sigmoid or none",

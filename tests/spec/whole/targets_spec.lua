@@ -64,7 +64,7 @@ describe("a list of targets", function()
       assert.same({ 'target: a list has names of targets alone: { "avx512", "avx2" }' }, refused(holed))
     end
     assert.same({ "target: an empty list, but the name of a target or a list of them is needed" }, refused {})
-    local words = "host, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic"
+    local words = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic"
     assert.same({ ('target: "", but %s is allowed'):format(words) }, refused("avx2,"))
     assert.same({ ('target: "avx3", but %s is allowed (did you mean avx2?)'):format(words) },
       refused { "avx3", "avx512" })

@@ -1,0 +1,126 @@
+-- tiles.lua: strips in tiles of AMX (runtime/ops/product_tiles.h): up to 32 rows by two vectors of outputs, as
+-- one or two tiles of rows by one or two of outputs. Panels and rows are read as they lie, for a tile is loaded with a
+-- stride; only the last inputs, where they do not fill a step, go through copies with zeros behind them.
+local forms = require("kernels.forms")
+local types = require("data.types")
+
+local tiles = {}
+
+--- Rows of a tile, and outputs; bytes of its rows.
+tiles.SIDE, tiles.BYTES = 16, 64
+
+--- The inputs of a step: as many as a tile's row holds; fewer where steps of equal size then cover all k inputs.
+function tiles.step(k, type)
+  local most, group = types.elements(tiles.BYTES, type), types.group(type)
+  local count = (k + most - 1) // most
+  return k % (count * group) == 0 and k // count or most
+end
+
+--- Whether a product of k inputs is made of tiles: one that fills a step. This does not look at rows or outputs: those
+--- of a call may depend on what is beside a sequence, and strips of bf16 without tiles have sums of other bits.
+function tiles.fit(k, type) return k >= types.elements(tiles.BYTES, type) end
+
+--- What a strip is called. shape: { rows, vectors, fetches, form, types, step, rest: whether its inputs end within a
+--- step }.
+function tiles.name(shape)
+  local full = types.elements(tiles.BYTES, shape.types.a)
+  return ("strip_%dx%d%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
+    shape.step < full and "_" .. shape.step or "", shape.rest and "_rest" or "", shape.fetches and "_ahead" or "")
+end
+
+-- `pointer`, or what lies `count` times `each` behind it.
+local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
+
+--- A strip's function as C. c_lanes: outputs of the last vector.
+function tiles.text(shape)
+  local form, of = forms.all[shape.form], shape.types
+  local group, lines, indent = types.group(of.a), {}, "  "
+  local high, wide = shape.rows > tiles.SIDE and 2 or 1, shape.vectors
+  local function add(format, ...) lines[#lines + 1] = indent .. format:format(...) end
+  local function rows_of(i) return i == high - 1 and shape.rows - i * tiles.SIDE or tiles.SIDE end
+  local function lanes_of(j) return j == wide - 1 and "c_lanes" or tostring(tiles.SIDE) end
+  local function c_at(i, j)
+    return at(at("c", i, ("%d * ldc"):format(tiles.SIDE)), j, tostring(tiles.SIDE))
+  end
+  local function a_at(j) return at("a", j, tostring(tiles.SIDE * group)) end
+  local function b_at(i) return at("b", i, ("%d * ldb"):format(tiles.SIDE)) end
+  local function each_sum(visit)
+    for i = 0, high - 1 do for j = 0, wide - 1 do visit(2 * i + j, i, j) end end
+  end
+  -- A step: `inputs(i)` and `weights(j)` load tiles 4 + i and 6 + j, each before the first product that reads it.
+  local function step(inputs, weights, asks)
+    each_sum(function(number, i, j)
+      if j == 0 then inputs(i) end
+      if number == 0 then for each = 0, wide - 1 do weights(each) end end
+      if asks then add("ahead = attn2c_ask_bytes(ahead, lines);") end
+      add("%s(%d, %d, %d);", form.multiply_add, number, 4 + i, 6 + j)
+    end)
+  end
+
+  lines[1] = ("/* %d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(shape.rows, wide,
+    shape.step, shape.rest and ", of which the last has fewer" or "",
+    shape.fetches and ", asking for `lines` lines from `ahead` on before each product" or "")
+  lines[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
+    :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
+  lines[3] = ("    int adds, int c_lanes%s) {"):format(shape.fetches and ", const void *ahead, int lines" or "")
+  add("const ptrdiff_t a_stride = 4 * lda, b_stride = ldb * (ptrdiff_t)sizeof *b, c_stride = 4 * ldc;")
+  add("(void)c_lanes;")
+  add("if (adds) {")
+  indent = "    "
+  if form.start then add("attn2c_tile_copy sums;") end
+  each_sum(function(number, i, j)
+    if form.start then
+      add("attn2c_tile_sums(&sums, %s, %s, ldc, %d, %s);", a_at(j), c_at(i, j), rows_of(i), lanes_of(j))
+      add("attn2c_tile_load(%d, &sums, 64);", number)
+    else
+      add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j))
+    end
+  end)
+  indent = "  "
+  add("} else {")
+  indent = "    "
+  each_sum(function(number, _, j) -- a stride of 0 loads one row as all
+    if form.start then
+      add("attn2c_tile_load(%d, %s, 0);", number, a_at(j))
+    else
+      add("attn2c_tile_zero(%d);", number)
+    end
+  end)
+  indent = "  "
+  add("}")
+  if form.start then add("a += %d * lda;", types.all[of.a].start * group) end
+  add("for (int i = 0; i + %d <= k; i += %d, a += %d * lda, b += %d) {", shape.step, shape.step, shape.step,
+    shape.step)
+  indent = "    "
+  step(function(i) add("attn2c_tile_load(%d, %s, b_stride);", 4 + i, b_at(i)) end,
+    function(j) add("attn2c_tile_load(%d, %s, a_stride);", 6 + j, a_at(j)) end, shape.fetches)
+  indent = "  "
+  add("}")
+  if shape.rest then
+    add("{")
+    indent = "    "
+    add("const int bytes = k %% %d * (int)sizeof *b;", shape.step)
+    add("attn2c_tile_copy copy;")
+    step(function(i)
+      add("attn2c_tile_inputs(&copy, %s, b_stride, %d, bytes);", b_at(i), rows_of(i))
+      add("attn2c_tile_load(%d, &copy, 64);", 4 + i)
+    end, function(j)
+      add("attn2c_tile_weights(&copy, %s, a_stride, %s, bytes);", a_at(j), lanes_of(j))
+      add("attn2c_tile_load(%d, &copy, 64);", 6 + j)
+    end)
+    indent = "  "
+    add("}")
+  end
+  each_sum(function(number, i, j) add("attn2c_tile_store(%d, %s, c_stride);", number, c_at(i, j)) end)
+  lines[#lines + 1] = "}"
+  return table.concat(lines, "\n")
+end
+
+--- The line that configures tiles for strips of so many rows and outputs, and steps of so many inputs of a type.
+function tiles.configure(rows, outputs, step, type)
+  return ("attn2c_tiles_configure(%d, %d, %d);"):format(rows, outputs, types.bytes(step, type))
+end
+
+tiles.release = "attn2c_tiles_release();"
+
+return tiles

@@ -1,0 +1,100 @@
+/* product_tiles.h - what the strips of AMX are made of (gen/kernels/tiles.lua): up to 32 rows by 32 outputs,
+ * whose sums stay in four tiles.
+ *
+ * Tiles 0 to 3 are sums, [row tile][output tile]; 4 and 5 inputs, 16 rows of up to 64 bytes; 6 and 7 weights,
+ * up to 16 groups of 4 bytes by 16 outputs, which is how panels lie. A thread configures its own tiles, and
+ * releases them behind each product: tiles in use make signal frames and thread switches 8 KB larger.
+ *
+ * A product of bf16 tiles has a sum of its own, from zero, over the even inputs, and one over the odd ones,
+ * each by fused multiply-adds; then sum + (even + odd). Denormals are zeros, whatever the processor's modes.
+ * So these sums have other bits than those of product_bf16.h. int8 has unsigned inputs, as vpdpbusd
+ * (product_int8.h), and the same sums.
+ *
+ * Instructions are written as assembly with all memory clobbered: gcc 12's intrinsics do not say that they
+ * read memory. */
+#ifndef ATTN2C_PRODUCT_TILES_H
+#define ATTN2C_PRODUCT_TILES_H
+
+#include "ops/int8.h"
+#include "ops/product_words.h"
+
+/* The operand of ldtilecfg: of each tile the bytes of a row, and the rows. */
+typedef struct {
+  uint8_t palette, start_row, reserved[14];
+  uint16_t bytes[16];
+  uint8_t rows[16];
+} attn2c_tiles;
+
+#ifdef ATTN2C_TILES_EMULATED
+#include "ops/tiles_emulated.h"
+#else
+ATTN2C_INLINE void attn2c_tiles_set(const attn2c_tiles *set) {
+  __asm__ volatile("ldtilecfg %0" : : "m"(*set) : "memory");
+}
+ATTN2C_INLINE void attn2c_tiles_release(void) { __asm__ volatile("tilerelease" : : : "memory"); }
+/* Numbers of tiles are literals; strides in bytes. */
+#define attn2c_tile_zero(t) __asm__ volatile("tilezero %%tmm" #t : : : "memory")
+#define attn2c_tile_load(t, from, stride)                                                                    \
+  __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t : : "r"(from), "r"((ptrdiff_t)(stride)) : "memory")
+#define attn2c_tile_store(t, to, stride)                                                                     \
+  __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" : : "r"(to), "r"((ptrdiff_t)(stride)) : "memory")
+#define attn2c_tile_bf16(sum, inputs, weights)                                                               \
+  __asm__ volatile("tdpbf16ps %%tmm" #weights ", %%tmm" #inputs ", %%tmm" #sum : : : "memory")
+#define attn2c_tile_int8(sum, inputs, weights)                                                               \
+  __asm__ volatile("tdpbusd %%tmm" #weights ", %%tmm" #inputs ", %%tmm" #sum : : : "memory")
+#endif
+
+/* Tiles for strips of so many rows and outputs, at most 32, and steps of so many bytes of a row, at most 64.
+ */
+ATTN2C_INLINE void attn2c_tiles_configure(int rows, int outputs, int bytes) {
+  const int rows_of[2] = {rows < 16 ? rows : 16, rows < 16 ? 0 : rows - 16};
+  const int outputs_of[2] = {outputs < 16 ? outputs : 16, outputs < 16 ? 0 : outputs - 16};
+  attn2c_tiles set = {.palette = 1};
+  for (int i = 0; i < 2; i++) {
+    if (rows_of[i]) set.rows[4 + i] = (uint8_t)rows_of[i], set.bytes[4 + i] = (uint16_t)bytes;
+    if (outputs_of[i])
+      set.rows[6 + i] = (uint8_t)(bytes / 4), set.bytes[6 + i] = (uint16_t)(4 * outputs_of[i]);
+    for (int j = 0; j < 2; j++)
+      if (rows_of[i] && outputs_of[j])
+        set.rows[2 * i + j] = (uint8_t)rows_of[i], set.bytes[2 * i + j] = (uint16_t)(4 * outputs_of[j]);
+  }
+  attn2c_tiles_set(&set);
+}
+
+/* What a tile is loaded from where it may not be read as it lies: rows of 64 bytes. */
+typedef struct {
+  uint32_t row[16][16];
+} attn2c_tile_copy;
+
+/* The last `bytes` of each row of inputs, and zeros behind them. */
+ATTN2C_INLINE void attn2c_tile_inputs(attn2c_tile_copy *copy, const void *b, ptrdiff_t stride, int rows,
+                                      int bytes) {
+  memset(copy, 0, sizeof *copy);
+  for (int i = 0; i < rows; i++) memcpy(copy->row[i], (const char *)b + i * stride, (size_t)bytes);
+}
+
+/* The last groups of so many outputs, which have `bytes` bytes of inputs, and zeros behind them. */
+ATTN2C_INLINE void attn2c_tile_weights(attn2c_tile_copy *copy, const void *a, ptrdiff_t stride, int outputs,
+                                       int bytes) {
+  memset(copy, 0, sizeof *copy);
+  for (int i = 0; 4 * i < bytes; i++) {
+    memcpy(copy->row[i], (const char *)a + i * stride, 4 * (size_t)outputs);
+    if (4 * i + 4 > bytes)
+      for (int j = 0; j < outputs; j++) copy->row[i][j] &= (uint32_t)((1u << 8 * (bytes - 4 * i)) - 1);
+  }
+}
+
+/* Sums of int8 that are added to C: what they begin with (product_int8.h), and C. */
+ATTN2C_INLINE void attn2c_tile_sums(attn2c_tile_copy *copy, const int8_t *start, const int32_t *c,
+                                    ptrdiff_t ldc, int rows, int outputs) {
+  uint32_t before[16];
+  memcpy(before, start, 4 * (size_t)outputs);
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < outputs; j++) copy->row[i][j] = before[j] + (uint32_t)c[i * ldc + j];
+}
+
+#if !ATTN2C_INT8_ZERO
+#error tiles of int8 have unsigned inputs
+#endif
+
+#endif
