@@ -190,6 +190,12 @@ static void run_int8(const product *p, int set) {
 }
 
 int main(void) {
+  for (int i = 0; i < COUNT_OF(bf16_products); i++) {
+    const char *missing = bf16_products[i].step > 0 ? attn2c_missing("amx") : NULL; /* asks for permission */
+    if (!missing) continue;
+    fprintf(stderr, "this machine lacks %s\n", missing);
+    return 5;
+  }
   for (int set = 0; set < 3; set++) {
     for (int i = 0; i < COUNT_OF(bf16_products); i++) run_bf16(&bf16_products[i], set, 0);
     for (int i = 0; i < COUNT_OF(bf16_floats_products); i++) run_bf16(&bf16_floats_products[i], set, 1);

@@ -25,6 +25,7 @@ local function has(command) return (helper.run("command -v " .. command)) == 0 e
 -- whether instructions of AVX-VNNI are encoded as those of AVX-512 VNNI, which this machine may have instead }.
 local function typed_builds()
   local list, best = {}, targets.host(targets.machine(os.getenv), { bf16 = true, int8 = true })
+  if best == "amx" then best = "avx512bf16" end -- whose sums of bf16 are others: below
   local own = { avx512bf16 = { "avx512bf16", "avx512vnni", "avx512" }, avx512vnni = { "avx512vnni", "avx512" },
     avx512 = { "avx512" }, avxvnni = { "avxvnni" } }
   for i, target in ipairs(own[best] or {}) do
@@ -147,7 +148,7 @@ describe("products in C", function()
       helper.write(header, helper.succeeds("lua5.4 tests/c/typed_products.lua " .. build.target, root))
     end
     local words = compile_words(build.compiler, build.target, { "-Werror", ("-DPRODUCTS=\"%s\""):format(header),
-      "-iquote", root .. "/tests/c", build.level, build.encoding and "-S" or nil }, root .. "/tests/c/typed_products.c",
+      "-iquote", root .. "/tests/c", build.level, build.flag or build.encoding and "-S" or nil }, root .. "/tests/c/typed_products.c",
       build.encoding and folder .. "/typed.s" or object)
     local _, runs = helper.runner(folder)
     runs(words)
@@ -171,6 +172,61 @@ describe("products in C", function()
         assert.is_true(got == sums)
       end)
   end
+
+  -- AMX: emulated, and by its instructions where this machine has them.
+  local function tile_builds()
+    local list, best = {}, targets.host(targets.machine(os.getenv), { bf16 = true })
+    if best == "amx" or best == "avx512bf16" then
+      list[1] = { target = "amx", compiler = "gcc", level = "-O1", how = "emulated",
+        flag = "-DATTN2C_TILES_EMULATED" }
+    end
+    if best == "amx" then
+      list[2] = { target = "amx", compiler = "gcc", level = "-O2", how = "by its instructions" }
+      list[3] = { target = "amx", compiler = "clang", level = "-O1", how = "by its instructions" }
+    end
+    return list
+  end
+
+  local tile_sums
+  for _, build in ipairs(tile_builds()) do
+    it(("of bf16 and int8 make the bits of AMX's tiles, %s, by %s %s"):format(build.how, build.compiler, build.level),
+      function()
+        local got = typed(build)
+        assert.is_true(#got > 50000)
+        tile_sums = tile_sums or got
+        assert.is_true(got == tile_sums)
+      end)
+  end
+
+  it("in tiles are the instructions of AMX, by both compilers", function()
+    if targets.machine(os.getenv) ~= "x86_64" then return end
+    helper.write(folder .. "/tiles.c", [[
+#include "ops/product_tiles.h"
+#include <immintrin.h>
+void own(void *p, void *q, long s) {
+  attn2c_tiles_set(p); attn2c_tile_zero(1); attn2c_tile_load(6, p, s); attn2c_tile_store(2, q, s);
+  attn2c_tile_bf16(0, 4, 6); attn2c_tile_int8(3, 5, 7); attn2c_tiles_release();
+}
+void intrinsics(void *p, void *q, long s) {
+  _tile_loadconfig(p); _tile_zero(1); _tile_loadd(6, p, s); _tile_stored(2, q, s);
+  _tile_dpbf16ps(0, 4, 6); _tile_dpbusd(3, 5, 7); _tile_release();
+}
+]])
+    local _, runs = helper.runner(folder)
+    for _, compiler in ipairs { "gcc", "clang" } do
+      runs(compile_words(compiler, "amx", { "-Werror", "-O2" }, folder .. "/tiles.c", folder .. "/tiles.o"))
+      local text, code = runs { "objdump", "-d", "--no-show-raw-insn", "tiles.o" }, {}
+      for _, name in ipairs { "own", "intrinsics" } do
+        local list = {}
+        for line in text:match("<" .. name .. ">:\n(.-ret)"):gmatch("\t([tl][%w]+ ?[^\n]*)") do
+          list[#list + 1] = line
+        end
+        code[name] = list
+      end
+      assert.equal(7, #code.own)
+      assert.same(code.intrinsics, code.own)
+    end
+  end)
 
   for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512", "avx2" } or {}) do
     it("for " .. target .. " keep all that a step needs in registers", function()

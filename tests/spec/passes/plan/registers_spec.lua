@@ -119,7 +119,8 @@ describe("the strips of a product", function()
         local form = forms.of(of, target)
         for _, vectors in ipairs { 1, 2, 3, 4, 8 } do
           for _, n in ipairs { 1, 4, 9, 64 } do
-            local found = registers.strips(vectors * target.vector, n, 768, target, n, false, of)
+            local inputs = target.has_tiles and 31 or 768 -- fewer than tiles have
+            local found = registers.strips(vectors * target.vector, n, inputs, target, n, false, of)
             assert.equal(form.name, found.form)
             local rows, group = found.strips[1].size, found.groups[1].size
             local beside = found.rows_held and rows + form.factors or group * form.factors + 1
@@ -131,5 +132,52 @@ describe("the strips of a product", function()
     end
     assert.equal("8 x 8 rows by 1 x 3", text_of(registers.strips(48, 64, 768, targets.by_name.avx512bf16, 64, false,
       types.bf16_product).strips) .. " rows by 1 x 3")
+  end)
+end)
+
+describe("strips in tiles", function()
+  local amx = targets.by_name.amx
+
+  local function of(m, n, k, type, most)
+    return registers.strips(m, n, k, amx, most or 4096, false, type)
+  end
+
+  it("are of products of bf16 and int8 that fill a step, however many rows they have", function()
+    for _, n in ipairs { 1, 2, 15, 64 } do
+      for k = 1, 130 do
+        assert.equal(k >= 32 and "bf16_tiles" or "bf16_pairs", of(48, n, k, types.bf16_product).form)
+        assert.equal(k >= 64 and "int8_tiles" or "int8_quads", of(48, n, k, types.int8_product).form)
+      end
+      assert.equal("f32", of(48, n, 768, types.f32_product).form)
+      assert.equal("bf16_floats", of(48, n, 768, types.bf16_floats_product).form)
+    end
+  end)
+
+  it("have at most 32 rows by two vectors, and make all", function()
+    for _, m in ipairs { 1, 16, 17, 32, 48, 63, 64 } do
+      for n = 1, 70 do
+        local found, rows, vectors = of(m, n, 96, types.bf16_product, n % 5 == 0 and 7 or nil), 0, 0
+        for _, each in ipairs(found.strips) do
+          rows = rows + each.count * each.size
+          assert.is_true(each.count >= 1 and each.size >= 1 and each.size <= (n % 5 == 0 and 7 or 32))
+        end
+        for _, each in ipairs(found.groups) do
+          vectors = vectors + each.count * each.size
+          assert.is_true(each.size <= 2)
+        end
+        assert.equal(n, rows)
+        assert.equal((m + 15) // 16, vectors)
+      end
+    end
+  end)
+
+  it("take equal steps where these cover all inputs, else whole ones and a rest", function()
+    for inputs, step in pairs { [32] = 32, [36] = 18, [38] = 32, [40] = 20, [48] = 24, [64] = 32, [70] = 32, [96] = 32,
+      [768] = 32 } do
+      assert.equal(step, of(32, 32, inputs, types.bf16_product).step, inputs)
+    end
+    for inputs, step in pairs { [64] = 64, [72] = 36, [80] = 40, [96] = 48, [100] = 64, [768] = 64 } do
+      assert.equal(step, of(32, 32, inputs, types.int8_product).step, inputs)
+    end
   end)
 end)
