@@ -129,9 +129,9 @@ local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_
   only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } })
 
 -- Strips are two tiles of 16 outputs wide and two of 16 rows high, so panels are one or two strips, and token blocks
--- whole ones. Not timed yet.
+-- whole ones. `host` passes it over until it has been timed on such a processor.
 local amx = extended(avx512bf16, {
-  name = "amx", has_tiles = true, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
+  name = "amx", has_tiles = true, only_for = {}, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
   deep_c = {
     { rows = 160, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
