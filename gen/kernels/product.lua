@@ -92,27 +92,39 @@ local function add_loop(list, symbol, count, lines)
   list[#list + 1] = "}"
 end
 
+-- The loops over the strips of like rows, and of like groups of vectors: each a function of what one more adds.
+local function loops_of(rows, group)
+  return function(step) return { symbol = "i", count = rows.count, step = step } end,
+    function(step) return { symbol = "j", count = group.count, step = step } end
+end
+
+-- A call of a strip, from a row of B and C on: `more` stands behind the sizes. The symbols of its loops are i and j.
+local function call_of(name, kernel, lanes, a, b, row, rows, group, more)
+  local i, j = loops_of(rows, group)
+  local inputs, wide = types.group(kernel.types.a), group.size * lanes
+  return {
+    ("%s(%s, %s, %s,"):format(name, behind(a, group.first * lanes * inputs, j(wide * inputs)),
+      behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
+      behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
+    ("  %d, %d, %d, %d, %s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, more) }
+end
+
 -- The body of a product in tiles, whose configuration is made once for each size of strips: rows come inside.
 local function body_in_tiles(kernel, lanes, adds, a, b)
   local lines, fetch, of = {}, kernel.fetch, kernel.types
-  local inputs, calls = types.group(of.a), 0
+  local calls = 0
   local step = fetch and types.elements(fetch.each, of.a)
   for _, group in ipairs(groups_of(kernel, lanes)) do
-    local row, wide = 0, group.size * lanes
+    local row = 0
     for _, rows in ipairs(kernel.strips.strips) do
-      local function i(each) return { symbol = "i", count = rows.count, step = each } end
-      local function j(each) return { symbol = "j", count = group.count, step = each } end
+      local i, j = loops_of(rows, group)
       local ahead = fetch and (", %s, %d"):format(behind(a, types.elements(fetch.from, of.a) + calls * step,
         i(group.count * step), j(step)), fetch.lines) or ""
       local of_rows = {}
-      add_loop(of_rows, "j", group.count, {
-        ("%s(%s, %s, %s,"):format(tiles.name(shape_of(kernel, rows, group)),
-          behind(a, group.first * lanes * inputs, j(wide * inputs)),
-          behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
-          behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
-        ("  %d, %d, %d, %d, %s, %s%s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds, group.lanes,
-          ahead) })
-      lines[#lines + 1] = tiles.configure(rows.size, wide - lanes + group.lanes, kernel.strips.step, of.a)
+      add_loop(of_rows, "j", group.count, call_of(tiles.name(shape_of(kernel, rows, group)), kernel, lanes, a, b, row,
+        rows, group, ("%s, %s%s"):format(adds, group.lanes, ahead)))
+      local outputs = (group.size - 1) * lanes + group.lanes
+      lines[#lines + 1] = tiles.configure(rows.size, outputs, kernel.strips.step, of.a)
       add_loop(lines, "i", rows.count, of_rows)
       row, calls = row + rows.count * rows.size, calls + rows.count * group.count
     end
@@ -127,26 +139,20 @@ end
 function product.body(kernel, lanes, adds, a, b)
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local lines, row, calls, fetch = {}, 0, 0, kernel.fetch
-  local inputs = types.group(kernel.types.a)
   for _, rows in ipairs(kernel.strips.strips) do
     local of_rows, done, each_row = {}, 0, 0
     for _, group in ipairs(kernel.strips.groups) do each_row = each_row + group.count end
     for _, group in ipairs(groups_of(kernel, lanes)) do
-      local function i(step) return { symbol = "i", count = rows.count, step = step } end
-      local function j(step) return { symbol = "j", count = group.count, step = step } end
-      local wide, ahead = group.size * lanes, ""
+      local ahead = ""
       if fetch then
+        local i, j = loops_of(rows, group)
         local step = types.elements(fetch.each, kernel.types.a)
         ahead = (", %s, %d, %d"):format(behind(a, types.elements(fetch.from, kernel.types.a)
           + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
       end
-      add_loop(of_rows, "j", group.count, {
-        ("%s(%s, %s, %s,"):format(strip.name(shape_of(kernel, rows, group)),
-          behind(a, group.first * lanes * inputs, j(wide * inputs)),
-          behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
-          behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
-        ("  %d, %d, %d, %d, %s, %s, %s%s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds,
-          kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, ahead) })
+      add_loop(of_rows, "j", group.count, call_of(strip.name(shape_of(kernel, rows, group)), kernel, lanes, a, b, row,
+        rows, group, ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes,
+          ahead)))
       done = done + group.count
     end
     add_loop(lines, "i", rows.count, of_rows)
