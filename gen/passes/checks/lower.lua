@@ -157,9 +157,10 @@ local function check_c_product(step, target, name)
           and wide.size <= 2, "lower", "%s: a strip of %d x %d in tiles", name, high.size, wide.size)
       end
     end
-    local step = k.strips.step
-    expect(step <= k.k and step % types.group(k.types.a) == 0 and types.bytes(step, k.types.a) <= kernel_tiles.BYTES,
-      "lower", "%s: steps of %d inputs in tiles", name, step)
+    local inputs = k.strips.step
+    expect(inputs <= k.k and inputs % types.group(k.types.a) == 0
+      and types.bytes(inputs, k.types.a) <= kernel_tiles.BYTES, "lower", "%s: steps of %d inputs in tiles", name,
+      inputs)
   end
   local free = not form.in_tiles and registers.free(target, not k.a_room, form)
   for _, high in ipairs(form.in_tiles and {} or rows) do

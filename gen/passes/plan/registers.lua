@@ -65,9 +65,9 @@ function registers.free(target, is_cut, form)
 end
 
 --- The strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count, size } }
---- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, step: in tiles, the inputs of
---- a step }. In tiles where the target has them and they fit, else the cheapest by the count above. is_cut: as above;
---- product_types: of data/types.lua, by default f32's.
+--- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, step: in tiles, the inputs
+--- of a step }. In tiles where the target has them and they fit, else the cheapest by the count above. is_cut: as
+--- above; product_types: of data/types.lua, by default f32's.
 function registers.strips(m, n, k, target, most, is_cut, product_types)
   local best, least
   product_types = product_types or types.f32_product

@@ -66,7 +66,8 @@ end
 --- How a kernel in C asks for weights while it works: { from, each: bytes behind A where the first strip begins to ask,
 --- and from strip to strip; every, lines: so many cache lines every so many inputs }; false: not at all. Its strips
 --- together ask for a panel, the `fetch`-th behind this one. Where there is one strip, weights are read once, and it
---- asks `stream` bytes ahead of itself. In tiles it asks before each product of tiles. shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector.
+--- asks `stream` bytes ahead of itself. In tiles it asks before each product of tiles. shape: lda, k, types; strips: of
+--- registers.strips; lanes: floats of a vector.
 function tile.ahead(shape, strips, parameters, lanes)
   local calls, groups, widest = 0, 0, 0
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end

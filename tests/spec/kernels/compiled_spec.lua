@@ -147,8 +147,8 @@ describe("products in C", function()
       helper.write(header, helper.succeeds("lua5.4 tests/c/typed_products.lua " .. build.target, root))
     end
     local words = compile_words(build.compiler, build.target, { "-Werror", ("-DPRODUCTS=\"%s\""):format(header),
-      "-iquote", root .. "/tests/c", build.level, build.flag or build.encoding and "-S" or nil }, root .. "/tests/c/typed_products.c",
-      build.encoding and folder .. "/typed.s" or object)
+      "-iquote", root .. "/tests/c", build.level, build.flag or build.encoding and "-S" or nil },
+      root .. "/tests/c/typed_products.c", build.encoding and folder .. "/typed.s" or object)
     local _, runs = helper.runner(folder)
     runs(words)
     if build.encoding then

@@ -157,7 +157,7 @@ describe("the checker after lower, of products in C,", function()
   -- With strips of its own.
   local function divided(breaks)
     return product(function(k)
-      k.strips = { rows_held = k.strips.rows_held, groups = { table.unpack(k.strips.groups) },
+      k.strips = { rows_held = k.strips.rows_held, form = k.strips.form, groups = { table.unpack(k.strips.groups) },
         strips = { table.unpack(k.strips.strips) } }
       breaks(k.strips)
     end)

@@ -14,7 +14,7 @@ files.make_folder(folder)
 local try, runs = helper.runner(folder)
 
 local function report(...)
-  return { "env", "XDG_CACHE_HOME=" .. cache, "ATTN2C_CFLAGS=-O1", "lua5.4", root .. "/gen/attn2c", "report", ... }
+  return { "env", "XDG_CACHE_HOME=" .. cache, "ATTN2C_CFLAGS=-O0", "lua5.4", root .. "/gen/attn2c", "report", ... }
 end
 
 -- A name as a stranger may give it: markup, quotes, a mark that turns the reading order, a line break.

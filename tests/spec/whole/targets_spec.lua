@@ -19,7 +19,7 @@ local MACHINES = { avx2 = "Haswell", x86_64 = "Nehalem" }
 local try, runs = helper.runner(here)
 
 local function attn2c(environment, ...)
-  return { "env", "ATTN2C_CFLAGS=-O1", "XDG_CACHE_HOME=" .. root .. "/out/spec/cache", environment, "lua5.4",
+  return { "env", "ATTN2C_CFLAGS=-O0", "XDG_CACHE_HOME=" .. root .. "/out/spec/cache", environment, "lua5.4",
     root .. "/gen/attn2c", ... }
 end
 

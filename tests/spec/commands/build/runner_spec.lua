@@ -29,7 +29,8 @@ local function new()
       folders = { model = self.model or folder .. "/in", runtime = "/nowhere" }, sources = { model = self.sources },
       headers = { model = self.headers }, weights = self.weights,
       toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
-        identity = self.identity, libraries = function() return "" end } }, self.jobs)
+        identity = self.identity, libraries = function() return "" end,
+        library = function(name) return name end } }, self.jobs)
     return results.whole.text, #(files.read(folder .. "/log") or "")
   end
   function self.leftovers()
