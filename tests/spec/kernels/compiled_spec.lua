@@ -31,13 +31,11 @@ local function typed_builds()
     list[#list + 1] = { target = target, compiler = i % 2 == 1 and "gcc" or "clang", level = i == 3 and "-O3" or "-O2" }
   end
   if best == "avx512bf16" then
-    list[#list + 1] = { target = best, compiler = "gcc", level = "-O1" }
     list[#list + 1] = { target = best, compiler = "clang", level = "-O3" }
     list[#list + 1] = { target = "avxvnni", compiler = "gcc", level = "-O3", encoding = true }
   end
   if own[best] or best == "avx2" then
-    list[#list + 1] = { target = "avx2", compiler = "gcc", level = "-O2" }
-    list[#list + 1] = { target = "avx2", compiler = "clang", level = "-O1" }
+    list[#list + 1] = { target = "avx2", compiler = "gcc", level = "-O1" }
   end
   if targets.by_name[best].machine == "x86_64" then
     list[#list + 1] = { target = "x86_64", compiler = "gcc", level = "-O1" }
