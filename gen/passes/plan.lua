@@ -45,31 +45,36 @@ local function consumers(entry)
 end
 
 -- The epilogue of an op: those behind it that are done on its tile while it is hot. They are elementwise, and each is
--- the only reader of the one before. Behind them the op that rounds what they made, whoever else reads that, or nil;
--- or, where the op makes whole rows at a time, the one that quantises them.
+-- the only reader of the one before. Behind them `ends`, the ops that store what they made in another type, whoever
+-- else reads it: one that rounds it; or, where the op makes whole rows at a time, their scales and the one that
+-- quantises.
 local function epilogue_of(list, at, uses)
   local epilogue = {}
   local result = list[at].result
-  if not ops.class(list[at]).takes_epilogue then return epilogue end
+  if list[at].op == "row_scale" then return epilogue, { list[at + 1] } end
+  if not ops.class(list[at]).takes_epilogue then return epilogue, {} end
   for i = at + 1, #list do
     local op = list[i]
     local chained = op.operands.x == result or op.operands.a == result
-    if op.op == "row_scale" and chained and not ops.class(list[at]).product then return epilogue, nil, list[i + 1] end
+    local are_rows = not ops.class(list[at]).product
+    if op.op == "row_scale" and chained and are_rows then return epilogue, { op, list[i + 1] } end
     local is_alone = uses[result.name] == 1 and result.kind == "scratch"
     local is_over = is_alone and op.result.type == result.type -- may be written over it
-    if ops.class(op).ends_epilogue and chained and not is_over then return epilogue, op end
+    if ops.class(op).ends_epilogue and chained and not is_over then return epilogue, { op } end
     if not (ops.class(op).epilogue and chained and is_alone) then break end
     if op.operands.b == result then break end
     epilogue[#epilogue + 1] = op
     result = op.result
   end
-  return epilogue
+  return epilogue, {}
 end
 
--- round, quantise: the op that rounds or quantises its result, or nil.
-local function fusion_of(state, leading, epilogue, round, quantise, rows)
-  local fusion = { leading = leading, epilogue = epilogue, round = round, quantise = quantise,
+-- A fusion; its field `round` or `quantise` is the op of that name which ends it, if one does.
+local function fusion_of(state, leading, epilogue, ends, rows)
+  local fusion = { leading = leading, epilogue = epilogue, ends = ends,
     result = #epilogue > 0 and epilogue[#epilogue].result or leading.result }
+  local last = ends[#ends]
+  if last then fusion[last.op] = last end
   if ops.class(leading).product then
     local weight, layouts = leading.operands.weight, state.plan.layouts
     fusion.types = types.product(weight.type, leading.operands.x.type)
@@ -154,14 +159,12 @@ local function regions_of(state, list, uses, sequences)
     local op = list[i]
     local kind = ops.class(op).region or "sequence"
     if kind == "rows" then
-      local epilogue, round, quantise = epilogue_of(list, i, uses)
-      local leads = op.op == "row_scale"
-      if leads then quantise = list[i + 1] end
+      local epilogue, ends = epilogue_of(list, i, uses)
       local _, rows_each = row_shape(op.result)
       local rows = sequences * rows_each
       local r = region("rows", rows)
-      r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, round, quantise, rows)
-      i = i + 1 + #epilogue + (round and 1 or 0) + (quantise and (leads and 1 or 2) or 0)
+      r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, ends, rows)
+      i = i + 1 + #epilogue + #ends
     elseif kind == "attention" then
       i = attention_region(state, region("attention"), list, i, uses) + 1
     else
@@ -229,9 +232,7 @@ local function segments_of(state, entry)
 end
 
 -- Which region writes and which regions read each tensor, in order.
-local function region_uses(segments, entry)
-  local scale_op = {}
-  for _, op in ipairs(entry.ops) do if op.op == "row_scale" then scale_op[op.result] = op end end
+local function region_uses(segments)
   local writer, readers = {}, {}
   local function visit(region, op, segment)
     for _, tensor in pairs(op.operands) do
@@ -244,10 +245,7 @@ local function region_uses(segments, entry)
     for _, fusion in ipairs(region.fusions) do
       visit(region, fusion.leading, segment)
       for _, op in ipairs(fusion.epilogue) do visit(region, op, segment) end
-      if fusion.round then visit(region, fusion.round, segment) end
-      local scale = fusion.quantise and fusion.quantise.operands.scale
-      if scale and scale ~= fusion.leading.result then visit(region, scale_op[scale], segment) end
-      if scale then visit(region, fusion.quantise, segment) end
+      for _, op in ipairs(fusion.ends) do visit(region, op, segment) end
     end
     for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
     if region.round then visit(region, region.round, segment) end
@@ -274,7 +272,7 @@ end
 
 local function store(state, entry, segments, uses)
   local storage, tensors = state.plan.storage, state.graph.tensors
-  local writer, readers = region_uses(segments, entry)
+  local writer, readers = region_uses(segments)
   local fused, of_units = {}, {}
   local function round(op, region, fusion, readers_here)
     local x = op and op.operands.x

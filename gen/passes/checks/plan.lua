@@ -13,12 +13,7 @@ return function(state)
     for _, fusion in ipairs(region.fusions) do
       mark(fusion.leading)
       for _, op in ipairs(fusion.epilogue) do mark(op) end
-      if fusion.round then mark(fusion.round) end
-      local quantise = fusion.quantise
-      if quantise then mark(quantise) end
-      if quantise and quantise.operands.scale ~= fusion.leading.result then
-        for _, op in ipairs(state.graph.entry.ops) do if op.result == quantise.operands.scale then mark(op) end end
-      end
+      for _, op in ipairs(fusion.ends) do mark(op) end
       if fusion.panels then
         local outputs = 0
         for _, width in ipairs(fusion.panels.widths) do outputs = outputs + width end
