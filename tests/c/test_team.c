@@ -39,8 +39,13 @@ static void spin(double milliseconds) {
   for (const double start = now(); now() - start < milliseconds;) continue;
 }
 
+/* Threads that have done a part. */
+static atomic_int met;
+static _Thread_local int is_met;
+
 static void note(const void *of_call, size_t phase, size_t part) {
   record *r = (record *)of_call;
+  if (!is_met) atomic_fetch_add(&met, is_met = 1);
   if (atomic_fetch_add(&r->begun[phase][part], 1) != 0) atomic_store(&r->wrong, 1);
   if (phase > 0 && atomic_load(&r->finished[phase - 1]) != r->parts) atomic_store(&r->wrong, 2);
   if (!pthread_equal(pthread_self(), r->caller)) {
@@ -115,9 +120,17 @@ Test(team, works_alone_where_waiting_costs_more_than_it_gains, .timeout = 600) {
   attn2c_team_end(team);
 }
 
-Test(team, survives_a_fork) {
+/* All threads have begun when the process forks: AddressSanitizer's allocator stays locked for ever in a
+ * child that was made while a thread held it, and a thread that begins does. */
+Test(team, survives_a_fork, .timeout = 600) {
   attn2c_team *team = attn2c_team_make(3, 3);
-  cr_assert_eq(run_anew(team, 3), 0);
+  for (int call = 0; call < 200 && atomic_load(&met) < 3; call++) {
+    record *r = calloc(1, sizeof *r);
+    r->stall = 1;
+    cr_assert_eq(run(team, 3, r), 0);
+    free(r);
+  }
+  cr_assert_eq(atomic_load(&met), 3);
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
