@@ -74,6 +74,20 @@ ATTN2C_INLINE int attn2c_all_finite(const float *x, int count) {
   return largest < 0x7f800000;
 }
 
+/* Whether a row of a context is finite, and stays; another becomes zeros, to be computed again. */
+ATTN2C_INLINE int attn2c_stays(float *row, int head_dim) {
+  if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) return 1;
+#pragma omp simd
+  for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
+  return 0;
+}
+
+/* row[d] += weight value[d]. */
+ATTN2C_INLINE void attn2c_add_weighted(float *row, float weight, const float *value, int head_dim) {
+#pragma omp simd
+  for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
+}
+
 /* c[rows][head_dim] = p[rows][cols] . v[cols][head_dim] has been computed, with leading dimensions ldc, ldp,
  * ldv. Each row r of c that holds an infinity or NaN is computed again over the keys that its mask leaves:
  * c[r] = sum of p[r][j] v[j] over 0 <= j < cols with lo + r <= j < hi + r and j < valid. */
@@ -81,17 +95,11 @@ ATTN2C_INLINE void attn2c_context_repair(float *c, const float *p, const float *
                                          int head_dim, int ldc, int ldp, int ldv, int lo, int hi, int valid) {
   for (int r = 0; r < rows; r++) {
     float *row = c + (ptrdiff_t)r * ldc;
-    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
+    if (attn2c_stays(row, head_dim)) continue;
     const int first = attn2c_between(lo + r, 0, cols);
     const int last = attn2c_between(hi + r < valid ? hi + r : valid, 0, cols);
-#pragma omp simd
-    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
-    for (int j = first; j < last; j++) {
-      const float weight = p[(ptrdiff_t)r * ldp + j];
-      const float *value = v + (ptrdiff_t)j * ldv;
-#pragma omp simd
-      for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
-    }
+    for (int j = first; j < last; j++)
+      attn2c_add_weighted(row, p[(ptrdiff_t)r * ldp + j], v + (ptrdiff_t)j * ldv, head_dim);
   }
 }
 
@@ -108,11 +116,9 @@ ATTN2C_INLINE void attn2c_context_repair_pairs(float *c, const uint16_t *p, cons
                                                int hi, int valid) {
   for (int r = 0; r < rows; r++) {
     float *row = c + (ptrdiff_t)r * ldc;
-    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
+    if (attn2c_stays(row, head_dim)) continue;
     const int first = attn2c_between(lo + r, 0, cols);
     const int last = attn2c_between(hi + r < valid ? hi + r : valid, 0, cols);
-#pragma omp simd
-    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
     for (int j = first; j < last; j++)
       attn2c_add_paired(row, attn2c_from_bf16(p[(ptrdiff_t)r * ldp + j]), v, j, head_dim, ldv);
   }

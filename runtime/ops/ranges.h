@@ -24,16 +24,12 @@ ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const
                                                  const int (*ranges)[3], int count) {
   for (int r = 0; r < rows; r++) {
     float *row = c + (ptrdiff_t)r * ldc;
-    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
-#pragma omp simd
-    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
+    if (attn2c_stays(row, head_dim)) continue;
     for (int i = 0; i < count; i++)
       for (int j = 0; j < ranges[i][2]; j++) {
         const float weight = p[(ptrdiff_t)r * ldp + ranges[i][0] + j];
-        if (weight == 0.0f) continue;
-        const float *value = v + (ptrdiff_t)(ranges[i][1] + j) * ldv;
-#pragma omp simd
-        for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
+        if (weight != 0.0f)
+          attn2c_add_weighted(row, weight, v + (ptrdiff_t)(ranges[i][1] + j) * ldv, head_dim);
       }
   }
 }
@@ -44,9 +40,7 @@ ATTN2C_INLINE void attn2c_context_repair_nonzero_pairs(float *c, const uint16_t 
                                                        const int (*ranges)[3], int count) {
   for (int r = 0; r < rows; r++) {
     float *row = c + (ptrdiff_t)r * ldc;
-    if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) continue;
-#pragma omp simd
-    for (int d = 0; d < head_dim; d++) row[d] = 0.0f;
+    if (attn2c_stays(row, head_dim)) continue;
     for (int i = 0; i < count; i++)
       for (int j = 0; j < ranges[i][2]; j++) {
         const float weight = attn2c_from_bf16(p[(ptrdiff_t)r * ldp + ranges[i][0] + j]);
