@@ -2,11 +2,9 @@
 -- leaves out what they have no numbers of.
 --
 -- A subject has a label and, as far as there are, name, spec, state (an entry's, after all passes), work (work.of),
--- info,
--- entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst, notes,
--- files
--- { { name, bytes } }, emitted_bytes, program_bytes, commands, versions { { name, version } }, maps (attention.lua),
--- quality (what quality.measure returns: outputs against f32).
+-- info, entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst,
+-- notes, files { { name, bytes } }, emitted_bytes, program_bytes, commands (of each its words), versions
+-- { { name, version } }, maps (attention.lua), quality (what quality.measure returns: outputs against f32).
 local architecture = require("report.architecture")
 local attention = require("report.attention")
 local comparison = require("report.comparison")
@@ -14,6 +12,7 @@ local exactness = require("report.exactness")
 local masks = require("report.masks")
 local memory = require("report.memory")
 local numbers = require("report.numbers")
+local op_words = require("report.op_words")
 local page = require("report.page")
 local precision = require("data.precision")
 local roofline = require("report.roofline")
@@ -51,6 +50,16 @@ local function shape_text(list)
     texts[i] = ("%s %s [%s]"):format(each.name, each.type, table.concat(each.shape, " × "))
   end
   return table.concat(texts, ", ")
+end
+
+local MOST_DISTURBED = 1.25 -- of the least time
+
+--- A sentence where a time says more about a busy machine than about the model; nil else.
+function document.disturbed(subject)
+  local bench = subject.bench
+  if not bench or not bench.ms_min or bench.ms_median <= MOST_DISTURBED * bench.ms_min then return nil end
+  return ("Other work disturbed the timing: half of the calls took %s or more, the quickest %s. On a quiet machine "
+    .. "times are lower."):format(numbers.time(bench.ms_median), numbers.time(bench.ms_min))
 end
 
 local value = page.value
@@ -91,13 +100,22 @@ local function summary_facts(subject)
   return rows
 end
 
-local function command_lines(list)
+-- Lines of commands, each a list of words. An option's name is not broken: of --weights a line would end behind the
+-- dashes.
+local function commands(list)
   local lines = {}
-  for i, line in ipairs(list) do lines[i] = escape(line) end
-  return table.concat(lines, "\n")
+  for i, line in ipairs(list) do
+    local parts = {}
+    for j, word in ipairs(line) do
+      local option, text = word:match("^('?%-%-%w+=?)(.*)$")
+      parts[j] = option and ('<span class="option">%s</span>%s'):format(escape(option), escape(text)) or escape(word)
+    end
+    lines[i] = table.concat(parts, " ")
+  end
+  return "<pre>" .. table.concat(lines, "\n") .. "</pre>"
 end
 
-local function summary(all)
+local function summary(all, command)
   local parts = {}
   for _, subject in ipairs(all) do
     if subject.info and subject.is_main then
@@ -114,9 +132,10 @@ local function summary(all)
         parts[#parts + 1] = ("<p>The page was made of <code>%s</code>: info.json, check.json, bench.json.</p>"):format(
           escape(subject.folder))
       end
-      parts[#parts + 1] = "<p>These commands repeat it:</p><pre>" .. command_lines(subject.commands) .. "</pre>"
+      parts[#parts + 1] = "<p>These print its numbers again:</p>" .. commands(subject.commands)
     end
   end
+  if command then parts[#parts + 1] = "<p>This makes the page again:</p>" .. commands { command } end
   return table.concat(parts, "\n")
 end
 
@@ -150,15 +169,24 @@ local function architecture_part(subject)
           numbers.percent(seen / all))) .. at_run_time), page.table(masks.columns, masks.rows(shown)))
 end
 
--- What the level lines of the roofline are.
+-- What the level lines of the roofline are, and what has a roof that no line shows.
 local function roof_text(timed)
-  local parts, mixed = {}, false
-  for i, roof in ipairs(roofline.roofs(timed)) do
-    for _, name in ipairs(roof.precisions) do mixed = mixed or name ~= "f32" end
-    parts[i] = ("%s GFLOP/s of %s"):format(numbers.short(roof.gflops), table.concat(roof.precisions, ", "))
+  local parts, roofs, missing, seen = {}, roofline.roofs(timed), {}, {}
+  for i, roof in ipairs(roofs) do
+    parts[i] = ("%s GFLOP/s in %s"):format(numbers.short(roof.gflops), table.concat(roof.types, ", "))
   end
+  for _, subject in ipairs(timed) do
+    for _, point in ipairs(subject.points) do
+      if not seen[point.type] and not roofline.fraction(point, subject, roofs) then
+        missing[#missing + 1] = point.type
+        seen[point.type] = true
+      end
+    end
+  end
+  table.sort(missing)
   return ("The level line%s the best rate of kernels here (%s%s)"):format(#parts > 1 and "s are" or " is",
-    table.concat(parts, "; "), mixed and "; what stays in f32 has that type's, which is lower" or "")
+    table.concat(parts, "; "), #missing > 0
+    and ("; what is in %s has a roof of its own, which was not measured"):format(table.concat(missing, " or ")) or "")
 end
 
 local function roofline_part(all)
@@ -166,27 +194,30 @@ local function roofline_part(all)
   for _, subject in ipairs(all) do
     local points = roofline.points(subject)
     if #points > 0 and subject.bench.roof_gflops > 0 then
-      timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench }
+      timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench,
+        type = roofline.type_of(subject) }
     end
   end
   if #timed == 0 then return nil end
   local first, largest = timed[1], timed[1].points[1]
   for _, point in ipairs(first.points) do if point.share > largest.share then largest = point end end
-  local columns = roofline.columns
+  local columns, drawn = roofline.columns, roofline.drawn(timed)
   if #timed > 1 then columns = { { "of", words = true }, table.unpack(columns) } end
-  return page.figure("Roofline", function(width) return roofline.picture(timed, width) end,
+  local fraction = roofline.fraction(largest, first, roofline.roofs(timed))
+  return page.figure("Roofline", function(width) return roofline.picture(drawn, width) end,
     escape(("Each point is an operation, all layers together; its area is its share of the time. %s, the slope what "
-      .. "memory gives; a point above the slope has its operands in a cache. %s%s takes most of the time, %s of it, "
-      .. "at %s of %s roof. Row operations are counted by their additions, multiplications and polynomials."):format(
-      roof_text(timed), #timed > 1 and "Of " .. first.label .. ", " or "", largest.name, numbers.percent(largest.share),
-      numbers.short(largest.gflops / first.bench.roof_gflops, 2), #timed > 1 and "its" or "the")),
+      .. "memory gives; a point above the slope has its operands in a cache. %s%s takes most of the time, %s of it%s. "
+      .. "Row operations are counted by their additions, multiplications and polynomials.%s"):format(roof_text(timed),
+      #timed > 1 and "Of " .. first.label .. ", " or "", largest.name, numbers.percent(largest.share),
+      fraction and (", at %s of %s roof"):format(numbers.short(fraction, 2), #timed > 1 and "its" or "the") or "",
+      #drawn < #timed and (" Of %d, %d are drawn; the table has all."):format(#timed, #drawn) or "")),
     page.table(columns, roofline.rows(timed)))
 end
 
 local function group_rows(list, total)
   local rows = {}
   for i, each in ipairs(list) do
-    rows[i] = { each.name, numbers.short(each.ms), numbers.percent(each.ms / total) }
+    rows[i] = { op_words.of(each.name), numbers.short(each.ms), numbers.percent(each.ms / total) }
   end
   return rows
 end
@@ -216,7 +247,9 @@ local function bars_figure(bench, sections)
   for i, row in ipairs(bench.profile.ops) do by_op[i] = row end
   table.sort(by_op, function(a, b) return a.ms > b.ms end)
   local most = {}
-  for i = 1, math.min(2, #by_op) do most[i] = ("%s in %s"):format(numbers.percent(by_op[i].share), by_op[i].name) end
+  for i = 1, math.min(2, #by_op) do
+    most[i] = ("%s in “%s”"):format(numbers.percent(by_op[i].share), op_words.of(by_op[i].name))
+  end
   local caption = ("A call spends %s. Times are medians of profiled calls, which take %s altogether; without the "
     .. "clock a call takes %s."):format(table.concat(most, ", "), numbers.time(total), numbers.time(bench.ms_median))
   if bench.threads > 1 then
@@ -230,7 +263,7 @@ end
 local function strip_figure(section)
   local rows = {}
   for i, each in ipairs(section.list) do
-    rows[i] = { each.work.name, each.work.op.op, numbers.short(each.ms),
+    rows[i] = { each.work.name, op_words.of(each.work.op.op), numbers.short(each.ms),
       each.work.fused and each.work.fused.result.name or "" }
   end
   return page.figure("One layer in order of execution", function(width) return time.strip(section, width) end,
@@ -288,13 +321,13 @@ local function weights_caption(spec, bytes, parameters, plain)
     text = text .. (", which alone are %s in the number types of %s (%s as float32)"):format(numbers.bytes(plain),
       precision.text(spec.precision), numbers.bytes(4 * parameters))
   end
-  return text .. ("; the other %s are padding of panels, and constants."):format(
-    numbers.bytes(math.max(0, bytes - plain)))
+  if bytes <= plain then return text .. "; nothing is padding." end
+  return text .. ("; the other %s are padding of panels, and constants."):format(numbers.bytes(bytes - plain))
 end
 
 local function memory_part(subject)
   local map = memory.map(subject.state)
-  local rows, left_out = memory.rows(map)
+  local rows, left_out = memory.rows(map.items)
   local names = {}
   for i, item in ipairs(map.peak.list) do
     if i <= 6 then names[i] = ("%s (%s)"):format(item.name, numbers.bytes(item.bytes)) end
@@ -310,6 +343,14 @@ local function memory_part(subject)
       .. "the fuller colour."),
     page.table(memory.columns, rows, left_out > 0 and ("the first %d by offset; %d more"):format(#rows, left_out)
       or nil))
+  local first, last = memory.around_peak(map)
+  if first then
+    html = html .. page.figure("Memory around the peak", function(width)
+      return memory.picture(map, width, first, last)
+    end, escape(("The same map from step %s to %s. The peak of %s has %d tensors, which the table lists."):format(
+      numbers.whole(first), numbers.whole(last), numbers.bytes(map.peak.bytes), #map.peak.list)),
+      page.table(memory.columns, (memory.rows(map.peak.list))))
+  end
   local weights, bytes, parameters, plain = memory.weights(subject.state), 0, 0, 0
   local list = {}
   for i, row in ipairs(weights) do
@@ -338,9 +379,10 @@ local function quality_figure(subject)
   end
   local caption = "What the number type loses: the outputs beside those of the same model in f32, for the same inputs. "
   if worst then
-    caption = caption .. ("The least alike is %s, with a cosine of %.6f%s%s. "):format(worst.name, worst.cosine,
+    caption = caption .. ("%s has a cosine of %.6f%s%s. "):format(#outputs > 1 and "The least alike, " .. worst.name
+      .. "," or "The output " .. worst.name, worst.cosine,
       worst.relative and " and a relative error of " .. numbers.short(worst.relative) or "", worst.top
-      and ("; %.1f%% of its rows have their largest number at the same place"):format(100 * worst.top) or "")
+      and ("; %s of its rows have their largest number at the same place"):format(numbers.percent(worst.top)) or "")
   end
   return page.figure(given .. " against f32", function(width) return exactness.quality_picture(outputs, width) end,
     escape(caption .. "The reference above rounds as the model does, and has none of this."),
@@ -393,8 +435,9 @@ end
 --- The row of a check that uses most of its tolerance.
 function document.worst(check) return exactness.worst(check) end
 
---- The page of subjects. title: of the page. Those with is_main have details; others are compared only.
-function document.html(all, title)
+--- The page of subjects. title: of the page; command: the words, quoted for a shell, that make it. Subjects with
+--- is_main have details; others are compared only.
+function document.html(all, title, command)
   local sections, mains = {}, {}
   local function add(id, heading_text, html)
     if html and html ~= "" then sections[#sections + 1] = { id = id, title = heading_text, html = html } end
@@ -414,11 +457,13 @@ function document.html(all, title)
       local bad = subject.check and subject.check.failed > 0
       lead[#lead + 1] = ('<p class="verdict%s">%s%s.</p>'):format(bad and " bad" or "",
         #all > 1 and "<b>" .. escape(subject.label) .. "</b> " or "", escape(document.verdict(subject)))
+      local disturbed = document.disturbed(subject)
+      if disturbed then lead[#lead + 1] = '<p class="soft">' .. escape(disturbed) .. "</p>" end
     end
   end
   if #all > 1 then add("comparison", "Comparison", comparison_part(all)) end
   if #mains == 0 and #all == 1 then add("comparison", "Numbers", comparison_part(all)) end
-  add("summary", "Summary", summary(all))
+  add("summary", "Summary", summary(all, command))
   add("architecture", "Architecture", each(architecture_part))
   add("roofline", "Roofline", roofline_part(all))
   add("time", "Time", each(time_part))

@@ -1,5 +1,6 @@
 -- exactness.lua: the error of every tensor against the reference, beside what it is allowed, in order of execution.
 local numbers = require("report.numbers")
+local op_words = require("report.op_words")
 local svg = require("report.svg")
 
 local exactness = {}
@@ -80,8 +81,8 @@ function exactness.picture(all, width)
         picture:line(at - half, level, at + half, level, "s6")
       end
       local tip = ("%s%s (%s): error %s, allowed %s, %s of it; by the element's size %s"):format(
-        #all > 1 and each.label .. ": " or "", row.name, row.op, numbers.short(row.error), numbers.short(row.allowed),
-        numbers.short(row.share, 2), numbers.short(row.relative_error))
+        #all > 1 and each.label .. ": " or "", row.name, op_words.of(row.op), numbers.short(row.error),
+        numbers.short(row.allowed), numbers.short(row.share, 2), numbers.short(row.relative_error))
       local error_at = row.relative_error
       local place = error_at == 0 and zero or error_at < math.huge and y:at(error_at) or top
       if not row.passed then picture:diamond(at, place, 6, "k2", tip)
@@ -109,9 +110,9 @@ function exactness.table(check)
   local rows = {}
   for _, list in ipairs(table.pack(exactness.rows(check))) do
     for _, row in ipairs(list) do
-      rows[#rows + 1] = { row.name, row.op or "", numbers.short(row.error), numbers.short(row.allowed),
-        numbers.short(row.share, 2), numbers.short(row.relative_error), numbers.short(row.max_abs),
-        numbers.short(row.rel_l2), row.passed and "ok" or "FAIL",
+      rows[#rows + 1] = { row.name, row.op and op_words.of(row.op) or "", numbers.short(row.error),
+        numbers.short(row.allowed), numbers.short(row.share, 2), numbers.short(row.relative_error),
+        numbers.short(row.max_abs), numbers.short(row.rel_l2), row.passed and "ok" or "FAIL",
         differs = not row.passed or nil }
     end
   end

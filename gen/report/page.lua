@@ -5,6 +5,10 @@ local svg = require("report.svg")
 
 local page = {}
 
+--- What every page begins with: by it a page can be told from other files.
+page.BEGINS = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+  .. '<meta name="generator" content="attn2c report">'
+
 --- The widths that pictures are drawn for.
 page.WIDE, page.NARROW = 760, 340
 
@@ -25,6 +29,7 @@ nav a{margin-right:.9rem;white-space:nowrap;display:inline-block}
 .verdict.bad{border-color:var(--k2)}
 .soft{color:var(--soft)}
 code,p,dd,li{overflow-wrap:anywhere}
+.option{white-space:nowrap}
 code,pre{font:.88em/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
 pre{background:var(--panel);padding:.6rem .8rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0}
 figure{margin:1.2rem 0 1.6rem;break-inside:avoid}
@@ -149,7 +154,7 @@ function page.document(title, lead, sections, foot)
     bodies[i] = ('<section id="%s"><h2>%s</h2>\n%s</section>'):format(escape(section.id), escape(section.title),
       section.html)
   end
-  return table.concat({ '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+  return table.concat({ page.BEGINS,
     '<meta name="viewport" content="width=device-width,initial-scale=1">',
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; '
       .. 'script-src \'unsafe-inline\'; img-src data:">',

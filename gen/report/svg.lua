@@ -110,6 +110,7 @@ function Picture:add(text) self.parts[#self.parts + 1] = text end
 local function attributes_of(class, tip, tab)
   local text = class and (' class="%s"'):format(class) or ""
   if tip then text = text .. (' tabindex="%s"'):format(tab or "-1") end
+  if tip and tab then text = text .. ' role="img"' end
   return text
 end
 
@@ -270,11 +271,12 @@ function Picture:legend(x, y, items)
   return row + 12
 end
 
---- The picture as an element; title: what a screen reader says of it.
+--- The picture as an element; title: what a screen reader says of it. It is one image to such a reader, or, where keys
+--- go from element to element, a group of them.
 function Picture:render(title)
-  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="img" '
-    .. 'aria-label="%s">%s</svg>'):format(place(self.width),
-    place(self.height), place(self.width), place(self.height), svg.escape(title), table.concat(self.parts, "\n"))
+  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="%s" aria-label="%s">%s</svg>'):format(
+    place(self.width), place(self.height), place(self.width), place(self.height), self.tab and "group" or "img",
+    svg.escape(title), table.concat(self.parts, "\n"))
 end
 
 return svg

@@ -11,9 +11,12 @@ local work = {}
 -- element of the result, an elementary function as its polynomial has them (runtime/ops/elementary.h). of: the operand
 -- whose elements count instead.
 local arithmetic = {
-  softmax = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 }, normalise = { 3 }, rotate = { 3 },
+  softmax = { 15 }, softmax_rows = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 },
+  normalise = { 3 }, rotate = { 3 },
   round = { 2 }, round_weights = { 2 }, row_scale = { 2, of = "x" }, quantise = { 3 }, dequantise = { 3 },
-  pool = { 1, of = "x" }, argmax = { 1, of = "x" }, top_k = { 1, of = "x" }, embed = { 0 }, swap = { 0 },
+  pool = { 1, of = "x" }, argmax = { 1, of = "x" }, topk_values = { 1, of = "x" },
+  topk_indices = { 1, of = "x" }, embed = { 0 }, copy = { 0 }, swap = { 0 }, split_heads = { 0 }, join = { 0 },
+  patches = { 0 },
 }
 local functions = { relu = 1, gelu = 22, gelu_tanh = 24, quick_gelu = 16, silu = 16, sigmoid = 15, tanh = 16 }
 
@@ -38,6 +41,14 @@ function work.kind(op)
   local class = ops.class(op)
   if class.product then return "product" end
   return class.role and class.role ~= "" and "attention" or "row operation"
+end
+
+--- The number type in which an operation multiplies: that of the roof that it stands below.
+function work.number_type(op)
+  if op.op == "linear_integers" then return "int8" end
+  if work.kind(op) == "row operation" then return "f32" end
+  for _, tensor in pairs(op.operands) do if tensor.type == "bf16" then return "bf16" end end
+  return "f32"
 end
 
 -- Calls visit(step, times) for each call of a program's list; times: how often a call of the model runs it.
@@ -157,15 +168,15 @@ local function fused_of(entry)
   return fused
 end
 
---- The operations of an entry in order: { op, name, role, kind, section, arithmetic, bytes, parts, fused = whether it
--- is
---- done on another's tile }.
+--- The operations of an entry in order: { op, name, role, kind, section, type (work.number_type), arithmetic, bytes,
+--- parts, fused = the operation on whose tile it is done }.
 function work.of(entry)
   local list, fused = {}, fused_of(entry)
   local parts = emitted_parts(entry)
   for i, op in ipairs(entry.graph.entry.ops) do
     list[i] = { op = op, name = op.result.name, role = work.role(op.result.name), kind = work.kind(op),
-      section = op.section, arithmetic = arithmetic_of(op, parts[op.result] or 1), bytes = 0, parts = {},
+      section = op.section, type = work.number_type(op), arithmetic = arithmetic_of(op, parts[op.result] or 1),
+      bytes = 0, parts = {},
       fused = fused[op] }
   end
   add_bytes(list, parts)
@@ -188,13 +199,13 @@ function work.bound(list, printed, workers)
   return result
 end
 
---- Lists with the same role as one: { role, kind, members }, in order of appearance.
+--- Lists with the same role as one: { role, kind, type, members }, in order of appearance.
 function work.by_role(list)
   local rows, at = {}, {}
   for i, each in ipairs(list) do
     local row = at[each.role]
     if not row then
-      row = { role = each.role, kind = each.kind, members = {} }
+      row = { role = each.role, kind = each.kind, type = each.type, members = {} }
       at[each.role] = row
       rows[#rows + 1] = row
     end

@@ -2,10 +2,14 @@
 -- keeps its texts apart at both widths.
 local helper = require("tests.spec.helper")
 local architecture = require("report.architecture")
+local bars = require("report.bars")
 local comparison = require("report.comparison")
+local document = require("report.document")
 local exactness = require("report.exactness")
 local masks = require("report.masks")
 local memory = require("report.memory")
+local op_words = require("report.op_words")
+local ops = require("data.ops")
 local page = require("report.page")
 local pipeline = require("pipeline")
 local roofline = require("report.roofline")
@@ -82,6 +86,38 @@ describe("work", function()
   end)
 end)
 
+describe("words", function()
+  it("of operations are plain, and those of none else", function()
+    for name in pairs(ops.table) do assert.is_nil(op_words.of(name):find("_", 1, true), name) end
+    for _, name in ipairs(op_words.names()) do assert.truthy(ops.table[name], name) end
+    assert.equal("a name of a file", op_words.of("a_name_of_a_file"))
+  end)
+end)
+
+describe("bars", function()
+  local options = { parts = { { name = "a", colour = 1 }, { name = "b", colour = 2 } }, left = 84,
+    unit = { scale = 1, title = "ms" }, text = tostring }
+
+  it("are as long as their parts together", function()
+    local picture = apart(bars.picture({ { name = "x", parts = { a = 3, b = 1 } }, { name = "y", parts = { b = 2 } } },
+      options, page.WIDE))
+    local widths = {}
+    for w, class in table.concat(picture.parts):gmatch('width="([^"]+)" height="18" class="(t%d)"') do
+      widths[#widths + 1] = class .. " " .. w
+    end
+    local whole = page.WIDE - 66 - 84
+    assert.same({ ("t1 %.1f"):format(0.75 * whole), ("t2 %.1f"):format(0.25 * whole), ("t2 %d"):format(0.5 * whole) },
+      widths)
+  end)
+
+  it("are no more than a picture has room for, also without any length", function()
+    local rows = {}
+    for i = 1, 60 do rows[i] = { name = "row " .. i, parts = { a = 0 } } end
+    both(function(width) return bars.picture(rows, options, width) end)
+    assert.truthy(table.concat(bars.picture(rows, options, page.WIDE).parts):find("and 12 more, in the table", 1, true))
+  end)
+end)
+
 describe("work of another number type", function()
   local function find(all, name) for _, each in ipairs(all) do if each.name == name then return each end end end
 
@@ -92,6 +128,11 @@ describe("work of another number type", function()
     assert.equal(2 * (32 * 32 + 32 * 32) + 4 * 32 + 2 * 32 * 32, q.bytes) -- x, weight, bias, the rounded result
     assert.equal(q.op, find(halves, "l0.attn.q.bf16").fused)
     local integers = work.of(helper.tiny { layers = 1, seq = 32, d_model = 32, target = "avx512", precision = "int8" })
+    assert.equal("int8", find(integers, "l0.attn.q.sums").type)
+    assert.equal("f32", find(integers, "l0.attn.scores").type)
+    assert.equal("f32", find(integers, "l0.norm1").type)
+    assert.equal("bf16", q.type)
+    assert.equal("bf16", find(halves, "l0.attn.scores").type)
     local norm = find(integers, "l0.norm1")
     assert.equal(norm.op, find(integers, "l0.norm1.int8").fused)
     assert.equal(norm.op, find(integers, "l0.norm1.scale").fused)
@@ -204,6 +245,21 @@ describe("the memory map", function()
     both(function(width) return memory.picture(map, width) end)
   end)
 
+  it("is drawn once more around the peak where that is a small part of a call", function()
+    local deep = memory.map(helper.tiny { layers = 12, seq = 32, d_model = 32 })
+    local first, last = memory.around_peak(deep)
+    assert.is_true(1 <= first and first <= deep.peak.step and deep.peak.step <= last and last <= deep.steps)
+    assert.is_true(3 * (last - first) < deep.steps)
+    both(function(width)
+      local picture = memory.picture(deep, width, first, last)
+      for x, w in table.concat(picture.parts):gmatch('<rect x="([^"]+)" y="[^"]+" width="([^"]+)"') do
+        assert.is_true(tonumber(x) + tonumber(w) <= width)
+      end
+      return picture
+    end)
+    assert.is_nil(memory.around_peak(memory.map(helper.tiny { layers = 1, seq = 32, d_model = 32 })))
+  end)
+
   it("adds the weights of the layers up to the packed block", function()
     local bytes, rows = 0, memory.weights(entry)
     for _, row in ipairs(rows) do bytes = bytes + row.bytes end
@@ -229,6 +285,13 @@ describe("times", function()
     both(function(width) return time.bars(time.sections(subject), width) end)
     both(function(width) return time.strip(time.longest(time.sections(subject)), width) end)
     both(function(width) return time.percentiles(bench, width) end)
+  end)
+
+  it("are said to be disturbed where half of the calls took much longer than the quickest", function()
+    assert.is_nil(document.disturbed { bench = { ms_median = 1.2, ms_min = 1 } })
+    assert.matches("half of the calls took 2%.00 ms or more, the quickest 1%.00 ms",
+      document.disturbed { bench = { ms_median = 2, ms_min = 1 } })
+    assert.is_nil(document.disturbed {})
   end)
 
   it("stand beside a bound that is far above or below", function()
@@ -257,10 +320,10 @@ describe("times", function()
       assert.equal(3, point.count)
     end
     assert.near(1, share, 1e-9)
-    both(function(width) return roofline.picture({ { label = "a", points = points, bench = bench } }, width) end)
+    both(function(width) return roofline.picture({ { label = "a", points = points, bench = bench, type = "f32" } }, width) end)
     both(function(width)
-      return roofline.picture({ { label = "seq=1", points = points, bench = bench }, { label = "seq=2", points = points,
-        bench = bench } }, width)
+      return roofline.picture({ { label = "seq=1", points = points, bench = bench, type = "f32" },
+        { label = "seq=2", points = points, bench = bench, type = "f32" } }, width)
     end)
   end)
 
@@ -269,11 +332,16 @@ describe("times", function()
     quick.precision, quick.roof_gflops, quick.peak_gflops = "int8", 400, nil
     local points = roofline.points(subject)
     points[1].gflops = 5000
-    local all = { { label = "a", points = points, bench = bench }, { label = "b", points = points, bench = quick },
-      { label = "c", points = points, bench = bench } }
+    local all = { { label = "a", points = points, bench = bench, type = "f32" },
+      { label = "b", points = points, bench = quick, type = "int8" },
+      { label = "c", points = points, bench = bench, type = "f32" } }
     local roofs = roofline.roofs(all)
-    assert.same({ { 400, "int8" }, { 100, "f32" } }, { { roofs[1].gflops, roofs[1].precisions[1] },
-      { roofs[2].gflops, roofs[2].precisions[1] } })
+    assert.same({ { 400, "int8" }, { 100, "f32" } }, { { roofs[1].gflops, roofs[1].types[1] },
+      { roofs[2].gflops, roofs[2].types[1] } })
+    assert.near(0.5, roofline.fraction({ type = "int8", gflops = 200 }, all[2], roofs), 1e-9)
+    assert.near(0.5, roofline.fraction({ type = "f32", gflops = 50 }, all[2], roofs), 1e-9)
+    assert.is_nil(roofline.fraction({ type = "bf16", gflops = 50 }, all[2], roofs))
+    assert.is_nil(roofline.fraction({ type = "f32", gflops = 50 }, all[2], roofline.roofs { all[2] }))
     both(function(width)
       local picture = roofline.picture(all, width)
       for cy in table.concat(picture.parts):gmatch(' cy="([^"]+)"') do assert.is_true(tonumber(cy) > 0) end
@@ -293,6 +361,11 @@ describe("times", function()
     assert.equal(3, #several)
     assert.equal("ms, median", columns[2][1])
     assert.is_true(#same > 3)
+    local long = bench_of(list)
+    for i = 1, 9 do long.profile.ops[i] = { name = "op" .. i, ms = i } end
+    both(function(width)
+      return comparison.bars({ subject, { label = ("long "):rep(20), bench = long } }, width)
+    end)
     both(function(width) return comparison.bars({ subject, { label = "slower", bench = slower } }, width) end)
   end)
 end)
