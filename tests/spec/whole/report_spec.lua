@@ -1,7 +1,6 @@
 -- report_spec: the command `report`, and its pages in a browser: nothing on the console, no text over another, no
 -- horizontal scrolling at 1280 and 390 pixels, the numbers of the programs, and no markup of a user's. One browser
--- opens
--- all pages (report.js); screenshots are left in out/spec/report/ for people to look at.
+-- opens all pages (report.js), and leaves out/spec/report/pages.png for people to look at.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local json = require("common.json")
@@ -63,18 +62,15 @@ local function open_all()
     pages[name] = helper.read(folder .. "/page/" .. name .. ".html")
     parts[#parts + 1] = literal(name) .. ": " .. literal(pages[name])
   end
+  local shown = 'const shown = [["speaker", 1280], ["speaker", 390], ["evil", 1280]];\n'
   helper.write(folder .. "/all.html", '<!DOCTYPE html><meta charset="utf-8"><body><script>const pages = {'
-    .. table.concat(parts, ",\n") .. "};\n" .. helper.read(root .. "/tests/spec/whole/report.js") .. "</script>")
-  local text = chromium("--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom",
-    "file://" .. folder .. "/all.html"):match('<pre id="result">(.-)</pre>')
+    .. table.concat(parts, ",\n") .. "};\n" .. shown .. helper.read(root .. "/tests/spec/whole/report.js") .. "</script>")
+  local text = chromium("--window-size=3000,7050", "--virtual-time-budget=20000", "--dump-dom",
+    "--screenshot=pages.png", "file://" .. folder .. "/all.html"):match('<pre id="result"[^>]*>(.-)</pre>')
   text = text:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
   for _, each in ipairs(assert(json.decode(text))) do
     found[each.name] = found[each.name] or {}
     found[each.name][each.width] = each
-  end
-  for _, each in ipairs { { "speaker", 1280 }, { "speaker", 390 }, { "evil", 1280 } } do
-    chromium(("--window-size=%d,6000"):format(each[2]), ("--screenshot=%s_%d.png"):format(each[1], each[2]),
-      "file://" .. folder .. "/page/" .. each[1] .. ".html")
   end
 end
 
@@ -101,6 +97,33 @@ describe("a report", function()
         assert.is_true(found[name][width].texts > 10)
       end
     end
+  end)
+
+  it("has a name for each picture, and for each part that keys reach", function()
+    for name in pairs(pages) do
+      for _, width in ipairs { 1280, 390 } do assert.same({}, found[name][width].unnamed, name) end
+    end
+  end)
+
+  it("has the commands that make it again, with all that was asked for", function()
+    local function lines(name)
+      local list = {}
+      for block in pages[name]:gmatch("<pre>(.-)</pre>") do
+        for line in block:gsub("<[^>]*>", ""):gmatch("[^\n]+") do list[#list + 1] = line end
+      end
+      return list
+    end
+    local weights = " --weights=" .. root .. "/models/speaker/speaker.safetensors"
+    local what = " " .. root .. "/models/speaker.lua batch=2 threads=2" .. weights
+    local before = "ATTN2C_CFLAGS=-O0 attn2c "
+    assert.same({ before .. "check" .. what, before .. "bench" .. what .. " --repetitions=5 --profile --bound",
+      before .. "report" .. what .. " --repetitions=5 --output=page/speaker.html" }, lines("speaker"))
+    local all = lines("lengths")
+    assert.equal(5, #all)
+    assert.matches("report window%.lua seq=16,32 layers=1 .*%-%-output=page/lengths%.html$", all[5])
+    all = lines("evil")
+    assert.matches("attn2c quality .* seq=8 precision=int8 ", all[3])
+    assert.matches("%-%-attention=png %-%-repetitions=5", all[4])
   end)
 
   it("need not be scrolled sideways", function()
@@ -224,7 +247,15 @@ describe("the command", function()
     refused(2, "%-%-text and %-%-input exclude each other", "window.lua", "--text=x", "--input=a=b")
     refused(2, "9 variants, but a report has room for 8", "window.lua", "seq=1,2,3,4,5,6,7,8,9")
     refused(2, "%-o: an empty name", "window.lua", "-o", "")
-    refused(2, "%-o: window%.lua is there and is no HTML page", "window.lua", "-o", "window.lua")
+    refused(2, "%-o: window%.lua is there and is no page of attn2c report", "window.lua", "-o", "window.lua")
+    local own = "<!DOCTYPE html>\n<html><p>somebody's own"
+    helper.write(folder .. "/own.html", own)
+    refused(2, "%-o: own%.html is there and is no page of attn2c report", "window.lua", "-o", "own.html")
+    assert.equal(own, helper.read(folder .. "/own.html"))
+    files.make_folder(folder .. "/out")
+    helper.write(folder .. "/out/comparison.html", own) -- the name without -o
+    refused(2, "%-o: out/comparison%.html is there and is no page", "old.json")
+    assert.equal(own, helper.read(folder .. "/out/comparison.html"))
     assert.equal(WINDOW, helper.read(folder .. "/window.lua"))
     refused(2, "%-o: no%.json is there", "no.json", "-o", "no.json")
     refused(4, "cannot write page: it is a directory", "window.lua", "-o", "page")
