@@ -147,7 +147,7 @@ local function architecture_part(subject)
   for _, group in ipairs(groups) do if group.first then repeats = repeats + group.repeats end end
   local fused = 0
   for _, each in ipairs(list) do if each.fused then fused = fused + 1 end end
-  local html = page.figure("The graph of " .. subject.label, function(width)
+  local html = page.figure("The graph: " .. subject.label, function(width)
     return architecture.picture(subject.state, list, width)
   end, escape(("%d operations, drawn from the graph; layers that are alike are drawn once (%d in all). %d operations "
     .. "ride on the tile of another and cost no pass over memory of their own. Point at a box, or tap it, for its "
@@ -313,7 +313,7 @@ local function time_part(subject)
   return table.concat(parts, "\n")
 end
 
-local function weights_caption(spec, bytes, parameters, plain)
+local function weights_caption(spec, bytes, parameters, plain, constants)
   local text = ("%s packed for %s parameters"):format(numbers.bytes(bytes), numbers.whole(parameters))
   if precision.is_plain(spec.precision) then
     text = text .. (", which alone are %s as float32"):format(numbers.bytes(plain))
@@ -321,8 +321,10 @@ local function weights_caption(spec, bytes, parameters, plain)
     text = text .. (", which alone are %s in the number types of %s (%s as float32)"):format(numbers.bytes(plain),
       precision.text(spec.precision), numbers.bytes(4 * parameters))
   end
-  if bytes <= plain then return text .. "; nothing is padding." end
-  return text .. ("; the other %s are padding of panels, and constants."):format(numbers.bytes(bytes - plain))
+  local padding = bytes - plain - constants
+  if constants > 0 then text = text .. ("; %s more are constants"):format(numbers.bytes(constants)) end
+  return text .. (padding > 0 and ("; %s are padding of panels."):format(numbers.bytes(padding))
+    or "; nothing is padding.")
 end
 
 local function memory_part(subject)
@@ -332,9 +334,8 @@ local function memory_part(subject)
   for i, item in ipairs(map.peak.list) do
     if i <= 6 then names[i] = ("%s (%s)"):format(item.name, numbers.bytes(item.bytes)) end
   end
-  local text = ("The arena has %s. Most is live at step %d: %s, made of %s%s. "):format(numbers.bytes(map.bytes),
-    map.peak.step,
-    numbers.bytes(map.peak.bytes), table.concat(names, ", "),
+  local text = ("The arena has %s. Most is live at step %s: %s, made of %s%s. "):format(numbers.bytes(map.bytes),
+    numbers.whole(map.peak.step), numbers.bytes(map.peak.bytes), table.concat(names, ", "),
     #map.peak.list > 6 and (" and %d more"):format(#map.peak.list - 6) or "")
   if map.threads > 1 then text = text
     .. ("Each of %d workers has a part of its own; the first is drawn. "):format(map.threads) end
@@ -351,15 +352,16 @@ local function memory_part(subject)
       numbers.whole(first), numbers.whole(last), numbers.bytes(map.peak.bytes), #map.peak.list)),
       page.table(memory.columns, (memory.rows(map.peak.list))))
   end
-  local weights, bytes, parameters, plain = memory.weights(subject.state), 0, 0, 0
+  local weights, bytes, parameters, plain, constants = memory.weights(subject.state), 0, 0, 0, 0
   local list = {}
   for i, row in ipairs(weights) do
     bytes, parameters, plain = bytes + row.bytes, parameters + row.parameters, plain + row.plain_bytes
+    constants = constants + row.constant_bytes
     list[i] = { row.name, numbers.whole(row.bytes), numbers.whole(row.parameters) }
   end
   if #weights == 0 then return html end
   return html .. page.figure("Weights by layer", function(width) return memory.weight_bars(weights, width) end,
-    escape(weights_caption(subject.spec, bytes, parameters, plain)),
+    escape(weights_caption(subject.spec, bytes, parameters, plain, constants)),
     page.table({ { "layer", words = true }, { "packed bytes" }, { "parameters" } }, list))
 end
 
@@ -393,6 +395,7 @@ local function exactness_part(subject)
   local check = subject.check
   if not check then return nil end
   local rows, others = exactness.rows(check)
+  local listed, left_out = exactness.table(check)
   local exact, end_to_end = 0, nil
   for _, row in ipairs(rows) do if row.error == 0 then exact = exact + 1 end end
   for _, row in ipairs(others) do
@@ -407,9 +410,10 @@ local function exactness_part(subject)
       .. "tolerance."):format(numbers.short(end_to_end.share, 2))
   end
   return page.figure("Errors beside tolerances", function(width)
-    return exactness.picture({ { label = subject.label, rows = rows } }, width)
+    return exactness.picture(rows, width)
   end, escape(caption) .. (" <span class=\"soft\">%s passed, %s failed.</span>"):format(value("passed", check.passed),
-    value("failed", check.failed)), page.table(exactness.columns, exactness.table(check))) .. quality_figure(subject)
+    value("failed", check.failed)), page.table(exactness.columns, listed, left_out > 0
+    and ("those that use most of their tolerance; %d more"):format(left_out) or nil)) .. quality_figure(subject)
 end
 
 local function comparison_part(all)
@@ -435,42 +439,81 @@ end
 --- The row of a check that uses most of its tolerance.
 function document.worst(check) return exactness.worst(check) end
 
---- The page of subjects. title: of the page; command: the words, quoted for a shell, that make it. Subjects with
---- is_main have details; others are compared only.
-function document.html(all, title, command)
-  local sections, mains = {}, {}
-  local function add(id, heading_text, html)
-    if html and html ~= "" then sections[#sections + 1] = { id = id, title = heading_text, html = html } end
-  end
-  for _, subject in ipairs(all) do if subject.is_main and subject.info then mains[#mains + 1] = subject end end
-  local function each(part)
-    local list = {}
-    for _, subject in ipairs(mains) do
-      local html = part(subject)
-      if html then list[#list + 1] = heading(subject, #mains > 1) .. html end
+local MOST_BYTES = 1900000 -- of a page: details of subjects are left out above that
+
+-- The parts that each subject with details has for itself: id, title, html(subject).
+local own_parts = {
+  { "architecture", "Architecture", architecture_part }, { "time", "Time", time_part },
+  { "memory", "Memory", memory_part }, { "exactness", "Exactness", exactness_part },
+  { "attention", "Attention", attention.part },
+}
+
+--- The parts of subjects by id, each a list of HTML, and the labels of those for which a page of so many bytes has no
+--- room. The first's are always there.
+function document.details(mains, bytes)
+  local lists, left_out = {}, {}
+  for i, subject in ipairs(mains) do
+    local parts, sum = {}, 0
+    for _, part in ipairs(own_parts) do
+      local html = part[3](subject)
+      if html then parts[part[1]], sum = heading(subject, #mains > 1) .. html, sum + #html end
     end
-    return table.concat(list, "\n")
+    if i > 1 and bytes + sum > MOST_BYTES then
+      left_out[#left_out + 1] = subject.label
+    else
+      bytes = bytes + sum
+      for id, html in pairs(parts) do
+        lists[id] = lists[id] or {}
+        table.insert(lists[id], html)
+      end
+    end
   end
+  return lists, left_out
+end
+
+-- What stands above the parts: a verdict for each model.
+local function lead_of(all, left_out)
   local lead = {}
   for _, subject in ipairs(all) do
     if subject.is_main then
       local bad = subject.check and subject.check.failed > 0
-      lead[#lead + 1] = ('<p class="verdict%s">%s%s.</p>'):format(bad and " bad" or "",
-        #all > 1 and "<b>" .. escape(subject.label) .. "</b> " or "", escape(document.verdict(subject)))
+      local label = #all > 1 and "<b>" .. escape(subject.label) .. ":</b> " or ""
+      lead[#lead + 1] = ('<p class="verdict%s">%s%s.</p>'):format(bad and " bad" or "", label,
+        escape(document.verdict(subject)))
       local disturbed = document.disturbed(subject)
-      if disturbed then lead[#lead + 1] = '<p class="soft">' .. escape(disturbed) .. "</p>" end
+      if disturbed then lead[#lead + 1] = '<p class="soft">' .. label .. escape(disturbed) .. "</p>" end
     end
+  end
+  if #left_out > 0 then
+    lead[#lead + 1] = ('<p class="soft">A page of them all would be larger than 2 MB: pictures of %s are left out. A '
+      .. "report of each by itself has them.</p>"):format(escape(table.concat(left_out, ", ")))
+  end
+  return table.concat(lead, "\n")
+end
+
+--- The page of subjects. title: of the page; command: the words, quoted for a shell, that make it. Subjects with
+--- is_main have details; others are compared only.
+function document.html(all, title, command)
+  local mains = {}
+  for _, subject in ipairs(all) do if subject.is_main and subject.info then mains[#mains + 1] = subject end end
+  local sections, bytes = {}, 0
+  local function add(id, heading_text, html)
+    if not html or html == "" then return end
+    sections[#sections + 1] = { id = id, title = heading_text, html = html }
+    bytes = bytes + #html
   end
   if #all > 1 then add("comparison", "Comparison", comparison_part(all)) end
   if #mains == 0 and #all == 1 then add("comparison", "Numbers", comparison_part(all)) end
   add("summary", "Summary", summary(all, command))
-  add("architecture", "Architecture", each(architecture_part))
+  local before = #sections
   add("roofline", "Roofline", roofline_part(all))
-  add("time", "Time", each(time_part))
-  add("memory", "Memory", each(memory_part))
-  add("exactness", "Exactness", each(exactness_part))
-  add("attention", "Attention", each(attention.part))
-  return page.document(title, table.concat(lead, "\n"), sections,
+  local lists, left_out = document.details(mains, bytes)
+  local roof = table.remove(sections, before + 1)
+  for i, part in ipairs(own_parts) do
+    add(part[1], part[2], lists[part[1]] and table.concat(lists[part[1]], "\n"))
+    if i == 1 then sections[#sections + 1] = roof end
+  end
+  return page.document(title, lead_of(all, left_out), sections,
     '<p class="soft">A page without network: all that it shows is in it.</p>')
 end
 

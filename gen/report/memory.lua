@@ -69,7 +69,7 @@ function memory.map(entry)
   return map
 end
 
-local MOST_RECTS = 600
+local MOST_RECTS, LONG = 600, 300 -- rectangles of a picture; steps of a map in which some are too small to read
 
 -- The list of what a picture shows of steps first to last: the largest rectangles, where those are too many.
 local function shown_of(map, first, last)
@@ -85,6 +85,14 @@ local function shown_of(map, first, last)
   return list
 end
 
+-- Whether some of the larger tensors of the peak are too narrow in the whole map to be read.
+local function has_narrow(map)
+  for _, item in ipairs(map.peak.list) do
+    if item.bytes > 0.05 * map.peak.bytes and item.last - item.first + 1 < 0.1 * map.steps then return true end
+  end
+  return false
+end
+
 --- The steps about the peak that are worth a picture of their own: first, last; nil where the map shows them well.
 function memory.around_peak(map)
   local first, last = map.peak.step, map.peak.step
@@ -94,7 +102,7 @@ function memory.around_peak(map)
   -- What lives through most of a call does not say where to look.
   local room = math.max(8, map.steps // 12)
   first, last = math.max(first, map.peak.step - room), math.min(last, map.peak.step + room)
-  if 3 * (last - first + 1) > map.steps then return nil end
+  if map.steps < LONG or 3 * (last - first + 1) > map.steps or not has_narrow(map) then return nil end
   return first, last
 end
 
@@ -115,14 +123,15 @@ function memory.picture(map, width, first, last)
     local from, upto = ends(item)
     picture:rect(from, y:at(item.offset), math.max(0.8, upto - from), math.max(0.8, y:at(item.offset + item.bytes)
       - y:at(item.offset)), "t" .. item.kind .. (item.at_peak and " peak" or ""),
-      ("%s: %s at offset %s, steps %d to %d%s"):format(item.name, numbers.bytes(item.bytes),
-        numbers.whole(item.offset), item.first, item.last, item.at_peak and ", part of the peak" or ""))
+      ("%s: %s at offset %s, steps %s to %s%s"):format(item.name, numbers.bytes(item.bytes),
+        numbers.whole(item.offset), numbers.whole(item.first), numbers.whole(item.last),
+        item.at_peak and ", part of the peak" or ""))
   end
   picture:axis_x(x, top + height, "step", numbers.tick)
   picture:axis_y(y, left, "offset in the arena", numbers.bytes)
   local at = x:at(map.peak.step - 0.5)
   picture:line(at, top - 20, at, top + height, "mark")
-  local text = ("peak %s at step %d"):format(numbers.bytes(map.peak.bytes), map.peak.step)
+  local text = ("peak %s at step %s"):format(numbers.bytes(map.peak.bytes), numbers.whole(map.peak.step))
   local w = svg.text_width(text, 11) / 2
   picture:text(math.max(left + w, math.min(right - w, at)), top - 24, text, { anchor = "middle", class = "strong" })
   for _, item in ipairs(list) do
@@ -168,8 +177,8 @@ local function weight_kind(name, tensor, tables)
   return weight_kinds[kind()].name
 end
 
---- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, plain_bytes = those of the
---- parameters alone, each in its number type, kinds } }, in order.
+--- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, plain_bytes and
+--- constant_bytes = those of the parameters and of the constants alone, each in its number type, kinds } }, in order.
 function memory.weights(entry)
   local rows, at, tables = {}, {}, {}
   for _, op in ipairs(entry.graph.entry.ops) do if op.operands.table then tables[op.operands.table] = true end end
@@ -179,14 +188,16 @@ function memory.weights(entry)
     local key = layer and stack .. "layer " .. layer or name:match("^output") and "output" or "input"
     local row = at[key]
     if not row then
-      row = { name = key, bytes = 0, parameters = 0, plain_bytes = 0, kinds = {} }
+      row = { name = key, bytes = 0, parameters = 0, plain_bytes = 0, constant_bytes = 0, kinds = {} }
       at[key], rows[#rows + 1] = row, row
     end
     local bytes = types.line_bytes(arena.packed_bytes(tensor, entry.plan.layouts[name]))
     local count = 1
     for _, size in ipairs(tensor.shape) do count = count * size end
     local kind = weight_kind(name, tensor, tables)
-    if tensor.kind == "weight" then row.plain_bytes = row.plain_bytes + types.bytes(count, tensor.type) end
+    local plain = types.bytes(count, tensor.type)
+    if tensor.kind == "weight" then row.plain_bytes = row.plain_bytes + plain
+    else row.constant_bytes = row.constant_bytes + plain end
     row.bytes, row.parameters = row.bytes + bytes, row.parameters + (tensor.kind == "weight" and count or 0)
     row.kinds[kind] = (row.kinds[kind] or 0) + bytes
   end

@@ -136,7 +136,7 @@ function roofline.picture(all, width)
     top)
   local items = {}
   for _, kind in ipairs(work.kinds) do
-    items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "plain", text = kind, shape = shapes[kind] }
+    items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "exact", text = kind, shape = shapes[kind] }
   end
   if #all > 1 then
     for i, subject in ipairs(all) do

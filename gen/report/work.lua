@@ -14,7 +14,7 @@ local arithmetic = {
   softmax = { 15 }, softmax_rows = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 },
   normalise = { 3 }, rotate = { 3 },
   round = { 2 }, round_weights = { 2 }, row_scale = { 2, of = "x" }, quantise = { 3 }, dequantise = { 3 },
-  pool = { 1, of = "x" }, argmax = { 1, of = "x" }, topk_values = { 1, of = "x" },
+  argmax = { 1, of = "x" }, topk_values = { 1, of = "x" },
   topk_indices = { 1, of = "x" }, embed = { 0 }, copy = { 0 }, swap = { 0 }, split_heads = { 0 }, join = { 0 },
   patches = { 0 },
 }
@@ -29,9 +29,20 @@ end
 --- Bytes of a tensor's elements, as its number type has them.
 function work.bytes(tensor) return types.bytes(elements(tensor), tensor.type) end
 
+-- Ways to pool that take one row of a sequence and read no other.
+local taken = { first = true, second = true, last = true }
+
+-- How many ways to pool read all rows of a sequence.
+local function ways_over_all(op)
+  local count = 0
+  for way in op.attributes["function"]:gmatch("%S+") do if not taken[way] then count = count + 1 end end
+  return count
+end
+
 -- emitted: the part of the result that is computed at all.
 local function arithmetic_of(op, emitted)
   if op.flops > 0 then return op.flops end
+  if op.op == "pool" then return ways_over_all(op) * elements(op.operands.x) end
   local rule = arithmetic[op.op] or { functions[op.attributes["function"]] or 1 }
   return rule[1] * elements(op.operands[rule.of] or op.result) * emitted
 end
@@ -82,8 +93,14 @@ local function emitted_parts(entry)
   return part_of_tensor
 end
 
+-- Whether an operation reads no more of an operand than its result is long: of a table the rows that are looked up, of
+-- a sequence the row that is taken.
+local function reads_a_part(op, name)
+  return op.op == "embed" and name == "table" or op.op == "pool" and name == "x" and ways_over_all(op) == 0
+end
+
 -- The bytes that an operation and those done on its tile must move: each tensor that they read once, and what they
--- make for others. A table of which rows are looked up is as long as its result.
+-- make for others.
 local function add_bytes(list, parts)
   local groups, readers = {}, {}
   for _, each in ipairs(list) do
@@ -105,8 +122,8 @@ local function add_bytes(list, parts)
     group.made[each.op.result] = true
     group.last = each.op.result
     for name, tensor in pairs(each.op.operands) do
-      local looked_up = each.op.op == "embed" and name == "table"
-      group.reads[tensor] = looked_up and types.bytes(elements(each.op.result), tensor.type) or work.bytes(tensor)
+      group.reads[tensor] = reads_a_part(each.op, name) and types.bytes(elements(each.op.result), tensor.type)
+        or work.bytes(tensor)
     end
   end
   for _, group in ipairs(groups) do

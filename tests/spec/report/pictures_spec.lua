@@ -145,6 +145,12 @@ describe("work of another number type", function()
     end
   end)
 
+  it("counts of a sequence of which one row is taken that row", function()
+    local own = work.of(helper.tiny { layers = 1, seq = 32, output = { { stage = "pool", over = "first" } } })
+    local pool = find(own, "output.1.pool")
+    assert.same({ 0, 2 * work.bytes(pool.op.result) }, { pool.arithmetic, pool.bytes })
+  end)
+
   it("counts of a mask's scores those that are emitted", function()
     local own = helper.tiny { layers = 1, seq = 512, mask = "window", window = { 8, 8 } }
     local softmax = find(work.of(own), "l0.attn.weights")
@@ -263,7 +269,10 @@ describe("the memory map", function()
 
   it("adds the weights of the layers up to the packed block", function()
     local bytes, rows = 0, memory.weights(entry)
-    for _, row in ipairs(rows) do bytes = bytes + row.bytes end
+    for _, row in ipairs(rows) do
+      bytes = bytes + row.bytes
+      assert.is_true(row.plain_bytes + row.constant_bytes <= row.bytes)
+    end
     assert.equal(entry.weights.bytes, bytes)
     assert.same({ "layer 0", "layer 1", "layer 2" }, { rows[1].name, rows[2].name, rows[3].name })
     both(function(width) return memory.weight_bars(rows, width) end)
@@ -321,7 +330,8 @@ describe("times", function()
       assert.equal(3, point.count)
     end
     assert.near(1, share, 1e-9)
-    both(function(width) return roofline.picture({ { label = "a", points = points, bench = bench, type = "f32" } }, width) end)
+    local alone = { { label = "a", points = points, bench = bench, type = "f32" } }
+    both(function(width) return roofline.picture(alone, width) end)
     both(function(width)
       return roofline.picture({ { label = "seq=1", points = points, bench = bench, type = "f32" },
         { label = "seq=2", points = points, bench = bench, type = "f32" } }, width)
@@ -371,6 +381,21 @@ describe("times", function()
   end)
 end)
 
+describe("details", function()
+  it("are left out of a page that would be too large, but those of the first never", function()
+    local all = {}
+    for i = 1, 3 do
+      all[i] = { label = "<" .. i, state = entry, work = list, spec = entry.spec, bench = bench_of(list) }
+    end
+    local lists, left_out = document.details(all, 1.9e6)
+    assert.same({ "<2", "<3" }, left_out)
+    assert.equal(1, #lists.time)
+    lists, left_out = document.details(all, 0)
+    assert.same({}, left_out)
+    assert.equal(3, #lists.memory)
+  end)
+end)
+
 describe("a row of bench in a user's file", function()
   local good = { ms_median = 1, flops = 2, gflops = 3, roof_gflops = 4, model = "m" }
 
@@ -410,8 +435,27 @@ describe("exactness", function()
     assert.equal(1, #others)
     assert.near(5e-7, rows[1].error, 1e-12)
     assert.equal("c", exactness.worst(check).name)
-    both(function(width) return exactness.picture({ { label = "x", rows = rows } }, width) end)
+    both(function(width) return exactness.picture(rows, width) end)
     assert.equal("FAIL", exactness.table(check)[3][9])
+  end)
+
+  it("tells of no more tensors than a page has room for, but of each that failed", function()
+    local many = { tensors = {} }
+    for i = 1, 2000 do
+      many.tensors[i] = { name = "t" .. i, op = "linear", expected = 1, allowed = 1e-6, share = i / 4000,
+        passed = true }
+    end
+    many.tensors[7].share, many.tensors[7].passed = 1.5, false
+    local listed, left_out = exactness.table(many)
+    assert.equal(2000, #listed + left_out)
+    assert.equal("t7", listed[1][1])
+    assert.equal("t1202", listed[2][1])
+    both(function(width)
+      local picture = exactness.picture((exactness.rows(many)), width)
+      local _, tips = table.concat(picture.parts):gsub("<title>", "")
+      assert.equal(#listed, tips)
+      return picture
+    end)
   end)
 
   it("divides an error by the element's size, or by what it is allowed where that is larger", function()

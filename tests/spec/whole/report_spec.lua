@@ -64,7 +64,8 @@ local function open_all()
   end
   local shown = 'const shown = [["speaker", 1280], ["speaker", 390], ["evil", 1280]];\n'
   helper.write(folder .. "/all.html", '<!DOCTYPE html><meta charset="utf-8"><body><script>const pages = {'
-    .. table.concat(parts, ",\n") .. "};\n" .. shown .. helper.read(root .. "/tests/spec/whole/report.js") .. "</script>")
+    .. table.concat(parts, ",\n") .. "};\n" .. shown
+    .. helper.read(root .. "/tests/spec/whole/report.js") .. "</script>")
   local text = chromium("--window-size=3000,7050", "--virtual-time-budget=20000", "--dump-dom",
     "--screenshot=pages.png", "file://" .. folder .. "/all.html"):match('<pre id="result"[^>]*>(.-)</pre>')
   text = text:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
