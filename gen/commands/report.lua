@@ -178,12 +178,7 @@ end
 -- Runs a program; its output, and its code where that is one of those that are expected, else a fault.
 local function output_of(tools, path, list, expected)
   local code, output = tools.run(path, list, "output")
-  if code ~= 0 and code ~= expected then
-    for kind, number in pairs(faults.code) do
-      if number == code then faults.raise(kind, ("%s %s failed: what it said is above"):format(path, list[1])) end
-    end
-    faults.raise("machine", ("%s %s ended with %d"):format(path, list[1], code))
-  end
+  if code ~= 0 and code ~= expected then faults.pass_on(path, code) end
   return output, code
 end
 
@@ -233,15 +228,14 @@ local function quality_of(root, arguments, tools, variant, state)
   if not weights or precision.is_plain(state.spec.precision) then return nil end
   local asked = { overrides = variant.overrides, input = arguments.input or {}, text = { arguments.text },
     text_option = "--text-string" }
+  local program
   local measured, code = quality.measure(asked, weights, function(list, with_text)
     return tools.build(root, words.merged(arguments, { description = variant.path }), list, with_text)
-  end, function(path, list) return (tools.run(path, list, "output")) end)
-  if not measured then
-    for kind, number in pairs(faults.code) do
-      if number == code then faults.raise(kind, "no comparison with f32: what the program said is above") end
-    end
-    faults.raise("machine", ("a run for the comparison with f32 ended with %d"):format(code))
-  end
+  end, function(path, list)
+    program = path
+    return (tools.run(path, list, "output"))
+  end)
+  if not measured then faults.pass_on(program, code) end
   return measured
 end
 
@@ -362,6 +356,9 @@ function report.run(root, arguments, tools)
   maps.wanted(arguments)
   if arguments.output == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
   if arguments.output then check_output(arguments.output) end
+  if arguments.weights and not lfs.attributes(arguments.weights, "mode") then
+    faults.raise("io", ("--weights: %s cannot be read"):format(arguments.weights))
+  end
   local list = variants_of(arguments)
   for _, variant in ipairs(list) do
     if variant.is_bench then add_benches(all, variant.path) else add_subjects(all, root, arguments, tools, variant) end

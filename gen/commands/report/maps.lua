@@ -131,12 +131,7 @@ function maps.make(root, arguments, tools, variant, state)
   for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
   local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder)
   local code = tools.run(program, list, "output")
-  if code ~= 0 then
-    for kind, number in pairs(faults.code) do
-      if number == code then faults.raise(kind, "no maps of attention: what the program said is above") end
-    end
-    faults.raise("machine", ("%s ended with %d"):format(program, code))
-  end
+  if code ~= 0 then faults.pass_on(program, code) end
   local result = { layers = {}, text = arguments.text }
   for i, name in ipairs(outputs) do
     local array = arrays.read(("%s/%s.npy"):format(folder, name))

@@ -4,6 +4,7 @@
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local json = require("common.json")
+local process = require("common.process")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/report"
@@ -18,6 +19,9 @@ end
 
 -- A name as a stranger may give it: markup, quotes, a mark that turns the reading order, a line break.
 local EVIL = "<script>alert(1)<b>\"'&\u{202E}\nname"
+
+-- One that is as long as a file's may be.
+local LONG = ("<b>long \u{202E}"):rep(20) .. ".json"
 
 local WINDOW = [[
 return { name = "window", seq = 512, d_model = 32, heads = 2, layers = 2, mask = "window", window = { 16, 8 },
@@ -55,8 +59,9 @@ local function open_all()
   make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
     "eps=1e-06") -- a folder with a long name
   make("evil", EVIL, "seq=8", "precision=int8", "--text=" .. EVIL, "--attention=png")
-  runs { "sh", "-c", "cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json" }
-  make("files", "old.json", "new.json")
+  runs { "sh", "-c", 'cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json; cp old.json "$0"',
+    LONG }
+  make("files", "old.json", LONG)
   local parts = {}
   for _, name in ipairs { "speaker", "window", "lengths", "evil", "files" } do
     pages[name] = helper.read(folder .. "/page/" .. name .. ".html")
@@ -262,6 +267,33 @@ describe("the command", function()
     refused(4, "cannot write page: it is a directory", "window.lua", "-o", "page")
     refused(4, "cannot write newly/: it is a folder", "window.lua", "-o", "newly/")
     refused(4, "cannot write no%.json/x%.html: no%.json is no folder", "window.lua", "-o", "no.json/x.html")
+  end)
+
+  it("says no more than the program that refuses weights or an input", function()
+    helper.write(folder .. "/text.safetensors", "no weights")
+    refused(4, "%-%-weights: nowhere%.safetensors cannot be read", "window.lua", "--weights=nowhere.safetensors")
+    for code, words in pairs { [3] = "--weights=text.safetensors", [4] = "--input=features=nowhere.npy" } do
+      local got, output, errors = try(report("window.lua", words, "-o", "none.html"))
+      assert.same({ code, "" }, { got, output }, errors)
+      assert.matches("^[^\n]+\n$", errors)
+      assert.is_nil(files.read(folder .. "/none.html"))
+    end
+  end)
+
+  it("leaves no page, and no part of one, where the disk is full or it is interrupted", function()
+    runs { "mkdir", "-p", "disk" }
+    if try { "mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "disk" } ~= 0 then
+      return pending("needs the right to mount a small disk")
+    end
+    finally(function() try { "umount", "-l", "disk" } end)
+    refused(4, "cannot write disk/page%.html: No space left on device", "old.json", "new.json", "-o", "disk/page.html")
+    assert.equal("", runs { "ls", "-A", "disk" })
+    local child = process.start { folder = folder, gather = "all", words = report("window.lua", "-o", "none.html") }
+    process.wait(function() return #runs { "sh", "-c", "cat /proc/$0/task/*/children", tostring(child.pid) } > 0 end)
+    require("luv").kill(child.pid, "sigint")
+    process.wait(function() return child.over end)
+    assert.same({ 130, "attn2c: interrupted\n" }, { child.code, child.errors })
+    assert.equal("", runs { "sh", "-c", "ls -A | grep -F none.html || true" })
   end)
 
   it("refuses files of bench with what no page has room for, or without an object", function()
