@@ -9,6 +9,7 @@ local json = require("common.json")
 local lfs = require("lfs")
 local maps = require("commands.report.maps")
 local overrides = require("commands.overrides")
+local page = require("report.page")
 local precision = require("data.precision")
 local quality = require("commands.quality")
 local terminal = require("common.terminal")
@@ -19,8 +20,6 @@ local words = require("common.words")
 local work = require("report.work")
 
 local report = {}
-
-local PAGE_BEGINS = "<!DOCTYPE html>"
 
 local MOST_SUBJECTS = 8 -- programs on one page
 local MOST_ROWS = 64    -- objects of files of bench on one page
@@ -114,17 +113,48 @@ local function files_of(folder, state)
   return list, emitted, program
 end
 
--- The line of a shell for a command with the words of this one.
-local function line_of(name, path, list, arguments)
-  local parts = { "attn2c", name, words.shell(path) }
-  for _, word in ipairs(list) do parts[#parts + 1] = words.shell(word) end
-  if arguments.tuning then parts[#parts + 1] = words.shell("--tuning=" .. arguments.tuning) end
-  if arguments.weights then parts[#parts + 1] = words.shell("--weights=" .. arguments.weights) end
-  if arguments.seed then parts[#parts + 1] = words.shell("--seed=" .. arguments.seed) end
-  for _, each in ipairs(name ~= "bench" and arguments.input or {}) do parts[#parts + 1] = words.shell("--input="
-    .. each) end
-  if name == "report" and arguments.text then parts[#parts + 1] = words.shell("--text=" .. arguments.text) end
-  return table.concat(parts, " ")
+-- The options of each command that repeats a part of a page, or, as report, the whole.
+local options_of = {
+  report = { "tuning", "weights", "seed", "input", "text", "attention", "repetitions", "output" },
+  check = { "tuning", "weights", "seed", "input" },
+  bench = { "tuning", "weights", "repetitions" },
+  quality = { "tuning", "weights", "input", "text" },
+}
+
+-- What of the environment a build and a run depend on (README.md, "Building").
+local environment = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS", "ATTN2C_TARGET" }
+
+-- The line of a shell for a command with these words and the options of this one: a list of words, quoted.
+local function line_of(name, list, arguments, more)
+  local parts = {}
+  local function add(word) parts[#parts + 1] = words.shell(word) end
+  for _, variable in ipairs(environment) do
+    local text = os.getenv(variable) or ""
+    if text ~= "" then parts[#parts + 1] = variable .. "=" .. words.shell(text) end
+  end
+  add("attn2c")
+  add(name)
+  for _, word in ipairs(list) do add(word) end
+  for _, option in ipairs(options_of[name]) do
+    local given = arguments[option]
+    for _, text in ipairs(type(given) == "table" and given or { given }) do add(("--%s=%s"):format(option, text)) end
+  end
+  for _, word in ipairs(more or {}) do add(word) end
+  return parts
+end
+
+-- The command that makes the whole page.
+local function page_command(arguments)
+  local list = { arguments.description, table.unpack(arguments.others) }
+  return line_of("report", table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list), arguments)
+end
+
+-- The commands that print the numbers of a variant.
+local function variant_commands(arguments, variant, has_quality)
+  local list = { variant.path, table.unpack(variant.overrides) }
+  local lines = { line_of("check", list, arguments), line_of("bench", list, arguments, { "--profile", "--bound" }) }
+  if has_quality then lines[3] = line_of("quality", list, arguments) end
+  return lines
 end
 
 local function versions()
@@ -148,12 +178,7 @@ end
 -- Runs a program; its output, and its code where that is one of those that are expected, else a fault.
 local function output_of(tools, path, list, expected)
   local code, output = tools.run(path, list, "output")
-  if code ~= 0 and code ~= expected then
-    for kind, number in pairs(faults.code) do
-      if number == code then faults.raise(kind, ("%s %s failed: what it said is above"):format(path, list[1])) end
-    end
-    faults.raise("machine", ("%s %s ended with %d"):format(path, list[1], code))
-  end
+  if code ~= 0 and code ~= expected then faults.pass_on(path, code) end
   return output, code
 end
 
@@ -173,8 +198,7 @@ local function keep(folder, printed)
 end
 
 -- Runs info, check and bench of a built program: { info, checks, benches }, the last two by entry; without benches
--- where
--- it was not timed, because it is wrong.
+-- where it was not timed, because it is wrong.
 local function measure(arguments, tools, program, path)
   local own, printed = common_words(arguments, path), {}
   printed.info = output_of(tools, program, { "info", "--json" })
@@ -204,15 +228,14 @@ local function quality_of(root, arguments, tools, variant, state)
   if not weights or precision.is_plain(state.spec.precision) then return nil end
   local asked = { overrides = variant.overrides, input = arguments.input or {}, text = { arguments.text },
     text_option = "--text-string" }
+  local program
   local measured, code = quality.measure(asked, weights, function(list, with_text)
     return tools.build(root, words.merged(arguments, { description = variant.path }), list, with_text)
-  end, function(path, list) return (tools.run(path, list, "output")) end)
-  if not measured then
-    for kind, number in pairs(faults.code) do
-      if number == code then faults.raise(kind, "no comparison with f32: what the program said is above") end
-    end
-    faults.raise("machine", ("a run for the comparison with f32 ended with %d"):format(code))
-  end
+  end, function(path, list)
+    program = path
+    return (tools.run(path, list, "output"))
+  end)
+  if not measured then faults.pass_on(program, code) end
   return measured
 end
 
@@ -231,9 +254,7 @@ local function add_subjects(all, root, arguments, tools, variant)
   end
   local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
     family = family_of(state), notes = state.notes, versions = variant.versions,
-    commands = { line_of("report", variant.path, variant.overrides, arguments),
-      line_of("check", variant.path, variant.overrides, arguments),
-      line_of("bench", variant.path, variant.overrides, arguments) .. " --profile --bound" } }
+    commands = variant_commands(arguments, variant, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   for i = #state.entries, 1, -1 do
     local entry, longest = state.entries[i], i == #state.entries
@@ -309,17 +330,16 @@ local function tell_apart(all)
   end
 end
 
--- Refuses a name for the page before anything is built: one of a folder, or of a file that is no page and would be
--- lost, such as a description, weights or a checkpoint's file.
+-- Refuses a name for the page: one of a folder, or of a file that is no page of ours and would be lost, such as a
+-- description, weights or another HTML file.
 local function check_output(path)
-  if path == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
   local mode = lfs.attributes(path, "mode")
   if mode and mode ~= "file" or path:sub(-1) == "/" then
     faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode or "folder"))
   end
-  local begins = mode and files.read_some(path, #PAGE_BEGINS) or ""
-  if begins ~= "" and begins ~= PAGE_BEGINS then
-    faults.raise("usage", ("-o: %s is there and is no HTML page: it would be lost"):format(path))
+  local begins = mode and files.read_some(path, #page.BEGINS) or ""
+  if begins ~= "" and begins ~= page.BEGINS then
+    faults.raise("usage", ("-o: %s is there and is no page of attn2c report: it would be lost"):format(path))
   end
   local folder = path:match("^(.*)/[^/]*$") or "."
   while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
@@ -334,7 +354,11 @@ end
 function report.run(root, arguments, tools)
   local all = {}
   maps.wanted(arguments)
+  if arguments.output == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
   if arguments.output then check_output(arguments.output) end
+  if arguments.weights and not lfs.attributes(arguments.weights, "mode") then
+    faults.raise("io", ("--weights: %s cannot be read"):format(arguments.weights))
+  end
   local list = variants_of(arguments)
   for _, variant in ipairs(list) do
     if variant.is_bench then add_benches(all, variant.path) else add_subjects(all, root, arguments, tools, variant) end
@@ -345,10 +369,11 @@ function report.run(root, arguments, tools)
   if #list > 1 then title = title .. ": " .. #list .. " variants" end
   local path = arguments.output
   if not path then
-    path = ("out/%s.html"):format(first.name or "comparison")
     files.make_folder("out")
+    path = ("out/%s.html"):format(first.name or "comparison")
+    check_output(path)
   end
-  files.write(path, document.html(all, title))
+  files.write(path, document.html(all, title, page_command(arguments)))
   local failed, said = false, {}
   for _, subject in ipairs(all) do
     failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.bench

@@ -19,6 +19,14 @@ function faults.raise(kind, lines)
   error(setmetatable({ code = assert(faults.code[kind], kind), lines = safe }, Fault), 0)
 end
 
+--- Raises the fault of a model's program that ended with a code, and has said itself what is wrong.
+function faults.pass_on(path, code)
+  for kind, number in pairs(faults.code) do
+    if number == code then faults.raise(kind, {}) end
+  end
+  faults.raise("machine", ("%s ended with %d"):format(path, code))
+end
+
 --- Whether a caught value is a fault.
 function faults.is(value) return getmetatable(value) == Fault end
 

@@ -1,6 +1,8 @@
 -- architecture.lua: an entry's graph as a picture: inputs, one layer of each kind with its operations, how often it
 -- repeats, outputs. Boxes and lines are the graph's own; operations that ride on another's tile hang below it.
 local numbers = require("report.numbers")
+local op_words = require("report.op_words")
+local ops = require("data.ops")
 local svg = require("report.svg")
 local work = require("report.work")
 
@@ -59,11 +61,11 @@ local function texts_of(each, room)
   local width = shape[#shape]
   local second
   if op.operands.weight and #op.operands.weight.shape == 2 then
-    second = ("%s%d → %d"):format(room > 140 and op.op:gsub("_", " ") .. " " or "", op.operands.weight.shape[2], width)
+    second = ("%s%d → %d"):format(room > 140 and op_words.of(op.op) .. " " or "", op.operands.weight.shape[2], width)
   elseif op.attributes["function"] then
     second = op.attributes["function"] .. (op.op == "pool" and " pool" or "")
   else
-    second = op.op:gsub("_", " ")
+    second = op_words.of(op.op)
     if #shape == 4 then second = ("%s %d × %d"):format(second, shape[3], shape[4]) end
   end
   return name, second
@@ -71,8 +73,9 @@ end
 
 local function tip_of(each)
   local op = each.op
-  local text = ("%s = %s: [%s] of %s, %s"):format(each.name, op.op, table.concat(op.result.shape, " × "),
-    op.result.type, numbers.bytes(work.bytes(op.result)))
+  local text = ("%s: %s, %s; [%s] of %s, %s"):format(each.name, op_words.of(op.op),
+    ops.table[op.op].equation, table.concat(op.result.shape, " × "), op.result.type,
+    numbers.bytes(work.bytes(op.result)))
   local reads = {}
   for _, tensor in pairs(op.operands) do
     if tensor.kind ~= "weight" and tensor.kind ~= "constant" then reads[#reads + 1] = tensor.name end
@@ -314,7 +317,7 @@ function architecture.rows(list)
   local rows = {}
   for _, group in ipairs(architecture.groups(list)) do
     for _, each in ipairs(group.list) do
-      rows[#rows + 1] = { each.name, each.op.op, architecture.title(group),
+      rows[#rows + 1] = { each.name, op_words.of(each.op.op), architecture.title(group),
         table.concat(each.op.result.shape, " × "), each.op.result.type, numbers.whole(work.bytes(each.op.result)),
         numbers.short(each.op.flops / 1e6),
         each.fused and each.fused.result.name or "" }

@@ -71,6 +71,7 @@ local function small(maps, list, width)
   local side = width > 500 and 84 or 74
   local columns = math.max(1, math.floor((width - 6) / (side + 10)))
   local picture, y = svg.picture(width, 0), 6
+  picture.tab = "0"
   for _, layer in ipairs(list) do
     picture:text(4, y + 12, ("layer %s"):format(layer.layer), { class = "strong" })
     y = y + 20
@@ -80,9 +81,9 @@ local function small(maps, list, width)
       local x = 4 + column * (side + 10)
       local high = math.max(8, side * maps.queries / math.max(maps.queries, maps.keys))
       local wide = math.max(8, side * maps.keys / math.max(maps.queries, maps.keys))
-      picture:add(('<g class="map" tabindex="0" data-map="%s"><title>%s</title><rect class="hidden" x="%d" y="%d" '
-        .. 'width="%.1f" height="%.1f"/><use href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/></g>'):format(head.id,
-        svg.escape(head.says), x, y, wide, high, head.id, x, y, wide, high))
+      picture:add(('<g class="map" tabindex="0" role="button" data-map="%s"><title>%s</title><rect class="hidden" '
+        .. 'x="%d" y="%d" width="%.1f" height="%.1f"/><use href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/></g>')
+        :format(head.id, svg.escape(head.says), x, y, wide, high, head.id, x, y, wide, high))
       picture:text(x, y + high + 13, ("head %d"):format(h - 1), { size = 10, class = "soft" })
     end
     y = y + side + 30
@@ -99,6 +100,8 @@ local function large(maps, head, width)
   local wide, high = room * maps.keys / longest, math.max(20, room * maps.queries / longest)
   local picture = svg.picture(width, top + high + 10)
   picture:rect(left, top, wide, high, "hidden")
+  picture:text(left - 10, top - 24, "keys →", { anchor = "end", class = "soft" })
+  picture:text(left - 10, top - 8, "queries ↓", { anchor = "end", class = "soft" })
   picture:add(('<use class="large" href="#%s" x="%d" y="%d" width="%.1f" height="%.1f"/>'):format(head.id, left, top,
     wide,
     high))

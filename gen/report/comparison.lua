@@ -1,6 +1,7 @@
 -- comparison.lua: several subjects side by side: the numbers of each, and how they differ from the first's.
+local bars = require("report.bars")
 local numbers = require("report.numbers")
-local svg = require("report.svg")
+local op_words = require("report.op_words")
 local terminal = require("common.terminal")
 
 local comparison = {}
@@ -145,41 +146,35 @@ local MOST_PARTS = 5 -- of a bar; the others are one
 --- A bar a subject, split by operation.
 function comparison.bars(all, width)
   local names, of = comparison.operations(all)
-  local total, sums, most = {}, {}, 0
+  local total, sum_of, most = {}, {}, 0
   for i = 1, #all do
-    sums[i] = 0
-    for _, name in ipairs(names) do
-      total[name] = (total[name] or 0) + (of[i][name] or 0)
-      sums[i] = sums[i] + (of[i][name] or 0)
+    sum_of[i] = 0
+    for name, spent in pairs(of[i]) do
+      total[name] = (total[name] or 0) + spent
+      sum_of[i] = sum_of[i] + spent
     end
-    most = math.max(most, sums[i])
+    most = math.max(most, sum_of[i])
   end
-  local order = table.move(names, 1, #names, 1, {})
-  table.sort(order, function(a, b) return total[a] ~= total[b] and total[a] > total[b] or total[a] == total[b]
-    and a < b end)
-  local picture, left, items = svg.picture(width, 0), width > 500 and 130 or 92, {}
-  for i = 1, math.min(#order, MOST_PARTS) do items[i] = { class = "t" .. i, text = order[i] } end
-  if #order > MOST_PARTS then items[#items + 1] = { class = "t6", text = "others" } end
-  local y = picture:legend(6, 14, items) + 8
-  local x = svg.linear(0, most, left, width - 62, 5)
-  local top = y
+  table.sort(names, function(a, b)
+    if total[a] ~= total[b] then return total[a] > total[b] end
+    return a < b
+  end)
+  local parts, part_of = {}, {}
+  for i, name in ipairs(names) do
+    local part = i <= MOST_PARTS and op_words.of(name) or "others"
+    if i <= MOST_PARTS + 1 then parts[i] = { name = part, colour = i } end
+    part_of[name] = part
+  end
+  local rows = {}
   for i, subject in ipairs(all) do
-    picture:text(left - 6, y + 13, subject.label, { anchor = "end", width = left - 8 })
-    local from = left
-    for n, name in ipairs(order) do
-      local w = (of[i][name] or 0) / most * (x.r1 - left)
-      if w > 0 then
-        picture:rect(from, y, w, 18, "t" .. math.min(n, 6), ("%s, %s: %s, %s of it"):format(subject.label, name,
-          numbers.time(of[i][name]), numbers.percent(of[i][name] / sums[i])))
-      end
-      from = from + w
+    rows[i] = { name = subject.label, parts = {} }
+    for _, name in ipairs(names) do
+      local part = part_of[name]
+      rows[i].parts[part] = (rows[i].parts[part] or 0) + (of[i][name] or 0)
     end
-    if sums[i] > 0 then picture:text(from + 5, y + 13, numbers.time(sums[i]), { class = "soft" }) end
-    y = y + 24
   end
-  picture:axis_x(x, y, "ms", numbers.tick, top)
-  picture.height = y + 40
-  return picture
+  return bars.picture(rows, { parts = parts, left = width > 500 and 130 or 92, unit = numbers.time_unit(most),
+    text = numbers.time }, width)
 end
 
 --- Columns and rows of the table of operations.
@@ -188,7 +183,7 @@ function comparison.operation_table(all)
   local columns, rows = { { "operation", words = true } }, {}
   for _, subject in ipairs(all) do columns[#columns + 1] = { subject.label .. ", ms" } end
   for _, name in ipairs(names) do
-    local row = { name }
+    local row = { op_words.of(name) }
     for i = 1, #all do row[#row + 1] = of[i][name] and numbers.short(of[i][name]) or "–" end
     rows[#rows + 1] = row
   end

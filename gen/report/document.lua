@@ -2,11 +2,9 @@
 -- leaves out what they have no numbers of.
 --
 -- A subject has a label and, as far as there are, name, spec, state (an entry's, after all passes), work (work.of),
--- info,
--- entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst, notes,
--- files
--- { { name, bytes } }, emitted_bytes, program_bytes, commands, versions { { name, version } }, maps (attention.lua),
--- quality (what quality.measure returns: outputs against f32).
+-- info, entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst,
+-- notes, files { { name, bytes } }, emitted_bytes, program_bytes, commands (of each its words), versions
+-- { { name, version } }, maps (attention.lua), quality (what quality.measure returns: outputs against f32).
 local architecture = require("report.architecture")
 local attention = require("report.attention")
 local comparison = require("report.comparison")
@@ -14,6 +12,7 @@ local exactness = require("report.exactness")
 local masks = require("report.masks")
 local memory = require("report.memory")
 local numbers = require("report.numbers")
+local op_words = require("report.op_words")
 local page = require("report.page")
 local precision = require("data.precision")
 local roofline = require("report.roofline")
@@ -51,6 +50,16 @@ local function shape_text(list)
     texts[i] = ("%s %s [%s]"):format(each.name, each.type, table.concat(each.shape, " × "))
   end
   return table.concat(texts, ", ")
+end
+
+local MOST_DISTURBED = 1.25 -- of the least time
+
+--- A sentence where a time says more about a busy machine than about the model; nil else.
+function document.disturbed(subject)
+  local bench = subject.bench
+  if not bench or not bench.ms_min or bench.ms_median <= MOST_DISTURBED * bench.ms_min then return nil end
+  return ("Other work disturbed the timing: half of the calls took %s or more, the quickest %s. On a quiet machine "
+    .. "times are lower."):format(numbers.time(bench.ms_median), numbers.time(bench.ms_min))
 end
 
 local value = page.value
@@ -91,13 +100,22 @@ local function summary_facts(subject)
   return rows
 end
 
-local function command_lines(list)
+-- Lines of commands, each a list of words. An option's name is not broken: of --weights a line would end behind the
+-- dashes.
+local function commands(list)
   local lines = {}
-  for i, line in ipairs(list) do lines[i] = escape(line) end
-  return table.concat(lines, "\n")
+  for i, line in ipairs(list) do
+    local parts = {}
+    for j, word in ipairs(line) do
+      local option, text = word:match("^('?%-%-%w+=?)(.*)$")
+      parts[j] = option and ('<span class="option">%s</span>%s'):format(escape(option), escape(text)) or escape(word)
+    end
+    lines[i] = table.concat(parts, " ")
+  end
+  return "<pre>" .. table.concat(lines, "\n") .. "</pre>"
 end
 
-local function summary(all)
+local function summary(all, command)
   local parts = {}
   for _, subject in ipairs(all) do
     if subject.info and subject.is_main then
@@ -114,9 +132,10 @@ local function summary(all)
         parts[#parts + 1] = ("<p>The page was made of <code>%s</code>: info.json, check.json, bench.json.</p>"):format(
           escape(subject.folder))
       end
-      parts[#parts + 1] = "<p>These commands repeat it:</p><pre>" .. command_lines(subject.commands) .. "</pre>"
+      parts[#parts + 1] = "<p>These print its numbers again:</p>" .. commands(subject.commands)
     end
   end
+  if command then parts[#parts + 1] = "<p>This makes the page again:</p>" .. commands { command } end
   return table.concat(parts, "\n")
 end
 
@@ -128,7 +147,7 @@ local function architecture_part(subject)
   for _, group in ipairs(groups) do if group.first then repeats = repeats + group.repeats end end
   local fused = 0
   for _, each in ipairs(list) do if each.fused then fused = fused + 1 end end
-  local html = page.figure("The graph of " .. subject.label, function(width)
+  local html = page.figure("The graph: " .. subject.label, function(width)
     return architecture.picture(subject.state, list, width)
   end, escape(("%d operations, drawn from the graph; layers that are alike are drawn once (%d in all). %d operations "
     .. "ride on the tile of another and cost no pass over memory of their own. Point at a box, or tap it, for its "
@@ -150,15 +169,24 @@ local function architecture_part(subject)
           numbers.percent(seen / all))) .. at_run_time), page.table(masks.columns, masks.rows(shown)))
 end
 
--- What the level lines of the roofline are.
+-- What the level lines of the roofline are, and what has a roof that no line shows.
 local function roof_text(timed)
-  local parts, mixed = {}, false
-  for i, roof in ipairs(roofline.roofs(timed)) do
-    for _, name in ipairs(roof.precisions) do mixed = mixed or name ~= "f32" end
-    parts[i] = ("%s GFLOP/s of %s"):format(numbers.short(roof.gflops), table.concat(roof.precisions, ", "))
+  local parts, roofs, missing, seen = {}, roofline.roofs(timed), {}, {}
+  for i, roof in ipairs(roofs) do
+    parts[i] = ("%s GFLOP/s in %s"):format(numbers.short(roof.gflops), table.concat(roof.types, ", "))
   end
+  for _, subject in ipairs(timed) do
+    for _, point in ipairs(subject.points) do
+      if not seen[point.type] and not roofline.fraction(point, subject, roofs) then
+        missing[#missing + 1] = point.type
+        seen[point.type] = true
+      end
+    end
+  end
+  table.sort(missing)
   return ("The level line%s the best rate of kernels here (%s%s)"):format(#parts > 1 and "s are" or " is",
-    table.concat(parts, "; "), mixed and "; what stays in f32 has that type's, which is lower" or "")
+    table.concat(parts, "; "), #missing > 0
+    and ("; what is in %s has a roof of its own, which was not measured"):format(table.concat(missing, " or ")) or "")
 end
 
 local function roofline_part(all)
@@ -166,27 +194,30 @@ local function roofline_part(all)
   for _, subject in ipairs(all) do
     local points = roofline.points(subject)
     if #points > 0 and subject.bench.roof_gflops > 0 then
-      timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench }
+      timed[#timed + 1] = { label = subject.label, points = points, bench = subject.bench,
+        type = roofline.type_of(subject) }
     end
   end
   if #timed == 0 then return nil end
   local first, largest = timed[1], timed[1].points[1]
   for _, point in ipairs(first.points) do if point.share > largest.share then largest = point end end
-  local columns = roofline.columns
+  local columns, drawn = roofline.columns, roofline.drawn(timed)
   if #timed > 1 then columns = { { "of", words = true }, table.unpack(columns) } end
-  return page.figure("Roofline", function(width) return roofline.picture(timed, width) end,
+  local fraction = roofline.fraction(largest, first, roofline.roofs(timed))
+  return page.figure("Roofline", function(width) return roofline.picture(drawn, width) end,
     escape(("Each point is an operation, all layers together; its area is its share of the time. %s, the slope what "
-      .. "memory gives; a point above the slope has its operands in a cache. %s%s takes most of the time, %s of it, "
-      .. "at %s of %s roof. Row operations are counted by their additions, multiplications and polynomials."):format(
-      roof_text(timed), #timed > 1 and "Of " .. first.label .. ", " or "", largest.name, numbers.percent(largest.share),
-      numbers.short(largest.gflops / first.bench.roof_gflops, 2), #timed > 1 and "its" or "the")),
+      .. "memory gives; a point above the slope has its operands in a cache. %s%s takes most of the time, %s of it%s. "
+      .. "Row operations are counted by their additions, multiplications and polynomials.%s"):format(roof_text(timed),
+      #timed > 1 and "Of " .. first.label .. ", " or "", largest.name, numbers.percent(largest.share),
+      fraction and (", at %s of %s roof"):format(numbers.short(fraction, 2), #timed > 1 and "its" or "the") or "",
+      #drawn < #timed and (" Of %d, %d are drawn; the table has all."):format(#timed, #drawn) or "")),
     page.table(columns, roofline.rows(timed)))
 end
 
 local function group_rows(list, total)
   local rows = {}
   for i, each in ipairs(list) do
-    rows[i] = { each.name, numbers.short(each.ms), numbers.percent(each.ms / total) }
+    rows[i] = { op_words.of(each.name), numbers.short(each.ms), numbers.percent(each.ms / total) }
   end
   return rows
 end
@@ -216,7 +247,9 @@ local function bars_figure(bench, sections)
   for i, row in ipairs(bench.profile.ops) do by_op[i] = row end
   table.sort(by_op, function(a, b) return a.ms > b.ms end)
   local most = {}
-  for i = 1, math.min(2, #by_op) do most[i] = ("%s in %s"):format(numbers.percent(by_op[i].share), by_op[i].name) end
+  for i = 1, math.min(2, #by_op) do
+    most[i] = ("%s in “%s”"):format(numbers.percent(by_op[i].share), op_words.of(by_op[i].name))
+  end
   local caption = ("A call spends %s. Times are medians of profiled calls, which take %s altogether; without the "
     .. "clock a call takes %s."):format(table.concat(most, ", "), numbers.time(total), numbers.time(bench.ms_median))
   if bench.threads > 1 then
@@ -230,7 +263,7 @@ end
 local function strip_figure(section)
   local rows = {}
   for i, each in ipairs(section.list) do
-    rows[i] = { each.work.name, each.work.op.op, numbers.short(each.ms),
+    rows[i] = { each.work.name, op_words.of(each.work.op.op), numbers.short(each.ms),
       each.work.fused and each.work.fused.result.name or "" }
   end
   return page.figure("One layer in order of execution", function(width) return time.strip(section, width) end,
@@ -280,7 +313,7 @@ local function time_part(subject)
   return table.concat(parts, "\n")
 end
 
-local function weights_caption(spec, bytes, parameters, plain)
+local function weights_caption(spec, bytes, parameters, plain, constants)
   local text = ("%s packed for %s parameters"):format(numbers.bytes(bytes), numbers.whole(parameters))
   if precision.is_plain(spec.precision) then
     text = text .. (", which alone are %s as float32"):format(numbers.bytes(plain))
@@ -288,20 +321,21 @@ local function weights_caption(spec, bytes, parameters, plain)
     text = text .. (", which alone are %s in the number types of %s (%s as float32)"):format(numbers.bytes(plain),
       precision.text(spec.precision), numbers.bytes(4 * parameters))
   end
-  return text .. ("; the other %s are padding of panels, and constants."):format(
-    numbers.bytes(math.max(0, bytes - plain)))
+  local padding = bytes - plain - constants
+  if constants > 0 then text = text .. ("; %s more are constants"):format(numbers.bytes(constants)) end
+  return text .. (padding > 0 and ("; %s are padding of panels."):format(numbers.bytes(padding))
+    or "; nothing is padding.")
 end
 
 local function memory_part(subject)
   local map = memory.map(subject.state)
-  local rows, left_out = memory.rows(map)
+  local rows, left_out = memory.rows(map.items)
   local names = {}
   for i, item in ipairs(map.peak.list) do
     if i <= 6 then names[i] = ("%s (%s)"):format(item.name, numbers.bytes(item.bytes)) end
   end
-  local text = ("The arena has %s. Most is live at step %d: %s, made of %s%s. "):format(numbers.bytes(map.bytes),
-    map.peak.step,
-    numbers.bytes(map.peak.bytes), table.concat(names, ", "),
+  local text = ("The arena has %s. Most is live at step %s: %s, made of %s%s. "):format(numbers.bytes(map.bytes),
+    numbers.whole(map.peak.step), numbers.bytes(map.peak.bytes), table.concat(names, ", "),
     #map.peak.list > 6 and (" and %d more"):format(#map.peak.list - 6) or "")
   if map.threads > 1 then text = text
     .. ("Each of %d workers has a part of its own; the first is drawn. "):format(map.threads) end
@@ -310,15 +344,24 @@ local function memory_part(subject)
       .. "the fuller colour."),
     page.table(memory.columns, rows, left_out > 0 and ("the first %d by offset; %d more"):format(#rows, left_out)
       or nil))
-  local weights, bytes, parameters, plain = memory.weights(subject.state), 0, 0, 0
+  local first, last = memory.around_peak(map)
+  if first then
+    html = html .. page.figure("Memory around the peak", function(width)
+      return memory.picture(map, width, first, last)
+    end, escape(("The same map from step %s to %s. The peak of %s has %d tensors, which the table lists."):format(
+      numbers.whole(first), numbers.whole(last), numbers.bytes(map.peak.bytes), #map.peak.list)),
+      page.table(memory.columns, (memory.rows(map.peak.list))))
+  end
+  local weights, bytes, parameters, plain, constants = memory.weights(subject.state), 0, 0, 0, 0
   local list = {}
   for i, row in ipairs(weights) do
     bytes, parameters, plain = bytes + row.bytes, parameters + row.parameters, plain + row.plain_bytes
+    constants = constants + row.constant_bytes
     list[i] = { row.name, numbers.whole(row.bytes), numbers.whole(row.parameters) }
   end
   if #weights == 0 then return html end
   return html .. page.figure("Weights by layer", function(width) return memory.weight_bars(weights, width) end,
-    escape(weights_caption(subject.spec, bytes, parameters, plain)),
+    escape(weights_caption(subject.spec, bytes, parameters, plain, constants)),
     page.table({ { "layer", words = true }, { "packed bytes" }, { "parameters" } }, list))
 end
 
@@ -338,9 +381,10 @@ local function quality_figure(subject)
   end
   local caption = "What the number type loses: the outputs beside those of the same model in f32, for the same inputs. "
   if worst then
-    caption = caption .. ("The least alike is %s, with a cosine of %.6f%s%s. "):format(worst.name, worst.cosine,
+    caption = caption .. ("%s has a cosine of %.6f%s%s. "):format(#outputs > 1 and "The least alike, " .. worst.name
+      .. "," or "The output " .. worst.name, worst.cosine,
       worst.relative and " and a relative error of " .. numbers.short(worst.relative) or "", worst.top
-      and ("; %.1f%% of its rows have their largest number at the same place"):format(100 * worst.top) or "")
+      and ("; %s of its rows have their largest number at the same place"):format(numbers.percent(worst.top)) or "")
   end
   return page.figure(given .. " against f32", function(width) return exactness.quality_picture(outputs, width) end,
     escape(caption .. "The reference above rounds as the model does, and has none of this."),
@@ -351,6 +395,7 @@ local function exactness_part(subject)
   local check = subject.check
   if not check then return nil end
   local rows, others = exactness.rows(check)
+  local listed, left_out = exactness.table(check)
   local exact, end_to_end = 0, nil
   for _, row in ipairs(rows) do if row.error == 0 then exact = exact + 1 end end
   for _, row in ipairs(others) do
@@ -365,9 +410,10 @@ local function exactness_part(subject)
       .. "tolerance."):format(numbers.short(end_to_end.share, 2))
   end
   return page.figure("Errors beside tolerances", function(width)
-    return exactness.picture({ { label = subject.label, rows = rows } }, width)
+    return exactness.picture(rows, width)
   end, escape(caption) .. (" <span class=\"soft\">%s passed, %s failed.</span>"):format(value("passed", check.passed),
-    value("failed", check.failed)), page.table(exactness.columns, exactness.table(check))) .. quality_figure(subject)
+    value("failed", check.failed)), page.table(exactness.columns, listed, left_out > 0
+    and ("those that use most of their tolerance; %d more"):format(left_out) or nil)) .. quality_figure(subject)
 end
 
 local function comparison_part(all)
@@ -393,39 +439,81 @@ end
 --- The row of a check that uses most of its tolerance.
 function document.worst(check) return exactness.worst(check) end
 
---- The page of subjects. title: of the page. Those with is_main have details; others are compared only.
-function document.html(all, title)
-  local sections, mains = {}, {}
-  local function add(id, heading_text, html)
-    if html and html ~= "" then sections[#sections + 1] = { id = id, title = heading_text, html = html } end
-  end
-  for _, subject in ipairs(all) do if subject.is_main and subject.info then mains[#mains + 1] = subject end end
-  local function each(part)
-    local list = {}
-    for _, subject in ipairs(mains) do
-      local html = part(subject)
-      if html then list[#list + 1] = heading(subject, #mains > 1) .. html end
+local MOST_BYTES = 1900000 -- of a page: details of subjects are left out above that
+
+-- The parts that each subject with details has for itself: id, title, html(subject).
+local own_parts = {
+  { "architecture", "Architecture", architecture_part }, { "time", "Time", time_part },
+  { "memory", "Memory", memory_part }, { "exactness", "Exactness", exactness_part },
+  { "attention", "Attention", attention.part },
+}
+
+--- The parts of subjects by id, each a list of HTML, and the labels of those for which a page of so many bytes has no
+--- room. The first's are always there.
+function document.details(mains, bytes)
+  local lists, left_out = {}, {}
+  for i, subject in ipairs(mains) do
+    local parts, sum = {}, 0
+    for _, part in ipairs(own_parts) do
+      local html = part[3](subject)
+      if html then parts[part[1]], sum = heading(subject, #mains > 1) .. html, sum + #html end
     end
-    return table.concat(list, "\n")
+    if i > 1 and bytes + sum > MOST_BYTES then
+      left_out[#left_out + 1] = subject.label
+    else
+      bytes = bytes + sum
+      for id, html in pairs(parts) do
+        lists[id] = lists[id] or {}
+        table.insert(lists[id], html)
+      end
+    end
   end
+  return lists, left_out
+end
+
+-- What stands above the parts: a verdict for each model.
+local function lead_of(all, left_out)
   local lead = {}
   for _, subject in ipairs(all) do
     if subject.is_main then
       local bad = subject.check and subject.check.failed > 0
-      lead[#lead + 1] = ('<p class="verdict%s">%s%s.</p>'):format(bad and " bad" or "",
-        #all > 1 and "<b>" .. escape(subject.label) .. "</b> " or "", escape(document.verdict(subject)))
+      local label = #all > 1 and "<b>" .. escape(subject.label) .. ":</b> " or ""
+      lead[#lead + 1] = ('<p class="verdict%s">%s%s.</p>'):format(bad and " bad" or "", label,
+        escape(document.verdict(subject)))
+      local disturbed = document.disturbed(subject)
+      if disturbed then lead[#lead + 1] = '<p class="soft">' .. label .. escape(disturbed) .. "</p>" end
     end
+  end
+  if #left_out > 0 then
+    lead[#lead + 1] = ('<p class="soft">A page of them all would be larger than 2 MB: pictures of %s are left out. A '
+      .. "report of each by itself has them.</p>"):format(escape(table.concat(left_out, ", ")))
+  end
+  return table.concat(lead, "\n")
+end
+
+--- The page of subjects. title: of the page; command: the words, quoted for a shell, that make it. Subjects with
+--- is_main have details; others are compared only.
+function document.html(all, title, command)
+  local mains = {}
+  for _, subject in ipairs(all) do if subject.is_main and subject.info then mains[#mains + 1] = subject end end
+  local sections, bytes = {}, 0
+  local function add(id, heading_text, html)
+    if not html or html == "" then return end
+    sections[#sections + 1] = { id = id, title = heading_text, html = html }
+    bytes = bytes + #html
   end
   if #all > 1 then add("comparison", "Comparison", comparison_part(all)) end
   if #mains == 0 and #all == 1 then add("comparison", "Numbers", comparison_part(all)) end
-  add("summary", "Summary", summary(all))
-  add("architecture", "Architecture", each(architecture_part))
+  add("summary", "Summary", summary(all, command))
+  local before = #sections
   add("roofline", "Roofline", roofline_part(all))
-  add("time", "Time", each(time_part))
-  add("memory", "Memory", each(memory_part))
-  add("exactness", "Exactness", each(exactness_part))
-  add("attention", "Attention", each(attention.part))
-  return page.document(title, table.concat(lead, "\n"), sections,
+  local lists, left_out = document.details(mains, bytes)
+  local roof = table.remove(sections, before + 1)
+  for i, part in ipairs(own_parts) do
+    add(part[1], part[2], lists[part[1]] and table.concat(lists[part[1]], "\n"))
+    if i == 1 then sections[#sections + 1] = roof end
+  end
+  return page.document(title, lead_of(all, left_out), sections,
     '<p class="soft">A page without network: all that it shows is in it.</p>')
 end
 

@@ -1,5 +1,6 @@
 -- exactness.lua: the error of every tensor against the reference, beside what it is allowed, in order of execution.
 local numbers = require("report.numbers")
+local op_words = require("report.op_words")
 local svg = require("report.svg")
 
 local exactness = {}
@@ -33,34 +34,46 @@ function exactness.worst(check)
   return worst
 end
 
---- Draws the tensors of several checks { { label, rows } } for one width; the errors of a second and later one have
---- colours of their own.
-function exactness.picture(all, width)
-  local least, most, count = math.huge, 0, 1
-  for _, each in ipairs(all) do
-    count = math.max(count, #each.rows)
-    for _, row in ipairs(each.rows) do
-      for _, value in ipairs { row.relative_error, row.relative_allowed } do
-        if row.error > 0 and value > 0 and value < math.huge then
-          least, most = math.min(least, value), math.max(most, value)
-        end
+local MOST_TIPS, MOST_ROWS = 800, 800 -- of a picture, of a table: those that use most of their tolerance
+
+-- How much of its tolerance a row must use to be among the `most` that use most.
+local function least_share(rows, most)
+  if #rows <= most then return -1 end
+  local shares = {}
+  for i, row in ipairs(rows) do shares[i] = row.share end
+  table.sort(shares, function(a, b) return a > b end)
+  return shares[most]
+end
+
+-- The least and the largest of what a logarithmic axis has to show.
+local function extent(rows)
+  local least, most = math.huge, 0
+  for _, row in ipairs(rows) do
+    for _, value in ipairs { row.relative_error, row.relative_allowed } do
+      if row.error > 0 and value > 0 and value < math.huge then
+        least, most = math.min(least, value), math.max(most, value)
       end
     end
   end
-  if most == 0 then least, most = 1e-7, 1e-6 end
+  if most == 0 then return 1e-7, 1e-6 end
+  return least, most
+end
+
+local function tip_of(row)
+  return ("%s (%s): error %s, allowed %s, %s of it; by the element's size %s"):format(row.name, op_words.of(row.op),
+    numbers.short(row.error), numbers.short(row.allowed), numbers.short(row.share, 2),
+    numbers.short(row.relative_error))
+end
+
+--- Draws the rows of a check that are tensors for one width.
+function exactness.picture(rows, width)
+  local least, most = extent(rows)
   local picture = svg.picture(width, 330)
-  local items = { { class = "s6", text = "allowed", shape = "line" } }
-  if #all == 1 then
-    items[#items + 1] = { class = "k1", text = "error", shape = "circle" }
-    items[#items + 1] = { class = "k2", text = "failed", shape = "diamond" }
-    items[#items + 1] = { class = "exact", text = "exact", shape = "circle" }
-  else
-    for i, each in ipairs(all) do items[#items + 1] = { class = "k" .. (i - 1) % 6 + 1, text = each.label,
-      shape = "circle" } end
-  end
-  local top = picture:legend(6, 14, items) + 44
+  local top = picture:legend(6, 14, { { class = "s6", text = "allowed", shape = "line" },
+    { class = "k1", text = "error", shape = "circle" }, { class = "k2", text = "failed", shape = "diamond" },
+    { class = "exact", text = "exact", shape = "circle" } }) + 44
   local left, right, bottom = 58, width - 14, top + 230
-  local x = svg.linear(1, math.max(2, count), left + 8, right - 4, 6)
+  local x = svg.linear(1, math.max(2, #rows), left + 8, right - 4, 6)
   local zero = bottom - 10
   local y = svg.log(least / 2, most * 2, bottom - 26, top, 6)
   picture:axis_x({ r0 = left, r1 = right, ticks = x.ticks, at = function(_, v) return x:at(v) end }, bottom,
@@ -69,33 +82,26 @@ function exactness.picture(all, width)
     right)
   picture:text(left - 7, zero + 4, "0", { anchor = "end", class = "soft", optional = true })
   picture:line(left, bottom - 18, right, bottom - 18, "dash")
-  local half = math.max(1.5, math.min(7, (right - left) / count * 0.35))
-  local worst = { share = 0 }
-  for number_of, each in ipairs(all) do
-    for i, row in ipairs(each.rows) do
-      local at = x:at(i)
-      if row.relative_allowed > 0 then
-        -- Those of exact ones may lie far out.
-        local level = math.max(top, math.min(bottom - 20, y:at(row.relative_allowed)))
-        picture:line(at - half, level, at + half, level, "s6")
-      end
-      local tip = ("%s%s (%s): error %s, allowed %s, %s of it; by the element's size %s"):format(
-        #all > 1 and each.label .. ": " or "", row.name, row.op, numbers.short(row.error), numbers.short(row.allowed),
-        numbers.short(row.share, 2), numbers.short(row.relative_error))
-      local error_at = row.relative_error
-      local place = error_at == 0 and zero or error_at < math.huge and y:at(error_at) or top
-      if not row.passed then picture:diamond(at, place, 6, "k2", tip)
-      elseif row.error == 0 then picture:circle(at, place, 2.6, "exact", tip)
-      else picture:circle(at, place, count > 300 and 2 or 3.2, "k" .. (#all > 1 and (number_of - 1) % 6 + 1 or 1),
-        tip) end
-      if row.share > worst.share then worst = { share = row.share, x = at, y = place, name = row.name } end
+  local half = math.max(1.5, math.min(7, (right - left) / #rows * 0.35))
+  local allowed, worst, least_told = {}, { share = 0 }, least_share(rows, MOST_TIPS)
+  for i, row in ipairs(rows) do
+    if row.relative_allowed > 0 then -- those of exact ones may lie far out
+      allowed[#allowed + 1] = { x:at(i) - half, math.max(top, math.min(bottom - 20, y:at(row.relative_allowed))) }
     end
+  end
+  picture:dashes(allowed, 2 * half, "s6")
+  for i, row in ipairs(rows) do
+    local at, tip = x:at(i), row.share >= least_told and tip_of(row) or nil
+    local place = row.relative_error == 0 and zero or row.relative_error < math.huge and y:at(row.relative_error) or top
+    if not row.passed then picture:diamond(at, place, 6, "k2", tip)
+    elseif row.error == 0 then picture:circle(at, place, 2.6, "exact", tip)
+    else picture:circle(at, place, #rows > 300 and 2 or 3.2, "k1", tip) end
+    if row.share > worst.share then worst = { share = row.share, x = at, y = place, name = row.name } end
   end
   if worst.name then
     picture:circle(worst.x, worst.y, 7, "mark")
     picture:text(right, top - 24, ("circled: %s, %s of its tolerance"):format(worst.name, numbers.short(worst.share,
-      2)),
-      { anchor = "end", class = "strong", width = right - left })
+      2)), { anchor = "end", class = "strong", width = right - left })
   end
   picture.height = bottom + 42
   return picture
@@ -104,18 +110,23 @@ end
 exactness.columns = { { "tensor", words = true }, { "operation", words = true }, { "error" }, { "allowed" },
   { "share of it" }, { "error by size" }, { "max abs" }, { "rel L2" }, { "", words = true } }
 
---- The rows of its table.
+--- The rows of its table, and how many were left out.
 function exactness.table(check)
-  local rows = {}
+  local rows, left_out = {}, 0
   for _, list in ipairs(table.pack(exactness.rows(check))) do
+    local least = least_share(list, MOST_ROWS)
     for _, row in ipairs(list) do
-      rows[#rows + 1] = { row.name, row.op or "", numbers.short(row.error), numbers.short(row.allowed),
-        numbers.short(row.share, 2), numbers.short(row.relative_error), numbers.short(row.max_abs),
-        numbers.short(row.rel_l2), row.passed and "ok" or "FAIL",
-        differs = not row.passed or nil }
+      if row.share >= least then
+        rows[#rows + 1] = { row.name, row.op and op_words.of(row.op) or "", numbers.short(row.error),
+          numbers.short(row.allowed), numbers.short(row.share, 2), numbers.short(row.relative_error),
+          numbers.short(row.max_abs), numbers.short(row.rel_l2), row.passed and "ok" or "FAIL",
+          differs = not row.passed or nil }
+      else
+        left_out = left_out + 1
+      end
     end
   end
-  return rows
+  return rows, left_out
 end
 
 -- What is drawn of an output against f32: how it is called, its shape and colour.

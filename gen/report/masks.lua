@@ -9,8 +9,7 @@ local svg = require("report.svg")
 local masks = {}
 
 --- The attentions of an entry that differ, in order: { region, name, queries, keys, blocks, emitted, visible,
--- at_run_time,
---- layers = how many attentions are like it }. emitted and visible are counts of scores.
+--- at_run_time, layers = how many attentions are like it }. emitted and visible are counts of scores.
 function masks.of(entry)
   local list, at = {}, {}
   for region in all_regions(entry.plan.segments) do
@@ -125,7 +124,7 @@ local function middle_of(one)
 end
 
 --- The figure's picture for one width: all masks, side by side; those with many small blocks with some of them
--- enlarged.
+--- enlarged.
 function masks.picture(list, width)
   local panels = {}
   for _, one in ipairs(list) do

@@ -1,6 +1,7 @@
 -- memory.lua: the arena as a map: offsets down, steps across, a rectangle a tensor, the moment at which most is live;
 -- and beside it the packed weights, layer by layer.
 local arena = require("passes.memory")
+local bars = require("report.bars")
 local numbers = require("report.numbers")
 local schedule = require("passes.schedule")
 local svg = require("report.svg")
@@ -30,8 +31,7 @@ local function steps_of(program)
   return first, last, count
 end
 
---- The map of an entry's shipped program: { items = { name, names, offset, bytes, first, last, kind, own }, bytes,
--- steps,
+--- The map of an entry's shipped program: { items = { name, offset, bytes, first, last, kind, own }, bytes, steps,
 --- peak = { step, bytes, names }, live_bytes, threads }. Of parts that each worker has for itself the first is drawn.
 function memory.map(entry)
   local program = entry.programs[1]
@@ -69,41 +69,75 @@ function memory.map(entry)
   return map
 end
 
-local MOST_RECTS = 600
+local MOST_RECTS, LONG = 600, 300 -- rectangles of a picture; steps of a map in which some are too small to read
 
---- Draws a map for one width.
-function memory.picture(map, width)
+-- The list of what a picture shows of steps first to last: the largest rectangles, where those are too many.
+local function shown_of(map, first, last)
+  local list = {}
+  for _, item in ipairs(map.items) do
+    if item.first <= last and item.last >= first then list[#list + 1] = item end
+  end
+  if #list > MOST_RECTS then
+    local function size(item) return item.bytes * (item.last - item.first + 1) end
+    table.sort(list, function(a, b) return size(a) > size(b) end)
+    list = table.move(list, 1, MOST_RECTS, 1, {})
+  end
+  return list
+end
+
+-- Whether some of the larger tensors of the peak are too narrow in the whole map to be read.
+local function has_narrow(map)
+  for _, item in ipairs(map.peak.list) do
+    if item.bytes > 0.05 * map.peak.bytes and item.last - item.first + 1 < 0.1 * map.steps then return true end
+  end
+  return false
+end
+
+--- The steps about the peak that are worth a picture of their own: first, last; nil where the map shows them well.
+function memory.around_peak(map)
+  local first, last = map.peak.step, map.peak.step
+  for _, item in ipairs(map.peak.list) do
+    first, last = math.min(first, item.first), math.max(last, item.last)
+  end
+  -- What lives through most of a call does not say where to look.
+  local room = math.max(8, map.steps // 12)
+  first, last = math.max(first, map.peak.step - room), math.min(last, map.peak.step + room)
+  if map.steps < LONG or 3 * (last - first + 1) > map.steps or not has_narrow(map) then return nil end
+  return first, last
+end
+
+--- Draws a map for one width: all steps, or those from first to last.
+function memory.picture(map, width, first, last)
+  first, last = first or 1, last or map.steps
   local left, right = 62, width - 14
   local picture = svg.picture(width, 0)
   local items = {}
   for i, text in ipairs(memory.kinds) do items[i] = { class = "t" .. i, text = text } end
   local top = picture:legend(6, 14, items) + 42
   local height = 300
-  local x = svg.linear(0, map.steps, left, right, 5)
+  local x = svg.linear(first - 1, last, left, right, 5)
   local y = svg.linear(0, math.max(1, map.bytes), top, top + height, 6)
-  local list = table.move(map.items, 1, #map.items, 1, {})
-  if #list > MOST_RECTS then
-    table.sort(list, function(a, b) return a.bytes * (a.last - a.first + 1) > b.bytes * (b.last - b.first + 1) end)
-  end
-  for i = 1, math.min(#list, MOST_RECTS) do
-    local item = list[i]
-    local from, upto = x:at(item.first - 1), x:at(item.last)
+  local list = shown_of(map, first, last)
+  local function ends(item) return x:at(math.max(first, item.first) - 1), x:at(math.min(last, item.last)) end
+  for _, item in ipairs(list) do
+    local from, upto = ends(item)
     picture:rect(from, y:at(item.offset), math.max(0.8, upto - from), math.max(0.8, y:at(item.offset + item.bytes)
       - y:at(item.offset)), "t" .. item.kind .. (item.at_peak and " peak" or ""),
-      ("%s: %s at offset %s, steps %d to %d%s"):format(item.name, numbers.bytes(item.bytes),
-        numbers.whole(item.offset), item.first, item.last, item.at_peak and ", part of the peak" or ""))
+      ("%s: %s at offset %s, steps %s to %s%s"):format(item.name, numbers.bytes(item.bytes),
+        numbers.whole(item.offset), numbers.whole(item.first), numbers.whole(item.last),
+        item.at_peak and ", part of the peak" or ""))
   end
   picture:axis_x(x, top + height, "step", numbers.tick)
   picture:axis_y(y, left, "offset in the arena", numbers.bytes)
   local at = x:at(map.peak.step - 0.5)
   picture:line(at, top - 20, at, top + height, "mark")
-  local text = ("peak %s at step %d"):format(numbers.bytes(map.peak.bytes), map.peak.step)
+  local text = ("peak %s at step %s"):format(numbers.bytes(map.peak.bytes), numbers.whole(map.peak.step))
   local w = svg.text_width(text, 11) / 2
   picture:text(math.max(left + w, math.min(right - w, at)), top - 24, text, { anchor = "middle", class = "strong" })
-  for _, item in ipairs(map.items) do
-    local w2, h2 = x:at(item.last) - x:at(item.first - 1), y:at(item.offset + item.bytes) - y:at(item.offset)
-    if h2 >= 14 and w2 >= 60 then
-      picture:text(x:at(item.first - 1) + 5, y:at(item.offset) + 12, item.name, { size = 10, width = w2 - 10,
+  for _, item in ipairs(list) do
+    local from, upto = ends(item)
+    if y:at(item.offset + item.bytes) - y:at(item.offset) >= 14 and upto - from >= 60 then
+      picture:text(from + 5, y:at(item.offset) + 12, item.name, { size = 10, width = upto - from - 10,
         optional = true })
     end
   end
@@ -116,30 +150,35 @@ memory.columns = { { "tensor", words = true }, { "kind", words = true }, { "offs
 
 local MOST_ROWS = 250 -- of a table
 
---- The rows of the map's table, and how many were left out.
-function memory.rows(map)
+--- The rows of a table of items (the map's, or its peak's), and how many were left out.
+function memory.rows(items)
   local rows = {}
-  for i, item in ipairs(map.items) do
+  for i, item in ipairs(items) do
     if i > MOST_ROWS then break end
     rows[i] = { item.name, memory.kinds[item.kind], numbers.whole(item.offset), numbers.whole(item.bytes),
       tostring(item.first), tostring(item.last), item.at_peak and "yes" or "" }
   end
-  return rows, #map.items - #rows
+  return rows, #items - #rows
 end
 
 -- What a weight is for, by its name; tables: the tensors of which rows are looked up.
-local weight_kinds = { "attention", "feed-forward", "tables", "norms and biases", "other" }
-
-local function weight_kind(name, tensor, tables)
-  if #tensor.shape < 2 then return 4 end
-  if tables[tensor] or name:find("position", 1, true) then return 3 end
-  if name:find("attn", 1, true) then return 1 end
-  if name:find(".ff.", 1, true) then return 2 end
-  return 5
+local weight_kinds = {}
+for i, name in ipairs { "attention", "feed-forward", "tables", "norms and biases", "input and output" } do
+  weight_kinds[i] = { name = name, colour = i }
 end
 
---- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, plain_bytes = those of the
---- parameters alone, each in its number type, kinds } }, in order.
+local function weight_kind(name, tensor, tables)
+  local function kind()
+    if #tensor.shape < 2 then return 4 end
+    if tables[tensor] or name:find("position", 1, true) then return 3 end
+    if name:find("attn", 1, true) then return 1 end
+    return name:find(".ff.", 1, true) and 2 or 5
+  end
+  return weight_kinds[kind()].name
+end
+
+--- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, plain_bytes and
+--- constant_bytes = those of the parameters and of the constants alone, each in its number type, kinds } }, in order.
 function memory.weights(entry)
   local rows, at, tables = {}, {}, {}
   for _, op in ipairs(entry.graph.entry.ops) do if op.operands.table then tables[op.operands.table] = true end end
@@ -149,50 +188,31 @@ function memory.weights(entry)
     local key = layer and stack .. "layer " .. layer or name:match("^output") and "output" or "input"
     local row = at[key]
     if not row then
-      row = { name = key, bytes = 0, parameters = 0, plain_bytes = 0, kinds = {} }
+      row = { name = key, bytes = 0, parameters = 0, plain_bytes = 0, constant_bytes = 0, kinds = {} }
       at[key], rows[#rows + 1] = row, row
     end
     local bytes = types.line_bytes(arena.packed_bytes(tensor, entry.plan.layouts[name]))
     local count = 1
     for _, size in ipairs(tensor.shape) do count = count * size end
     local kind = weight_kind(name, tensor, tables)
-    if tensor.kind == "weight" then row.plain_bytes = row.plain_bytes + types.bytes(count, tensor.type) end
+    local plain = types.bytes(count, tensor.type)
+    if tensor.kind == "weight" then row.plain_bytes = row.plain_bytes + plain
+    else row.constant_bytes = row.constant_bytes + plain end
     row.bytes, row.parameters = row.bytes + bytes, row.parameters + (tensor.kind == "weight" and count or 0)
     row.kinds[kind] = (row.kinds[kind] or 0) + bytes
   end
   return rows
 end
 
-local MOST_BARS = 48
-
 --- Bars of the weights by layer.
 function memory.weight_bars(rows, width)
-  local picture, left, most = svg.picture(width, 0), 84, 1
-  for _, row in ipairs(rows) do most = math.max(most, row.bytes) end
-  local items = {}
-  for i, text in ipairs(weight_kinds) do items[i] = { class = "t" .. i, text = text } end
-  local y = picture:legend(6, 14, items) + 8
-  local x = svg.linear(0, most / 1e6, left, width - 66, 4)
-  local top = y
-  for i = 1, math.min(#rows, MOST_BARS) do
-    local row, from = rows[i], left
-    picture:text(left - 6, y + 13, row.name, { anchor = "end", width = left - 8 })
-    for kind = 1, #weight_kinds do
-      local bytes = row.kinds[kind]
-      if bytes then
-        local w = bytes / most * (x.r1 - left)
-        picture:rect(from, y, w, 18, "t" .. kind, ("%s, %s: %s"):format(row.name, weight_kinds[kind],
-          numbers.bytes(bytes)))
-        from = from + w
-      end
-    end
-    picture:text(from + 5, y + 13, numbers.bytes(row.bytes), { class = "soft" })
-    y = y + 24
+  local list, most = {}, 1
+  for i, row in ipairs(rows) do
+    list[i] = { name = row.name, parts = row.kinds }
+    most = math.max(most, row.bytes)
   end
-  picture:axis_x(x, y, "MB, packed", numbers.tick, top)
-  picture.height = y + 40
-  return picture
+  return bars.picture(list, { parts = weight_kinds, left = 84, unit = numbers.bytes_unit(most), text = numbers.bytes },
+    width)
 end
-
 
 return memory

@@ -35,8 +35,20 @@ end
 --- Bytes as B, KB, MB, GB (powers of 1,000, as in all other output).
 function numbers.bytes(x) return scaled(x, { "B", "KB", "MB", "GB", "TB" }, 1000) end
 
+--- The unit for an axis of bytes up to `most`: { scale, title }.
+function numbers.bytes_unit(most)
+  if most < 1e6 then return { scale = 1e-3, title = "KB, packed" } end
+  return { scale = 1e-6, title = "MB, packed" }
+end
+
 --- Floating-point operations.
 function numbers.flops(x) return scaled(x, { "flop", "kflop", "Mflop", "Gflop", "Tflop" }, 1000) end
+
+--- The unit for an axis of milliseconds up to `most`: { scale, title }.
+function numbers.time_unit(most)
+  if most < 1 then return { scale = 1000, title = "µs" } end
+  return { scale = 1, title = "ms" }
+end
 
 --- Milliseconds as us, ms or s.
 function numbers.time(ms)

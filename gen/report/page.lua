@@ -5,6 +5,10 @@ local svg = require("report.svg")
 
 local page = {}
 
+--- What every page begins with: by it a page can be told from other files.
+page.BEGINS = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+  .. '<meta name="generator" content="attn2c report">'
+
 --- The widths that pictures are drawn for.
 page.WIDE, page.NARROW = 760, 340
 
@@ -25,6 +29,7 @@ nav a{margin-right:.9rem;white-space:nowrap;display:inline-block}
 .verdict.bad{border-color:var(--k2)}
 .soft{color:var(--soft)}
 code,p,dd,li{overflow-wrap:anywhere}
+.option{white-space:nowrap}
 code,pre{font:.88em/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
 pre{background:var(--panel);padding:.6rem .8rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0}
 figure{margin:1.2rem 0 1.6rem;break-inside:avoid}
@@ -43,6 +48,7 @@ th,td{padding:.16rem .6rem .16rem 0;text-align:right;vertical-align:top;border-b
 th{font-weight:600}
 td:first-child,th:first-child,td.words,th.words{text-align:left}
 td:first-child{min-width:5.6rem}
+td{white-space:nowrap}td.words,table.facts td{white-space:normal}
 table.facts td,table.facts th{text-align:left;overflow-wrap:anywhere}
 table.facts th{white-space:nowrap;padding-right:1rem}
 tr.differs td{font-weight:600}
@@ -63,8 +69,11 @@ svg [tabindex]{cursor:pointer}
 .store{position:absolute}
 @media print{body{font-size:11pt}.tip,nav{display:none}h2,h3{break-after:avoid}
 figure{break-inside:auto}svg,figcaption,tr{break-inside:avoid}svg,caption,thead{break-after:avoid}
+svg{max-height:20cm;width:auto}details:not([open]){display:none}.scroll{overflow:visible}
 main,header,footer{max-width:none;padding:0}a{color:inherit}}
 ]]
+
+local LONG = 45 -- rows of a table that is not opened to be printed
 
 -- Shows what an element says of itself below its figure, and opens tables where the page is printed.
 local script = [[
@@ -77,7 +86,8 @@ s.querySelectorAll('.looks').forEach(function(l){l.hidden=l.dataset.map!==g.data
 s.querySelectorAll('.which').forEach(function(w){w.textContent=g.querySelector('title').textContent})}
 ['mouseover','focusin','click'].forEach(function(n){document.addEventListener(n,tell)});
 ['click','focusin'].forEach(function(n){document.addEventListener(n,enlarge)});
-addEventListener('beforeprint',function(){document.querySelectorAll('details').forEach(function(d){d.open=true})});
+addEventListener('beforeprint',function(){
+document.querySelectorAll('details:not(.long)').forEach(function(d){d.open=true})});
 ]]
 
 local function style_text()
@@ -132,10 +142,14 @@ function page.facts(rows)
 end
 
 --- A figure. draw(width) returns a finished picture (svg.lua); title: what it is, for screen readers; caption: HTML
---- that says what to see; numbers: the HTML of a table of the same numbers.
+--- that says what to see; numbers: the HTML of a table of the same numbers, which is printed where it is not long.
 function page.figure(title, draw, caption, numbers)
-  local table_html = numbers
-    and ("<details><summary>The numbers as a table</summary>%s</details>"):format(numbers) or ""
+  local table_html = ""
+  if numbers then
+    local _, rows = numbers:gsub("<tr", "")
+    table_html = ("<details%s><summary>The numbers as a table</summary>%s</details>"):format(
+      rows > LONG and ' class="long"' or "", numbers)
+  end
   return ('<figure><div class="wide">%s</div><div class="narrow">%s</div><div class="tip" aria-live="polite"></div>'
     .. "<figcaption><b>%s.</b> %s</figcaption>%s</figure>"):format(draw(page.WIDE):render(title),
     draw(page.NARROW):render(title), escape(title), caption, table_html)
@@ -149,7 +163,7 @@ function page.document(title, lead, sections, foot)
     bodies[i] = ('<section id="%s"><h2>%s</h2>\n%s</section>'):format(escape(section.id), escape(section.title),
       section.html)
   end
-  return table.concat({ '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+  return table.concat({ page.BEGINS,
     '<meta name="viewport" content="width=device-width,initial-scale=1">',
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; '
       .. 'script-src \'unsafe-inline\'; img-src data:">',

@@ -11,9 +11,8 @@ local function radius_of(point) return math.max(3.5, 26 * math.sqrt(point.share)
 
 local shapes = { product = "circle", attention = "diamond", ["row operation"] = "square" }
 
---- The points of a subject: { name, kind, intensity, gflops, share, ms, arithmetic, bytes, count }, those of like
--- layers
---- as one. Without a profile there are none.
+--- The points of a subject: { name, kind, type, intensity, gflops, share, ms, arithmetic, bytes, count }, those of like
+--- layers as one. Without a profile there are none.
 function roofline.points(subject)
   local points, profile = {}, subject.bench and subject.bench.profile
   if not profile or not subject.work then return points end
@@ -25,8 +24,9 @@ function roofline.points(subject)
       flops = flops + each.arithmetic
     end
     if ms > 0 and flops > 0 and bytes > 0 then
-      points[#points + 1] = { name = row.role, kind = row.kind, intensity = flops / bytes, gflops = flops / ms / 1e6,
-        share = ms / profile.profiled_ms, ms = ms, arithmetic = flops, bytes = bytes, count = #row.members }
+      points[#points + 1] = { name = row.role, kind = row.kind, type = row.type, intensity = flops / bytes,
+        gflops = flops / ms / 1e6, share = ms / profile.profiled_ms, ms = ms, arithmetic = flops, bytes = bytes,
+        count = #row.members }
     end
   end
   return points
@@ -47,36 +47,48 @@ end
 -- Two roofs that are as good as one: nobody can tell their lines apart.
 local function alike(a, b) return math.abs(a / b - 1) < 0.08 end
 
---- The roofs of subjects, the highest first: { gflops, peak (0: not known), precisions }. A number type has a roof of
---- its own; that of several subjects of a type is the best that was measured.
+--- The number type of a subject's roof: that of most of its products, as bench has it.
+function roofline.type_of(subject) return subject.spec.precision.all end
+
+--- The roofs of subjects { bench, type }, the highest first: { gflops, peak (0: not known), types }. A number type has
+--- a roof of its own; that of several subjects of a type is the best that was measured.
 function roofline.roofs(all)
   local list, of = {}, {}
   for _, subject in ipairs(all) do
     local bench = subject.bench
-    local precision = bench.precision or "f32"
-    local roof = of[precision]
+    local roof = of[subject.type]
     if not roof then
-      roof = { gflops = 0, peak = 0, precisions = { precision } }
-      of[precision], list[#list + 1] = roof, roof
+      roof = { gflops = 0, peak = 0, types = { subject.type } }
+      of[subject.type], list[#list + 1] = roof, roof
     end
     roof.gflops = math.max(roof.gflops, bench.roof_gflops)
     roof.peak = math.max(roof.peak, bench.peak_gflops or 0)
   end
   table.sort(list, function(a, b)
     if a.gflops ~= b.gflops then return a.gflops > b.gflops end
-    return a.precisions[1] < b.precisions[1]
+    return a.types[1] < b.types[1]
   end)
   local merged = {}
   for _, roof in ipairs(list) do
     local last = merged[#merged]
     if last and alike(last.gflops, roof.gflops) then
-      table.insert(last.precisions, roof.precisions[1])
+      table.insert(last.types, roof.types[1])
       last.peak = math.max(last.peak, roof.peak)
     else
       merged[#merged + 1] = roof
     end
   end
   return merged
+end
+
+--- What a point reaches of the roof of its own number type: its subject's, or where that is of another type, another
+--- subject's; nil where none was measured.
+function roofline.fraction(point, subject, roofs)
+  if point.type == subject.type then return point.gflops / subject.bench.roof_gflops end
+  for _, roof in ipairs(roofs) do
+    for _, name in ipairs(roof.types) do if name == point.type then return point.gflops / roof.gflops end end
+  end
+  return nil
 end
 
 -- The points of a subject, the largest first, so that the small lie on top; labels where there is room.
@@ -94,9 +106,23 @@ local function draw_points(picture, subject, x, y, colour_of, several)
   return list
 end
 
-local MOST_LABELS = 9
+local MOST_LABELS, MOST_DRAWN = 9, 6 -- of the first subject; subjects, for each has a colour
 
---- Draws subjects { label, points, bench } for one width.
+--- The subjects that a picture has room for: all, or of more some from the first to the last.
+function roofline.drawn(all)
+  if #all <= MOST_DRAWN then return all end
+  local list = {}
+  for i = 1, MOST_DRAWN do list[i] = all[1 + (i - 1) * (#all - 1) // (MOST_DRAWN - 1)] end
+  return list
+end
+
+-- Keeps labels off a straight line.
+local function keep_line(picture, x1, y1, x2, y2)
+  local count = math.ceil(math.max(math.abs(x2 - x1), math.abs(y2 - y1)) / 6)
+  for i = 0, count do picture:keep(x1 + (x2 - x1) * i / count, y1 + (y2 - y1) * i / count, 3) end
+end
+
+--- Draws subjects { label, points, bench, type } for one width.
 function roofline.picture(all, width)
   local height = width > 500 and 400 or 360
   local bench, roofs = all[1].bench, roofline.roofs(all)
@@ -110,11 +136,11 @@ function roofline.picture(all, width)
     top)
   local items = {}
   for _, kind in ipairs(work.kinds) do
-    items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "plain", text = kind, shape = shapes[kind] }
+    items[#items + 1] = { class = #all == 1 and "t" .. work.colour[kind] or "exact", text = kind, shape = shapes[kind] }
   end
   if #all > 1 then
     for i, subject in ipairs(all) do
-      items[#items + 1] = { class = "t" .. (i - 1) % 6 + 1, text = subject.label }
+      items[#items + 1] = { class = "t" .. i, text = subject.label }
     end
   end
   local below = picture:legend(6, 14, items)
@@ -129,22 +155,27 @@ function roofline.picture(all, width)
   local knee = memory and roof / memory or x0
   for _, each in ipairs(roofs) do
     local from = memory and each.gflops / memory or x0
-    picture:line(math.max(left, x:at(math.max(x0, math.min(x1, from)))), y:at(each.gflops), right, y:at(each.gflops),
-      "roof")
+    local begin, level = math.max(left, x:at(math.max(x0, math.min(x1, from)))), y:at(each.gflops)
+    picture:line(begin, level, right, level, "roof")
+    keep_line(picture, begin, level, right, level)
   end
   if memory and x0 < knee then
     local from = math.max(x0, y0 / memory)
     local upto = math.min(knee, x1)
     picture:path({ { x:at(from), y:at(from * memory) }, { x:at(upto), y:at(upto * memory) } }, "roof")
+    keep_line(picture, x:at(from), y:at(from * memory), x:at(upto), y:at(upto * memory))
     local at = math.sqrt(from * upto)
     picture:label(x:at(at), y:at(at * memory), 4, ("memory %s GB/s"):format(numbers.short(memory)), { class = "soft" })
   end
-  local level = ("%s kernels %s GFLOP/s%s"):format(table.concat(roofs[1].precisions, ", "), numbers.short(roof),
+  local highest = ("%s kernels %s GFLOP/s%s"):format(table.concat(roofs[1].types, ", "), numbers.short(roof),
     peak > 0 and (", multipliers %s"):format(numbers.short(peak)) or "")
-  picture:text(left + 6, y:at(math.max(roof, peak)) - 6, level, { class = "soft halo", optional = true })
-  if peak > 0 then picture:line(left, y:at(peak), right, y:at(peak), "dash") end
+  picture:text(left + 6, y:at(math.max(roof, peak)) - 6, highest, { class = "soft halo", optional = true })
+  if peak > 0 then
+    picture:line(left, y:at(peak), right, y:at(peak), "dash")
+    keep_line(picture, left, y:at(peak), right, y:at(peak))
+  end
   local function colour_of(i)
-    return function(point) return #all > 1 and (i - 1) % 6 + 1 or work.colour[point.kind] end
+    return function(point) return #all > 1 and i or work.colour[point.kind] end
   end
   local labelled = {}
   for i, subject in ipairs(all) do
@@ -154,7 +185,7 @@ function roofline.picture(all, width)
   end
   for i = 2, #roofs do
     picture:label(left + 4, y:at(roofs[i].gflops), 0, ("%s kernels %s GFLOP/s"):format(
-      table.concat(roofs[i].precisions, ", "), numbers.short(roofs[i].gflops)), { class = "soft" })
+      table.concat(roofs[i].types, ", "), numbers.short(roofs[i].gflops)), { class = "soft" })
   end
   for rank = 1, math.min(#labelled, MOST_LABELS) do
     local point = labelled[rank]
@@ -163,18 +194,18 @@ function roofline.picture(all, width)
   return picture
 end
 
-roofline.columns = { { "operation", words = true }, { "kind", words = true }, { "times" }, { "ms" }, { "share" },
-  { "Mflop" }, { "MB moved" }, { "flop/B" }, { "GFLOP/s" }, { "of the roof" } }
+roofline.columns = { { "operation", words = true }, { "kind", words = true }, { "type", words = true }, { "times" },
+  { "ms" }, { "share" }, { "Mflop" }, { "MB moved" }, { "flop/B" }, { "GFLOP/s" }, { "of the roof" } }
 
 --- The rows of its table; of several subjects each row begins with its label.
 function roofline.rows(all)
-  local rows = {}
+  local rows, roofs = {}, roofline.roofs(all)
   for _, subject in ipairs(all) do
     for _, point in ipairs(subject.points) do
-      local row = { point.name, point.kind, tostring(point.count), numbers.short(point.ms),
-        numbers.percent(point.share),
-        numbers.short(point.arithmetic / 1e6), numbers.short(point.bytes / 1e6), numbers.short(point.intensity),
-        numbers.short(point.gflops), numbers.short(point.gflops / subject.bench.roof_gflops, 2) }
+      local fraction = roofline.fraction(point, subject, roofs)
+      local row = { point.name, point.kind, point.type, tostring(point.count), numbers.short(point.ms),
+        numbers.percent(point.share), numbers.short(point.arithmetic / 1e6), numbers.short(point.bytes / 1e6),
+        numbers.short(point.intensity), numbers.short(point.gflops), fraction and numbers.short(fraction, 2) or "–" }
       if #all > 1 then table.insert(row, 1, subject.label) end
       rows[#rows + 1] = row
     end

@@ -110,6 +110,7 @@ function Picture:add(text) self.parts[#self.parts + 1] = text end
 local function attributes_of(class, tip, tab)
   local text = class and (' class="%s"'):format(class) or ""
   if tip then text = text .. (' tabindex="%s"'):format(tab or "-1") end
+  if tip and tab then text = text .. ' role="img"' end
   return text
 end
 
@@ -159,6 +160,13 @@ function Picture:path(points, class, closed, tip)
   local list = {}
   for i, point in ipairs(points) do list[i] = place(point[1]) .. " " .. place(point[2]) end
   self:element("path", (' d="M%s%s"'):format(table.concat(list, "L"), closed and "z" or ""), class, tip)
+end
+
+--- Level lines of one length from the points { { x, y } } on, as one element.
+function Picture:dashes(points, length, class)
+  local list = {}
+  for i, point in ipairs(points) do list[i] = ("M%s %sh%s"):format(place(point[1]), place(point[2]), place(length)) end
+  if #list > 0 then self:element("path", (' d="%s"'):format(table.concat(list)), class) end
 end
 
 -- The box of a text with its anchor at x and its baseline at y.
@@ -270,11 +278,12 @@ function Picture:legend(x, y, items)
   return row + 12
 end
 
---- The picture as an element; title: what a screen reader says of it.
+--- The picture as an element; title: what a screen reader says of it. It is one image to such a reader, or, where keys
+--- go from element to element, a group of them.
 function Picture:render(title)
-  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="img" '
-    .. 'aria-label="%s">%s</svg>'):format(place(self.width),
-    place(self.height), place(self.width), place(self.height), svg.escape(title), table.concat(self.parts, "\n"))
+  return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="%s" aria-label="%s">%s</svg>'):format(
+    place(self.width), place(self.height), place(self.width), place(self.height), self.tab and "group" or "img",
+    svg.escape(title), table.concat(self.parts, "\n"))
 end
 
 return svg

@@ -1,14 +1,18 @@
 -- time.lua: where a call's time goes: a bar a layer, one layer in order, the spread of calls, threads side by side, and
 -- the bound beside what was measured.
+local bars = require("report.bars")
 local numbers = require("report.numbers")
 local svg = require("report.svg")
 local work = require("report.work")
 
 local time = {}
 
--- What bars are split by: kind of operation -> colour. Attention's softmax and what is about it have one of their own.
-local parts = { "product", "scores and context", "softmax", "norm", "other" }
-local colour = { product = 1, ["scores and context"] = 2, softmax = 5, norm = 3, other = 4 }
+-- What bars are split by: kinds of operations with their colours. Attention's softmax and what is about it have one of
+-- their own.
+local parts = { { name = "product", colour = 1 }, { name = "scores and context", colour = 2 },
+  { name = "softmax", colour = 5 }, { name = "norm", colour = 3 }, { name = "other", colour = 4 } }
+local colour = {}
+for _, part in ipairs(parts) do colour[part.name] = part.colour end
 
 local function part_of(each)
   if each.kind == "product" then return "product" end
@@ -34,45 +38,12 @@ function time.sections(subject)
   return list
 end
 
-local MOST_BARS = 48
-
 --- A bar a section.
 function time.bars(sections, width)
-  local left = 84
-  local shown, hidden = {}, 0
-  for i, section in ipairs(sections) do
-    if i <= MOST_BARS then shown[i] = section else hidden = hidden + 1 end
-  end
   local most = 0
-  for _, section in ipairs(shown) do most = math.max(most, section.ms) end
-  local picture = svg.picture(width, 0)
-  local items = {}
-  for _, part in ipairs(parts) do items[#items + 1] = { class = "t" .. colour[part], text = part } end
-  local y = picture:legend(6, 14, items) + 8
-  local x = svg.linear(0, most, left, width - 62, 5)
-  local top = y
-  for _, section in ipairs(shown) do
-    picture:text(left - 6, y + 13, section.name, { anchor = "end", width = left - 8 })
-    local from = left
-    for _, part in ipairs(parts) do
-      local ms = section.parts[part]
-      if ms and ms > 0 then
-        local w = ms / most * (x.r1 - left)
-        picture:rect(from, y, w, 18, "t" .. colour[part], ("%s, %s: %s, %s of it"):format(section.name, part,
-          numbers.time(ms), numbers.percent(ms / section.ms)))
-        from = from + w
-      end
-    end
-    picture:text(from + 5, y + 13, numbers.time(section.ms), { class = "soft" })
-    y = y + 24
-  end
-  if hidden > 0 then
-    picture:text(left, y + 12, ("and %d more"):format(hidden), { class = "soft" })
-    y = y + 20
-  end
-  picture:axis_x(x, y, "ms", numbers.tick, top)
-  picture.height = y + 40
-  return picture
+  for _, section in ipairs(sections) do most = math.max(most, section.ms) end
+  return bars.picture(sections, { parts = parts, left = 84, unit = numbers.time_unit(most), text = numbers.time },
+    width)
 end
 
 --- The section that takes longest among layers, or at all.
@@ -140,14 +111,16 @@ function time.percentiles(bench, width)
   local picture = svg.picture(width, height)
   local left, right, bottom, top = 52, width - 16, height - 44, 30
   local most, least = list[#list], list[1]
-  local cut = math.min(most, bench.ms_median * time.MOST_OF_MEDIAN)
+  local cut = math.min(most, bench.ms_median * time.MOST_OF_MEDIAN) * 1.08
+  local unit = numbers.time_unit(cut)
   local x = svg.linear(0, 100, left, right, 5)
-  local y = svg.linear(math.max(0, least * 0.9), cut * 1.08, bottom, top, 5)
+  local y = svg.linear(least * 0.9 * unit.scale, cut * unit.scale, bottom, top, 5)
+  local function place(ms) return y:at(math.min(ms, cut) * unit.scale) end
   picture:axis_x(x, bottom, "per cent of calls that take no longer", numbers.tick, top)
-  picture:axis_y(y, left, "ms a call", numbers.tick, right)
+  picture:axis_y(y, left, unit.title .. " a call", numbers.tick, right)
   local points = {}
   for i, ms in ipairs(list) do
-    points[i] = { x:at((i - 1) / (#list - 1) * 100), y:at(math.min(ms, cut * 1.08)) }
+    points[i] = { x:at((i - 1) / (#list - 1) * 100), place(ms) }
   end
   picture:path(points, "s1")
   for i, point in ipairs(points) do -- labels keep off the line
@@ -157,7 +130,7 @@ function time.percentiles(bench, width)
     end
   end
   for _, mark in ipairs { { 50, bench.ms_median, "median" }, { 95, bench.ms_p95, "p95" } } do
-    local at = y:at(math.min(mark[2], cut * 1.08))
+    local at = place(mark[2])
     picture:circle(x:at(mark[1]), at, 4, "k1", ("%s: %s"):format(mark[3], numbers.time(mark[2])))
     picture:label(x:at(mark[1]), at, 5, ("%s %s"):format(mark[3], numbers.time(mark[2])))
   end
@@ -165,8 +138,7 @@ function time.percentiles(bench, width)
 end
 
 --- Busy and waiting microseconds of the threads of a call, `count` of them or more: { thread, busy, waiting, parts },
--- and
---- how many phases there are.
+--- and how many phases there are.
 function time.threads(profile, count)
   local list, phases = {}, 0
   local function thread_of(number)
@@ -195,20 +167,23 @@ function time.thread_lanes(profile, count, width)
   local y = picture:legend(6, 14, { { class = "t1", text = "works (even phase)" }, { class = "t3",
     text = "works (odd phase)" },
     { class = "wait", text = "waits" } }) + 6
-  local x = svg.linear(0, profile.call_us, left, width - 14, 5)
+  local unit = numbers.time_unit(profile.call_us / 1000)
+  local function scaled(us) return us / 1000 * unit.scale end
+  local x = svg.linear(0, scaled(profile.call_us), left, width - 14, 5)
   local top = y
   for _, thread in ipairs(list) do
     picture:text(left - 6, y + 18, thread.thread == 0 and "caller" or ("thread %d"):format(thread.thread),
       { anchor = "end", width = left - 8 })
     picture:rect(left, y, x.r1 - left, 26, "wait", ("waits %s in all"):format(numbers.time(thread.waiting / 1000)))
     for _, part in ipairs(thread.parts) do
-      picture:rect(x:at(part.begin_us), y, math.max(0.4, x:at(part.end_us) - x:at(part.begin_us)), 26,
+      local from, upto = x:at(scaled(part.begin_us)), x:at(scaled(part.end_us))
+      picture:rect(from, y, math.max(0.4, upto - from), 26,
         part.phase % 2 == 0 and "t1" or "t3", ("phase %d, part %d: %s"):format(part.phase, part.part,
           numbers.time((part.end_us - part.begin_us) / 1000)))
     end
     y = y + 34
   end
-  picture:axis_x(x, y, "µs from the beginning of the call", numbers.tick, top)
+  picture:axis_x(x, y, unit.title .. " from the beginning of the call", numbers.tick, top)
   picture.height = y + 40
   return picture
 end
@@ -235,10 +210,11 @@ local MOST_ROWS = 16
 --- Two bars a kind of operation: measured, and its bound.
 function time.bound_bars(rows, width)
   local picture = svg.picture(width, 0)
-  local left, most = 104, 0
+  local left, most = width > 500 and 150 or 104, 0
   for _, row in ipairs(rows) do most = math.max(most, row.ms, row.bound) end
+  local unit = numbers.time_unit(most)
   local y = picture:legend(6, 14, { { class = "t1", text = "measured" }, { class = "k6", text = "bound" } }) + 8
-  local x = svg.linear(0, most, left, width - 60, 5)
+  local x = svg.linear(0, most * unit.scale, left, width - 60, 5)
   local top = y
   for i = 1, math.min(#rows, MOST_ROWS) do
     local row = rows[i]
@@ -250,7 +226,11 @@ function time.bound_bars(rows, width)
       row.bound < 10 * row.ms and numbers.percent(row.bound / row.ms) or ">999%", { class = "soft" })
     y = y + 23
   end
-  picture:axis_x(x, y, "ms", numbers.tick, top)
+  if #rows > MOST_ROWS then
+    picture:text(left, y + 12, ("and %d more, in the table"):format(#rows - MOST_ROWS), { class = "soft" })
+    y = y + 23
+  end
+  picture:axis_x(x, y, unit.title, numbers.tick, top)
   picture.height = y + 40
   return picture
 end

@@ -11,9 +11,12 @@ local work = {}
 -- element of the result, an elementary function as its polynomial has them (runtime/ops/elementary.h). of: the operand
 -- whose elements count instead.
 local arithmetic = {
-  softmax = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 }, normalise = { 3 }, rotate = { 3 },
+  softmax = { 15 }, softmax_rows = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 },
+  normalise = { 3 }, rotate = { 3 },
   round = { 2 }, round_weights = { 2 }, row_scale = { 2, of = "x" }, quantise = { 3 }, dequantise = { 3 },
-  pool = { 1, of = "x" }, argmax = { 1, of = "x" }, top_k = { 1, of = "x" }, embed = { 0 }, swap = { 0 },
+  argmax = { 1, of = "x" }, topk_values = { 1, of = "x" },
+  topk_indices = { 1, of = "x" }, embed = { 0 }, copy = { 0 }, swap = { 0 }, split_heads = { 0 }, join = { 0 },
+  patches = { 0 },
 }
 local functions = { relu = 1, gelu = 22, gelu_tanh = 24, quick_gelu = 16, silu = 16, sigmoid = 15, tanh = 16 }
 
@@ -26,9 +29,20 @@ end
 --- Bytes of a tensor's elements, as its number type has them.
 function work.bytes(tensor) return types.bytes(elements(tensor), tensor.type) end
 
+-- Ways to pool that take one row of a sequence and read no other.
+local taken = { first = true, second = true, last = true }
+
+-- How many ways to pool read all rows of a sequence.
+local function ways_over_all(op)
+  local count = 0
+  for way in op.attributes["function"]:gmatch("%S+") do if not taken[way] then count = count + 1 end end
+  return count
+end
+
 -- emitted: the part of the result that is computed at all.
 local function arithmetic_of(op, emitted)
   if op.flops > 0 then return op.flops end
+  if op.op == "pool" then return ways_over_all(op) * elements(op.operands.x) end
   local rule = arithmetic[op.op] or { functions[op.attributes["function"]] or 1 }
   return rule[1] * elements(op.operands[rule.of] or op.result) * emitted
 end
@@ -38,6 +52,14 @@ function work.kind(op)
   local class = ops.class(op)
   if class.product then return "product" end
   return class.role and class.role ~= "" and "attention" or "row operation"
+end
+
+--- The number type in which an operation multiplies: that of the roof that it stands below.
+function work.number_type(op)
+  if op.op == "linear_integers" then return "int8" end
+  if work.kind(op) == "row operation" then return "f32" end
+  for _, tensor in pairs(op.operands) do if tensor.type == "bf16" then return "bf16" end end
+  return "f32"
 end
 
 -- Calls visit(step, times) for each call of a program's list; times: how often a call of the model runs it.
@@ -71,8 +93,14 @@ local function emitted_parts(entry)
   return part_of_tensor
 end
 
+-- Whether an operation reads no more of an operand than its result is long: of a table the rows that are looked up, of
+-- a sequence the row that is taken.
+local function reads_a_part(op, name)
+  return op.op == "embed" and name == "table" or op.op == "pool" and name == "x" and ways_over_all(op) == 0
+end
+
 -- The bytes that an operation and those done on its tile must move: each tensor that they read once, and what they
--- make for others. A table of which rows are looked up is as long as its result.
+-- make for others.
 local function add_bytes(list, parts)
   local groups, readers = {}, {}
   for _, each in ipairs(list) do
@@ -94,8 +122,8 @@ local function add_bytes(list, parts)
     group.made[each.op.result] = true
     group.last = each.op.result
     for name, tensor in pairs(each.op.operands) do
-      local looked_up = each.op.op == "embed" and name == "table"
-      group.reads[tensor] = looked_up and types.bytes(elements(each.op.result), tensor.type) or work.bytes(tensor)
+      group.reads[tensor] = reads_a_part(each.op, name) and types.bytes(elements(each.op.result), tensor.type)
+        or work.bytes(tensor)
     end
   end
   for _, group in ipairs(groups) do
@@ -157,15 +185,15 @@ local function fused_of(entry)
   return fused
 end
 
---- The operations of an entry in order: { op, name, role, kind, section, arithmetic, bytes, parts, fused = whether it
--- is
---- done on another's tile }.
+--- The operations of an entry in order: { op, name, role, kind, section, type (work.number_type), arithmetic, bytes,
+--- parts, fused = the operation on whose tile it is done }.
 function work.of(entry)
   local list, fused = {}, fused_of(entry)
   local parts = emitted_parts(entry)
   for i, op in ipairs(entry.graph.entry.ops) do
     list[i] = { op = op, name = op.result.name, role = work.role(op.result.name), kind = work.kind(op),
-      section = op.section, arithmetic = arithmetic_of(op, parts[op.result] or 1), bytes = 0, parts = {},
+      section = op.section, type = work.number_type(op), arithmetic = arithmetic_of(op, parts[op.result] or 1),
+      bytes = 0, parts = {},
       fused = fused[op] }
   end
   add_bytes(list, parts)
@@ -188,13 +216,13 @@ function work.bound(list, printed, workers)
   return result
 end
 
---- Lists with the same role as one: { role, kind, members }, in order of appearance.
+--- Lists with the same role as one: { role, kind, type, members }, in order of appearance.
 function work.by_role(list)
   local rows, at = {}, {}
   for i, each in ipairs(list) do
     local row = at[each.role]
     if not row then
-      row = { role = each.role, kind = each.kind, members = {} }
+      row = { role = each.role, kind = each.kind, type = each.type, members = {} }
       at[each.role] = row
       rows[#rows + 1] = row
     end

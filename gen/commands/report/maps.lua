@@ -5,6 +5,7 @@ local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
 local import = require("checkpoints.import")
+local lfs = require("lfs")
 local process = require("common.process")
 local tokenizer = require("text.tokenizer")
 local toolchain = require("commands.build.toolchain")
@@ -27,8 +28,7 @@ function maps.wanted(arguments)
 end
 
 --- Whether a variant can have the maps that a command line asks for: a run needs weights, where the model has any.
--- Inputs
---- alone may be for the check; a text, or a folder for pictures, cannot do without: a fault.
+--- Inputs alone may be for the check; a text, or a folder for pictures, cannot do without: a fault.
 function maps.possible(arguments, variant, state)
   if arguments.weights or import.is_folder(variant.path) or #state.entries[#state.entries].graph.weights == 0 then
     return true
@@ -131,12 +131,7 @@ function maps.make(root, arguments, tools, variant, state)
   for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
   local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder)
   local code = tools.run(program, list, "output")
-  if code ~= 0 then
-    for kind, number in pairs(faults.code) do
-      if number == code then faults.raise(kind, "no maps of attention: what the program said is above") end
-    end
-    faults.raise("machine", ("%s ended with %d"):format(program, code))
-  end
+  if code ~= 0 then faults.pass_on(program, code) end
   local result = { layers = {}, text = arguments.text }
   for i, name in ipairs(outputs) do
     local array = arrays.read(("%s/%s.npy"):format(folder, name))
@@ -182,7 +177,23 @@ local function compile_tool(root, folder)
   return path
 end
 
---- Writes maps as NAME_layer_L_head_H.png into a folder: all or none. Returns how many.
+-- What a picture of ours begins with: its size, and by what it was made (runtime/tools/pictures.c).
+local PICTURE = "^\x89PNG\r\n\x1a\n%z%z%z\rIHDR" .. ("."):rep(17) .. "....tEXtSoftware%zattn2c report"
+
+-- Refuses to write over pictures that others have made.
+local function check_pictures(folder, names)
+  for _, name in ipairs(names) do
+    local path = folder .. "/" .. name
+    local mode = lfs.attributes(path, "mode")
+    local begins = mode == "file" and files.read_some(path, 80) or ""
+    if mode and begins ~= "" and not begins:match(PICTURE) then
+      faults.raise("usage", ("--attention: %s is there and is no picture of attn2c report: it would be lost"):format(
+        path))
+    end
+  end
+end
+
+--- Writes maps as NAME_layer_L_head_H.png into a folder: all or none, and none over what is not ours. Returns how many.
 function maps.write(root, result, name, folder)
   local names, parts = {}, {}
   local side = math.max(1, LEAST_SIDE // math.max(result.queries, result.keys))
@@ -192,6 +203,7 @@ function maps.write(root, result, name, folder)
       parts[#parts + 1] = grey_of(head, side)
     end
   end
+  check_pictures(folder, names)
   local work = ("out/%s.variants/pictures-%s"):format(name, hash.content(folder):sub(1, 10))
   files.make_folder(work)
   local tool = compile_tool(root, work)

@@ -55,7 +55,12 @@ describe("a figure", function()
     assert.same({ page.WIDE, page.NARROW }, widths)
     assert.is_nil(text:find("<script", 1, true))
     assert.truthy(text:find("</b> what to see</figcaption>", 1, true))
-    assert.truthy(text:find("<summary>The numbers as a table</summary><table>", 1, true))
+    assert.truthy(text:find("<details><summary>The numbers as a table</summary><table>", 1, true))
+    local rows = {}
+    for i = 1, 60 do rows[i] = { tostring(i) } end
+    local long = page.figure("t", function(width) return svg.picture(width, 10) end, "c",
+      page.table({ { "n" } }, rows))
+    assert.truthy(long:find('<details class="long"><summary>', 1, true)) -- not opened to be printed
   end)
 end)
 

@@ -2,10 +2,14 @@
 -- keeps its texts apart at both widths.
 local helper = require("tests.spec.helper")
 local architecture = require("report.architecture")
+local bars = require("report.bars")
 local comparison = require("report.comparison")
+local document = require("report.document")
 local exactness = require("report.exactness")
 local masks = require("report.masks")
 local memory = require("report.memory")
+local op_words = require("report.op_words")
+local ops = require("data.ops")
 local page = require("report.page")
 local pipeline = require("pipeline")
 local roofline = require("report.roofline")
@@ -82,6 +86,39 @@ describe("work", function()
   end)
 end)
 
+describe("words", function()
+  it("of operations are plain, and those of none else", function()
+    for name in pairs(ops.table) do assert.is_nil(op_words.of(name):find("_", 1, true), name) end
+    for _, name in ipairs(op_words.names()) do assert.truthy(ops.table[name], name) end
+    assert.equal("a name of a file", op_words.of("a_name_of_a_file"))
+  end)
+end)
+
+describe("bars", function()
+  local options = { parts = { { name = "a", colour = 1 }, { name = "b", colour = 2 } }, left = 84,
+    unit = { scale = 1, title = "ms" }, text = tostring }
+
+  it("are as long as their parts together", function()
+    local picture = apart(bars.picture({ { name = "x", parts = { a = 3, b = 1 } }, { name = "y", parts = { b = 2 } } },
+      options, page.WIDE))
+    local widths = {}
+    for w, class in table.concat(picture.parts):gmatch('width="([^"]+)" height="18" class="(t%d)"') do
+      widths[#widths + 1] = class .. " " .. w
+    end
+    local whole = page.WIDE - 66 - 84
+    assert.same({ ("t1 %.1f"):format(0.75 * whole), ("t2 %.1f"):format(0.25 * whole), ("t2 %d"):format(0.5 * whole) },
+      widths)
+  end)
+
+  it("are no more than a picture has room for, also without any length", function()
+    local rows = {}
+    for i = 1, 60 do rows[i] = { name = "row " .. i, parts = { a = 0 } } end
+    both(function(width) return bars.picture(rows, options, width) end)
+    local text = table.concat(bars.picture(rows, options, page.WIDE).parts)
+    assert.truthy(text:find("and 12 more, in the table", 1, true))
+  end)
+end)
+
 describe("work of another number type", function()
   local function find(all, name) for _, each in ipairs(all) do if each.name == name then return each end end end
 
@@ -92,6 +129,11 @@ describe("work of another number type", function()
     assert.equal(2 * (32 * 32 + 32 * 32) + 4 * 32 + 2 * 32 * 32, q.bytes) -- x, weight, bias, the rounded result
     assert.equal(q.op, find(halves, "l0.attn.q.bf16").fused)
     local integers = work.of(helper.tiny { layers = 1, seq = 32, d_model = 32, target = "avx512", precision = "int8" })
+    assert.equal("int8", find(integers, "l0.attn.q.sums").type)
+    assert.equal("f32", find(integers, "l0.attn.scores").type)
+    assert.equal("f32", find(integers, "l0.norm1").type)
+    assert.equal("bf16", q.type)
+    assert.equal("bf16", find(halves, "l0.attn.scores").type)
     local norm = find(integers, "l0.norm1")
     assert.equal(norm.op, find(integers, "l0.norm1.int8").fused)
     assert.equal(norm.op, find(integers, "l0.norm1.scale").fused)
@@ -101,6 +143,12 @@ describe("work of another number type", function()
     for _, each in ipairs { halves, integers } do
       for _, one in ipairs(each) do assert.equal(one.fused == nil, one.bytes > 0, one.name) end
     end
+  end)
+
+  it("counts of a sequence of which one row is taken that row", function()
+    local own = work.of(helper.tiny { layers = 1, seq = 32, output = { { stage = "pool", over = "first" } } })
+    local pool = find(own, "output.1.pool")
+    assert.same({ 0, 2 * work.bytes(pool.op.result) }, { pool.arithmetic, pool.bytes })
   end)
 
   it("counts of a mask's scores those that are emitted", function()
@@ -204,9 +252,27 @@ describe("the memory map", function()
     both(function(width) return memory.picture(map, width) end)
   end)
 
+  it("is drawn once more around the peak where that is a small part of a call", function()
+    local deep = memory.map(helper.tiny { layers = 12, seq = 32, d_model = 32 })
+    local first, last = memory.around_peak(deep)
+    assert.is_true(1 <= first and first <= deep.peak.step and deep.peak.step <= last and last <= deep.steps)
+    assert.is_true(3 * (last - first) < deep.steps)
+    both(function(width)
+      local picture = memory.picture(deep, width, first, last)
+      for x, w in table.concat(picture.parts):gmatch('<rect x="([^"]+)" y="[^"]+" width="([^"]+)"') do
+        assert.is_true(tonumber(x) + tonumber(w) <= width)
+      end
+      return picture
+    end)
+    assert.is_nil(memory.around_peak(memory.map(helper.tiny { layers = 1, seq = 32, d_model = 32 })))
+  end)
+
   it("adds the weights of the layers up to the packed block", function()
     local bytes, rows = 0, memory.weights(entry)
-    for _, row in ipairs(rows) do bytes = bytes + row.bytes end
+    for _, row in ipairs(rows) do
+      bytes = bytes + row.bytes
+      assert.is_true(row.plain_bytes + row.constant_bytes <= row.bytes)
+    end
     assert.equal(entry.weights.bytes, bytes)
     assert.same({ "layer 0", "layer 1", "layer 2" }, { rows[1].name, rows[2].name, rows[3].name })
     both(function(width) return memory.weight_bars(rows, width) end)
@@ -229,6 +295,13 @@ describe("times", function()
     both(function(width) return time.bars(time.sections(subject), width) end)
     both(function(width) return time.strip(time.longest(time.sections(subject)), width) end)
     both(function(width) return time.percentiles(bench, width) end)
+  end)
+
+  it("are said to be disturbed where half of the calls took much longer than the quickest", function()
+    assert.is_nil(document.disturbed { bench = { ms_median = 1.2, ms_min = 1 } })
+    assert.matches("half of the calls took 2%.00 ms or more, the quickest 1%.00 ms",
+      document.disturbed { bench = { ms_median = 2, ms_min = 1 } })
+    assert.is_nil(document.disturbed {})
   end)
 
   it("stand beside a bound that is far above or below", function()
@@ -257,10 +330,11 @@ describe("times", function()
       assert.equal(3, point.count)
     end
     assert.near(1, share, 1e-9)
-    both(function(width) return roofline.picture({ { label = "a", points = points, bench = bench } }, width) end)
+    local alone = { { label = "a", points = points, bench = bench, type = "f32" } }
+    both(function(width) return roofline.picture(alone, width) end)
     both(function(width)
-      return roofline.picture({ { label = "seq=1", points = points, bench = bench }, { label = "seq=2", points = points,
-        bench = bench } }, width)
+      return roofline.picture({ { label = "seq=1", points = points, bench = bench, type = "f32" },
+        { label = "seq=2", points = points, bench = bench, type = "f32" } }, width)
     end)
   end)
 
@@ -269,11 +343,16 @@ describe("times", function()
     quick.precision, quick.roof_gflops, quick.peak_gflops = "int8", 400, nil
     local points = roofline.points(subject)
     points[1].gflops = 5000
-    local all = { { label = "a", points = points, bench = bench }, { label = "b", points = points, bench = quick },
-      { label = "c", points = points, bench = bench } }
+    local all = { { label = "a", points = points, bench = bench, type = "f32" },
+      { label = "b", points = points, bench = quick, type = "int8" },
+      { label = "c", points = points, bench = bench, type = "f32" } }
     local roofs = roofline.roofs(all)
-    assert.same({ { 400, "int8" }, { 100, "f32" } }, { { roofs[1].gflops, roofs[1].precisions[1] },
-      { roofs[2].gflops, roofs[2].precisions[1] } })
+    assert.same({ { 400, "int8" }, { 100, "f32" } }, { { roofs[1].gflops, roofs[1].types[1] },
+      { roofs[2].gflops, roofs[2].types[1] } })
+    assert.near(0.5, roofline.fraction({ type = "int8", gflops = 200 }, all[2], roofs), 1e-9)
+    assert.near(0.5, roofline.fraction({ type = "f32", gflops = 50 }, all[2], roofs), 1e-9)
+    assert.is_nil(roofline.fraction({ type = "bf16", gflops = 50 }, all[2], roofs))
+    assert.is_nil(roofline.fraction({ type = "f32", gflops = 50 }, all[2], roofline.roofs { all[2] }))
     both(function(width)
       local picture = roofline.picture(all, width)
       for cy in table.concat(picture.parts):gmatch(' cy="([^"]+)"') do assert.is_true(tonumber(cy) > 0) end
@@ -293,7 +372,27 @@ describe("times", function()
     assert.equal(3, #several)
     assert.equal("ms, median", columns[2][1])
     assert.is_true(#same > 3)
+    local long = bench_of(list)
+    for i = 1, 9 do long.profile.ops[i] = { name = "op" .. i, ms = i } end
+    both(function(width)
+      return comparison.bars({ subject, { label = ("long "):rep(20), bench = long } }, width)
+    end)
     both(function(width) return comparison.bars({ subject, { label = "slower", bench = slower } }, width) end)
+  end)
+end)
+
+describe("details", function()
+  it("are left out of a page that would be too large, but those of the first never", function()
+    local all = {}
+    for i = 1, 3 do
+      all[i] = { label = "<" .. i, state = entry, work = list, spec = entry.spec, bench = bench_of(list) }
+    end
+    local lists, left_out = document.details(all, 1.9e6)
+    assert.same({ "<2", "<3" }, left_out)
+    assert.equal(1, #lists.time)
+    lists, left_out = document.details(all, 0)
+    assert.same({}, left_out)
+    assert.equal(3, #lists.memory)
   end)
 end)
 
@@ -336,8 +435,27 @@ describe("exactness", function()
     assert.equal(1, #others)
     assert.near(5e-7, rows[1].error, 1e-12)
     assert.equal("c", exactness.worst(check).name)
-    both(function(width) return exactness.picture({ { label = "x", rows = rows } }, width) end)
+    both(function(width) return exactness.picture(rows, width) end)
     assert.equal("FAIL", exactness.table(check)[3][9])
+  end)
+
+  it("tells of no more tensors than a page has room for, but of each that failed", function()
+    local many = { tensors = {} }
+    for i = 1, 2000 do
+      many.tensors[i] = { name = "t" .. i, op = "linear", expected = 1, allowed = 1e-6, share = i / 4000,
+        passed = true }
+    end
+    many.tensors[7].share, many.tensors[7].passed = 1.5, false
+    local listed, left_out = exactness.table(many)
+    assert.equal(2000, #listed + left_out)
+    assert.equal("t7", listed[1][1])
+    assert.equal("t1202", listed[2][1])
+    both(function(width)
+      local picture = exactness.picture((exactness.rows(many)), width)
+      local _, tips = table.concat(picture.parts):gsub("<title>", "")
+      assert.equal(#listed, tips)
+      return picture
+    end)
   end)
 
   it("divides an error by the element's size, or by what it is allowed where that is larger", function()

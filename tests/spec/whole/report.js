@@ -1,6 +1,6 @@
 // report.js: opens each page in a frame of each width, and writes what it finds, as JSON, into the document: what went
 // wrong in the page, what lies over or beside what, and the values that the page marks. whole/report_spec.lua reads it.
-// `pages`: { name: text of the page } comes before it.
+// `pages`: { name: text of the page } and `shown`: [[name, width]], those for the screenshot, come before it.
 'use strict';
 
 // Errors of a page, from before its own script on.
@@ -50,6 +50,17 @@ function tap(view) {
     head: head ? head.dataset.map : null, looks: looks.map(e => e.dataset.map).join(' '), large: large ? large.getAttribute('href') : null };
 }
 
+// What a reader who sees nothing is not told: pictures and elements that keys reach without a name or a role.
+function unnamed(view) {
+  const list = [];
+  for (const e of view.document.querySelectorAll('figure svg, figure svg [tabindex="0"]')) {
+    const title = e.getAttribute('aria-label') || (e.querySelector(':scope > title') || {}).textContent;
+    if (!title || !e.getAttribute('role')) list.push(e.outerHTML.slice(0, 80));
+    if (e.getAttribute('tabindex') && e.closest('svg').getAttribute('role') !== 'group') list.push('no group: ' + title);
+  }
+  return list;
+}
+
 function values(view) {
   const list = {};
   for (const data of view.document.querySelectorAll('data[data-key]')) list[data.dataset.key] = data.getAttribute('value');
@@ -69,7 +80,7 @@ function look(name, width, height) {
       const texts = misplaced(view);
       const root = view.document.documentElement;
       done({ name, width, found: view.found, scroll: root.scrollWidth - root.clientWidth, misplaced: texts.list,
-        texts: texts.count, values: values(view), taps: tap(view), scripts: view.document.querySelectorAll('script').length,
+        texts: texts.count, unnamed: unnamed(view), values: values(view), taps: tap(view), scripts: view.document.querySelectorAll('script').length,
         sections: [...view.document.querySelectorAll('section')].map(s => s.id),
         figures: [...view.document.querySelectorAll('figure')].map(f => ({
           caption: f.querySelector('figcaption').textContent.length, table: !!f.querySelector('table'),
@@ -81,11 +92,25 @@ function look(name, width, height) {
   });
 }
 
+// Leaves a page in the document, for the screenshot.
+function show(name, width, height) {
+  return new Promise(done => {
+    const frame = document.createElement('iframe');
+    frame.width = width;
+    frame.height = height;
+    frame.srcdoc = pages[name];
+    frame.onload = done;
+    document.body.append(frame);
+  });
+}
+
 (async () => {
   const all = [];
   for (const name of Object.keys(pages)) for (const width of [1280, 390]) all.push(await look(name, width, 900));
   const result = document.createElement('pre');
   result.id = 'result';
+  result.hidden = true;
   result.textContent = JSON.stringify(all);
   document.body.append(result);
+  for (const [name, width] of shown) await show(name, width, 7000);
 })();

@@ -1,10 +1,10 @@
 -- report_spec: the command `report`, and its pages in a browser: nothing on the console, no text over another, no
 -- horizontal scrolling at 1280 and 390 pixels, the numbers of the programs, and no markup of a user's. One browser
--- opens
--- all pages (report.js); screenshots are left in out/spec/report/ for people to look at.
+-- opens all pages (report.js), and leaves out/spec/report/pages.png for people to look at.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local json = require("common.json")
+local process = require("common.process")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/report"
@@ -19,6 +19,9 @@ end
 
 -- A name as a stranger may give it: markup, quotes, a mark that turns the reading order, a line break.
 local EVIL = "<script>alert(1)<b>\"'&\u{202E}\nname"
+
+-- One that is as long as a file's may be.
+local LONG = ("<b>long \u{202E}"):rep(20) .. ".json"
 
 local WINDOW = [[
 return { name = "window", seq = 512, d_model = 32, heads = 2, layers = 2, mask = "window", window = { 16, 8 },
@@ -56,25 +59,24 @@ local function open_all()
   make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
     "eps=1e-06") -- a folder with a long name
   make("evil", EVIL, "seq=8", "precision=int8", "--text=" .. EVIL, "--attention=png")
-  runs { "sh", "-c", "cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json" }
-  make("files", "old.json", "new.json")
+  runs { "sh", "-c", 'cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json; cp old.json "$0"',
+    LONG }
+  make("files", "old.json", LONG)
   local parts = {}
   for _, name in ipairs { "speaker", "window", "lengths", "evil", "files" } do
     pages[name] = helper.read(folder .. "/page/" .. name .. ".html")
     parts[#parts + 1] = literal(name) .. ": " .. literal(pages[name])
   end
+  local shown = 'const shown = [["speaker", 1280], ["speaker", 390], ["evil", 1280]];\n'
   helper.write(folder .. "/all.html", '<!DOCTYPE html><meta charset="utf-8"><body><script>const pages = {'
-    .. table.concat(parts, ",\n") .. "};\n" .. helper.read(root .. "/tests/spec/whole/report.js") .. "</script>")
-  local text = chromium("--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom",
-    "file://" .. folder .. "/all.html"):match('<pre id="result">(.-)</pre>')
+    .. table.concat(parts, ",\n") .. "};\n" .. shown
+    .. helper.read(root .. "/tests/spec/whole/report.js") .. "</script>")
+  local text = chromium("--window-size=3000,7050", "--virtual-time-budget=20000", "--dump-dom",
+    "--screenshot=pages.png", "file://" .. folder .. "/all.html"):match('<pre id="result"[^>]*>(.-)</pre>')
   text = text:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
   for _, each in ipairs(assert(json.decode(text))) do
     found[each.name] = found[each.name] or {}
     found[each.name][each.width] = each
-  end
-  for _, each in ipairs { { "speaker", 1280 }, { "speaker", 390 }, { "evil", 1280 } } do
-    chromium(("--window-size=%d,6000"):format(each[2]), ("--screenshot=%s_%d.png"):format(each[1], each[2]),
-      "file://" .. folder .. "/page/" .. each[1] .. ".html")
   end
 end
 
@@ -101,6 +103,33 @@ describe("a report", function()
         assert.is_true(found[name][width].texts > 10)
       end
     end
+  end)
+
+  it("has a name for each picture, and for each part that keys reach", function()
+    for name in pairs(pages) do
+      for _, width in ipairs { 1280, 390 } do assert.same({}, found[name][width].unnamed, name) end
+    end
+  end)
+
+  it("has the commands that make it again, with all that was asked for", function()
+    local function lines(name)
+      local list = {}
+      for block in pages[name]:gmatch("<pre>(.-)</pre>") do
+        for line in block:gsub("<[^>]*>", ""):gmatch("[^\n]+") do list[#list + 1] = line end
+      end
+      return list
+    end
+    local weights = " --weights=" .. root .. "/models/speaker/speaker.safetensors"
+    local what = " " .. root .. "/models/speaker.lua batch=2 threads=2" .. weights
+    local before = "ATTN2C_CFLAGS=-O0 attn2c "
+    assert.same({ before .. "check" .. what, before .. "bench" .. what .. " --repetitions=5 --profile --bound",
+      before .. "report" .. what .. " --repetitions=5 --output=page/speaker.html" }, lines("speaker"))
+    local all = lines("lengths")
+    assert.equal(5, #all)
+    assert.matches("report window%.lua seq=16,32 layers=1 .*%-%-output=page/lengths%.html$", all[5])
+    all = lines("evil")
+    assert.matches("attn2c quality .* seq=8 precision=int8 ", all[3])
+    assert.matches("%-%-attention=png %-%-repetitions=5", all[4])
   end)
 
   it("need not be scrolled sideways", function()
@@ -224,12 +253,47 @@ describe("the command", function()
     refused(2, "%-%-text and %-%-input exclude each other", "window.lua", "--text=x", "--input=a=b")
     refused(2, "9 variants, but a report has room for 8", "window.lua", "seq=1,2,3,4,5,6,7,8,9")
     refused(2, "%-o: an empty name", "window.lua", "-o", "")
-    refused(2, "%-o: window%.lua is there and is no HTML page", "window.lua", "-o", "window.lua")
+    refused(2, "%-o: window%.lua is there and is no page of attn2c report", "window.lua", "-o", "window.lua")
+    local own = "<!DOCTYPE html>\n<html><p>somebody's own"
+    helper.write(folder .. "/own.html", own)
+    refused(2, "%-o: own%.html is there and is no page of attn2c report", "window.lua", "-o", "own.html")
+    assert.equal(own, helper.read(folder .. "/own.html"))
+    files.make_folder(folder .. "/out")
+    helper.write(folder .. "/out/comparison.html", own) -- the name without -o
+    refused(2, "%-o: out/comparison%.html is there and is no page", "old.json")
+    assert.equal(own, helper.read(folder .. "/out/comparison.html"))
     assert.equal(WINDOW, helper.read(folder .. "/window.lua"))
     refused(2, "%-o: no%.json is there", "no.json", "-o", "no.json")
     refused(4, "cannot write page: it is a directory", "window.lua", "-o", "page")
     refused(4, "cannot write newly/: it is a folder", "window.lua", "-o", "newly/")
     refused(4, "cannot write no%.json/x%.html: no%.json is no folder", "window.lua", "-o", "no.json/x.html")
+  end)
+
+  it("says no more than the program that refuses weights or an input", function()
+    helper.write(folder .. "/text.safetensors", "no weights")
+    refused(4, "%-%-weights: nowhere%.safetensors cannot be read", "window.lua", "--weights=nowhere.safetensors")
+    for code, words in pairs { [3] = "--weights=text.safetensors", [4] = "--input=features=nowhere.npy" } do
+      local got, output, errors = try(report("window.lua", words, "-o", "none.html"))
+      assert.same({ code, "" }, { got, output }, errors)
+      assert.matches("^[^\n]+\n$", errors)
+      assert.is_nil(files.read(folder .. "/none.html"))
+    end
+  end)
+
+  it("leaves no page, and no part of one, where the disk is full or it is interrupted", function()
+    runs { "mkdir", "-p", "disk" }
+    if try { "mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "disk" } ~= 0 then
+      return pending("needs the right to mount a small disk")
+    end
+    finally(function() try { "umount", "-l", "disk" } end)
+    refused(4, "cannot write disk/page%.html: No space left on device", "old.json", "new.json", "-o", "disk/page.html")
+    assert.equal("", runs { "ls", "-A", "disk" })
+    local child = process.start { folder = folder, gather = "all", words = report("window.lua", "-o", "none.html") }
+    process.wait(function() return #runs { "sh", "-c", "cat /proc/$0/task/*/children", tostring(child.pid) } > 0 end)
+    require("luv").kill(child.pid, "sigint")
+    process.wait(function() return child.over end)
+    assert.same({ 130, "attn2c: interrupted\n" }, { child.code, child.errors })
+    assert.equal("", runs { "sh", "-c", "ls -A | grep -F none.html || true" })
   end)
 
   it("refuses files of bench with what no page has room for, or without an object", function()
