@@ -86,12 +86,12 @@ ops.table = {
     class = { region = "rows" },
     operands = { "x" }, attributes = {},
     shape = function(_, x) return with_last(x.shape, 1) end,
-    equation = "max |x| / 127, over the last dimension",
+    equation = "max |x| / 127, over the last dimension, and at least 2^-125",
   },
   quantise = {
     class = { region = "rows" },
     operands = { "x", "scale" }, attributes = {}, shape = same, type = "i8",
-    equation = "x (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is 0",
+    equation = "x (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is not finite",
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true },

@@ -41,25 +41,27 @@ int attn2c_reference_round(const attn2c_reference_call *call) {
 /* The integers of int8 go from -127 to 127; a row's scale is what the largest magnitude is by 127. */
 enum { INT8_LARGEST = 127 };
 
-/* A scale that would be a denormal is 0; a NaN makes it NaN. */
+/* No scale is smaller: what it stands for is then at most half of this, the smallest normal float, off. */
+static const double LEAST_SCALE = 0x1p-125;
+
+/* The largest magnitude by 127; a NaN makes it NaN. */
 static float scale_of(const float *x, int64_t count) {
   double largest = 0;
   for (int64_t i = 0; i < count; i++) {
     if (isnan(x[i])) return NAN;
     largest = fmax(largest, fabs((double)x[i]));
   }
-  const float scale = (float)(largest / INT8_LARGEST);
-  return scale < SMALLEST ? 0 : scale;
+  return (float)fmax(largest / INT8_LARGEST, LEAST_SCALE);
 }
 
 /* x (1 / scale) to the nearest integer; the quotient and the product are floats. */
 static float integer_of(float x, float scale) {
-  if (!(scale > 0) || !isfinite(scale)) return 0;
+  if (!isfinite(scale)) return 0;
   const float inverse = (float)(1 / (double)scale), product = (float)((double)x * (double)inverse);
   return (float)rint(product) + 0.0f; /* no -0 */
 }
 
-/* y[r] = max over j of |x[r][j]| / 127 */
+/* y[r] = max over j of |x[r][j]| / 127, and at least 2^-125 */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
@@ -70,7 +72,7 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[r][j] = x[r][j] (1 / scale[r]) to the nearest integer, 0 where the scale is 0 or not finite */
+/* y[r][j] = x[r][j] (1 / scale[r]) to the nearest integer, 0 where the scale is not finite */
 int attn2c_reference_quantise(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);

@@ -44,7 +44,7 @@ int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descripto
                           attn2c_message *message) {
   const attn2c_descriptor *const alone[] = {model, NULL};
   const attn2c_descriptor *const *list = model->variants ? model->variants : alone;
-  const char *asked = getenv("ATTN2C_TARGET"), *missing = NULL;
+  const char *asked = getenv("ATTN2C_TARGET"), *missing = "";
   char names[128];
   *chosen = list[0];
   if (asked && asked[0] != '\0') return choose_named(asked, list, chosen, message);

@@ -10,53 +10,60 @@
 /* Of one row x[cols], whose mean is about `mean`: how far that is off, and the variance. */
 ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *correction, float *variance) {
   const float inverse_cols = 1.0f / (float)cols;
-  const int whole = cols - cols % ATTN2C_LANES, rest = cols - whole;
+  const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
   const attn2c_vector means = attn2c_splat(mean);
-  attn2c_vector sum0 = {0.0f}, sum1 = {0.0f}, square0 = {0.0f}, square1 = {0.0f};
-  int j = 0;
-  if (cols >= 16 * ATTN2C_LANES) {
-    /* four sums side by side, as an addition takes four cycles */
-    attn2c_vector sum2 = {0.0f}, sum3 = {0.0f}, square2 = {0.0f}, square3 = {0.0f};
-    for (; j + 4 * ATTN2C_LANES <= cols; j += 4 * ATTN2C_LANES) {
-      const attn2c_vector d0 = attn2c_load(x + j) - means;
-      const attn2c_vector d1 = attn2c_load(x + j + ATTN2C_LANES) - means;
-      const attn2c_vector d2 = attn2c_load(x + j + 2 * ATTN2C_LANES) - means;
-      const attn2c_vector d3 = attn2c_load(x + j + 3 * ATTN2C_LANES) - means;
+  attn2c_vector sums[ATTN2C_PARTS], squares[ATTN2C_PARTS];
+  for (int part = 0; part < ATTN2C_PARTS; part++) {
+    const float *from = x + part * ATTN2C_LANES;
+    attn2c_vector sum0 = {0.0f}, sum1 = {0.0f}, square0 = {0.0f}, square1 = {0.0f};
+    int j = 0;
+    if (cols >= 16 * ATTN2C_SUMS) {
+      /* four sums side by side, as an addition takes four cycles */
+      attn2c_vector sum2 = {0.0f}, sum3 = {0.0f}, square2 = {0.0f}, square3 = {0.0f};
+      for (; j + 4 * ATTN2C_SUMS <= cols; j += 4 * ATTN2C_SUMS) {
+        const attn2c_vector d0 = attn2c_load(from + j) - means;
+        const attn2c_vector d1 = attn2c_load(from + j + ATTN2C_SUMS) - means;
+        const attn2c_vector d2 = attn2c_load(from + j + 2 * ATTN2C_SUMS) - means;
+        const attn2c_vector d3 = attn2c_load(from + j + 3 * ATTN2C_SUMS) - means;
+        sum0 += d0;
+        sum1 += d1;
+        sum2 += d2;
+        sum3 += d3;
+        square0 = attn2c_vector_fma(d0, d0, square0);
+        square1 = attn2c_vector_fma(d1, d1, square1);
+        square2 = attn2c_vector_fma(d2, d2, square2);
+        square3 = attn2c_vector_fma(d3, d3, square3);
+      }
+      sum0 += sum2;
+      sum1 += sum3;
+      square0 += square2;
+      square1 += square3;
+    }
+    for (; j + 2 * ATTN2C_SUMS <= cols; j += 2 * ATTN2C_SUMS) {
+      const attn2c_vector d0 = attn2c_load(from + j) - means,
+                          d1 = attn2c_load(from + j + ATTN2C_SUMS) - means;
       sum0 += d0;
       sum1 += d1;
-      sum2 += d2;
-      sum3 += d3;
       square0 = attn2c_vector_fma(d0, d0, square0);
       square1 = attn2c_vector_fma(d1, d1, square1);
-      square2 = attn2c_vector_fma(d2, d2, square2);
-      square3 = attn2c_vector_fma(d3, d3, square3);
     }
-    sum0 += sum2;
-    sum1 += sum3;
-    square0 += square2;
-    square1 += square3;
+    if (j < whole) {
+      const attn2c_vector d = attn2c_load(from + j) - means;
+      sum0 += d;
+      square0 = attn2c_vector_fma(d, d, square0);
+    }
+    sums[part] = sum0 + sum1;
+    squares[part] = square0 + square1;
   }
-  for (; j + 2 * ATTN2C_LANES <= cols; j += 2 * ATTN2C_LANES) {
-    const attn2c_vector d0 = attn2c_load(x + j) - means, d1 = attn2c_load(x + j + ATTN2C_LANES) - means;
-    sum0 += d0;
-    sum1 += d1;
-    square0 = attn2c_vector_fma(d0, d0, square0);
-    square1 = attn2c_vector_fma(d1, d1, square1);
-  }
-  if (j < whole) {
-    const attn2c_vector d = attn2c_load(x + j) - means;
-    sum0 += d;
-    square0 = attn2c_vector_fma(d, d, square0);
-  }
-  float last[ATTN2C_LANES], last_square[ATTN2C_LANES];
+  float last[ATTN2C_SUMS], last_square[ATTN2C_SUMS];
 #pragma omp simd
   for (int k = 0; k < rest; k++) {
     last[k] = x[whole + k] - mean;
     last_square[k] = last[k] * last[k];
   }
-  const float off = attn2c_vector_sum(sum0 + sum1, last, rest) * inverse_cols;
+  const float off = attn2c_sum_of_parts(sums, last, rest) * inverse_cols;
   *correction = off;
-  *variance = attn2c_vector_sum(square0 + square1, last_square, rest) * inverse_cols - off * off;
+  *variance = attn2c_sum_of_parts(squares, last_square, rest) * inverse_cols - off * off;
 }
 
 /* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
@@ -101,22 +108,27 @@ ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain
 
 /* The sum of x[j]^2 over one row x[cols]. */
 ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
-  const int whole = cols - cols % ATTN2C_LANES, rest = cols - whole;
-  attn2c_vector square0 = {0.0f}, square1 = {0.0f};
-  int j = 0;
-  for (; j + 2 * ATTN2C_LANES <= cols; j += 2 * ATTN2C_LANES) {
-    const attn2c_vector x0 = attn2c_load(x + j), x1 = attn2c_load(x + j + ATTN2C_LANES);
-    square0 = attn2c_vector_fma(x0, x0, square0);
-    square1 = attn2c_vector_fma(x1, x1, square1);
+  const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
+  attn2c_vector squares[ATTN2C_PARTS];
+  for (int part = 0; part < ATTN2C_PARTS; part++) {
+    const float *from = x + part * ATTN2C_LANES;
+    attn2c_vector square0 = {0.0f}, square1 = {0.0f};
+    int j = 0;
+    for (; j + 2 * ATTN2C_SUMS <= cols; j += 2 * ATTN2C_SUMS) {
+      const attn2c_vector x0 = attn2c_load(from + j), x1 = attn2c_load(from + j + ATTN2C_SUMS);
+      square0 = attn2c_vector_fma(x0, x0, square0);
+      square1 = attn2c_vector_fma(x1, x1, square1);
+    }
+    if (j < whole) {
+      const attn2c_vector x0 = attn2c_load(from + j);
+      square0 = attn2c_vector_fma(x0, x0, square0);
+    }
+    squares[part] = square0 + square1;
   }
-  if (j < whole) {
-    const attn2c_vector x0 = attn2c_load(x + j);
-    square0 = attn2c_vector_fma(x0, x0, square0);
-  }
-  float last[ATTN2C_LANES];
+  float last[ATTN2C_SUMS];
 #pragma omp simd
   for (int k = 0; k < rest; k++) last[k] = x[whole + k] * x[whole + k];
-  return attn2c_vector_sum(square0 + square1, last, rest);
+  return attn2c_sum_of_parts(squares, last, rest);
 }
 
 /* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:

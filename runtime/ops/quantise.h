@@ -10,9 +10,13 @@
  * |x| <= 127.5. */
 #define ATTN2C_INT8_ROUNDER 12582912.0f
 
-/* max |x[j]| / 127 over a row x[cols]. A scale that would be a denormal is 0; a NaN in the row makes it NaN,
+/* The smallest scale of a row. Smaller ones would have few bits or none, and no inverse. Twice the smallest
+ * normal float: a denormal is less than half of it and becomes 0, whether denormals count as zero or not. */
+#define ATTN2C_INT8_LEAST_SCALE 0x1p-125f
+
+/* max |x[j]| / 127 over a row x[cols], and at least ATTN2C_INT8_LEAST_SCALE; a NaN in the row makes it NaN,
  * and else an infinity infinite. *inverse: what numbers are multiplied with, 1 / scale; 0 where the scale is
- * 0 or not finite: then all are 0, and whatever is made of them is 0, or NaN. */
+ * not finite: whatever is made of such a row is NaN. */
 ATTN2C_INLINE float attn2c_row_scale(const float *x, int cols, float *inverse) {
   int32_t largest = 0; /* magnitudes have the order of their bits, and NaN comes last */
 #pragma omp simd reduction(max : largest)
@@ -20,10 +24,10 @@ ATTN2C_INLINE float attn2c_row_scale(const float *x, int cols, float *inverse) {
     const int32_t size = (int32_t)(attn2c_bits(x[j]) & 0x7fffffffu);
     largest = size > largest ? size : largest;
   }
-  const float scale = attn2c_from_bits((uint32_t)largest) / 127.0f;
-  const int is_normal = scale >= 0x1p-126f && scale <= FLT_MAX;
-  *inverse = is_normal ? 1.0f / scale : 0.0f;
-  return scale < 0x1p-126f ? 0.0f : scale;
+  const float wanted = attn2c_from_bits((uint32_t)largest) / 127.0f;
+  const float scale = wanted < ATTN2C_INT8_LEAST_SCALE ? ATTN2C_INT8_LEAST_SCALE : wanted;
+  *inverse = scale <= FLT_MAX ? 1.0f / scale : 0.0f;
+  return scale;
 }
 
 /* y[j] = x[j] inverse as an integer, plus zero: inverse of attn2c_row_scale. */

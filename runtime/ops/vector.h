@@ -56,45 +56,59 @@ ATTN2C_INLINE attn2c_vector attn2c_vector_fma(attn2c_vector a, attn2c_vector b, 
 #endif
 }
 
-/* The sum of all lanes of v and of x[0 .. count-1], count < ATTN2C_LANES, as a tree: upper halves are added
- * to lower ones, and parts of x where they fit. */
-ATTN2C_INLINE float attn2c_vector_sum(attn2c_vector v, const float *x, int count) {
-#if ATTN2C_LANES == 16
-  attn2c_vector8 eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
-                         __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-  if (count & 8) eight += *(const attn2c_vector8_in_array *)x;
-#elif ATTN2C_LANES == 8
-  attn2c_vector8 eight = v;
-#endif
+/* A row is added up in sixteen partial sums side by side, whatever the width of a vector, so that all targets
+ * with fused multiply-adds get the same bits. A narrower vector has a part of them: it goes over the row for
+ * each part, in as many registers as a wide one would take. */
+#define ATTN2C_SUMS  16
+#define ATTN2C_PARTS (ATTN2C_SUMS / ATTN2C_LANES)
+
+/* The sum of all lanes of all parts and of x[0 .. count-1], count < ATTN2C_SUMS, as a tree: upper halves are
+ * added to lower ones, and parts of x where they fit. */
+ATTN2C_INLINE float attn2c_sum_of_parts(const attn2c_vector part[ATTN2C_PARTS], const float *x, int count) {
 #if ATTN2C_LANES >= 8
+#if ATTN2C_LANES == 16
+  attn2c_vector8 eight = __builtin_shufflevector(part[0], part[0], 0, 1, 2, 3, 4, 5, 6, 7) +
+                         __builtin_shufflevector(part[0], part[0], 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  attn2c_vector8 eight = part[0] + part[1];
+#endif
+  if (count & 8) eight += *(const attn2c_vector8_in_array *)x;
   attn2c_vector4 four =
       __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
 #else
-  attn2c_vector4 four = v;
+  attn2c_vector4 low = part[0] + part[2], high = part[1] + part[3];
+  if (count & 8) low += attn2c_load(x), high += attn2c_load(x + 4);
+  attn2c_vector4 four = low + high;
 #endif
-  if (ATTN2C_LANES > 4 && count & 4) four += *(const attn2c_vector4_in_array *)(x + (count & 8));
+  if (count & 4) four += *(const attn2c_vector4_in_array *)(x + (count & 8));
   four += __builtin_shufflevector(four, four, 2, 3, 0, 1);
   float sum = four[0] + four[1];
   for (int j = count & ~3; j < count; j++) sum += x[j];
   return sum;
 }
 
-/* x[0] + ... + x[count-1]; of long rows in four vectors of partial sums. */
+/* x[0] + ... + x[count-1]; of long rows in four times as many partial sums. */
 ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
-  attn2c_vector s = {0.0f};
-  int j = 0;
-  if (count >= 8 * ATTN2C_LANES) {
-    attn2c_vector t = s, u = s, v = s;
-    for (; j + 4 * ATTN2C_LANES <= count; j += 4 * ATTN2C_LANES) {
-      s += attn2c_load(x + j);
-      t += attn2c_load(x + j + ATTN2C_LANES);
-      u += attn2c_load(x + j + 2 * ATTN2C_LANES);
-      v += attn2c_load(x + j + 3 * ATTN2C_LANES);
+  attn2c_vector part[ATTN2C_PARTS];
+  const int whole = count - count % ATTN2C_SUMS;
+  for (int p = 0; p < ATTN2C_PARTS; p++) {
+    const float *from = x + p * ATTN2C_LANES;
+    attn2c_vector s = {0.0f};
+    int j = 0;
+    if (count >= 8 * ATTN2C_SUMS) {
+      attn2c_vector t = s, u = s, v = s;
+      for (; j + 4 * ATTN2C_SUMS <= count; j += 4 * ATTN2C_SUMS) {
+        s += attn2c_load(from + j);
+        t += attn2c_load(from + j + ATTN2C_SUMS);
+        u += attn2c_load(from + j + 2 * ATTN2C_SUMS);
+        v += attn2c_load(from + j + 3 * ATTN2C_SUMS);
+      }
+      s = (s + t) + (u + v);
     }
-    s = (s + t) + (u + v);
+    for (; j < whole; j += ATTN2C_SUMS) s += attn2c_load(from + j);
+    part[p] = s;
   }
-  for (; j + ATTN2C_LANES <= count; j += ATTN2C_LANES) s += attn2c_load(x + j);
-  return attn2c_vector_sum(s, x + j, count - j);
+  return attn2c_sum_of_parts(part, x + whole, count - whole);
 }
 
 /* The largest of x[0 .. count-1], NaN passed over; -FLT_MAX where nothing is larger. count is best a multiple

@@ -1,9 +1,8 @@
-/* elementary.c - a bench of runtime/ops/elementary.h, rowops.h and product.h: core cycles an
+/* elementary.c - a bench of runtime/ops/elementary.h and rowops.h: core cycles an
  * element on operands in cache, beside a copy of as many elements, an exp of them, and glibc's
  * libmvec where it has the function. All of a line are timed in turn, many rounds; ratios are
  * medians of the rounds' ratios. Compile it with the flags of emitted code; see ops.sh. */
 #define _POSIX_C_SOURCE 200809L
-#include "ops/product.h"
 #include "ops/rowops.h"
 
 #include <stdio.h>
@@ -101,7 +100,6 @@ static void exp_rows(int rows, int cols, int ldx, int ldy) {
 }
 
 static int32_t indices[512];
-static const unsigned long long zero_offsets[1] = {0};
 
 #define OPERATION(name, rows, cols, ldx, ldy, call)                                                          \
   enum { elements_##name = (rows) * (cols) };                                                                \
@@ -132,18 +130,11 @@ OPERATION(pool_mean_256, 64, 256, 272, 272, attn2c_pool_mean(other, tile, 64, 25
 OPERATION(pool_max_256, 64, 256, 272, 272, attn2c_pool_max(other, tile, 64, 256, 272))
 OPERATION(argmax_256, 64, 256, 272, 272, attn2c_argmax(indices, tile, 64, 256, 272))
 
-#define PRODUCT(name, outputs, lda)                                                                          \
-  static __attribute__((noinline)) void product_##name(void) {                                               \
-    attn2c_product(residual, tile, other, 1, zero_offsets, zero_offsets, outputs, 128, 64, lda, 64, LD, 1);  \
-  }
-PRODUCT(64, 64, 64)
-PRODUCT(40, 40, 48)
-
 /* What a line is held against: `most` times the larger of its copy and its exp, or once libmvec. */
 enum { OURS, COPY, EXP, MVEC, CLOCK, CONTESTANTS };
 typedef struct {
   const char *name;
-  double elements; /* of a product: multiply-adds */
+  double elements;
   int by_exp;      /* its least work has an exp */
   int by_mvec;
   void (*run[CLOCK])(void);
@@ -188,8 +179,6 @@ static line lines[] = {
     ROWS(pool_mean_256, 0),
     ROWS(pool_max_256, 0),
     ROWS(argmax_256, 0),
-    {"product 64 x 128 x 64", 64.0 * 128 * 64, 0, 0, {product_64, NULL, NULL, NULL}},
-    {"product 40 x 128 x 64", 40.0 * 128 * 64, 0, 0, {product_40, NULL, NULL, NULL}},
 };
 
 /* Seconds of a call; `calls` of them are timed. */

@@ -7,7 +7,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p out/bench
-common="-std=c11 -O3 -Wall -Wextra -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd"
+common="-std=c11 -O3 -Wall -Wextra -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime"
 avx2="-mavx2 -mfma"
 avx512="$avx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512"
 libmvec="-lmvec"

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "ops/pairs.h"
 #include "ops/quantise.h"
+#include "base/processor.h"
 #include "guarded.h"
 
 #include <criterion/criterion.h>
@@ -107,9 +108,9 @@ Test(int8, rows_and_their_scales) {
     for (int i = 0; i < rows; i++) {
       float largest = 0;
       for (int j = 0; j < cols; j++) largest = fmaxf(largest, fabsf(x[i * ldx + j]));
-      cr_assert_eq(scale[i * lds], largest / 127.0f);
+      cr_assert_eq(scale[i * lds], fmaxf(largest / 127.0f, 0x1p-125f));
       for (int j = 0; j < cols; j++) {
-        const float wanted = largest > 0 ? nearbyintf(x[i * ldx + j] * (1.0f / scale[i * lds])) : 0;
+        const float wanted = nearbyintf(x[i * ldx + j] * (1.0f / scale[i * lds]));
         cr_assert_eq((float)integer_of(y[i * ldy + j]), wanted, "[%d][%d] of %d x %d", i, j, rows, cols);
         cr_assert_eq(back[i * cols + j], wanted);
         cr_assert_leq(fabsf(wanted), 127);
@@ -133,24 +134,47 @@ Test(int8, ties_to_even) {
   for (int j = 0; j < COUNT_OF(x); j++) cr_assert_eq(integer_of(y[j]), wanted[j], "%g", x[j]);
 }
 
-/* A row with NaN or infinity never becomes numbers again; its integers are 0. A row whose scale would be a
- * denormal is 0. */
+/* A row with NaN or infinity never becomes numbers again; its integers are 0. */
 Test(int8, rows_that_have_no_scale) {
   enum { COLS = 37 };
-  static const float odd[] = {NAN, INFINITY, -INFINITY, 0x1p-120f, 0x1p-149f};
+  static const float odd[] = {NAN, INFINITY, -INFINITY};
   for (int place = 0; place < COLS; place += 6)
     for (int i = 0; i < COUNT_OF(odd); i++) {
       float x[COLS], scale;
       int8_t y[COLS];
-      for (int j = 0; j < COLS; j++) x[j] = i < 3 ? (float)(j - 20) : 0;
+      for (int j = 0; j < COLS; j++) x[j] = (float)(j - 20);
       x[place] = odd[i];
       attn2c_quantise(y, &scale, x, 1, COLS, COLS, COLS, 1);
       for (int j = 0; j < COLS; j++)
         if (!isnan(x[j])) cr_assert_eq(integer_of(y[j]), 0);
-      if (i < 3)
-        cr_assert(!isfinite(scale) && !isfinite(attn2c_dequantise(0, scale, 1.0f)));
-      else
-        cr_assert_eq(scale, 0.0f);
+      cr_assert(!isfinite(scale) && !isfinite(attn2c_dequantise(0, scale, 1.0f)));
       if (i == 0) cr_assert(isnan(scale));
     }
+}
+
+/* Rows of tiny numbers have the least scale, keep what it can tell, and are the same integers where denormals
+ * count as zero: each is off by the smallest normal float at most. */
+Test(int8, rows_of_tiny_numbers) {
+  enum { COLS = 37 };
+  static const float largest[] = {0x1p-149f, 0x1.8p-127f,  0x1p-126f,         0x1p-121f,
+                                  0x1p-120f, 0x1.fcp-120f, 0x1.fbffffcp-120f, 0x1.fcp-119f};
+  for (int i = 0; i < COUNT_OF(largest); i++) {
+    float x[COLS], scales[2];
+    int8_t y[2][COLS];
+    for (int j = 0; j < COLS; j++) x[j] = (j % 2 ? -1.0f : 1.0f) * largest[i] / (float)(1 << j % 11);
+    x[5] = -0x1.8p-127f;
+    for (int flushed = 0; flushed < 2; flushed++) {
+      const attn2c_flush modes = flushed ? attn2c_flush_on() : 0;
+      attn2c_quantise(y[flushed], &scales[flushed], x, 1, COLS, COLS, COLS, 1);
+      if (flushed) attn2c_flush_restore(modes);
+    }
+    cr_assert(scales[0] == 0x1p-125f && scales[1] == scales[0], "%a: %a, %a", (double)largest[i],
+              (double)scales[0], (double)scales[1]);
+    cr_assert_arr_eq(y[0], y[1], sizeof y[0]);
+    for (int j = 0; j < COLS; j++) {
+      const double back = (double)integer_of(y[0][j]) * (double)scales[0];
+      cr_assert_leq(fabs(back - (double)x[j]), 0x1p-126, "%a: %a, not %a", (double)largest[i], back,
+                    (double)x[j]);
+    }
+  }
 }

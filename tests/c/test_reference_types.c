@@ -2,6 +2,7 @@
  * worked out by hand. */
 #include "one_op.h"
 #include "check/reference_types.h"
+#include "ops/quantise.h"
 #include "ops/round.h"
 
 #include <float.h>
@@ -38,13 +39,49 @@ Test(int8, a_scale_a_row_and_integers) {
   op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
   op.result = tensor("s", ATTN2C_F32, scale, 3, 1, 0, 0);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
-  cr_assert(scale[0] == 1 && scale[1] == 0 && isnan(scale[2]));
+  cr_assert(scale[0] == 1 && scale[1] == 0x1p-125f && isnan(scale[2]));
   start("quantise");
   op.operands[0] = tensor("x", ATTN2C_F32, x, 3, 4, 0, 0);
   op.operands[1] = tensor("s", ATTN2C_F32, scale, 3, 1, 0, 0);
   op.result = tensor("y", ATTN2C_F32, y, 3, 4, 0, 0);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   assert_near(y, (double[]){127, -64, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0}, 12, 0);
+}
+
+/* Tiny rows, and those whose scale is hardly one: what emitted code makes of them, too. */
+Test(int8, rows_are_those_of_emitted_code) {
+  enum { ROWS = 12, COLS = 5 };
+  static const float largest[ROWS] = {0,
+                                      0x1p-149f,
+                                      0x1.8p-127f,
+                                      0x1p-121f,
+                                      0x1.fcp-120f,
+                                      0x1.fbfffep-120f,
+                                      0x1.fcp-119f,
+                                      0x1.fc0002p-119f,
+                                      0x1p-100f,
+                                      1,
+                                      FLT_MAX,
+                                      INFINITY};
+  float x[ROWS * COLS], scale[ROWS], y[ROWS * COLS], emitted_scale[ROWS], back[ROWS * COLS];
+  int8_t emitted[ROWS * COLS];
+  for (int i = 0; i < ROWS * COLS; i++) x[i] = largest[i / COLS] / (float)(i % COLS + 1);
+  attn2c_quantise(emitted, emitted_scale, x, ROWS, COLS, COLS, COLS, 1);
+  attn2c_widen_i8(back, emitted, ROWS, COLS, COLS, COLS);
+  start("row_scale");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, ROWS, COLS, 0, 0);
+  op.result = tensor("s", ATTN2C_F32, scale, ROWS, 1, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  start("quantise");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, ROWS, COLS, 0, 0);
+  op.operands[1] = tensor("s", ATTN2C_F32, scale, ROWS, 1, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, ROWS, COLS, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < ROWS; i++)
+    cr_assert_eq(scale[i], emitted_scale[i], "%a: %a, and %a", (double)largest[i], (double)emitted_scale[i],
+                 (double)scale[i]);
+  for (int i = 0; i < ROWS * COLS; i++)
+    cr_assert_eq(y[i], back[i], "%a: %g, and %g", (double)x[i], (double)back[i], (double)y[i]);
 }
 
 Test(int8, sums_and_what_they_stand_for) {

@@ -309,8 +309,9 @@ local function draw_precision(d)
   if d.plan and d.plan.kernels == "libxsmm" then d.plan.kernels = nil end
 end
 
---- A description as a plain table; the same for the same seed and number, on every machine.
-function draw.description(seed, number)
+--- A description as a plain table; the same for the same seed and number, on every machine. is_typed: every
+--- description has products of bf16 or int8, and not one in four.
+function draw.description(seed, number, is_typed)
   math.randomseed(seed, number)
   local d = { name = pick { "fuzzed", "w", "x9", "a_b", "k", "a_model_of_precisely_forty_letters_is_ok" } }
   draw_sizes(d)
@@ -345,7 +346,7 @@ function draw.description(seed, number)
     d.seq = { random(2, d.seq - 1), d.seq }
   end
   if chance(4) and (d.batch or 1) > 1 and not by_length then d.batch = { random(1, d.batch - 1), d.batch } end
-  if chance(25) then draw_precision(d) end
+  if chance(25) or is_typed then draw_precision(d) end
   return d
 end
 

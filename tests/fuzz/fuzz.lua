@@ -26,16 +26,18 @@ local function arguments()
   parser:option("--first", "Number of the first case.", "1"):convert(math.tointeger):argname("K")
   parser:option("--folder", "Where cases are built; they are removed when they pass.", "out/fuzz"):argname("DIR")
   parser:flag("--extremes", "Each bound of each size by itself instead.")
+  parser:flag("--typed", "Products of bf16 and int8 in every case.")
   parser:flag("--no-shrink", "Print a failure as it was drawn only.")
   parser:flag("-v --verbose", "A line a case.")
   return parser:parse()
 end
 
 -- The description of a number: of those drawn from it, the first that is not too long.
-local function drawn(seed, number, folder)
+local function drawn(asked, number)
+  local folder = asked.folder
   local path = folder .. "/drawn.lua"
   for attempt = 0, 99 do
-    local description = draw.description(seed, number + (attempt << 32))
+    local description = draw.description(asked.seed, number + (attempt << 32), asked.typed)
     files.write_all(folder, { { name = "drawn.lua", text = text.description(description) } })
     local state = case.compile(path)
     os.remove(path)
@@ -70,7 +72,7 @@ local function main()
   files.make_folder(asked.folder)
   for number = asked.first, asked.extremes and #bounds or asked.first + asked.count - 1 do
     local bound = bounds[number]
-    local description = bound and bound.description or drawn(asked.seed, number, asked.folder)
+    local description = bound and bound.description or drawn(asked, number)
     local folder = ("%s/case_%d"):format(asked.folder, number)
     local options = { flags = case.flags(bound and 1 or number), seed = asked.seed + number }
     if asked.verbose then
