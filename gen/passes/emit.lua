@@ -184,6 +184,27 @@ local function tile_of(fn)
     sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
 end
 
+-- A map as a C function. Rows of bf16 are rounded as wholes: what is only rounded, from where it lies.
+local function map_of(fn, formal)
+  local k, code, list = fn.step.constants, {}, fn.step.elementwise
+  local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
+  local loads = steps.elementwise[first.kind].loads
+  local of = { name = fn.name, formal = formal, sentence = sentences.map(fn.step), simple = false, rows = k.rows,
+    cols = k.cols, ld = k.ld, code = code, rounds = rounds }
+  if rounds and loads and #list == 2 then
+    of.line = ("%s + i * %d"):format(first.argument, first.ld)
+    return of
+  end
+  if not loads then code[1] = "float v = y[i * " .. k.ld .. " + j];" end
+  for i = 1, rounds and #list - 1 or #list do
+    local text = steps.elementwise[list[i].kind].code
+    if list[i].argument then text = text:format(list[i].argument) end
+    code[#code + 1] = steps.fill(text, steps.constants_of(list[i]))
+  end
+  code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
+  return of
+end
+
 -- A row operation, a tile or a product as a C function: comment, signature, body.
 local function function_of(fn, lanes)
   local step = fn.step
@@ -208,17 +229,7 @@ local function function_of(fn, lanes)
     return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.row(step, absent),
       simple = true, body = body .. ";" }
   end
-  local code = {}
-  local loads = steps.elementwise[step.elementwise[1].kind].loads
-  if not loads then code[1] = "float v = y[i * " .. step.constants.ld .. " + j];" end
-  for _, operation in ipairs(step.elementwise) do
-    local text = steps.elementwise[operation.kind].code
-    if operation.argument then text = text:format(operation.argument) end
-    code[#code + 1] = steps.fill(text, steps.constants_of(operation))
-  end
-  return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
-    rows = step.constants.rows, cols = step.constants.cols, ld = step.constants.ld, code = code,
-    value = step.constants.type and "rounded" or "v" }
+  return map_of(fn, table.concat(formal, ", "))
 end
 
 local function source_values(values, state, program, more)

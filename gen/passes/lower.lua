@@ -39,6 +39,11 @@ local function rows_origin(block) return { block_first = block.first, unit_first
 
 local calls = words.set { "product", "map", "row" }
 
+local ROUND = { kind = "round" }
+
+-- Columns of a map that rounds, whose rows lie on the stack before they are rounded.
+local MOST_ROUNDED = 1024
+
 -- Storage forms of which a trace keeps a copy of its own.
 local traced = words.set { "fused", "tile", "transposed", "unit", "by_head", "key_pairs", "value_pairs" }
 
@@ -237,6 +242,12 @@ end
 
 function Lowering:map(operations, tile_tensor, origin, first, count, column, cols, load)
   if #operations == 0 then return end
+  if #operations > 1 and operations[#operations].kind == "round" and cols > MOST_ROUNDED then
+    for at = 0, cols - 1, MOST_ROUNDED do
+      self:map(operations, tile_tensor, origin, first, count, column + at, math.min(MOST_ROUNDED, cols - at), load)
+    end
+    return
+  end
   for _, range in ipairs(row_ranges(operations, first, count)) do
     local arguments, number = { y = self:at(tile_tensor, range.first, column, origin) }, 1
     local type = self.storage[tile_tensor.name].type
@@ -269,8 +280,6 @@ function Lowering:map(operations, tile_tensor, origin, first, count, column, col
     self:emit { form = "map", elementwise = list, constants = constants, arguments = arguments }
   end
 end
-
-local ROUND = { kind = "round" }
 
 -- Rounds a tile of x into the result of an op.
 function Lowering:round(op, x, origin, first, count, column, cols)

@@ -22,13 +22,13 @@ ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows
   for (int r = 0; r < rows; r += BLOCK)
     for (int c = 0; c < groups; c += BLOCK) {
       const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
-      const int whole = 2 * (c + width) > cols ? width - 1 : width;
       float block[BLOCK * BLOCK], turned[BLOCK * BLOCK]; /* groups: bits, no floats */
       for (int i = 0; i < height; i++) {
         const float *in = x + (ptrdiff_t)(r + i) * ldx + 2 * c;
-        for (int j = 0; j < whole; j++)
-          block[i * BLOCK + j] = attn2c_from_bits(attn2c_pair(in[2 * j], in[2 * j + 1]));
-        if (whole < width) block[i * BLOCK + whole] = attn2c_from_bits(attn2c_pair(in[2 * whole], 0.0f));
+        uint16_t line[2 * BLOCK];
+        line[2 * width - 1] = 0;
+        attn2c_round_row(line, in, 2 * (c + width) > cols ? 2 * width - 1 : 2 * width);
+        memcpy(block + i * BLOCK, line, 4 * (size_t)width);
       }
       attn2c_transpose(turned, block, height, width, BLOCK, BLOCK);
       for (int j = 0; j < width; j++)
@@ -65,12 +65,24 @@ ATTN2C_INLINE void attn2c_pairs_of_rows(uint16_t *y, const float *x, int rows, i
   for (int r = 0; r < rows; r += 2) {
     const float *even = x + (ptrdiff_t)r * ldx, *odd = even + ldx;
     attn2c_group *out = (attn2c_group *)(y + (ptrdiff_t)r * ldy);
+    int c = 0;
+#ifdef __AVX512BF16__
+    typedef uint32_t words __attribute__((vector_size(4 * ATTN2C_LANES)));
+    typedef uint32_t words_in_array __attribute__((vector_size(4 * ATTN2C_LANES), aligned(2), may_alias));
+    typedef uint16_t halves __attribute__((vector_size(2 * ATTN2C_LANES)));
+    for (; c + ATTN2C_LANES <= cols; c += ATTN2C_LANES) {
+      const attn2c_vector beside = r + 1 < rows ? attn2c_load(odd + c) : attn2c_splat(0.0f);
+      const words low = __builtin_convertvector((halves)attn2c_round_one(attn2c_load(even + c)), words);
+      const words high = __builtin_convertvector((halves)attn2c_round_one(beside), words);
+      *(words_in_array *)(out + c) = low | high << 16;
+    }
+#endif
     if (r + 1 < rows) {
 #pragma omp simd
-      for (int c = 0; c < cols; c++) out[c] = attn2c_pair(even[c], odd[c]);
+      for (int i = c; i < cols; i++) out[i] = attn2c_pair(even[i], odd[i]);
     } else {
 #pragma omp simd
-      for (int c = 0; c < cols; c++) out[c] = attn2c_to_bf16(even[c]);
+      for (int i = c; i < cols; i++) out[i] = attn2c_to_bf16(even[i]);
     }
   }
 }

@@ -3,13 +3,16 @@
 #ifndef ATTN2C_SOFTMAX_H
 #define ATTN2C_SOFTMAX_H
 
+#include "ops/round.h"
 #include "ops/vector.h"
 
 #define ATTN2C_SOFTMAX_ROWS 8
 
 /* Both of the softmaxes below. `least` is added to each sum, which is 1 or more, or NaN, or, of a row that is
- * -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves NaN. */
-ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least) {
+ * -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves NaN.
+ * rounded: where the weights go as bf16, rows ldr elements apart, instead of over the scores; or NULL. */
+ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least,
+                                       uint16_t *rounded, int ldr) {
   /* e^(scale d) = 2^(d (c + c_low)): in two floats, so that only d's own rounding grows with |d| */
   const double c_double = (double)scale * 1.4426950408889634;
   const float c = (float)c_double, c_low = (float)(c_double - (double)c);
@@ -31,6 +34,10 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
       const float factor = inverse[i];
+      if (rounded) {
+        attn2c_round_scaled(rounded + (ptrdiff_t)(begin + i) * ldr, row, factor, cols);
+        continue;
+      }
 #pragma omp simd
       for (int j = 0; j < cols; j++) row[j] *= factor;
     }
@@ -42,12 +49,23 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
  * the whole row NaN. Relative error of each p at most (5 + |ln(p / pmax)| / 2) 2^-23; what is below 2^-126 of
  * the largest may be 0. */
 ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);
 }
 
 /* The same, but a row that is -inf throughout gives NaN. */
 ATTN2C_INLINE void attn2c_softmax_nan(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);
+}
+
+/* y[rows][cols], rows ldy elements apart: the weights of attn2c_softmax as bf16. s is scratch behind it. */
+ATTN2C_INLINE void attn2c_softmax_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
+                                          float scale) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy);
+}
+
+ATTN2C_INLINE void attn2c_softmax_nan_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
+                                              float scale) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy);
 }
 
 #endif

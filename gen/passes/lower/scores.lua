@@ -76,17 +76,30 @@ function steps.add_length(self, at, op)
       valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - range.first_key, at.origin) })
 end
 
+-- Whether a softmax's weights are rounded as it makes them: nobody reads them as floats.
+local function rounds(self, at, op)
+  local region = at.region
+  return self.variant ~= "trace" and not at.state and op.op == "softmax" and region.exact == op
+    and region.weights.op == "round_weights" and self.storage[op.result.name].form == "fused"
+end
+
 function steps.softmax(self, at, op)
   if at.state then
     return self:row(at.begins and "softmax_begin" or "softmax_more", { rows = at.block.count, cols = at.block.keys,
       ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile, state = at.state })
   end
-  self:row(op.attributes.fully_masked_nan and "softmax_nan" or "softmax",
-    { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile })
+  local fn = op.attributes.fully_masked_nan and "softmax_nan" or "softmax"
+  local constants = { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }
+  if rounds(self, at, op) then
+    constants.ldy = at.rounded_ld
+    return self:row(fn .. "_rounded", constants, { y = at.rounded, s = at.tile })
+  end
+  self:row(fn, constants, { s = at.tile })
 end
 
 -- The weights of the tile as bf16, in a tile of their own.
 function steps.round_weights(self, at)
+  if rounds(self, at, at.region.exact) then return end
   self:emit { form = "map", constants = { rows = at.block.count, cols = at.block.keys, ld = at.rounded_ld,
     type = "bf16" }, elementwise = { { kind = "load", argument = "x", ld = at.tile_ld }, { kind = "round" } },
     arguments = { y = at.rounded, x = at.tile } }
