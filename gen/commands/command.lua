@@ -1,5 +1,6 @@
 -- command.lua: the command line: its grammar, and what each command does with the pipeline.
 local argparse = require("argparse")
+local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
@@ -65,6 +66,8 @@ function command.grammar()
   local function with_tuning(sub)
     sub:option("--tuning", "Measured tile parameters (default: beside the description, NAME.tune, where there is one); "
       .. "none: the rule's."):argname("FILE")
+    sub:option("--factors", "Factors against outliers of int8, of `calibrate` (default: beside the description, "
+      .. "NAME.factors, where there is one); none: none."):argname("FILE")
     return with_description(sub)
   end
   local gen = with_tuning(parser:command("gen", "Emit C."))
@@ -159,13 +162,19 @@ local function watch_of(bar)
   end
 end
 
--- Runs the passes up to `last`, with the tuning that was asked for or lies beside the description.
-local function compile(root, arguments, list, last, with_text)
-  local asked = arguments.tuning
-  local from = asked ~= "none" and { file = asked or tuning.beside(arguments.description), asked = asked ~= nil } or nil
+-- The file of an option: what was asked for, or what lies beside the description; nil: none.
+local function file_of(asked, description, beside)
+  return asked ~= "none" and { file = asked or beside(description), asked = asked ~= nil } or nil
+end
+
+-- Runs the passes up to `last`, with the tuning and the factors that were asked for or lie beside the description.
+-- exposed: as pipeline.run has it.
+local function compile(root, arguments, list, last, with_text, exposed)
+  local from = file_of(arguments.tuning, arguments.description, tuning.beside)
   local bar <close> = progress.start()
   local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar),
-    { embeds = arguments.embed ~= nil, with_text = with_text })
+    { embeds = arguments.embed ~= nil, with_text = with_text, exposed = exposed,
+      factors = file_of(arguments.factors, arguments.description, factors.beside) })
   bar:hide()
   for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   return state
@@ -180,10 +189,11 @@ local function generate(root, arguments, options)
   return state, folder
 end
 
--- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline.
-local function build_variant(root, arguments, list, with_text)
-  local state = compile(root, arguments, list, nil, with_text)
-  local folder = overrides.folder(state.spec.name, list)
+-- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline. exposed: as
+-- pipeline.run has it.
+local function build_variant(root, arguments, list, with_text, exposed)
+  local state = compile(root, arguments, list, nil, with_text, exposed)
+  local folder = overrides.folder(state.spec.name, list) .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
   return folder .. "/" .. state.spec.name, state
 end
