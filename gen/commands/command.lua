@@ -108,6 +108,15 @@ function command.grammar()
   quality:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   quality:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
   quality:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
+  quality:option("--labels", "What is right, for the accuracy of both: integers in an .npy file, or one a line, or the "
+    .. "model's own labels."):argname("FILE")
+  quality:flag("--json", "Print JSON.")
+  local calibrate = with_tuning(parser:command("calibrate",
+    "Look at activations, and write factors against outliers, which int8 uses from then on."))
+  calibrate:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
+  calibrate:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")
+  calibrate:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
+  calibrate:option("-o --output", "The file to write (default: beside the description, NAME.factors)."):argname("FILE")
   local importer = with_help(parser:command("import", "Write the description that a checkpoint's folder stands for."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints.")
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
@@ -268,9 +277,23 @@ end
 
 function run.quality(root, arguments)
   local folder = import.is_folder(arguments.description) and arguments.description or nil
-  local text, code = require("commands.quality").run(arguments, arguments.weights or folder, function(list, with_text)
-    return build_variant(root, arguments, list, with_text)
-  end, function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end)
+  local text, code = require("commands.quality").run(arguments, arguments.weights or folder,
+    function(list, with_text, exposed, plain)
+      local of = plain and words.merged(arguments, { factors = "none" }) or arguments
+      return build_variant(root, of, list, with_text, exposed)
+    end,
+    function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end)
+  if text then print_out(text) end
+  return code or 0
+end
+
+function run.calibrate(root, arguments)
+  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  local with = words.merged(arguments, { factors = "none" })
+  local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
+    graph = function() return compile(root, with, arguments.overrides, "graph").entries end,
+    build = function(list, with_text, exposed) return build_variant(root, with, list, with_text, exposed) end,
+    run = function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end })
   if text then print_out(text) end
   return code or 0
 end

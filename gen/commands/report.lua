@@ -119,6 +119,7 @@ local function line_of(name, path, list, arguments)
   local parts = { "attn2c", name, words.shell(path) }
   for _, word in ipairs(list) do parts[#parts + 1] = words.shell(word) end
   if arguments.tuning then parts[#parts + 1] = words.shell("--tuning=" .. arguments.tuning) end
+  if arguments.factors then parts[#parts + 1] = words.shell("--factors=" .. arguments.factors) end
   if arguments.weights then parts[#parts + 1] = words.shell("--weights=" .. arguments.weights) end
   if arguments.seed then parts[#parts + 1] = words.shell("--seed=" .. arguments.seed) end
   for _, each in ipairs(name ~= "bench" and arguments.input or {}) do parts[#parts + 1] = words.shell("--input="
@@ -204,8 +205,9 @@ local function quality_of(root, arguments, tools, variant, state)
   if not weights or precision.is_plain(state.spec.precision) then return nil end
   local asked = { overrides = variant.overrides, input = arguments.input or {}, text = { arguments.text },
     text_option = "--text-string" }
-  local measured, code = quality.measure(asked, weights, function(list, with_text)
-    return tools.build(root, words.merged(arguments, { description = variant.path }), list, with_text)
+  local measured, code = quality.measure(asked, weights, function(list, with_text, _, plain)
+    return tools.build(root, words.merged(arguments, { description = variant.path,
+      factors = plain and "none" or arguments.factors }), list, with_text)
   end, function(path, list) return (tools.run(path, list, "output")) end)
   if not measured then
     for kind, number in pairs(faults.code) do

@@ -35,7 +35,8 @@ return function(self, wanted)
   for _, name in ipairs(self.entry.inputs) do take(self.graph.tensors[name]) end
   for _, op in ipairs(self.entry.ops) do
     is_pooled = is_pooled or ops.class(op).pools
-    take(op.result)
+    local gain = op.operands.gain
+    if not (gain and gain.factors) then take(op.result) end -- else they are other numbers than in f32
   end
   self.graph.exposed = {}
   for i, each in ipairs(list) do
