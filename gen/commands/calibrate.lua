@@ -17,8 +17,12 @@ local calibrate = {}
 local MOST_ROWS = 256     -- whose largest numbers are compared for each strength
 local LEAST_GAIN = 0.03   -- of the expected error: what gains less gets no factors
 
--- Refuses, before anything is built, a place that cannot be written.
+-- Refuses, before anything is built, a place that cannot be written, and a file that has something else.
 local function verify_writable(path)
+  local begins = files.read_some(path, 64)
+  if begins and begins ~= "" and not factors.begins(begins) then
+    faults.raise("usage", ("%s: is there and has no factors: it would be lost"):format(path))
+  end
   local folder = path:match("^(.*)/[^/]*$") or "."
   if not uv.fs_access(folder == "" and "/" or folder, "W") then
     faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another place"):format(path))

@@ -111,7 +111,7 @@ function command.grammar()
   quality:option("--labels", "What is right, for the accuracy of both: integers in an .npy file, or one a line, or the "
     .. "model's own labels."):argname("FILE")
   quality:flag("--json", "Print JSON.")
-  local calibrate = with_tuning(parser:command("calibrate",
+  local calibrate = with_description(parser:command("calibrate",
     "Look at activations, and write factors against outliers, which int8 uses from then on."))
   calibrate:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   calibrate:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")

@@ -18,6 +18,9 @@ local MOST_BYTES = 64 << 20
 --- Where a description's factors lie: beside it.
 function factors.beside(description) return (description:gsub("%.lua$", "")) .. ".factors" end
 
+--- Whether a text begins as that of a file of factors does.
+function factors.begins(text) return text:find("^attn2c factors %d") ~= nil end
+
 --- The text of a file. list: { { products = paths, powers = integers } }.
 function factors.text(list)
   local lines = { ("attn2c factors %d"):format(factors.FORMAT) }
