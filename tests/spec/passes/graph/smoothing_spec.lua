@@ -36,20 +36,16 @@ describe("inputs of products of int8", function()
     assert.same({ 16, 64 }, { groups[1].width, groups[4].width })
   end)
 
-  it("have one set where layers share their weights", function()
-    local description = { precision = "int8", layers = 3, layer_groups = { 0, 0, 0 } }
-    local ok, state = pcall(helper.tiny, description, "graph")
-    if not ok then -- the key is a checkpoint's own
-      state = helper.tiny({ precision = "int8", memory = { seq = 5, width = 16 }, layers = 3 }, "graph")
-    end
-    local of = {}
-    for _, group in ipairs(smoothing.groups(state.graph.entry)) do
-      for _, product in ipairs(group.products) do
-        assert.is_nil(of[product])
-        of[product] = group
-      end
-    end
-    if not ok then assert.equal(of["l0.cross.k"], of["l2.cross.v"]) end
+  it("have one set where layers share their weights, and where weights of several layers read one tensor", function()
+    local shared = smoothing.groups(helper.tiny({ precision = "int8", norm = "pre", layers = 3,
+      layer_groups = { 0, 1, 0 } }, "graph").graph.entry)
+    assert.same({ 8, 2, 1 }, { #shared, #shared[1].inputs, #shared[5].inputs })
+    assert.same({ "l0.norm1", "l2.norm1" }, { shared[1].inputs[1].x.name, shared[1].inputs[2].x.name })
+    local memory = smoothing.groups(helper.tiny({ precision = "int8", layers = 2, memory = { seq = 5, width = 16 } },
+      "graph").graph.entry)
+    local lists = {}
+    for _, group in ipairs(memory) do lists[table.concat(group.products, " ")] = group.inputs[1].x.name end
+    assert.equal("in.memory", lists["l0.cross.k l0.cross.v l1.cross.k l1.cross.v"])
   end)
 end)
 
@@ -65,6 +61,13 @@ describe("factors", function()
     assert.same({ inputs = 1, all = 4, folded = 1 }, graph.smoothing)
   end)
 
+  it("go into a norm that layers share where all of them are for these products", function()
+    local shared = { norm = "pre", layers = 2, layer_groups = { 0, 0 } }
+    assert.same({ inputs = 1, all = 4, folded = 1 }, graph_of(shared, qkv).smoothing)
+    shared.precision = { "int8", ["layer 1"] = "f32" }
+    assert.equal(2, helper.fault(graph_of, shared, qkv).code) -- refused: layers of one group have one precision
+  end)
+
   it("are an operand of the quantisation where a residual sum, another type or an output reads the numbers, too", function()
     local up = { ["l0.ff.up"] = powers(16, -2) }
     local post = graph_of({ norm = "post" }, up)
@@ -73,8 +76,7 @@ describe("factors", function()
     assert.equal(operand, op_of(post, "l0.norm1.scale").operands.factors)
     assert.same({ "constant", "ones", -1 }, { operand.kind, operand.formula, operand.factors.sign })
     assert.same({ inputs = 1, all = 4, folded = 0 }, post.smoothing)
-    local mixed = graph_of({ norm = "pre", precision = { "int8", ["layer 0"] = "int8" }, gated = true,
-      output = { { stage = "norm", name = "hidden" }, { stage = "linear", to = 3, name = "logits" } } },
+    local mixed = graph_of({ norm = "pre", output = { { stage = "norm", name = "hidden" }, { stage = "linear", to = 3, name = "logits" } } },
       { ["output.2.linear"] = powers(16, 1) })
     assert.is_nil(mixed.tensors["output.1.norm.weight"].factors)
     assert.is_truthy(op_of(mixed, "output.1.norm.int8").operands.factors)
