@@ -3,6 +3,7 @@
 -- its checker (checks.lua) verifies the result. Some passes take the whole model, others the model for
 -- one target, or one entry of that. The longest entry comes first; the others use its layout of the weights.
 local checks = require("passes.checks")
+local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local targets = require("data.targets")
 local tokenizer = require("text.tokenizer")
@@ -38,7 +39,7 @@ function gather.validate(state)
 end
 
 -- The tables of the tokenizer, where the model is to take text.
-function gather.graph(state)
+local function gather_tokenizer(state)
   local path = state.with_text and state.spec.tokenizer
   if not path then return end
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
@@ -51,6 +52,11 @@ function gather.graph(state)
     faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
       .. "without text"):format(path, state.tokenizer.tokens, rows))
   end
+end
+
+function gather.graph(state)
+  state.factors = factors.given(state.factors)
+  gather_tokenizer(state)
 end
 
 function gather.plan(state)
@@ -84,12 +90,13 @@ end
 --- Runs the passes up to `last` (default: all). root: the folder that holds gen/ and templates/; file: the
 --- description; overrides: KEY=VALUE strings; measured: where measured tile parameters come from (tuning.given; nil:
 --- nowhere); watch(i): called before the i-th pass; wanted: { embeds: whether weights will be linked in; with_text:
---- whether the tables of a tokenizer are made }.
+--- whether the tables of a tokenizer are made; factors: where factors against outliers come from (factors.given; nil:
+--- nowhere); exposed: true, or names of tensors that become outputs, too (passes/graph/exposed.lua) }.
 --- Returns the state; state.notes: lines for the user. Raises faults (faults.lua) for what the user can mend.
 function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   wanted = wanted or {}
   local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
-    with_text = wanted.with_text, notes = {} }
+    with_text = wanted.with_text, factors = wanted.factors, exposed = wanted.exposed, notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

@@ -71,8 +71,9 @@ local function inputs_of(state, results, options)
   else
     add("description", state.file, hash.content(state.text))
   end
-  local tuning = again.tuning_of(state)
+  local tuning, factors = again.tuning_of(state), again.factors_of(state)
   if tuning then add("tuning", tuning, hash.content(files.read(tuning) or "")) end
+  if factors then add("factors", factors, hash.content(files.read(factors) or "")) end
   local weights = results[name .. ".weights"]
   if weights then
     add("weights", name .. ".weights", weights.sum, true)
@@ -101,7 +102,8 @@ local function sbom_of(state, jobs, results, cflags, made, options)
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, is_static = made.is_static, flags = recipe.flags(jobs, cflags), outputs = outputs,
-    line = again.line(options.arguments, again.tuning_of(state), table.concat(state.target_names, ",")),
+    line = again.line(options.arguments,
+      { tuning = again.tuning_of(state), factors = again.factors_of(state) }, table.concat(state.target_names, ",")),
     versions = sbom.versions(results[spec.name .. ".versions"].text), inputs = inputs_of(state, results, options),
     created = time_of(os.getenv("SOURCE_DATE_EPOCH")) } }
 end

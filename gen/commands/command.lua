@@ -1,5 +1,6 @@
 -- command.lua: the command line: its grammar, and what each command does with the pipeline.
 local argparse = require("argparse")
+local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
@@ -65,6 +66,8 @@ function command.grammar()
   local function with_tuning(sub)
     sub:option("--tuning", "Measured tile parameters (default: beside the description, NAME.tune, where there is one); "
       .. "none: the rule's."):argname("FILE")
+    sub:option("--factors", "Factors against outliers of int8, of `calibrate` (default: beside the description, "
+      .. "NAME.factors, where there is one); none: none."):argname("FILE")
     return with_description(sub)
   end
   local gen = with_tuning(parser:command("gen", "Emit C."))
@@ -105,6 +108,15 @@ function command.grammar()
   quality:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   quality:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
   quality:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
+  quality:option("--labels", "What is right, for the accuracy of both: integers in an .npy file, or one a line, or the "
+    .. "model's own labels."):argname("FILE")
+  quality:flag("--json", "Print JSON.")
+  local calibrate = with_description(parser:command("calibrate",
+    "Look at activations, and write factors against outliers, which int8 uses from then on."))
+  calibrate:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
+  calibrate:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")
+  calibrate:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
+  calibrate:option("-o --output", "The file to write (default: beside the description, NAME.factors)."):argname("FILE")
   local importer = with_help(parser:command("import", "Write the description that a checkpoint's folder stands for."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints.")
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
@@ -159,13 +171,19 @@ local function watch_of(bar)
   end
 end
 
--- Runs the passes up to `last`, with the tuning that was asked for or lies beside the description.
-local function compile(root, arguments, list, last, with_text)
-  local asked = arguments.tuning
-  local from = asked ~= "none" and { file = asked or tuning.beside(arguments.description), asked = asked ~= nil } or nil
+-- The file of an option: what was asked for, or what lies beside the description; nil: none.
+local function file_of(asked, description, beside)
+  return asked ~= "none" and { file = asked or beside(description), asked = asked ~= nil } or nil
+end
+
+-- Runs the passes up to `last`, with the tuning and the factors that were asked for or lie beside the description.
+-- exposed: as pipeline.run has it.
+local function compile(root, arguments, list, last, with_text, exposed)
+  local from = file_of(arguments.tuning, arguments.description, tuning.beside)
   local bar <close> = progress.start()
   local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar),
-    { embeds = arguments.embed ~= nil, with_text = with_text })
+    { embeds = arguments.embed ~= nil, with_text = with_text, exposed = exposed,
+      factors = file_of(arguments.factors, arguments.description, factors.beside) })
   bar:hide()
   for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   return state
@@ -180,10 +198,11 @@ local function generate(root, arguments, options)
   return state, folder
 end
 
--- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline.
-local function build_variant(root, arguments, list, with_text)
-  local state = compile(root, arguments, list, nil, with_text)
-  local folder = overrides.folder(state.spec.name, list)
+-- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline. exposed: as
+-- pipeline.run has it.
+local function build_variant(root, arguments, list, with_text, exposed)
+  local state = compile(root, arguments, list, nil, with_text, exposed)
+  local folder = overrides.folder(state.spec.name, list) .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
   return folder .. "/" .. state.spec.name, state
 end
@@ -258,9 +277,23 @@ end
 
 function run.quality(root, arguments)
   local folder = import.is_folder(arguments.description) and arguments.description or nil
-  local text, code = require("commands.quality").run(arguments, arguments.weights or folder, function(list, with_text)
-    return build_variant(root, arguments, list, with_text)
-  end, function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end)
+  local text, code = require("commands.quality").run(arguments, arguments.weights or folder,
+    function(list, with_text, exposed, plain)
+      local of = plain and words.merged(arguments, { factors = "none" }) or arguments
+      return build_variant(root, of, list, with_text, exposed)
+    end,
+    function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end)
+  if text then print_out(text) end
+  return code or 0
+end
+
+function run.calibrate(root, arguments)
+  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  local with = words.merged(arguments, { factors = "none" })
+  local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
+    graph = function() return compile(root, with, arguments.overrides, "graph").entries end,
+    build = function(list, with_text, exposed) return build_variant(root, with, list, with_text, exposed) end,
+    run = function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end })
   if text then print_out(text) end
   return code or 0
 end

@@ -1,50 +1,18 @@
--- quality.lua: how far a model's outputs are from those in f32, as a table: both are built and run on the same
--- inputs, and the arrays that they write are compared.
+-- quality.lua: how far a model's outputs are from those in f32, and where on the way that comes from: both are
+-- built and run on the same inputs, and the arrays that they write are compared; with labels, how often each is right.
 local arrays = require("commands.quality.arrays")
+local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
 local precision = require("data.precision")
+local samples = require("commands.quality.samples")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 
 local quality = {}
 
--- The words of a command line with precision=f32 in place of what they say of it.
-local function in_f32(list)
-  local plain = { "precision=f32" }
-  for _, word in ipairs(list) do
-    if not word:match("^precision[.=]") then plain[#plain + 1] = word end
-  end
-  return plain
-end
-
--- Random values for the inputs that a call must have, as files; their words of a command line.
-local function random_inputs(graph, folder)
-  local list = {}
-  math.randomseed(1, 0)
-  for _, name in ipairs(graph.entry.inputs) do
-    local tensor = graph.tensors[name]
-    if not tensor.optional and not tensor.zeros then
-      local path = ("%s/in_%d.npy"):format(folder, #list // 2)
-      files.write(path, arrays.random(tensor.shape, tensor.type, tensor.minimum, tensor.limit))
-      list[#list + 1], list[#list + 2] = "--input", tensor.member .. "=" .. path
-    end
-  end
-  return list
-end
-
-local function words_of(arguments, graph, folder, weights)
-  local list = { "run", "--weights", weights }
-  local option = arguments.text_option or "--text"
-  for _, text in ipairs(arguments.text) do list[#list + 1], list[#list + 2] = option, text end
-  for _, input in ipairs(arguments.input) do list[#list + 1], list[#list + 2] = "--input", input end
-  if #arguments.text + #arguments.input == 0 then
-    for _, word in ipairs(random_inputs(graph, folder)) do list[#list + 1] = word end
-  end
-  return list
-end
-
-local function output_path(folder, which, number) return ("%s/%s_%d.npy"):format(folder, which, number) end
+local WORST = 5               -- tensors on the way that are said
+local MOST_NUMBERS = 1 << 22  -- of all tensors on the way: they are compared over the first sequences
 
 -- The target that both ran with.
 local function in_use(state)
@@ -52,65 +20,211 @@ local function in_use(state)
     or state.spec.target
 end
 
--- A row of the table: an output's name, shape and differences.
-local function row_text(row)
-  local function number(format, value) return value and format:format(value) or "-" end
-  return ("| %s | %s | %s | %s | %s | %s |"):format(terminal.safe(row.name), table.concat(row.shape, "x"),
-    number("%.6f", row.cosine), number("%.2e", row.relative), number("%.1f%%", row.top and 100 * row.top),
-    number("%.3g", row.largest))
+--- The labels of a file: integers from 0, of an .npy file or one a line, or words of the description's labels.
+--- Faults: io, format.
+function quality.labels(path, names)
+  local text = files.read(path)
+  if not text then faults.raise("io", ("--labels: %s: cannot be read"):format(path)) end
+  if text:sub(1, 6) == "\x93NUMPY" then
+    local descr = text:sub(1, 256):match("'descr': '([^']*)'")
+    local ok, array = pcall(arrays.read, path)
+    if not ok or not array.integers then
+      faults.raise("format", ("--labels: %s: is of %s, but int32 or int64 is expected"):format(path,
+        faults.quote(descr or "nothing")))
+    end
+    return array.values
+  end
+  local number_of, list = {}, {}
+  for i, name in ipairs(names or {}) do number_of[name] = i - 1 end
+  for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
+    local word = line:match("^%s*(.-)%s*$")
+    local label = number_of[word] or word:match("^-?%d+$") and math.tointeger(tonumber(word))
+    if not label then
+      faults.raise("format", ("--labels: %s: line %d: %s is no integer%s"):format(path, #list + 1, faults.quote(word),
+        names and " and none of the model's labels" or ""))
+    end
+    list[#list + 1] = label
+  end
+  return list
 end
 
---- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest } } },
---- each number as arrays.compare has it. arguments: overrides, input { "NAME=FILE.npy" }, text { text }, text_option
---- (how a program takes a text; --text). build(list, with_text): the program of a variant and the pipeline's state;
---- run(path, words): its exit code. Of a run whose code is not 0 nil and that code.
+local function path_of(folder, which, member) return ("%s/%s_%s.npy"):format(folder, which, member) end
+
+-- Runs both programs on the words; of each member a file. nil and the exit code of a run that is not 0.
+local function run_both(programs, words, members, folder, run)
+  for _, which in ipairs { "f32", "other" } do
+    local outputs = {}
+    for i, member in ipairs(members) do outputs[i] = { member = member, path = path_of(folder, which, member) } end
+    local code = run(programs[which], samples.with_outputs(words, outputs))
+    if code ~= 0 then return nil, code end
+  end
+  return true
+end
+
+-- The tensors that both models have on their way: name, and how each model calls the output.
+local function tensors_within(plain, asked)
+  local member_of, list = {}, {}
+  for _, each in ipairs(asked.exposed) do member_of[each.name] = each.member end
+  for _, each in ipairs(plain.exposed) do
+    local other = member_of[each.name]
+    if other and plain.tensors[each.name].member:find("^exposed_") then
+      list[#list + 1] = { name = each.name, f32 = each.member, other = other }
+    end
+  end
+  return list
+end
+
+-- The tensors on the way that are farthest from f32, the worst first: { { name, relative } }.
+local function worst_within(programs, graphs, arguments, weights, folder, run)
+  local list, numbers = tensors_within(graphs.f32, graphs.other), 0
+  for _, each in ipairs(list) do
+    local tensor, count = graphs.f32.tensors[each.name], 1
+    for i = 2, #tensor.shape do count = count * tensor.shape[i] end
+    numbers = numbers + count
+  end
+  if #list == 0 then return {} end
+  local given = arguments
+  if #arguments.input + #arguments.text > 0 then
+    given = samples.first(arguments, graphs.f32, folder, math.max(1, MOST_NUMBERS // numbers))
+  end
+  local words = samples.words(given, graphs.f32, folder, weights)
+  for _, which in ipairs { "f32", "other" } do
+    local outputs = {}
+    for i, each in ipairs(list) do
+      outputs[i] = { member = each[which], path = path_of(folder, which, "within_" .. i) }
+    end
+    local code = run(programs[which], samples.with_outputs(words, outputs))
+    if code ~= 0 then return nil, code end
+  end
+  for i, each in ipairs(list) do
+    each.place = i
+    each.relative = arrays.relative(path_of(folder, "f32", "within_" .. i), path_of(folder, "other", "within_" .. i))
+  end
+  table.sort(list, function(a, b)
+    if a.relative ~= b.relative then return a.relative > b.relative end
+    return a.place < b.place
+  end)
+  local worst = {}
+  for i = 1, math.min(WORST, #list) do worst[i] = { name = list[i].name, relative = list[i].relative } end
+  return worst
+end
+
+-- Compares all outputs of both: rows of quality.measure.
+local function compare(graph, labels, folder)
+  local rows, has_accuracy = {}, false
+  for i, name in ipairs(graph.entry.outputs) do
+    local member = graph.tensors[name].member
+    if not member:find("^exposed_") then
+      local f32, other = arrays.read(path_of(folder, "f32", member)), arrays.read(path_of(folder, "other", member))
+      local row = arrays.compare(f32, other)
+      row.name, row.shape = member, f32.shape
+      if labels then
+        row.accuracy, row.accuracy_f32 = arrays.accuracy(other, labels), arrays.accuracy(f32, labels)
+        has_accuracy = has_accuracy or row.accuracy ~= nil
+      end
+      rows[#rows + 1] = row
+    end
+  end
+  if labels and not has_accuracy then
+    faults.raise("format", ("--labels: %d labels, but no output has as many rows of scores, or labels"):format(#labels))
+  end
+  return rows
+end
+
+--- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest, accuracy,
+--- accuracy_f32 } }, within = { { name, relative } } }, each number of an output as arrays.compare has it. arguments:
+--- overrides, input { "NAME=FILE.npy" }, text { text }, text_option (how a program takes a text; --text), labels (a
+--- file), within (whether tensors on the way are compared). build(list, with_text, exposed, plain): the program of a
+--- variant and the pipeline's state; plain: "f32" of the one in f32, which takes no factors; run(path, words): its exit code. Of a run whose code is not 0 nil and that code.
 function quality.measure(arguments, weights, build, run)
   if not weights then
     faults.raise("usage", "quality: --weights is needed: of random weights no number means anything")
   end
-  local with_text = #arguments.text > 0
-  local asked, state = build(arguments.overrides, with_text)
+  local with_text, exposed = #arguments.text > 0, arguments.within or nil
+  local asked, state = build(arguments.overrides, with_text, exposed)
   if precision.is_plain(state.spec.precision) then
     faults.raise("usage", "quality: the precision is f32; another is compared with it: precision=bf16")
   end
-  local plain = build(in_f32(arguments.overrides), with_text)
-  local folder = asked:match("^(.*)/[^/]*$") .. "/quality"
-  files.make_folder(folder)
-  local graph = state.entries[#state.entries].graph
-  local given = words_of(arguments, graph, folder, weights)
-  for which, path in pairs { f32 = plain, other = asked } do
-    local list = table.move(given, 1, #given, 1, {})
-    for i, name in ipairs(graph.entry.outputs) do
-      list[#list + 1] = "--output"
-      list[#list + 1] = graph.tensors[name].member .. "=" .. output_path(folder, which, i)
-    end
-    local code = run(path, list)
-    if code ~= 0 then
-      files.remove_folder(folder)
-      return nil, code
-    end
+  local labels = arguments.labels and quality.labels(arguments.labels, state.spec.labels)
+  local plain, plain_state = build(samples.in_f32(arguments.overrides), with_text, exposed, "f32")
+  local folder <close> = setmetatable({ path = asked:match("^(.*)/[^/]*$") .. "/quality" },
+    { __close = function(self) files.remove_folder(self.path) end })
+  files.make_folder(folder.path)
+  local programs = { f32 = plain, other = asked }
+  local graphs = { f32 = plain_state.entries[#plain_state.entries].graph, other = state.entries[#state.entries].graph }
+  local members = {}
+  for _, name in ipairs(graphs.other.entry.outputs) do
+    local member = graphs.other.tensors[name].member
+    if not member:find("^exposed_") then members[#members + 1] = member end
   end
-  local outputs = {}
-  for i, name in ipairs(graph.entry.outputs) do
-    local f32 = arrays.read(output_path(folder, "f32", i))
-    local row = arrays.compare(f32, arrays.read(output_path(folder, "other", i)))
-    row.name, row.shape = graph.tensors[name].member, f32.shape
-    outputs[i] = row
+  local ok, code = run_both(programs, samples.words(arguments, graphs.other, folder.path, weights), members,
+    folder.path, run)
+  if not ok then return nil, code end
+  local outputs, within = compare(graphs.other, labels, folder.path), nil
+  if arguments.within then
+    within, code = worst_within(programs, graphs, arguments, weights, folder.path, run)
+    if not within then return nil, code end
   end
-  files.remove_folder(folder)
   return { name = state.spec.name, precision = precision.text(state.spec.precision), target = in_use(state),
-    outputs = outputs }
+    outputs = outputs, within = within }
 end
 
---- As measure, as a table's text; or nil and the code of a run that is not 0.
+local function number(format, value) return value and format:format(value) or "-" end
+local function percent(value) return number("%.1f%%", value and 100 * value) end
+
+-- What was measured as tables.
+local function tables_of(measured)
+  local lines, has_accuracy = {}, false
+  for _, row in ipairs(measured.outputs) do has_accuracy = has_accuracy or row.accuracy ~= nil end
+  local function add(format, ...) lines[#lines + 1] = format:format(...) end
+  add("%s: precision %s against f32, for %s", measured.name, measured.precision, measured.target)
+  add("")
+  add("| output | shape | cosine | relative error | equal top-1 | largest difference |%s",
+    has_accuracy and " accuracy | in f32 |" or "")
+  add("|:--|:--|--:|--:|--:|--:|%s", has_accuracy and "--:|--:|" or "")
+  for _, row in ipairs(measured.outputs) do
+    add("| %s | %s | %s | %s | %s | %s |%s", terminal.safe(row.name), table.concat(row.shape, "x"),
+      number("%.6f", row.cosine), number("%.2e", row.relative), percent(row.top), number("%.3g", row.largest),
+      has_accuracy and (" %s | %s |"):format(percent(row.accuracy), percent(row.accuracy_f32)) or "")
+  end
+  if #(measured.within or {}) > 0 then
+    add("")
+    add("| worst on the way | relative error |")
+    add("|:--|--:|")
+    for _, each in ipairs(measured.within) do add("| %s | %s |", terminal.safe(each.name), ("%.2e"):format(each.relative)) end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
+  "largest_difference", "accuracy", "accuracy_f32" }
+
+-- A number that JSON has, or null.
+local function finite(value)
+  return value and value == value and math.abs(value) < math.huge and value or dkjson.null
+end
+
+-- What was measured as JSON.
+local function json_of(measured)
+  local result = { name = measured.name, precision = measured.precision, target = measured.target, outputs = {},
+    within = setmetatable({}, { __jsontype = "array" }) }
+  for i, row in ipairs(measured.outputs) do
+    result.outputs[i] = { name = row.name, shape = row.shape, cosine = finite(row.cosine),
+      relative_error = finite(row.relative), equal_top_1 = finite(row.top), largest_difference = finite(row.largest),
+      accuracy = row.accuracy, accuracy_f32 = row.accuracy_f32 }
+  end
+  for i, each in ipairs(measured.within or {}) do
+    result.within[i] = { name = each.name, relative_error = finite(each.relative) }
+  end
+  return dkjson.encode(result, { indent = true, keyorder = KEYS }) .. "\n"
+end
+
+--- As measure, as text: tables, or with arguments.json JSON; or nil and the code of a run that is not 0.
 function quality.run(arguments, weights, build, run)
+  arguments.within = true
   local measured, code = quality.measure(arguments, weights, build, run)
   if not measured then return nil, code end
-  local lines = { ("%s: precision %s against f32, for %s"):format(measured.name, measured.precision,
-    measured.target), "",
-    "| output | shape | cosine | relative error | equal top-1 | largest difference |", "|:--|:--|--:|--:|--:|--:|" }
-  for _, row in ipairs(measured.outputs) do lines[#lines + 1] = row_text(row) end
-  return table.concat(lines, "\n") .. "\n"
+  return (arguments.json and json_of or tables_of)(measured)
 end
 
 return quality

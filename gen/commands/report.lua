@@ -115,10 +115,10 @@ end
 
 -- The options of each command that repeats a part of a page, or, as report, the whole.
 local options_of = {
-  report = { "tuning", "weights", "seed", "input", "text", "attention", "repetitions", "output" },
-  check = { "tuning", "weights", "seed", "input" },
-  bench = { "tuning", "weights", "repetitions" },
-  quality = { "tuning", "weights", "input", "text" },
+  report = { "tuning", "factors", "weights", "seed", "input", "text", "attention", "repetitions", "output" },
+  check = { "tuning", "factors", "weights", "seed", "input" },
+  bench = { "tuning", "factors", "weights", "repetitions" },
+  quality = { "tuning", "factors", "weights", "input", "text" },
 }
 
 -- What of the environment a build and a run depend on (README.md, "Building").
@@ -229,8 +229,9 @@ local function quality_of(root, arguments, tools, variant, state)
   local asked = { overrides = variant.overrides, input = arguments.input or {}, text = { arguments.text },
     text_option = "--text-string" }
   local program
-  local measured, code = quality.measure(asked, weights, function(list, with_text)
-    return tools.build(root, words.merged(arguments, { description = variant.path }), list, with_text)
+  local measured, code = quality.measure(asked, weights, function(list, with_text, _, plain)
+    return tools.build(root, words.merged(arguments, { description = variant.path,
+      factors = plain and "none" or arguments.factors }), list, with_text)
   end, function(path, list)
     program = path
     return (tools.run(path, list, "output"))

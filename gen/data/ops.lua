@@ -84,14 +84,15 @@ ops.table = {
   },
   row_scale = {
     class = { region = "rows" },
-    operands = { "x" }, attributes = {},
+    operands = { "x", "factors" }, optional = { factors = true }, attributes = {},
     shape = function(_, x) return with_last(x.shape, 1) end,
-    equation = "max |x| / 127, over the last dimension, and at least 2^-125",
+    equation = "max |x factors| / 127, over the last dimension, and at least 2^-125; a factor a column",
   },
   quantise = {
     class = { region = "rows" },
-    operands = { "x", "scale" }, attributes = {}, shape = same, type = "i8",
-    equation = "x (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is not finite",
+    operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same, type = "i8",
+    equation = "x factors (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is "
+      .. "not finite",
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true },

@@ -357,6 +357,15 @@ steps.rows = {
     body = "attn2c_quantise(y, scale, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lds})",
     equation = "y[i] = x[i] / scale[i] as integers, scale[i] = max |x[i]| / 127",
   },
+  quantise_smoothed = {
+    constants = { "rows", "cols", "ldx", "ldy", "lds" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "i8" },
+      { "scale", "w", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end },
+      { "x", "r", matrix("rows", "cols", "ldx") }, { "factors", "r", vector("cols") } },
+    cost = each(14),
+    body = "attn2c_quantise_smoothed(y, scale, x, factors, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lds})",
+    equation = "y[i] = x[i] factors / scale[i] as integers, scale[i] = max |x[i] factors| / 127",
+  },
   widen_i8 = { -- in a trace
     constants = { "rows", "cols", "ldx", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") },

@@ -125,6 +125,13 @@ local function flushes(state)
   return false
 end
 
+-- What is said of factors against outliers: how many sets of products have them, and of which file they are.
+local function smoothing_text(state)
+  local of = state.entries[#state.entries].graph.smoothing
+  return of and ("of %d of %d inputs of int8, %d of them in the norm before; file %s"):format(of.inputs, of.all,
+    of.folded, state.factors.hash)
+end
+
 -- The values that all templates may use.
 local function values_of(state)
   local spec = state.spec
@@ -159,7 +166,9 @@ local function values_of(state)
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(longest.saved_by_two),
-    tuned = tuning_hash and " with tuning " .. tuning_hash or "",
+    tuned = (tuning_hash and " with tuning " .. tuning_hash or "")
+      .. (longest.graph.smoothing and " with factors " .. state.factors.hash or ""),
+    smoothing = smoothing_text(state),
     precision = precision.text(spec.precision), flushes = flushes(state),
     embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
@@ -336,7 +345,7 @@ local function model_values(state, builds)
     for i, entry in ipairs(build.entries) do
       assert(table.concat(entry.op_rows) == table.concat(first.entries[i].op_rows), "operations differ by target")
     end
-    for _, name in ipairs { "attribute_lists", "stored_names", "stored_rows", "view_rows" } do
+    for _, name in ipairs { "attribute_lists", "stored_names", "stored_rows", "view_rows", "factor_rows" } do
       assert(first_with(builds, name, build) == first.build_suffix, name .. " differ by target")
     end
   end

@@ -2,11 +2,13 @@
 -- the declared table. No order beyond what data need, no tiles, no layout.
 --
 -- Before: state.spec.  After: state.graph = { tensors = name -> tensor, order = names,
--- weights = names, entry = { name, ops, inputs, outputs, flops } }.
+-- weights = names, entry = { name, ops, inputs, outputs, flops }, smoothing = what smoothing.apply returns }.
 local attention = require("passes.graph.attention")
 local Builder = require("passes.graph.builder")
+local expose = require("passes.graph.exposed")
 local fits = require("checkpoints.fits")
 local ops = require("data.ops")
+local smoothing = require("passes.graph.smoothing")
 local sources = require("checkpoints.sources")
 local targets = require("data.targets")
 local pools_of_kept = require("data.stages").pools_of_kept
@@ -273,7 +275,10 @@ function graph.run(state)
   local self = Builder.new(state.spec, state.entry_name, some_has_pairs(state.target_names))
   memory(self)
   output(self, stack(self))
+  local smoothed = smoothing.apply(self, state.factors)
+  if state.exposed then expose(self, state.exposed) end
   state.graph = self:finish()
+  state.graph.smoothing = smoothed
   if state.checkpoint then fits.check(state.graph, state.checkpoint, state.file) end
 end
 

@@ -378,8 +378,11 @@ function Lowering:quantise(fusion, x, origin, block)
   local scale, op = fusion.quantise.operands.scale, fusion.quantise
   local cols = x.shape[#x.shape]
   local y, of_row = self:at(op.result, block.first, 0, origin), self:at(scale, block.first, 0, origin)
-  self:row("quantise", { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result),
-    lds = self:ld(scale) }, { y = y, scale = of_row, x = self:at(x, block.first, 0, origin) })
+  local factors = op.operands.factors
+  self:row(factors and "quantise_smoothed" or "quantise",
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result), lds = self:ld(scale) },
+    { y = y, scale = of_row, x = self:at(x, block.first, 0, origin),
+      factors = factors and self:at(factors, 0, 0, origin) })
   self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
   if is_traced(self.storage[scale.name]) then
     self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, 1, origin)

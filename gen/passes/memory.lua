@@ -227,6 +227,7 @@ end
 local function same_source(a, b)
   return a.kind == b.kind and a.formula == b.formula and a.part == b.part
     and dump.table(a.source or {}) == dump.table(b.source or {})
+    and dump.table(a.factors or {}) == dump.table(b.factors or {})
 end
 
 -- Whether an entry's weight is one that another entry has under a name: the same, or, of a table that is kept as rows,

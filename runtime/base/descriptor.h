@@ -112,6 +112,15 @@ typedef struct {
   int scales;
 } attn2c_packing;
 
+/* Powers of two that whoever reads a weight multiplies it with, after its views: element (i, j) by 2^(sign
+ * powers[j]), element i of a vector by 2^(sign powers[i]). One a column of a weight of int8, whose inputs are
+ * divided by them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a constant of
+ * sign -1. */
+typedef struct {
+  const signed char *powers; /* NULL: none */
+  int sign;                  /* 1 or -1 */
+} attn2c_factors;
+
 /* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the
  * offsets of the batch's blocks are in bytes. libxsmm's batch-reduce by offsets, for every provider. */
 typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const unsigned long long *count,
@@ -199,6 +208,8 @@ typedef struct attn2c_descriptor {
   int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
   const attn2c_packing *packings;       /* one a weight; NULL: all are ATTN2C_F32 */
+  const attn2c_factors *factors;        /* one a weight; NULL: none has any */
+  const char *smoothing;                /* what `factors` is, in a line; NULL: none */
   const char *precision;                /* of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;        /* of a model whose N_forward takes any length; NULL: it takes one */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */

@@ -222,9 +222,11 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   if (!traced) return attn2c_check_no_memory(job, shape->name);
   const int64_t width = attn2c_reference_width(shape);
   const float *scales = is_quantised ? tensors[op->operands[1]] : NULL;
+  const float *factors = is_quantised && op->operands[2] >= 0 ? tensors[op->operands[2]] : NULL;
   float *y = tensors[op->result];
   for (int64_t i = 0; i < elements; i++) {
-    const double unit = is_quantised ? scales[i / width] : attn2c_reference_bf16_unit(traced[i]);
+    const double factor = factors ? factors[i % width] : 1;
+    const double unit = is_quantised ? scales[i / width] / factor : attn2c_reference_bf16_unit(traced[i]);
     const double meant = is_quantised ? traced[i] * unit : traced[i];
     if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit)) y[i] = traced[i];
   }

@@ -44,12 +44,17 @@ enum { INT8_LARGEST = 127 };
 /* No scale is smaller: what it stands for is then at most half of this, the smallest normal float, off. */
 static const double LEAST_SCALE = 0x1p-125;
 
+/* x times its factor, a float; factors NULL: ones. */
+static float smoothed(const float *x, const float *factors, int64_t i) {
+  return factors ? (float)((double)x[i] * (double)factors[i]) : x[i];
+}
+
 /* The largest magnitude by 127; a NaN makes it NaN. */
-static float scale_of(const float *x, int64_t count) {
+static float scale_of(const float *x, const float *factors, int64_t count) {
   double largest = 0;
   for (int64_t i = 0; i < count; i++) {
     if (isnan(x[i])) return NAN;
-    largest = fmax(largest, fabs((double)x[i]));
+    largest = fmax(largest, fabs((double)smoothed(x, factors, i)));
   }
   return (float)fmax(largest / INT8_LARGEST, LEAST_SCALE);
 }
@@ -61,27 +66,38 @@ static float integer_of(float x, float scale) {
   return (float)rint(product) + 0.0f; /* no -0 */
 }
 
-/* y[r] = max over j of |x[r][j]| / 127, and at least 2^-125 */
+/* Whether the factors, which need not be given, are one a column. */
+static int are_factors(const attn2c_reference_call *call, int operand, int64_t width) {
+  const attn2c_tensor *factors = attn2c_reference_operand(call, operand);
+  return !factors || attn2c_elements(factors) == width;
+}
+
+/* y[r] = max over j of |x[r][j] factors[j]| / 127, and at least 2^-125 */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (attn2c_elements(y_shape) != rows) return attn2c_reference_fault(call, "the result must be one a row");
-  const float *x = attn2c_reference_values(call, 0);
+  if (attn2c_elements(y_shape) != rows || !are_factors(call, 1, width))
+    return attn2c_reference_fault(call, "the result must be one a row, and factors one a column");
+  const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
-  for (int64_t r = 0; r < rows; r++) y[r] = scale_of(x + r * width, width);
+  for (int64_t r = 0; r < rows; r++) y[r] = scale_of(x + r * width, factors, width);
   return ATTN2C_OK;
 }
 
-/* y[r][j] = x[r][j] (1 / scale[r]) to the nearest integer, 0 where the scale is not finite */
+/* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 where the scale is not finite */
 int attn2c_reference_quantise(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (attn2c_elements(attn2c_reference_operand(call, 1)) != rows || attn2c_elements(y_shape) != rows * width)
-    return attn2c_reference_fault(call, "operand and result must have the same shape, and a scale a row");
-  const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1);
+  if (attn2c_elements(attn2c_reference_operand(call, 1)) != rows ||
+      attn2c_elements(y_shape) != rows * width || !are_factors(call, 2, width))
+    return attn2c_reference_fault(call, "operand and result must have the same shape, a scale a row, and "
+                                        "factors one a column");
+  const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1),
+              *factors = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t j = 0; j < width; j++) y[r * width + j] = integer_of(x[r * width + j], scale[r]);
+    for (int64_t j = 0; j < width; j++)
+      y[r * width + j] = integer_of(smoothed(x + r * width, factors, j), scale[r]);
   return ATTN2C_OK;
 }
 
@@ -138,7 +154,8 @@ void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *c
   const int64_t rows = attn2c_reference_rows(tensor), width = attn2c_reference_width(tensor);
   float *values = tensors[model->weights[weight].tensor];
   for (int64_t r = 0; r < rows; r++) {
-    const float scale = model->packings[weight].type == ATTN2C_I8 ? scale_of(values + r * width, width) : 0;
+    const float scale =
+        model->packings[weight].type == ATTN2C_I8 ? scale_of(values + r * width, NULL, width) : 0;
     for (int64_t i = r * width; i < (r + 1) * width; i++)
       values[i] = model->packings[weight].type == ATTN2C_I8 ? integer_of(values[i], scale)
                                                             : attn2c_reference_bf16(values[i]);

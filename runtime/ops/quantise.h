@@ -14,14 +14,14 @@
  * normal float: a denormal is less than half of it and becomes 0, whether denormals count as zero or not. */
 #define ATTN2C_INT8_LEAST_SCALE 0x1p-125f
 
-/* max |x[j]| / 127 over a row x[cols], and at least ATTN2C_INT8_LEAST_SCALE; a NaN in the row makes it NaN,
- * and else an infinity infinite. *inverse: what numbers are multiplied with, 1 / scale; 0 where the scale is
- * not finite: whatever is made of such a row is NaN. */
-ATTN2C_INLINE float attn2c_row_scale(const float *x, int cols, float *inverse) {
+/* max |x[j] factors[j]| / 127 over a row x[cols], and at least ATTN2C_INT8_LEAST_SCALE; factors may be NULL:
+ * ones. A NaN in the row makes it NaN, and else an infinity infinite. *inverse: what numbers are multiplied
+ * with, 1 / scale; 0 where the scale is not finite: whatever is made of such a row is NaN. */
+ATTN2C_INLINE float attn2c_row_scale(const float *x, const float *factors, int cols, float *inverse) {
   int32_t largest = 0; /* magnitudes have the order of their bits, and NaN comes last */
 #pragma omp simd reduction(max : largest)
   for (int j = 0; j < cols; j++) {
-    const int32_t size = (int32_t)(attn2c_bits(x[j]) & 0x7fffffffu);
+    const int32_t size = (int32_t)(attn2c_bits(factors ? x[j] * factors[j] : x[j]) & 0x7fffffffu);
     largest = size > largest ? size : largest;
   }
   const float wanted = attn2c_from_bits((uint32_t)largest) / 127.0f;
@@ -30,23 +30,32 @@ ATTN2C_INLINE float attn2c_row_scale(const float *x, int cols, float *inverse) {
   return scale;
 }
 
-/* y[j] = x[j] inverse as an integer, plus zero: inverse of attn2c_row_scale. */
-ATTN2C_INLINE void attn2c_int8_row(int8_t *y, const float *x, int cols, float inverse, int zero) {
+/* y[j] = x[j] factors[j] inverse as an integer, plus zero: factors and inverse of attn2c_row_scale. */
+ATTN2C_INLINE void attn2c_int8_row(int8_t *y, const float *x, const float *factors, int cols, float inverse,
+                                   int zero) {
 #pragma omp simd
   for (int j = 0; j < cols; j++) {
-    const float rounded = x[j] * inverse + ATTN2C_INT8_ROUNDER;
+    const float v = factors ? x[j] * factors[j] : x[j];
+    const float rounded = v * inverse + ATTN2C_INT8_ROUNDER;
     y[j] = (int8_t)(uint8_t)(attn2c_bits(rounded) + (uint32_t)zero);
   }
 }
 
-/* y[rows][cols] = x[rows][cols] / scale[rows] as integers, rows ldx and ldy elements and lds scales apart. */
-ATTN2C_INLINE void attn2c_quantise(int8_t *y, float *scale, const float *x, int rows, int cols, int ldx,
-                                   int ldy, int lds) {
+/* y[rows][cols] = x[rows][cols] factors[cols] / scale[rows] as integers, rows ldx and ldy elements and lds
+ * scales apart. Factors are powers of two: their products are exact. */
+ATTN2C_INLINE void attn2c_quantise_smoothed(int8_t *y, float *scale, const float *x, const float *factors,
+                                            int rows, int cols, int ldx, int ldy, int lds) {
   for (int i = 0; i < rows; i++) {
     float inverse;
-    scale[(ptrdiff_t)i * lds] = attn2c_row_scale(x + (ptrdiff_t)i * ldx, cols, &inverse);
-    attn2c_int8_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, cols, inverse, ATTN2C_INT8_ZERO);
+    scale[(ptrdiff_t)i * lds] = attn2c_row_scale(x + (ptrdiff_t)i * ldx, factors, cols, &inverse);
+    attn2c_int8_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, factors, cols, inverse, ATTN2C_INT8_ZERO);
   }
+}
+
+/* The same without factors. */
+ATTN2C_INLINE void attn2c_quantise(int8_t *y, float *scale, const float *x, int rows, int cols, int ldx,
+                                   int ldy, int lds) {
+  attn2c_quantise_smoothed(y, scale, x, NULL, rows, cols, ldx, ldy, lds);
 }
 
 /* y[rows][cols] = x[rows][cols]: the integers, without their scales. */

@@ -97,6 +97,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
   fprintf(out, "%-13s%s (%s)\n", "description", model->description, model->description_hash);
   print_targets(model, out);
   fprintf(out, "%-13s%s\n", "precision", attn2c_precision(model));
+  if (model->smoothing) fprintf(out, "%-13s%s\n", "factors", model->smoothing);
   fprintf(out, "%-13s%d\n", "threads", model->threads);
   if (model->saved_by_two > 0.0) {
     fprintf(out, "%-13spays: it takes %.0f%% of the work\n", "a second one", 100.0 * model->saved_by_two);
@@ -239,6 +240,7 @@ static int print_json(const attn2c_program *program, FILE *out) {
                                                : json_null();
   json_t *second = json_pack("{s:b, s:f}", "pays", model->saved_by_two > 0.0, "share", model->saved_by_two);
   if (object != NULL && json_object_set_new(object, "second_thread", second) == 0 &&
+      (!model->smoothing || json_object_set_new(object, "factors", json_string(model->smoothing)) == 0) &&
       (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
       json_lengths(program, object) == 0 && json_entries(model, object) == 0 &&
       json_targets(model, object) == 0 && json_text(model, object) == 0 && json_kernels(model, object) == 0) {

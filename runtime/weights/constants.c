@@ -9,7 +9,7 @@
 #include <string.h>
 
 const char attn2c_constant_names[] =
-    "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, alibi, t5_buckets or list";
+    "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, alibi, t5_buckets, ones or list";
 
 /* The numbers behind a formula's name, taken one after the other; bad once one of them is none. */
 typedef struct {
@@ -170,6 +170,13 @@ static int fill_list(words *from, const attn2c_tensor *tensor, float *values) {
   return 1;
 }
 
+static int fill_ones(words *from, const attn2c_tensor *tensor, float *values) {
+  if (!at_end(from)) return 0;
+  const int64_t elements = attn2c_elements(tensor);
+  for (int64_t i = 0; values && i < elements; i++) values[i] = 1.0f;
+  return 1;
+}
+
 static const struct {
   const char *name;
   int (*fill)(words *from, const attn2c_tensor *tensor, float *values);
@@ -177,7 +184,8 @@ static const struct {
                 {"rope_sin", fill_rope_sin},     {"angle_cos", fill_angle_cos},
                 {"angle_sin", fill_angle_sin},   {"angle_cos", fill_angle_cos},
                 {"angle_sin", fill_angle_sin},   {"alibi", fill_alibi},
-                {"t5_buckets", fill_t5_buckets}, {"list", fill_list}};
+                {"t5_buckets", fill_t5_buckets}, {"ones", fill_ones},
+                {"list", fill_list}};
 
 static int fill(const char *formula, const attn2c_tensor *tensor, float *values) {
   size_t length = strcspn(formula, " ");

@@ -42,10 +42,19 @@ static uint64_t add_weight(uint64_t sum, const attn2c_descriptor *model, const a
   return sum;
 }
 
+/* One a column of a matrix, one an element of a vector. */
+static uint64_t add_factors(uint64_t sum, const attn2c_factors *factors, const attn2c_tensor *tensor) {
+  const int64_t count = tensor->shape[tensor->rank - 1];
+  sum = add_number(sum, factors->powers ? factors->sign : 0);
+  return factors->powers ? attn2c_checksum(sum, factors->powers, (size_t)count) : sum;
+}
+
 uint64_t attn2c_layout(const attn2c_descriptor *model) {
   uint64_t sum = add_number(add_number(0, model->weight_count), model->weight_floats);
   for (int i = 0; i < model->weight_count; i++) sum = add_weight(sum, model, &model->weights[i]);
   for (int i = 0; model->packings && i < model->weight_count; i++)
     sum = add_number(add_number(sum, model->packings[i].type), model->packings[i].scales);
+  for (int i = 0; model->factors && i < model->weight_count; i++)
+    sum = add_factors(sum, &model->factors[i], &model->tensors[model->weights[i].tensor]);
   return sum;
 }

@@ -106,13 +106,13 @@ static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t col
     const float *from = values + j * columns;
     float *to = values + j * groups, inverse = 0.0f;
     int32_t sum = 0, below = 0;
-    if (type == ATTN2C_I8) scales[j] = attn2c_row_scale(from, (int)columns, &inverse);
+    if (type == ATTN2C_I8) scales[j] = attn2c_row_scale(from, NULL, (int)columns, &inverse);
     for (int64_t i = 0; i < columns; i += CHUNK) {
       const int count = (int)least(CHUNK, columns - i);
       uint16_t halves[CHUNK] = {0};
       int8_t bytes[CHUNK] = {0};
       if (type == ATTN2C_I8)
-        attn2c_int8_row(bytes, from + i, count, inverse, 0);
+        attn2c_int8_row(bytes, from + i, NULL, count, inverse, 0);
       else
         for (int h = 0; h < count; h++) halves[h] = attn2c_to_bf16(from[i + h]);
       for (int h = 0; h < count; h++) sum += bytes[h], below -= bytes[h] < 0 ? bytes[h] : 0;

@@ -233,28 +233,22 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   int status = ATTN2C_OK;
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
     status = attn2c_source_read_rows(source, scaled, first + i, 1, row, message);
-    if (status == ATTN2C_OK) scales[i] = attn2c_row_scale(row, (int)columns, &inverse);
+    if (status == ATTN2C_OK) scales[i] = attn2c_row_scale(row, NULL, (int)columns, &inverse);
   }
   attn2c_free(row);
   return status;
 }
 
-int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
-                            attn2c_message *message) {
+/* Rows of a weight as they are stored, in a file or by a formula. */
+static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                      attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
   const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
-  const int scaled = attn2c_scaled_by(source->model, index);
-  if (scaled >= 0 && !source->packed) return read_scales(source, scaled, first, count, values, message);
-  if (is_constant(weight) && scaled < 0) {
+  if (is_constant(weight)) {
     if (first == 0 && count == tensor->shape[0]) return fill_constant(source->model, weight, values, message);
     attn2c_say(message, "%s: a constant is made as a whole", tensor->name);
     return ATTN2C_USAGE;
-  }
-  if (source->packed) {
-    attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), first,
-                  count, values);
-    return ATTN2C_OK;
   }
   if (!source->file) {
     attn2c_random_part(source->seed, tensor->name, first * row, values, count * row, weight->random_mean,
@@ -268,6 +262,37 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
     if (status) return status;
   }
   return ATTN2C_OK;
+}
+
+/* 2^power, -126 <= power <= 127. */
+static float power_of_two(int power) { return attn2c_from_bits((uint32_t)(127 + power) << 23); }
+
+/* Multiplies rows [first, first + count) of a weight by its factors. */
+static void smooth(const attn2c_descriptor *model, int index, int64_t first, int64_t count, float *values) {
+  const attn2c_tensor *tensor = &model->tensors[model->weights[index].tensor];
+  const attn2c_factors *factors = model->factors ? &model->factors[index] : NULL;
+  if (!factors || !factors->powers) return;
+  const int is_vector = tensor->rank == 1;
+  const int64_t columns = is_vector ? count : tensor->shape[1], rows = is_vector ? 1 : count;
+  const signed char *powers = factors->powers + (is_vector ? first : 0);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++)
+      values[i * columns + j] *= power_of_two(factors->sign * powers[j]);
+}
+
+int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                            attn2c_message *message) {
+  const int scaled = attn2c_scaled_by(source->model, index);
+  const int is_made = is_constant(&source->model->weights[index]) && scaled < 0;
+  if (source->packed && !is_made) {
+    attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), first,
+                  count, values);
+    return ATTN2C_OK;
+  }
+  if (scaled >= 0) return read_scales(source, scaled, first, count, values, message);
+  const int status = read_plain(source, index, first, count, values, message);
+  if (status == ATTN2C_OK) smooth(source->model, index, first, count, values);
+  return status;
 }
 
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {

@@ -201,6 +201,36 @@ Test(pack_types, scales_are_read) {
   attn2c_source_close(source);
 }
 
+/* Columns of a matrix and elements of a vector are multiplied by powers of two, whatever rows are read, and
+ * scales are those of what comes out. */
+Test(pack_types, factors_are_multiplied_in_when_weights_are_read) {
+  static signed char powers[150];
+  attn2c_factors factors[TENSORS] = {[INT8] = {powers, 1}};
+  attn2c_descriptor smoothed = model;
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  attn2c_source *plain, *source;
+  for (int i = 0; i < 150; i++) powers[i] = (signed char)(i % 7 - 3);
+  smoothed.factors = factors;
+  cr_assert_eq(attn2c_source_random(7, &model, &plain, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_source_random(7, &smoothed, &source, &message), ATTN2C_OK, "%s", text);
+  const int64_t columns = tensors[INT8].shape[1];
+  float *values = values_of(plain, INT8), *got = values_of(source, INT8);
+  for (int64_t i = 0; i < attn2c_elements(&tensors[INT8]); i++)
+    cr_assert_eq(got[i], ldexpf(values[i], powers[i % columns]), "%d", (int)i);
+  float part[131], scales[3];
+  cr_assert_eq(attn2c_source_read_rows(source, INT8, 11, 1, part, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(memcmp(part, got + 11 * columns, (size_t)columns * sizeof *part), 0);
+  cr_assert_eq(attn2c_source_read_rows(source, SCALES, 10, 3, scales, &message), ATTN2C_OK, "%s", text);
+  float largest = 0;
+  for (int64_t i = 0; i < columns; i++) largest = fmaxf(largest, fabsf(part[i]));
+  cr_assert_eq(scales[1], largest / 127.0f);
+  cr_assert_neq(attn2c_layout(&smoothed), attn2c_layout(&model));
+  free(values);
+  free(got);
+  attn2c_source_close(plain);
+  attn2c_source_close(source);
+}
+
 /* The same weights in other numbers are another block. */
 Test(pack_types, are_in_the_layout) {
   attn2c_packing others[TENSORS];

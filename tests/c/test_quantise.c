@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #define COUNT_OF(a) (int)(sizeof(a) / sizeof *(a))
 
@@ -120,6 +121,34 @@ Test(int8, rows_and_their_scales) {
     guarded_free(scale, scale_bytes);
     guarded_free(y, bytes);
     free(back);
+  }
+}
+
+/* Powers of two, by which columns are multiplied first, have the bits of rows that are multiplied before. */
+Test(int8, rows_with_factors) {
+  for (int s = 0; s < COUNT_OF(sizes); s++) {
+    const int rows = sizes[s][0], cols = sizes[s][1], ldx = cols + 1, ldy = cols + 2, lds = 3;
+    const size_t bytes = (size_t)(rows - 1) * (size_t)ldy + (size_t)cols, one_a_column = 4 * (size_t)cols;
+    const size_t scale_bytes = sizeof(float) * ((size_t)(rows - 1) * (size_t)lds + 1);
+    float *x = guarded_matrix(rows, cols, ldx, 12, 0, 3), *factors = guarded_allocate(one_a_column);
+    float *scale = guarded_allocate(scale_bytes), *other_scale = guarded_allocate(scale_bytes);
+    int8_t *y = guarded_allocate(bytes), *other = guarded_allocate(bytes);
+    for (int j = 0; j < cols; j++) factors[j] = ldexpf(1.0f, (j * 5) % 9 - 4);
+    if (rows > 2) x[2 * ldx + cols / 2] = NAN;
+    attn2c_quantise_smoothed(y, scale, x, factors, rows, cols, ldx, ldy, lds);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) x[i * ldx + j] *= factors[j];
+    attn2c_quantise(other, other_scale, x, rows, cols, ldx, ldy, lds);
+    for (int i = 0; i < rows; i++) {
+      cr_assert_eq(attn2c_bits(scale[i * lds]), attn2c_bits(other_scale[i * lds]), "row %d", i);
+      cr_assert_eq(memcmp(y + i * ldy, other + i * ldy, (size_t)cols), 0, "row %d of %d x %d", i, rows, cols);
+    }
+    guarded_matrix_free(x, rows, cols, ldx);
+    guarded_free(factors, one_a_column);
+    guarded_free(scale, scale_bytes);
+    guarded_free(other_scale, scale_bytes);
+    guarded_free(y, bytes);
+    guarded_free(other, bytes);
   }
 }
 

@@ -84,6 +84,25 @@ Test(int8, rows_are_those_of_emitted_code) {
     cr_assert_eq(y[i], back[i], "%a: %g, and %g", (double)x[i], (double)back[i], (double)y[i]);
 }
 
+Test(int8, a_factor_a_column_comes_first) {
+  float x[] = {1, 127, -64, 0.125f, 8, 0}, factors[] = {64, 0.25f, 1}, short_ones[] = {1, 1}, scale[2], y[6];
+  start("row_scale");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 0, 0);
+  op.operands[1] = tensor("f", ATTN2C_F32, factors, 3, 0, 0, 0);
+  op.result = tensor("s", ATTN2C_F32, scale, 2, 1, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  cr_assert(scale[0] == 64 / 127.0f && scale[1] == 8 / 127.0f);
+  start("quantise");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 0, 0);
+  op.operands[1] = tensor("s", ATTN2C_F32, scale, 2, 1, 0, 0);
+  op.operands[2] = tensor("f", ATTN2C_F32, factors, 3, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){127, 63, -127, 127, 32, 0}, 6, 0);
+  tensors[2].shape[0] = 2, values[2] = short_ones;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "%s", text);
+}
+
 Test(int8, sums_and_what_they_stand_for) {
   float x[] = {1, -127, 3, 0, 2, 127}, weight[] = {127, -127, 1, 0, 1, -1}, row_scale[] = {0.5f, 2},
         scale[] = {1, 0.25f}, bias[] = {1, -1}, y[4], magnitude[4];

@@ -30,9 +30,15 @@ function again.tuning_of(state)
   return nil
 end
 
---- `attn2c build` with the words of a parsed command line. tuning: the tuning file that was used, or nil; target: the
+--- The file of factors that a finished pipeline has used; nil where there is none.
+function again.factors_of(state)
+  local graph = state.entries[#state.entries].graph
+  return graph.smoothing and state.factors.file or nil
+end
+
+--- `attn2c build` with the words of a parsed command line. used: { tuning, factors }: the files that were used; target: the
 --- one that the model was made for, whichever machine repeats it. environment: os.getenv, but in tests.
-function again.line(arguments, tuning, target, environment)
+function again.line(arguments, used, target, environment)
   environment = environment or os.getenv
   local list = {}
   local function add(word) list[#list + 1] = words.shell(word) end
@@ -45,7 +51,13 @@ function again.line(arguments, tuning, target, environment)
   add(operand(arguments.description))
   for _, word in ipairs(arguments.overrides) do if not word:match("^target=") then add(word) end end
   add("target=" .. target)
-  if tuning then add("--tuning=" .. name_of(tuning)) elseif arguments.tuning then add("--tuning=none") end
+  for _, name in ipairs { "tuning", "factors" } do
+    if used[name] then
+      add(("--%s=%s"):format(name, name_of(used[name])))
+    elseif arguments[name] then
+      add(("--%s=none"):format(name))
+    end
+  end
   if arguments.embed then
     add("--embed=" .. (forms[arguments.embed] and arguments.embed or operand(arguments.embed)))
   end

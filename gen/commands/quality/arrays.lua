@@ -22,18 +22,49 @@ function arrays.random(shape, type, minimum, limit)
   return "\x93NUMPY\1\0" .. ("<I2"):pack(#header) .. header .. table.concat(parts)
 end
 
---- A file as { shape, values, integers }; it is one that an emitted program wrote.
-function arrays.read(path)
+local MOST_TOGETHER = 1024 -- numbers that are read by one call
+
+--- A file as { shape, count, integers, numbers = function(first, count): a list of so many from the first-th on, from 0 }
+--- in their order; it is one that an emitted program wrote.
+function arrays.open(path)
   local bytes = assert(files.read(path), path)
   local size = ("<I2"):unpack(bytes, 9)
   local header, at = bytes:sub(11, 10 + size), 11 + size
   local format = assert(formats[header:match("'descr': '([^']+)'")], header)
-  local shape, values = {}, {}
+  local shape = {}
   for n in header:match("'shape': %(([^)]*)%)"):gmatch("%d+") do shape[#shape + 1] = math.tointeger(tonumber(n)) end
-  format = "<" .. format
-  local each = format:packsize()
-  for i = 1, (#bytes - at + 1) // each do values[i] = format:unpack(bytes, at + (i - 1) * each) end
-  return { shape = shape, values = values, integers = format:find("i") ~= nil }
+  local each = ("<" .. format):packsize()
+  return { shape = shape, count = (#bytes - at + 1) // each, integers = format:find("i") ~= nil,
+    numbers = function(first, count)
+      local list = {}
+      for i = 0, count - 1, MOST_TOGETHER do
+        local n = math.min(MOST_TOGETHER, count - i)
+        local part = { ("<" .. format:rep(n)):unpack(bytes, at + (first + i) * each) }
+        part[n + 1] = nil -- where it ends
+        if n == count then return part end
+        table.move(part, 1, n, i + 1, list)
+      end
+      return list
+    end }
+end
+
+--- A file with all of its values: { shape, values, integers }.
+function arrays.read(path)
+  local array = arrays.open(path)
+  return { shape = array.shape, values = array.numbers(0, array.count), integers = array.integers }
+end
+
+--- The first `count` entries of the first axis of a file's text, as another file's; the text itself where it has no
+--- more, or is none whose entries lie together.
+function arrays.first(text, count)
+  local before, header, at = text:match("^(\x93NUMPY\1.)..(.-)\n()")
+  local rows, others = (header or ""):match("'shape': %((%d+),([^)]*)%)")
+  if not rows or tonumber(rows) <= count or header:find("'fortran_order': True", 1, true) then return text end
+  local bytes = (#text - at + 1) // tonumber(rows) * count
+  header = header:gsub("'shape': %b()", function() return ("'shape': (%d,%s)"):format(count, others) end)
+  header = header:gsub(" +$", "")
+  header = header .. (" "):rep(-(#header + 11) % 64) .. "\n"
+  return before .. ("<I2"):pack(#header) .. header .. text:sub(at, at + bytes - 1)
 end
 
 -- The place of the largest of a row of values.
@@ -72,6 +103,37 @@ function arrays.compare(a, b)
   return { cosine = all_alike and xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil,
     relative = all_alike and xx > 0 and math.sqrt(dd / xx) or nil, largest = largest,
     top = rows > 0 and same / rows or nil }
+end
+
+--- The part of the rows whose largest number, or of integers those that, are the labels'; nil where there are not as many
+--- rows. A label below 0 is of a row that does not count.
+function arrays.accuracy(array, labels)
+  local width = array.integers and 1 or array.shape[#array.shape] or 1
+  if #array.values ~= width * #labels or (width == 1 and not array.integers) then return nil end
+  local right, count = 0, 0
+  for row, label in ipairs(labels) do
+    local first = 1 + (row - 1) * width
+    local found = array.integers and array.values[first] or best(array.values, first, width) - first
+    if label >= 0 then count = count + 1 end
+    if found == label and label >= 0 then right = right + 1 end
+  end
+  return count > 0 and right / count or nil
+end
+
+--- The length of the difference of two files by that of the first; infinite where one has a NaN or an infinity.
+function arrays.relative(path, other)
+  local a, b, xx, dd = arrays.open(path), arrays.open(other), 0.0, 0.0
+  assert(a.count == b.count)
+  for first = 0, a.count - 1, MOST_TOGETHER do
+    local count = math.min(MOST_TOGETHER, a.count - first)
+    local x, y = a.numbers(first, count), b.numbers(first, count)
+    for i = 1, count do
+      local p, d = x[i], x[i] - y[i]
+      xx, dd = xx + p * p, dd + d * d
+    end
+  end
+  if dd ~= dd or dd == math.huge then return math.huge end
+  return xx > 0 and math.sqrt(dd / xx) or dd > 0 and math.huge or 0
 end
 
 return arrays

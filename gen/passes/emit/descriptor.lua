@@ -169,6 +169,24 @@ local function packing_rows(weights)
   return plain and {} or rows
 end
 
+-- The factors of each weight as rows, and the lists that they name; none where no weight has any.
+local function factor_rows(weights)
+  local rows, lists, number_of = {}, {}, {}
+  for i, weight in ipairs(weights) do
+    local factors = weight.state.graph.tensors[weight.name].factors
+    rows[i] = "{ NULL, 0 },"
+    if factors then
+      local text = table.concat(factors.powers, ",")
+      if not number_of[text] then
+        lists[#lists + 1] = text
+        number_of[text] = #lists - 1
+      end
+      rows[i] = ("{ powers_%d, %d },"):format(number_of[text], factors.sign)
+    end
+  end
+  return #lists > 0 and rows or {}, lists
+end
+
 local function has_unbatched(state)
   for _, name in ipairs(state.graph.entry.inputs) do
     if kind_of(state, state.graph.tensors[name]) == "ATTN2C_SHARED_INPUT" then return true end
@@ -193,8 +211,9 @@ function emit_descriptor.values(state)
     unbatched = unbatched or has_unbatched(entry)
   end
   local rows, views, stored = weight_rows(weights, index_of)
+  local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
-    packing_rows = packing_rows(weights),
+    packing_rows = packing_rows(weights), factor_rows = factors, power_lists = powers,
     stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_unbatched = unbatched,
     seq_first = state.spec.layout == "seq_first" }
 end

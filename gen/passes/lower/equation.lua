@@ -28,7 +28,10 @@ return function(fusion, block, rows)
     end
   end
   if fusion.round then text = ("bf16(%s)"):format(text) end
-  if fusion.quantise then text = ("int8(%s)"):format(text) end
+  if fusion.quantise then
+    local factors = fusion.quantise.operands.factors
+    text = ("int8(%s%s)"):format(text, factors and " × " .. factors.name or "")
+  end
   local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
   text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
   if fusion.panels then

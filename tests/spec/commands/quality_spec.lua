@@ -1,6 +1,8 @@
 -- quality_spec: arrays as programs write them, and what tells two apart.
 local helper = require("tests.spec.helper")
 local arrays = require("commands.quality.arrays")
+local quality = require("commands.quality")
+local samples = require("commands.quality.samples")
 
 describe("two arrays", function()
   local function of(...) return { shape = { select("#", ...) // 2, 2 }, values = { ... } } end
@@ -48,5 +50,71 @@ describe("an array of random values", function()
     local ids = arrays.read(helper.file(arrays.random({ 64 }, "i32", 3, 6)))
     assert.is_true(ids.integers)
     for _, id in ipairs(ids.values) do assert.is_true(id >= 3 and id < 6) end
+  end)
+end)
+
+describe("labels", function()
+  after_each(helper.clean)
+
+  it("are integers of an array, integers a line, or words that the model has", function()
+    local bytes = arrays.random({ 4 }, "i32", 2, 3)
+    assert.same({ 2, 2, 2, 2 }, quality.labels(helper.file(bytes, "labels.npy")))
+    assert.same({ 3, -1, 0 }, quality.labels(helper.file("3\n-1\n 0 \n", "labels.txt")))
+    assert.same({ 1, 0, 7 }, quality.labels(helper.file("no\nyes\n7", "labels.txt"), { "yes", "no" }))
+  end)
+
+  it("that are none are refused with their line", function()
+    local function refused(code, pattern, path, names)
+      local fault = helper.fault(quality.labels, path, names)
+      assert.equal(code, fault.code)
+      assert.truthy(fault.lines[1]:find(pattern, 1, true), fault.lines[1])
+    end
+    refused(4, "cannot be read", "/nowhere/labels.txt")
+    refused(3, 'line 2: "maybe" is no integer and none of the model\'s labels', helper.file("yes\nmaybe\n"), { "yes" })
+    refused(3, 'is of "<f4", but int32 or int64', helper.file(arrays.random({ 4 }, "f32"), "labels.npy"))
+  end)
+
+  it("are right where the largest score is theirs; negative ones do not count", function()
+    local scores = { shape = { 4, 3 }, values = { 0, 1, 0, 5, 1, 1, 0, 0, 2, 3, 2, 1 } }
+    assert.equal(0.75, arrays.accuracy(scores, { 1, 0, 2, 1 }))
+    assert.equal(1.0, arrays.accuracy(scores, { 1, 0, 2, -100 }))
+    assert.is_nil(arrays.accuracy(scores, { 1, 0, 2 }))
+    assert.equal(0.5, arrays.accuracy({ shape = { 2 }, values = { 4, 5 }, integers = true }, { 4, 4 }))
+    assert.is_nil(arrays.accuracy({ shape = { 2, 1 }, values = { 4, 5 } }, { 4, 4 }))
+  end)
+end)
+
+describe("the first sequences", function()
+  after_each(helper.clean)
+
+  it("of an array, and lines of a file, are taken; what has no batch is whole", function()
+    local bytes = arrays.random({ 5, 3 }, "f32")
+    local first = arrays.read(helper.file(arrays.first(bytes, 2)))
+    local all = arrays.read(helper.file(bytes))
+    assert.same({ 2, 3 }, first.shape)
+    assert.same(table.move(all.values, 1, 6, 1, {}), first.values)
+    assert.equal(bytes, arrays.first(bytes, 5))
+    local graph = { entry = { inputs = { "in.x", "in.table" } }, tensors = {
+      ["in.x"] = { member = "x", grows = "b.." }, ["in.table"] = { member = "table" } } }
+    local path, text = helper.file(bytes, "x.npy"), helper.file("one\ntwo\nthree\n", "texts.txt")
+    local given = samples.first({ input = { "x=" .. path, "table=" .. path }, text = { text } }, graph,
+      helper.folder(), 2)
+    assert.same({ 2, 3 }, arrays.read(given.input[1]:sub(3)).shape)
+    assert.equal("table=" .. path, given.input[2])
+    assert.equal("one\ntwo\n", helper.read(given.text[1]))
+  end)
+
+  it("of two files are compared without reading all at once", function()
+    math.randomseed(1, 0)
+    local a = arrays.random({ 3, 1000 }, "f32")
+    local path, other = helper.file(a, "a.npy"), helper.file(a, "b.npy")
+    assert.equal(0, arrays.relative(path, other))
+    local x = arrays.read(path)
+    local y = a:sub(1, -5) .. ("<f"):pack(x.values[3000] + 1)
+    local squares = 0
+    for _, value in ipairs(x.values) do squares = squares + value * value end
+    local found = arrays.relative(path, helper.file(y, "c.npy"))
+    assert.is_true(math.abs(found - 1 / math.sqrt(squares)) < 1e-6)
+    assert.equal(math.huge, arrays.relative(path, helper.file(a:sub(1, -5) .. ("<f"):pack(0 / 0), "d.npy")))
   end)
 end)

@@ -3,9 +3,9 @@ local helper = require("tests.spec.helper")
 local again = require("commands.build.again")
 local words = require("common.words")
 
-local function line(arguments, environment, tuning)
+local function line(arguments, environment, used)
   arguments.overrides = arguments.overrides or {}
-  return again.line(arguments, tuning, "avx2", function(name) return (environment or {})[name] end)
+  return again.line(arguments, used or {}, "avx2", function(name) return (environment or {})[name] end)
 end
 
 describe("the line that repeats a build", function()
@@ -26,9 +26,11 @@ describe("the line that repeats a build", function()
     assert.equal("attn2c build ./-a target=avx2 --embed=./f32", line { description = "x/-a", embed = "./f32" })
   end)
 
-  it("has the tuning file that was used, and none where another was asked for in vain", function()
-    assert.equal("attn2c build a.lua target=avx2 --tuning=a.tune", line({ description = "a.lua" }, {}, "b/a.tune"))
-    assert.equal("attn2c build a.lua target=avx2 --tuning=none", line { description = "a.lua", tuning = "b.tune" })
+  it("has the files of tuning and factors that were used, and none where others were asked for in vain", function()
+    assert.equal("attn2c build a.lua target=avx2 --tuning=a.tune --factors=a.factors",
+      line({ description = "a.lua" }, {}, { tuning = "b/a.tune", factors = "b/a.factors" }))
+    assert.equal("attn2c build a.lua target=avx2 --tuning=none --factors=none",
+      line { description = "a.lua", tuning = "b.tune", factors = "none" })
   end)
 
   it("has the compiler and its flags", function()

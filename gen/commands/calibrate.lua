@@ -1,0 +1,169 @@
+-- calibrate.lua: the command that looks at what products of int8 read, in the model in f32, and writes factors that
+-- divide channels of outliers: runs a variant whose outputs those activations are, and searches factors for each.
+local arrays = require("commands.quality.arrays")
+local factors = require("passes.graph.factors")
+local faults = require("common.faults")
+local files = require("common.files")
+local samples = require("commands.quality.samples")
+local search = require("commands.calibrate.search")
+local smoothing = require("passes.graph.smoothing")
+local targets = require("data.targets")
+local terminal = require("common.terminal")
+local uv = require("common.libuv")
+local weights_of = require("commands.calibrate.weights")
+
+local calibrate = {}
+
+local MOST_ROWS = 256     -- whose largest numbers are compared for each strength
+local LEAST_GAIN = 0.03   -- of the expected error: what gains less gets no factors
+
+-- Refuses, before anything is built, a place that cannot be written, and a file that has something else.
+local function verify_writable(path)
+  local begins = files.read_some(path, 64)
+  if begins and begins ~= "" and not factors.begins(begins) then
+    faults.raise("usage", ("%s: is there and has no factors: it would be lost"):format(path))
+  end
+  local folder = path:match("^(.*)/[^/]*$") or "."
+  if not uv.fs_access(folder == "" and "/" or folder, "W") then
+    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another place"):format(path))
+  end
+end
+
+-- The groups of all entries: products that share weights must have the same factors in each.
+local function groups_of(entries)
+  local groups = smoothing.groups(entries[#entries].graph.entry)
+  if #groups == 0 then
+    faults.raise("usage", "calibrate: no product is of int8, and others need no factors: precision=int8")
+  end
+  return groups
+end
+
+-- Adds the activations of a file to those of a group. Rows of zeros are padding. Faults: format, of NaN and infinity.
+local function look_at(path, name, into)
+  local array = arrays.open(path)
+  local width = #into.largest
+  local count = array.count // width
+  local largest, squares = into.largest, into.squares
+  local step = math.max(1, count // MOST_ROWS)
+  for row = 0, count - 1 do
+    local x, sum = array.numbers(row * width, width), 0.0
+    for j = 1, width do
+      local v = x[j]
+      local square = v * v
+      sum, squares[j] = sum + square, squares[j] + square
+      if v < 0 then v = -v end
+      if v > largest[j] then largest[j] = v end
+    end
+    if not (sum < math.huge) then
+      faults.raise("format", ("calibrate: %s has NaN or infinity, or numbers too large to square, in row %d"):format(name,
+        row))
+    end
+    if sum > 0 then
+      into.count = into.count + 1
+      if row % step == 0 then into.rows[#into.rows + 1] = x end
+    end
+  end
+end
+
+local function activations_of(group, member_of, folder)
+  local of = { largest = {}, squares = {}, rows = {}, count = 0 }
+  for j = 1, group.width do of.largest[j], of.squares[j] = 0.0, 0.0 end
+  for _, input in ipairs(group.inputs) do
+    look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), input.x.name, of)
+  end
+  for j = 1, group.width do of.squares[j] = of.squares[j] / math.max(1, of.count) end
+  return of
+end
+
+-- The products of a group, in short: l0.attn.q k v.
+local function short(products)
+  local first, parts = products[1], { products[1] }
+  local stem = first:match("^(.*%.)[^.]*$") or ""
+  for i = 2, #products do
+    local rest = products[i]
+    if stem ~= "" and rest:sub(1, #stem) == stem then rest = rest:sub(#stem + 1) end
+    parts[i] = rest
+  end
+  if #parts > 4 then parts = { parts[1], ("and %d more"):format(#parts - 1) } end
+  return table.concat(parts, " ")
+end
+
+local function largest_power(powers)
+  local most = 0
+  for _, power in ipairs(powers) do most = math.max(most, power) end
+  return most
+end
+
+local function table_of(state, results, path)
+  local lines, count = {}, 0
+  for _, each in ipairs(results) do if each.found.strength then count = count + 1 end end
+  lines[1] = ("%s: factors for %d of %d inputs of int8, in %s"):format(state.spec.name, count, #results,
+    terminal.safe(path))
+  lines[2] = ""
+  lines[3] = "| read by | channels | strength | largest factor | expected error, of that without |"
+  lines[4] = "|:--|--:|--:|--:|--:|"
+  for _, each in ipairs(results) do
+    local found = each.found
+    lines[#lines + 1] = ("| %s | %d | %s | %s | %s |"):format(short(each.group.products), each.group.width,
+      found.strength and ("%.1f"):format(found.strength) or "-",
+      found.strength and ("%d"):format(1 << largest_power(found.powers)) or "-", ("%.2f"):format(found.error))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- The entry of the longest length, for the target that runs here.
+local function entry_in_use(state)
+  local name = targets.in_use(state.target_names, targets.runs_on(targets.machine(os.getenv)),
+    os.getenv("ATTN2C_TARGET"))
+  for _, build in ipairs(state.builds) do
+    if build.spec.target == name then return build.entries[#build.entries] end
+  end
+  return state.entries[#state.entries]
+end
+
+--- Looks, searches and writes; returns a table as text, or nil and the code of a run that is not 0. arguments: overrides,
+--- input, text as quality.measure has them, output, description; weights: a checkpoint; tools: { graph() -> the entries
+--- after the pass graph, build(overrides, with_text, exposed) -> program, state; run(program, words) -> code }.
+function calibrate.run(arguments, weights, tools)
+  local path = arguments.output or factors.beside(arguments.description)
+  if #arguments.input + #arguments.text == 0 then
+    faults.raise("usage", "calibrate: --input NAME=FILE.npy or --text is needed: factors come of activations")
+  end
+  if not weights then faults.raise("usage", "calibrate: --weights is needed") end
+  if path == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
+  verify_writable(path)
+  local groups, names = groups_of(tools.graph()), {}
+  for _, group in ipairs(groups) do
+    for _, input in ipairs(group.inputs) do names[#names + 1] = input.x.name end
+  end
+  local with_text = #arguments.text > 0
+  local program, state = tools.build(samples.in_f32(arguments.overrides), with_text, names)
+  local folder <close> = setmetatable({ path = program:match("^(.*)/[^/]*$") .. "/calibrate" },
+    { __close = function(self) files.remove_folder(self.path) end })
+  files.make_folder(folder.path)
+  local entry, member_of, outputs = entry_in_use(state), {}, {}
+  for _, each in ipairs(entry.graph.exposed) do
+    member_of[each.name] = each.member
+    outputs[#outputs + 1] = { member = each.member, path = ("%s/%s.npy"):format(folder.path, each.member) }
+  end
+  local given = samples.words(arguments, entry.graph, folder.path, weights)
+  local packed = folder.path .. "/packed.weights"
+  for _, list in ipairs { { "pack", "--weights", weights, "-o", packed }, samples.with_outputs(given, outputs) } do
+    local code = tools.run(program, list)
+    if code ~= 0 then return nil, code end
+  end
+  local text, results, list = weights_of.read(packed), {}, {}
+  for i, group in ipairs(groups) do
+    local readers = {}
+    for k, weight in ipairs(group.weights) do readers[k] = weights_of.reader(text, entry, weight.name) end
+    local activations = activations_of(group, member_of, folder.path)
+    local found = search.best(activations, readers)
+    if found.error > 1 - LEAST_GAIN then found = { powers = found.powers, error = 1 } end
+    results[i] = { group = group, found = found }
+    if found.strength then list[#list + 1] = { products = group.products, powers = found.powers } end
+  end
+  files.write(path, factors.text(list))
+  return table_of(state, results, path)
+end
+
+return calibrate

@@ -1,0 +1,38 @@
+-- weights.lua: the numbers of weights in f32, out of the file that a program's `pack` wrote, where they lie in
+-- panels, [in][panel]; so every checkpoint that a model takes is read by the one reader of checkpoints.
+local files = require("common.files")
+local types = require("data.types")
+
+local weights = {}
+
+local HEADER = 4096 -- bytes before the packed block (runtime/weights/packed_header.h)
+local MOST = 1 << 20 -- numbers of a weight that are looked at: whole panels, evenly
+
+--- A function visit(see) of the weight `name` [out][in] of an entry that has been laid out: calls see(inputs) for some
+--- of its panels; inputs[j] is the list of the weights of input j. text: the bytes of the packed file.
+function weights.reader(text, entry, name)
+  local tensor, layout = entry.graph.tensors[name], entry.plan.layouts[name]
+  local inputs, at, places = tensor.shape[2], HEADER + 1 + entry.weights.offsets[name], {}
+  for i, width in ipairs(layout.widths) do
+    local bytes = types.panel_bytes(1, types.whole_lines(width, "f32"), "f32")
+    places[i] = { at = at, width = width, bytes = bytes }
+    at = at + inputs * bytes
+  end
+  local step = math.max(1, math.ceil(tensor.shape[1] * inputs / MOST))
+  return function(see)
+    for i = 1, #places, step do
+      local panel, list = places[i], {}
+      local format = "<" .. ("f"):rep(panel.width)
+      for j = 1, inputs do
+        list[j] = { format:unpack(text, panel.at + (j - 1) * panel.bytes) }
+        list[j][panel.width + 1] = nil -- where it ends
+      end
+      see(list)
+    end
+  end
+end
+
+--- The bytes of a packed file.
+function weights.read(path) return assert(files.read(path), path) end
+
+return weights

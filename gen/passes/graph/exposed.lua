@@ -1,0 +1,55 @@
+-- exposed: makes tensors within a model outputs, too, so that `calibrate` and `quality` see them. Nothing is
+-- computed otherwise than without.
+local ops = require("data.ops")
+
+-- The axes of a tensor of rows, as Builder:grows has them; nil of what is no rows of f32. Rows of an encoder, and of a
+-- memory, have one size; behind a pool there is one a sequence.
+local function axes_of(self, tensor, is_pooled)
+  local rank = #tensor.shape
+  if tensor.type ~= "f32" or tensor.unbatched or tensor.shape[1] ~= self.batch then return nil end
+  if tensor.grows then return tensor.grows end
+  if rank == 2 then return is_pooled and "b." or nil end
+  if rank ~= 3 then return nil end
+  local is_of_entry = not tensor.name:find("^encoder%.") and tensor.shape[2] == self.spec.seq
+  return is_of_entry and "bs." or "b.."
+end
+
+-- A copy of an input, before all else.
+local function copied(self, tensor, name)
+  self.section = self.entry.ops[1].section
+  local y = self:op("copy", name, { x = tensor })
+  table.insert(self.entry.ops, 1, table.remove(self.entry.ops))
+  return y
+end
+
+--- Makes tensors of a builder's graph outputs: those that are named, or, where wanted is true, all that f32 has, too.
+--- Their members are exposed_0, exposed_1 and so on; self.graph.exposed lists { name, member }.
+return function(self, wanted)
+  local list, named, is_pooled = {}, {}, false
+  if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end
+  local function take(tensor)
+    local axes = axes_of(self, tensor, is_pooled)
+    local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch"
+    if axes and is_wanted then list[#list + 1] = { tensor = tensor, axes = axes } end
+  end
+  for _, name in ipairs(self.entry.inputs) do take(self.graph.tensors[name]) end
+  for _, op in ipairs(self.entry.ops) do
+    is_pooled = is_pooled or ops.class(op).pools
+    local gain = op.operands.gain
+    if not (gain and gain.factors) then take(op.result) end -- else they are other numbers than in f32
+  end
+  self.graph.exposed = {}
+  for i, each in ipairs(list) do
+    local tensor, member = each.tensor, ("exposed_%d"):format(i - 1)
+    local name = tensor.name
+    if tensor.kind == "output" then
+      member = tensor.member
+    else
+      if tensor.kind == "input" then tensor = copied(self, tensor, member) end
+      tensor.kind, tensor.member = "output", member
+      self:grows(tensor, each.axes)
+      table.insert(self.entry.outputs, tensor.name)
+    end
+    self.graph.exposed[i] = { name = name, member = member }
+  end
+end

@@ -1,0 +1,87 @@
+-- factors.lua: smoothing factors, which `calibrate` finds: for each input of products of int8 a power of two
+-- a channel. Reads and writes their file, which lies beside the description.
+--
+-- The file is a line of format, then a line for each set of products that read the same numbers: the products' paths in
+-- the graph and the powers, a whole number a channel. Activations are divided by 2^power, weights multiplied:
+--   attn2c factors 1
+--   l0.attn.q l0.attn.k l0.attn.v: 0 0 4 -1
+local faults = require("common.faults")
+local files = require("common.files")
+local hash = require("common.hash")
+
+local factors = {}
+
+factors.FORMAT, factors.MOST = 1, 24
+
+local MOST_BYTES = 64 << 20
+
+--- Where a description's factors lie: beside it.
+function factors.beside(description) return (description:gsub("%.lua$", "")) .. ".factors" end
+
+--- Whether a text begins as that of a file of factors does.
+function factors.begins(text) return text:find("^attn2c factors %d") ~= nil end
+
+--- The text of a file. list: { { products = paths, powers = integers } }.
+function factors.text(list)
+  local lines = { ("attn2c factors %d"):format(factors.FORMAT) }
+  for _, each in ipairs(list) do
+    lines[#lines + 1] = ("%s: %s"):format(table.concat(each.products, " "), table.concat(each.powers, " "))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function powers_of(text, refuse)
+  local powers = {}
+  for word in text:gmatch("[^ ]+") do
+    local power = #word <= 4 and word:match("^-?%d+$") and math.tointeger(tonumber(word))
+    if not power or math.abs(power) > factors.MOST then
+      refuse(("power %s, but an integer from -%d to %d is allowed"):format(faults.quote(word:sub(1, 40)), factors.MOST,
+        factors.MOST))
+    end
+    powers[#powers + 1] = power
+  end
+  return powers
+end
+
+--- Reads a text as factors.text writes it: product -> powers; `place` names it. Faults: format, one line.
+function factors.parse(text, place)
+  local number, of = 0, {}
+  local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
+  for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
+    number = number + 1
+    local shown = faults.quote(line:sub(1, 60))
+    if number == 1 then
+      local format = line:match("^attn2c factors (%d+)$")
+      if not format then refuse(shown .. ", but \"attn2c factors FORMAT\" is expected") end
+      if format ~= tostring(factors.FORMAT) then
+        refuse(("format %s, but %d is allowed: calibrate again"):format(format:sub(1, 20), factors.FORMAT))
+      end
+    else
+      local products, list = line:match("^([%w_. ]+):([ %w-]+)$")
+      if not products then refuse(shown .. ", but \"PRODUCT …: POWER …\" is expected") end
+      local powers = powers_of(list, refuse)
+      for product in products:gmatch("[^ ]+") do
+        if of[product] then refuse("a second line for " .. faults.quote(product)) end
+        of[product] = powers
+      end
+    end
+  end
+  return of
+end
+
+--- What state.factors is to be: { of = product -> powers, file = whence, asked, hash }, or nil. asked: { file = path,
+--- asked = whether the user named it }. Faults: io where a file cannot be read, or the named one is not there; as parse.
+function factors.given(asked)
+  if not asked then return nil end
+  local text, message = files.read_some(asked.file, MOST_BYTES + 1)
+  if not text then
+    if message or asked.asked then
+      faults.raise("io", ("%s: %s"):format(asked.file, message or "is not there"))
+    end
+    return nil
+  end
+  if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(asked.file, MOST_BYTES)) end
+  return { of = factors.parse(text, asked.file), file = asked.file, asked = asked.asked, hash = hash.text(text) }
+end
+
+return factors

@@ -1,0 +1,155 @@
+-- smoothing: channels of large activations are divided by a power of two before they are quantised, and the inputs
+-- of the weights that read them multiplied by it, which changes nothing but what int8 loses (SmoothQuant, Xiao et
+-- al. 2022). Where a norm makes the numbers for products of int8 alone, its gain and bias take the division; else
+-- `quantise` has the factors as an operand. Powers of two make all of these products exact.
+local faults = require("common.faults")
+local words = require("common.words")
+
+local smoothing = {}
+
+local norms = words.set { "layer_norm", "rms_norm" }
+
+-- The path of the product that a weight is of.
+local function product_of(weight) return (weight.name:gsub("%.weight$", "")) end
+
+--- The inputs of products of int8 that must have the same factors, since a product reads them (layers may share their
+--- weights), in order: { { inputs = { { op, scale_op, x } }, weights, products = paths, width } }.
+function smoothing.groups(entry)
+  local scale_of, readers, of_weight, groups = {}, {}, {}, {}
+  for _, op in ipairs(entry.ops) do
+    if op.op == "row_scale" then scale_of[op.result] = op end
+    if op.op == "linear_integers" then
+      readers[op.operands.x] = readers[op.operands.x] or {}
+      table.insert(readers[op.operands.x], op.operands.weight)
+    end
+  end
+  for _, op in ipairs(entry.ops) do
+    local read_by = op.op == "quantise" and readers[op.result]
+    if read_by then
+      local group
+      for _, weight in ipairs(read_by) do
+        local other = of_weight[weight]
+        if other and group and other ~= group then -- both are one
+          for _, key in ipairs { "inputs", "weights", "products" } do
+            for _, each in ipairs(other[key]) do table.insert(group[key], each) end
+          end
+          for _, each in ipairs(other.weights) do of_weight[each] = group end
+          other.is_gone = true
+        end
+        group = group or other
+      end
+      if not group then
+        group = { inputs = {}, weights = {}, products = {}, width = op.operands.x.shape[#op.operands.x.shape] }
+        groups[#groups + 1] = group
+      end
+      table.insert(group.inputs, { op = op, scale_op = scale_of[op.operands.scale], x = op.operands.x })
+      for _, weight in ipairs(read_by) do
+        if not of_weight[weight] then
+          of_weight[weight] = group
+          table.insert(group.weights, weight)
+          table.insert(group.products, product_of(weight))
+        end
+      end
+    end
+  end
+  local list = {}
+  for _, group in ipairs(groups) do if not group.is_gone then list[#list + 1] = group end end
+  return list
+end
+
+-- The norm that makes x for nobody but `quantise`; nil where there is none.
+local function norm_of(entry, input)
+  local maker
+  if input.x.kind ~= "scratch" then return nil end
+  for _, op in ipairs(entry.ops) do
+    if op.result == input.x then maker = norms[op.op] and op.operands.gain and op end
+    for _, operand in pairs(op.operands) do
+      if operand == input.x and op ~= input.op and op ~= input.scale_op then return nil end
+    end
+  end
+  return maker
+end
+
+-- The norms of a group's inputs, where all of them are of these alone; else nil.
+local function norms_of(entry, group)
+  local own, list = {}, {}
+  for i, input in ipairs(group.inputs) do
+    list[i] = norm_of(entry, input)
+    if not list[i] then return nil end
+    own[list[i]] = true
+  end
+  for _, op in ipairs(entry.ops) do
+    for _, norm in ipairs(list) do
+      local shares = norms[op.op] and op.operands.gain == norm.operands.gain
+      if shares and not own[op] then return nil end
+    end
+  end
+  return list
+end
+
+-- The powers that a file gives a group: those of its products, which are the same, or nil, where it has none.
+local function powers_of(group, given)
+  local powers = given.of[group.products[1]]
+  for _, product in ipairs(group.products) do
+    local other = given.of[product]
+    if powers and other and #other ~= group.width then
+      faults.raise("usage", ("%s: %s has %d inputs, but %d factors; calibrate again, or --factors=none"):format(
+        given.file, product, group.width, #other))
+    end
+    if (powers and table.concat(powers, " ")) ~= (other and table.concat(other, " ")) then
+      faults.raise("usage", ("%s: %s and %s read the same numbers, but their factors differ; calibrate again, or "
+        .. "--factors=none"):format(given.file, group.products[1], product))
+    end
+  end
+  return powers
+end
+
+-- Refuses factors for what the model does not have. A product that is not of int8 here needs none.
+local function check_known(self, given)
+  for _, product in ipairs(words.sorted_keys(given.of)) do
+    if not self.graph.tensors[product .. ".weight"] then
+      faults.raise("usage", ("%s: the model has no product %s; calibrate again, or --factors=none"):format(given.file,
+        product))
+    end
+  end
+end
+
+--- Brings factors into a builder's graph. given: as factors.given returns it, or nil. Returns { inputs = how many sets of
+--- products have factors, all = of how many, folded = how many of these are in norms }, or nil where there are none.
+--- Faults: usage, where they are of another model, or were asked for and no product is of int8.
+function smoothing.apply(self, given)
+  if not given then return nil end
+  local entry = self.entry
+  local groups, count, folded = smoothing.groups(entry), 0, 0
+  if #groups == 0 then
+    if given.asked then
+      faults.raise("usage", given.file .. ": no product is of int8 (precision=int8), and others take no factors")
+    end
+    return nil
+  end
+  check_known(self, given)
+  for _, group in ipairs(groups) do
+    local powers = powers_of(group, given)
+    if powers then
+      count = count + 1
+      local of_norms = norms_of(entry, group)
+      for _, weight in ipairs(group.weights) do weight.factors = { powers = powers, sign = 1 } end
+      for _, norm in ipairs(of_norms or {}) do
+        norm.operands.gain.factors = { powers = powers, sign = -1 }
+        if norm.operands.bias then norm.operands.bias.factors = { powers = powers, sign = -1 } end
+      end
+      if of_norms then
+        folded = folded + 1
+      else
+        local operand = self:constant(group.products[1] .. ".factors", { group.width }, "ones")
+        operand.factors = { powers = powers, sign = -1 }
+        for _, input in ipairs(group.inputs) do
+          input.op.operands.factors, input.scale_op.operands.factors = operand, operand
+        end
+      end
+    end
+  end
+  return count > 0 and { inputs = count, all = #groups, folded = folded } or nil
+end
+
+return smoothing

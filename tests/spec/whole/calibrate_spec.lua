@@ -1,0 +1,81 @@
+-- calibrate_spec: a model with channels of outliers, in int8 without and with factors: what quality says of both, the
+-- check, info, packed weights, where factors go, and what calibrate refuses.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local outliers = dofile(helper.root .. "/tests/outliers.lua")
+
+local folder = helper.absolute_root() .. "/out/spec/calibrate"
+local attn2c = "ATTN2C_CFLAGS=-O0 " .. helper.shell(helper.absolute_root() .. "/gen/attn2c")
+local given = "precision=int8 --weights weights.safetensors --input hidden=hidden.npy"
+
+local function sh(format, ...) return helper.succeeds(format:format(...), folder) end
+
+local function quality(more) return sh("%s quality outliers.lua %s %s", attn2c, given, more) end
+
+local function cosine_of(said) return tonumber(said:match("| logits | 12x16x10 | ([%d.]+) |")) end
+
+describe("factors against outliers", function()
+  setup(function()
+    files.make_folder(folder)
+    os.remove(folder .. "/outliers.factors")
+    local named = outliers.text('norm = "pre"'):gsub("norm%(%)", 'norm { name = "hidden" }')
+    files.write_all(folder, { { name = "outliers.lua", text = outliers.text('norm = "pre"') },
+      { name = "named.lua", text = named },
+      { name = "weights.safetensors", text = outliers.checkpoint(40) }, { name = "hidden.npy", text = outliers.input() },
+      { name = "nan.npy", text = outliers.input(function(i) return i == 700 and 0 / 0 or 1 end) } })
+  end)
+
+  it("make int8 of a model with outliers as near to f32 as of others, and lie beside the description", function()
+    local before = quality("")
+    assert.is_true(cosine_of(before) < 0.99, before)
+    assert.truthy(before:find("\n| worst on the way | relative error |\n[|:-]+\n| l%d.ff.down | [%d.]+e%-01 |\n"), before)
+    local said = sh("%s calibrate outliers.lua %s", attn2c, given)
+    assert.truthy(said:find("outliers: factors for 7 of 9 inputs of int8, in outliers.factors\n", 1, true), said)
+    assert.truthy(said:find("| l0.attn.q k v | 32 | 0.%d | 32 | 0.0%d |\n"), said)
+    assert.truthy(said:find("| l0.attn.out | 32 | - | - | 1.00 |\n", 1, true), said)
+    local after = quality("")
+    assert.is_true(cosine_of(after) > 0.9995, after)
+    assert.equal(before, quality("--factors=none"))
+  end)
+
+  it("pass the check, are in info, and have the same bits in a norm as where rows are quantised", function()
+    local said = sh("%s check outliers.lua precision=int8 --weights weights.safetensors", attn2c)
+    assert.truthy(said:find("passed, 0 failed", 1, true), said)
+    sh("%s build outliers.lua precision=int8 -o one", attn2c)
+    sh("%s build named.lua precision=int8 --factors outliers.factors -o other", attn2c)
+    assert.truthy(sh("./one/outliers info"):find(
+      "factors +of 7 of 9 inputs of int8, 5 of them in the norm before; file %x+\n"))
+    assert.truthy(sh("./other/outliers info --json"):find(
+      '"factors": "of 7 of 9 inputs of int8, 4 of them in the norm before; file %x+"'))
+    local run = "./%s/outliers run --weights %s --input hidden=hidden.npy --output logits=%s.npy"
+    sh(run, "one", "weights.safetensors", "one")
+    sh(run, "other", "weights.safetensors", "other")
+    assert.equal(helper.read(folder .. "/one.npy"), helper.read(folder .. "/other.npy"))
+    sh("./one/outliers pack --weights weights.safetensors -o packed.weights")
+    sh(run, "one", "packed.weights", "packed")
+    assert.equal(helper.read(folder .. "/one.npy"), helper.read(folder .. "/packed.npy"))
+    local code, refused = helper.run(run:format("other", "packed.weights", "no"), folder)
+    assert.equal(3, code)
+    assert.truthy(refused:find("packed weights", 1, true), refused)
+  end)
+
+  it("are refused in one line where they do not fit, and so is what they cannot come from", function()
+    local function refused(wanted, pattern, words)
+      local code, said = helper.run(attn2c .. " " .. words, folder)
+      assert.equal(wanted, code, said)
+      assert.truthy(said:find(pattern, 1, true), said)
+      assert.equal(1, select(2, said:gsub("\n", "")))
+    end
+    local calibrate = "calibrate outliers.lua --weights weights.safetensors "
+    refused(2, "the model has no product l1.attn.k; calibrate again", "show outliers.lua precision=int8 layers=1 --stage graph")
+    refused(2, "no product is of int8", "show outliers.lua --factors outliers.factors --stage graph")
+    refused(4, "nothing: is not there", "show outliers.lua --factors nothing --stage graph")
+    refused(3, "line 1:", "show outliers.lua precision=int8 --factors weights.safetensors --stage graph")
+    refused(2, "no product is of int8", calibrate .. "--input hidden=hidden.npy")
+    refused(2, "--input NAME=FILE.npy or --text is needed", calibrate .. "precision=int8")
+    refused(2, "is there and has no factors", calibrate .. "precision=int8 --input hidden=hidden.npy -o hidden.npy")
+    refused(3, "NaN or infinity", calibrate .. "precision=int8 --input hidden=nan.npy -o nan.factors")
+    assert.is_nil(files.read(folder .. "/nan.factors"))
+    refused(2, "--weights is needed", "calibrate outliers.lua precision=int8 --input hidden=hidden.npy")
+  end)
+end)
