@@ -172,6 +172,10 @@ describe("the architecture", function()
 
   it("keeps its texts apart", function()
     both(function(width) return architecture.picture(entry, list, width) end)
+    local integers = helper.tiny { precision = "int8" } -- on narrow screens the names need rows of two
+    local narrow = architecture.picture(integers, work.of(integers), page.NARROW)
+    assert.is_nil(table.concat(narrow.parts):find("…</text>", 1, true))
+    both(function(width) return architecture.picture(integers, work.of(integers), width) end)
     local other = helper.tiny { gated = true, activation = "silu", positions = "rope",
       norm = "pre", final_norm = true, mask = "padding" }
     both(function(width) return architecture.picture(other, work.of(other), width) end)

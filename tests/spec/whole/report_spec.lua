@@ -177,6 +177,7 @@ describe("a report", function()
     for name in pairs(pages) do
       local taps = found[name][390].taps
       assert.equal(taps.title, taps.tip)
+      assert.is_true(taps.seen, name)
       if name ~= "files" then assert.truthy(taps.tip:find("[", 1, true)) end
     end
     local taps = found.evil[390].taps
