@@ -13,7 +13,7 @@ local import = {}
 -- The lengths of a model whose folder has a tokenizer: these, as far as the model allows them, and its longest if that
 -- is below the last. Each length costs code and time to compile. 52 and 104 are whole strips of 13 rows, between the
 -- powers of two. A folder without a tokenizer gets one length.
-local TEXT_LENGTHS = { 8, 16, 24, 32, 52, 64, 104, 128, 256 }
+local TEXT_LENGTHS = { 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }
 local USUAL_LENGTH = 128
 local MOST_LABELS = 1000 -- as many as a table of a description may have
 

@@ -5,11 +5,10 @@
 
 #include <stdint.h>
 
-/* All zero: sharing is tried.
- * credit: what sharing gained, less what it cost, within limits; while it is negative, the caller works
- * alone. lost:   what sharing cost since it last gained as much. */
+/* All zero: sharing is tried. */
 typedef struct {
-  int64_t credit, lost;
+  int64_t credit; /* what sharing gained, less what it cost, within limits; below 0 the caller works alone */
+  int64_t lost;   /* what sharing cost since it last gained as much */
 } attn2c_balance;
 
 /* What a call did. computed: the caller's own time on a core while it shared; waited: for others; alone: all

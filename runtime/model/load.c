@@ -73,8 +73,8 @@ static void work_together(loading *l, int helpers) {
   for (int i = 0; i < made; i++) pthread_join(threads[i], NULL);
 }
 
-int attn2c_load(const attn2c_descriptor *descriptor, attn2c_source *source, float *packed, int workers,
-                attn2c_message *message) {
+int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *source, float *packed,
+                        int workers, attn2c_message *message) {
   loading l = {.descriptor = descriptor,
                .packed = packed,
                .lock = PTHREAD_MUTEX_INITIALIZER,

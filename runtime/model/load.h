@@ -8,7 +8,7 @@
 /* Reads every weight of the source and packs it into packed[descriptor->weight_floats], which need not be
  * zeroed; every float of it is written. Reads are made one after the other, in order; up to `workers` threads
  * pack. What the source says, or ATTN2C_MEMORY. */
-int attn2c_load(const attn2c_descriptor *descriptor, attn2c_source *source, float *packed, int workers,
-                attn2c_message *message);
+int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *source, float *packed,
+                        int workers, attn2c_message *message);
 
 #endif

@@ -26,7 +26,7 @@ static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_messa
     return ATTN2C_OK;
   }
   model->weights = model->own = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
-  if (model->own) return attn2c_load(descriptor, source, model->own, model->workers, message);
+  if (model->own) return attn2c_load_weights(descriptor, source, model->own, model->workers, message);
   attn2c_say(message, "no memory for %lld bytes of packed weights",
              (long long)descriptor->weight_floats * (long long)sizeof(float));
   return ATTN2C_MEMORY;

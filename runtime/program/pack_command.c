@@ -47,7 +47,7 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
                model->weight_floats * (int64_t)sizeof(float));
     return ATTN2C_MEMORY;
   }
-  status = attn2c_load(model, source, block, attn2c_processors(), message);
+  status = attn2c_load_weights(model, source, block, attn2c_processors(), message);
   if (status == ATTN2C_OK) status = attn2c_packed_write(path, model, block, message);
   attn2c_free(block);
   return status;

@@ -145,7 +145,7 @@ static attn2c_source *file_source(void) {
 static int load_with(attn2c_source *source, int workers) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   memset(packed, 0xff, ALL * sizeof *packed);
-  return attn2c_load(&model, source, packed, workers, &message);
+  return attn2c_load_weights(&model, source, packed, workers, &message);
 }
 
 Test(load, every_float_by_any_number_of_threads) {

@@ -84,7 +84,7 @@ static attn2c_source *load(int workers) {
   attn2c_source *source;
   cr_assert_eq(attn2c_source_random(5, &model, &source, &message), ATTN2C_OK, "%s", text);
   memset(packed, 0xff, sizeof packed);
-  cr_assert_eq(attn2c_load(&model, source, packed, workers, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_load_weights(&model, source, packed, workers, &message), ATTN2C_OK, "%s", text);
   return source;
 }
 

@@ -64,7 +64,7 @@ static void setup(void) {
   attn2c_source *source;
   scratch_open();
   cr_assert_eq(attn2c_source_random(3, &model, &source, &message), ATTN2C_OK, "%s", text);
-  cr_assert_eq(attn2c_load(&model, source, block, 1, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_load_weights(&model, source, block, 1, &message), ATTN2C_OK);
   attn2c_source_close(source);
   cr_assert_eq(attn2c_packed_write(scratch_path("w"), &model, block, &message), ATTN2C_OK, "%s", text);
   cr_assert_eq(scratch_get(scratch_path("w"), bytes, sizeof bytes), FILE_BYTES);

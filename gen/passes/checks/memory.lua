@@ -157,37 +157,44 @@ local function check_phases(program, beside)
   end
 end
 
--- What lies at one offset of the packed block for two entries is the same weight there, or its first rows.
-local function check_shared(state, other)
-  local function stop_of(of, name)
-    return of.weights.offsets[name] + memory.packed_bytes(of.graph.tensors[name], of.plan.layouts[name])
-  end
+-- Where an entry's weights lie in the packed block, in order: { name, first, stop }, bytes.
+local function places_of(state)
+  local list = {}
   for _, name in ipairs(state.graph.weights) do
-    for _, theirs in ipairs(other.graph.weights) do
-      local mine_at, theirs_at = state.weights.offsets[name], other.weights.offsets[theirs]
-      if mine_at < stop_of(other, theirs) and theirs_at < stop_of(state, name) then
-        local a, b = state.graph.tensors[name], other.graph.tensors[theirs]
-        local whole = words.shape(a.shape) == words.shape(b.shape)
-        expect((name == theirs or a.formula) and mine_at == theirs_at and a.formula == b.formula
-          and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
-          and state.plan.layouts[name].format == other.plan.layouts[theirs].format
-          and table.concat(state.plan.layouts[name].widths or {}, " ")
-            == table.concat(other.plan.layouts[theirs].widths or {}, " "), "memory",
-          "%s of %s lies over %s of %s", name, state.graph.entry.name, theirs, other.graph.entry.name)
-      end
+    local first = state.weights.offsets[name]
+    list[#list + 1] = { name = name, first = first,
+      stop = first + memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name]) }
+  end
+  table.sort(list, function(x, y) return x.first < y.first end)
+  return list
+end
+
+-- What lies at one offset of the packed block for two entries is the same weight there, or its first rows.
+local function check_shared(state, mine, other, theirs)
+  local next_one = 1
+  for _, here in ipairs(mine) do
+    while theirs[next_one] and theirs[next_one].stop <= here.first do next_one = next_one + 1 end
+    for i = next_one, #theirs do
+      local there = theirs[i]
+      if there.first >= here.stop then break end
+      local a, b = state.graph.tensors[here.name], other.graph.tensors[there.name]
+      local of_a, of_b = state.plan.layouts[here.name], other.plan.layouts[there.name]
+      local whole = words.shape(a.shape) == words.shape(b.shape)
+      expect((here.name == there.name or a.formula) and here.first == there.first and a.formula == b.formula
+        and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
+        and of_a.format == of_b.format
+        and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "memory",
+        "%s of %s lies over %s of %s", here.name, state.graph.entry.name, there.name, other.graph.entry.name)
     end
   end
 end
 
 -- Packed weights lie behind each other, on whole lines.
-local function check_weights(state)
-  local list, stop = {}, 0
-  for _, name in ipairs(state.graph.weights) do list[#list + 1] = name end
-  table.sort(list, function(x, y) return state.weights.offsets[x] < state.weights.offsets[y] end)
-  for _, name in ipairs(list) do
-    local first = state.weights.offsets[name]
-    expect(first % types.LINE == 0 and first >= stop, "memory", "the offset of %s", name)
-    stop = first + memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name])
+local function check_weights(state, places)
+  local stop = 0
+  for _, place in ipairs(places) do
+    expect(place.first % types.LINE == 0 and place.first >= stop, "memory", "the offset of %s", place.name)
+    stop = place.stop
   end
   expect(stop <= state.weights.bytes, "memory", "the weights leave their %d bytes", state.weights.bytes)
 end
@@ -200,6 +207,7 @@ return function(state)
     check_phases(program, beside)
     flow(state, program, beside, "memory")
   end
-  check_weights(state)
-  for _, other in ipairs(state.before) do check_shared(state, other) end
+  local places = places_of(state)
+  check_weights(state, places)
+  for _, other in ipairs(state.before) do check_shared(state, places, other, places_of(other)) end
 end

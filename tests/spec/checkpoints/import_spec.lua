@@ -67,9 +67,9 @@ describe("a checkpoint's folder", function()
     local tokenizer = { ["tokenizer.json"] = "{}" }
     assert.equal("16, -- tokens; up to 16", seq_of(16))
     assert.equal("128, -- tokens; up to 512", seq_of(512))
-    assert.equal("{ 8, 16 }, -- tokens; a call takes any number up to the last", seq_of(16, tokenizer))
-    assert.equal("{ 8, 16, 24, 32, 40 }, -- tokens; a call takes any number up to the last", seq_of(40, tokenizer))
-    assert.equal("{ 8, 16, 24, 32, 52, 64, 104, 128, 256 }, -- tokens; a call takes any number up to the last; "
+    assert.equal("{ 8, 12, 16 }, -- tokens; a call takes any number up to the last", seq_of(16, tokenizer))
+    assert.equal("{ 8, 12, 16, 24, 32, 40 }, -- tokens; a call takes any number up to the last", seq_of(40, tokenizer))
+    assert.equal("{ 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }, -- tokens; a call takes any number up to the last; "
       .. "up to 8192 may be added", seq_of(8192, tokenizer))
     local s = spec_of(made.checkpoint(nil, nil, tokenizer), { "seq=5" })
     assert.equal(5, s.seq)
