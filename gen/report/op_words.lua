@@ -10,7 +10,7 @@ local words = {
   log_softmax = "log softmax", mean_heads = "mean over heads", patches = "cut into patches", quantise = "round to int8",
   rms_norm = "RMS norm", rotate = "rotate by position", round = "round to bf16",
   round_weights = "round weights to bf16", row_scale = "scale of each row", softcap = "cap scores",
-  softmax_rows = "softmax", swap = "exchange axes", topk_indices = "places of the largest",
+  softmax_rows = "softmax of rows", swap = "exchange axes", topk_indices = "places of the largest",
   topk_values = "largest values", weigh = "weights without softmax",
 }
 
