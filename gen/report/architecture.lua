@@ -152,6 +152,21 @@ local function rows_of(group, columns, near)
   return dense, boxes
 end
 
+-- Whether the names in rows of three boxes, and of what rides on them, can be read in so much room.
+local function fits_three(rows, room)
+  for _, row in ipairs(rows) do
+    local width = (room - 24) / 3 - 6
+    for _, box in ipairs(#row == 3 and row or {}) do
+      if svg.text_width(box.each.role, 11) > width then return false end
+      for _, rider in ipairs(box.riders) do
+        local _, what = texts_of(rider, width)
+        if svg.text_width("+ " .. what, 10) > width - 4 then return false end
+      end
+    end
+  end
+  return true
+end
+
 local BOX, GAP, SIDE = 34, 20, 46 -- height of a box, between rows, room for lines that pass boxes
 
 local function draw_box(picture, box, x, y, width)
@@ -262,6 +277,7 @@ function architecture.picture(entry, list, width)
   local picture = svg.picture(width, 0)
   picture.tab = "0"
   local columns = width > 500 and 5 or 3
+  local room = width - 2 * SIDE
   local inputs, outputs = {}, {}
   for i, name in ipairs(entry.graph.entry.inputs) do
     local tensor = entry.graph.tensors[name]
@@ -280,6 +296,7 @@ function architecture.picture(entry, list, width)
   for _, name in ipairs(entry.graph.entry.inputs) do near[entry.graph.tensors[name]] = true end
   for _, group in ipairs(architecture.groups(list)) do
     local rows, boxes = rows_of(group, columns, near)
+    if columns == 3 and not fits_three(rows, room) then rows, boxes = rows_of(group, 2, near) end
     near = {}
     for _, each in ipairs(group.all) do near[each.op.result] = true end
     local top, enters = y + GAP, false
@@ -287,7 +304,7 @@ function architecture.picture(entry, list, width)
     local framed = group.first ~= nil
     if enters then picture:line(width / 2, y, width / 2, top + (framed and 0 or 2), "edge") end
     local inner = top + (framed and 28 or 0)
-    local below = place_rows(rows, SIDE, width - 2 * SIDE, inner + 16)
+    local below = place_rows(rows, SIDE, room, inner + 16)
     if framed then
       picture:box(3, top, width - 6, below - top + 12, "frame")
       picture:text(12, top + 16, architecture.title(group), { class = "strong", width = width / 2 - 20 })

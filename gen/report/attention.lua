@@ -68,7 +68,7 @@ local function token(maps, index) return maps.tokens and maps.tokens[index] or t
 
 -- All heads as small pictures, a row of them for each layer, or more.
 local function small(maps, list, width)
-  local side = width > 500 and 84 or 74
+  local side = width > 500 and 84 or 73
   local columns = math.max(1, math.floor((width - 6) / (side + 10)))
   local picture, y = svg.picture(width, 0), 6
   picture.tab = "0"

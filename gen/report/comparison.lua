@@ -143,35 +143,43 @@ end
 
 local MOST_PARTS = 5 -- of a bar; the others are one
 
+-- Ms by what operations are called on a page: of each subject, and of all together.
+local function by_words(names, of)
+  local each, total = {}, {}
+  for i, ms_of in ipairs(of) do
+    each[i] = {}
+    for _, name in ipairs(names) do
+      local word, spent = op_words.of(name), ms_of[name] or 0
+      each[i][word] = (each[i][word] or 0) + spent
+      total[word] = (total[word] or 0) + spent
+    end
+  end
+  return each, total
+end
+
 --- A bar a subject, split by operation.
 function comparison.bars(all, width)
-  local names, of = comparison.operations(all)
-  local total, sum_of, most = {}, {}, 0
-  for i = 1, #all do
-    sum_of[i] = 0
-    for name, spent in pairs(of[i]) do
-      total[name] = (total[name] or 0) + spent
-      sum_of[i] = sum_of[i] + spent
-    end
-    most = math.max(most, sum_of[i])
-  end
-  table.sort(names, function(a, b)
+  local each, total = by_words(comparison.operations(all))
+  local order = {}
+  for word in pairs(total) do order[#order + 1] = word end
+  table.sort(order, function(a, b)
     if total[a] ~= total[b] then return total[a] > total[b] end
     return a < b
   end)
-  local parts, part_of = {}, {}
-  for i, name in ipairs(names) do
-    local part = i <= MOST_PARTS and op_words.of(name) or "others"
-    if i <= MOST_PARTS + 1 then parts[i] = { name = part, colour = i } end
-    part_of[name] = part
+  local parts, part_of, known = {}, {}, {}
+  for i, word in ipairs(order) do
+    local part = i <= MOST_PARTS and word or "others"
+    if not known[part] then parts[#parts + 1] = { name = part, colour = #parts + 1 } end
+    part_of[word], known[part] = part, true
   end
-  local rows = {}
+  local rows, most = {}, 0
   for i, subject in ipairs(all) do
-    rows[i] = { name = subject.label, parts = {} }
-    for _, name in ipairs(names) do
-      local part = part_of[name]
-      rows[i].parts[part] = (rows[i].parts[part] or 0) + (of[i][name] or 0)
+    local row, sum = { name = subject.label, parts = {} }, 0
+    for _, word in ipairs(order) do
+      row.parts[part_of[word]] = (row.parts[part_of[word]] or 0) + each[i][word]
+      sum = sum + each[i][word]
     end
+    rows[i], most = row, math.max(most, sum)
   end
   return bars.picture(rows, { parts = parts, left = width > 500 and 130 or 92, unit = numbers.time_unit(most),
     text = numbers.time }, width)

@@ -384,7 +384,7 @@ local function quality_figure(subject)
     caption = caption .. ("%s has a cosine of %.6f%s%s. "):format(#outputs > 1 and "The least alike, " .. worst.name
       .. "," or "The output " .. worst.name, worst.cosine,
       worst.relative and " and a relative error of " .. numbers.short(worst.relative) or "", worst.top
-      and ("; %s of its rows have their largest number at the same place"):format(numbers.percent(worst.top)) or "")
+      and ("; %.1f%% of its rows have their largest number at the same place"):format(100 * worst.top) or "")
   end
   return page.figure(given .. " against f32", function(width) return exactness.quality_picture(outputs, width) end,
     escape(caption .. "The reference above rounds as the model does, and has none of this."),

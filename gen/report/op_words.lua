@@ -5,12 +5,12 @@ local op_words = {}
 local words = {
   activate = "activation", add_array = "add an array", add_distance = "add by distance",
   add_length = "mask behind the length", add_relative = "add relative positions", additive_scores = "scores by tanh",
-  block_array = "mask by an array", bucket_table = "table of distances", dequantise = "multiply scales in",
+  block_array = "mask by an array", bucket_table = "table of distances", dequantise = "apply scales",
   embed = "look rows up", head_scale = "factor of each head", join = "join rows", linear_integers = "linear in int8",
   log_softmax = "log softmax", mean_heads = "mean over heads", patches = "cut into patches", quantise = "round to int8",
   rms_norm = "RMS norm", rotate = "rotate by position", round = "round to bf16",
   round_weights = "round weights to bf16", row_scale = "scale of each row", softcap = "cap scores",
-  softmax_rows = "softmax", swap = "exchange axes", topk_indices = "places of the largest",
+  softmax_rows = "softmax of rows", swap = "exchange axes", topk_indices = "places of the largest",
   topk_values = "largest values", weigh = "weights without softmax",
 }
 

@@ -39,6 +39,7 @@ svg{display:block;max-width:100%;height:auto;font:11px system-ui,"DejaVu Sans",V
 @media screen and (max-width:719px){.wide{display:none}.narrow{display:block}main,header,footer{padding:0 16px}
 th{overflow-wrap:anywhere}th,td{padding-right:.4rem}table{font-size:.8rem}}
 .tip{min-height:1.5em;font-size:.88rem;color:var(--soft);overflow-wrap:anywhere}
+.tip:not(:empty){position:sticky;bottom:0;background:var(--panel);padding:.3rem .5rem}
 details{margin:.4rem 0;font-size:.9rem}
 summary{cursor:pointer;color:var(--link)}
 .scroll{overflow-x:auto;max-width:100%}

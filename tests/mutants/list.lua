@@ -645,6 +645,21 @@ of("gen/report/memory.lua", spec .. "report/pictures_spec.lua") {
     new = "", filter = "memory map", wrong = "the peak has tensors that are gone" },
 }
 
+of("gen/report/roofline.lua", spec .. "report/pictures_spec.lua") {
+  { name = "report_roof", old = "if point.type == subject.type then return", new = "do return", filter = "times",
+    wrong = "what is in f32 is measured by the roof of int8" },
+}
+
+of("gen/report/document.lua", spec .. "report/pictures_spec.lua") {
+  { name = "report_room", old = "if i > 1 and bytes + sum > MOST_BYTES then", new = "if false then",
+    filter = "details", wrong = "a page of many models is larger than 2 MB" },
+}
+
+of("gen/commands/report/maps.lua", spec .. "commands/report/maps_spec.lua") {
+  { name = "report_picture", old = "not begins:match(PICTURE)", new = "false",
+    filter = "maps", wrong = "another's picture is written over" },
+}
+
 of("gen/data/precision.lua", spec .. "passes/precision_spec.lua") {
   { name = "precision_layer", old = "return of[section] or of[part] or given.all",
     new = "return of[part] or of[section] or given.all", filter = "a layer's before",

@@ -178,7 +178,7 @@ local function compile_tool(root, folder)
 end
 
 -- What a picture of ours begins with: its size, and by what it was made (runtime/tools/pictures.c).
-local PICTURE = "^\x89PNG\r\n\x1a\n%z%z%z\rIHDR" .. ("."):rep(17) .. "....tEXtSoftware%zattn2c report"
+local PICTURE = "^\x89PNG\r\n\x1a\n\0\0\0\rIHDR" .. ("."):rep(17) .. "....tEXtSoftware\0attn2c report"
 
 -- Refuses to write over pictures that others have made.
 local function check_pictures(folder, names)

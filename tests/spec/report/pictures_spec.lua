@@ -172,6 +172,10 @@ describe("the architecture", function()
 
   it("keeps its texts apart", function()
     both(function(width) return architecture.picture(entry, list, width) end)
+    local integers = helper.tiny { precision = "int8" } -- on narrow screens the names need rows of two
+    local narrow = architecture.picture(integers, work.of(integers), page.NARROW)
+    assert.is_nil(table.concat(narrow.parts):find("…</text>", 1, true))
+    both(function(width) return architecture.picture(integers, work.of(integers), width) end)
     local other = helper.tiny { gated = true, activation = "silu", positions = "rope",
       norm = "pre", final_norm = true, mask = "padding" }
     both(function(width) return architecture.picture(other, work.of(other), width) end)
@@ -372,6 +376,12 @@ describe("times", function()
     assert.equal(3, #several)
     assert.equal("ms, median", columns[2][1])
     assert.is_true(#same > 3)
+    local named = bench_of(list) -- as other files may name them: alike on a page, or as what is left over
+    named.profile.ops = { { name = "a_b", ms = 3 }, { name = "a b", ms = 1 }, { name = "others", ms = 2 } }
+    for i = 1, 6 do named.profile.ops[3 + i] = { name = "op" .. i, ms = 0.5 } end
+    local text = table.concat(comparison.bars({ { label = "named", bench = named } }, page.WIDE).parts)
+    assert.truthy(text:find(">9.00 ms</text>", 1, true))
+    assert.truthy(text:find("named, a b: 4.00 ms, 44% of it", 1, true))
     local long = bench_of(list)
     for i = 1, 9 do long.profile.ops[i] = { name = "op" .. i, ms = i } end
     both(function(width)

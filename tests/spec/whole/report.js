@@ -40,12 +40,18 @@ function misplaced(view) {
 function tap(view) {
   const box = [...view.document.querySelectorAll('#architecture svg [tabindex]')]
     .find(e => e.getBoundingClientRect().width > 0);
-  if (box) box.dispatchEvent(new view.MouseEvent('click', { bubbles: true }));
+  if (box) {
+    box.scrollIntoView({ block: 'center' });
+    box.dispatchEvent(new view.MouseEvent('click', { bubbles: true }));
+  }
+  const tip = box ? box.closest('figure').querySelector('.tip') : null;
+  const place = tip ? tip.getBoundingClientRect() : null;
+  const seen = !place || place.top >= 0 && place.bottom <= view.innerHeight + 1;
   const head = [...view.document.querySelectorAll('.map')].filter(e => e.getBoundingClientRect().width > 0).pop();
   if (head) head.dispatchEvent(new view.MouseEvent('click', { bubbles: true }));
   const large = view.document.querySelector('.large');
   const looks = [...view.document.querySelectorAll('.looks')].filter(e => !e.hidden);
-  return { tip: box ? box.closest('figure').querySelector('.tip').textContent : null,
+  return { seen, tip: tip ? tip.textContent : null,
     title: box ? box.querySelector('title').textContent : null,
     head: head ? head.dataset.map : null, looks: looks.map(e => e.dataset.map).join(' '), large: large ? large.getAttribute('href') : null };
 }
