@@ -4,7 +4,7 @@ CC ?= gcc
 bin := out/test/bin
 warnings := -std=c11 -Wall -Wextra -Werror
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
-checked  := $(warnings) -g1 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c
+checked  := $(warnings) -g1 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj
 loops    := $(warnings) -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
 
 wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap
@@ -17,8 +17,7 @@ vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model
 element_tests := elementary rowops rowops_rows rowops_attention online product quantise
 jit_tests     := bench bound
-plain_tests   := $(jit_tests) guard
-tests := $(filter-out $(element_tests) $(plain_tests),$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
+tests := $(filter-out $(element_tests) $(jit_tests) guard,$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
 
 flags := $(shell sed -n 's/^flags[^:]*: //p;/^flags/q' /proc/cpuinfo)
 variants := base $(if $(and $(filter avx2,$(flags)),$(filter fma,$(flags))),avx2) \
@@ -40,7 +39,7 @@ text_programs  := $(bin)/text_cases $(bin)/text_fuzz
 text_objects   := $(patsubst runtime/text/%.c,$(bin)/obj/%.o,$(wildcard runtime/text/*.c)) $(bin)/obj/attn2c.o $(bin)/obj/utf8.o
 
 .PHONY: all
-all: $(addprefix $(bin)/test_,$(tests) $(plain_tests)) $(element_programs) $(text_programs)
+all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs)
 
 # How far what is checked is optimised: as much as pays in the little time that it runs.
 level := -Og
@@ -51,28 +50,30 @@ $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
 	$(CC) $(checked) $(level) -c $< -o $@
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
 	$(CC) $(checked) $(level) -c $< -o $@
-$(bin)/plain/%.o: %.c $(headers) | $(bin)/plain
-	$(CC) $(warnings) -O1 -fopenmp-simd -iquote runtime -c $< -o $@
-$(bin)/obj $(bin)/plain:
+$(bin)/obj:
 	mkdir -p $@
 
-checked_objects := $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime))) $(bin)/obj/kernels_c.o
-helper_objects  := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
+# The runtime, of which a test links what it calls.
+archive := $(bin)/obj/libchecked.a
+$(archive): $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime)))
+	rm -f $@
+	$(AR) rcs $@ $^
+helper_objects := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
+libraries      := -lcriterion -ljansson $(text_libraries) -lm -ldl -lpthread
 
-$(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(checked_objects) $(helper_objects)
-	$(CC) $(sanitize) -o $@ $^ $(wraps) -lcriterion -ljansson $(text_libraries) -lm -ldl -lpthread
+$(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive)
+	$(CC) $(sanitize) -o $@ $^ $(wraps) $(libraries)
 
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(text_objects)
 	$(CC) $(sanitize) -o $@ $^ $(text_libraries)
 
-plain_objects := $(patsubst %.c,$(bin)/plain/%.o,$(notdir $(runtime))) $(bin)/plain/kernels_libxsmm.o
-
-$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: tests/c/test_%.c $(plain_objects) $(headers) | $(bin)/obj
-	$(CC) $(warnings) -O1 -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj -o $@ $< $(plain_objects) -lcriterion -lxsmmgen -ljansson $(text_libraries) -lpthread -lm
+# With kernels that libxsmm makes.
+$(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(bin)/obj/kernels_libxsmm.o $(archive)
+	$(CC) $(sanitize) -o $@ $^ -lxsmmgen $(libraries)
 
 $(bin)/obj/bound_candidates.h: tests/c/bound_candidates.lua gen/passes/emit/bound.lua $(wildcard gen/passes/plan/*.lua) | $(bin)/obj
 	lua5.4 $< > $@
-$(bin)/test_bound: $(bin)/obj/bound_candidates.h
+$(bin)/obj/c_test_bound.o: $(bin)/obj/bound_candidates.h
 
 $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
