@@ -17,7 +17,7 @@ static const int row_counts[] = {1, 2, 3, 8, 9, 17};
 static const int paddings[] = {0, 3, 16};
 
 /* One function a size, as the wrappers of emitted code. */
-#define COLUMNS(each) each(1) each(2) each(15) each(16) each(17) each(40) each(63) each(64) each(65) each(127)
+#define COLUMNS(each) each(1) each(15) each(16) each(17) each(40) each(64) each(127)
 
 #define SIZED(cols)                                                                                          \
   NOINLINE void softmax_##cols(float *s, int rows, int ld, float scale) {                                    \
