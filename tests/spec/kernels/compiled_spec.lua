@@ -28,7 +28,7 @@ local function typed_builds()
   local own = { avx512bf16 = { "avx512bf16", "avx512vnni", "avx512" }, avx512vnni = { "avx512vnni", "avx512" },
     avx512 = { "avx512" }, avxvnni = { "avxvnni" } }
   for i, target in ipairs(own[best] or {}) do
-    list[#list + 1] = { target = target, compiler = i % 2 == 1 and "gcc" or "clang", level = i == 3 and "-O3" or "-O2" }
+    list[#list + 1] = { target = target, compiler = i % 2 == 1 and "gcc" or "clang", level = "-O2" }
   end
   if best == "avx512bf16" then
     list[#list + 1] = { target = best, compiler = "clang", level = "-O3" }
@@ -62,16 +62,38 @@ local function compile_words(compiler, target, more, source, result)
   return nil
 end
 
--- Compiles product_bits.c with the products of a target.
-local function compile(folder, compiler, target, more, result)
-  local header = ("%s/products_%s.h"):format(folder, target)
-  if not io.open(header) then
-    helper.write(header, helper.succeeds(("lua5.4 tests/c/products.lua %s few"):format(target), root))
+-- A header that a script of tests/c prints for a target, made once.
+local function header_of(folder, script, target)
+  local path = ("%s/%s_%s.h"):format(folder, script, target)
+  if not io.open(path) then
+    helper.write(path, helper.succeeds(("lua5.4 tests/c/%s.lua %s few"):format(script, target), root))
   end
-  local words = compile_words(compiler, target, { "-Werror", ("-DPRODUCTS=\"%s\""):format(header), table.unpack(more) },
-    root .. "/tests/c/product_bits.c", result)
-  local _, runs = helper.runner(root)
-  runs(words)
+  return path
+end
+
+-- The assembly of a source of tests/c with the products of a target that a script prints, made once for each compiler,
+-- level and flag.
+local function assembly(folder, source, script, compiler, target, level, flag)
+  local path = ("%s/%s_%s_%s%s.s"):format(folder, source, compiler, target, level)
+  if not io.open(path) then
+    local words = compile_words(compiler, target, { "-Werror",
+      ("-DPRODUCTS=\"%s\""):format(header_of(folder, script, target)), "-iquote", root .. "/tests/c", level, "-S",
+      flag },
+      ("%s/tests/c/%s.c"):format(root, source), path)
+    local _, runs = helper.runner(root)
+    runs(words)
+  end
+  return path
+end
+
+-- Of product_bits.c.
+local function bits_assembly(folder, compiler, target, level)
+  return assembly(folder, "product_bits", "products", compiler, target, level)
+end
+
+-- Of typed_products.c.
+local function typed_assembly(folder, compiler, target, level, flag)
+  return assembly(folder, "typed_products", "typed_products", compiler, target, level, flag)
 end
 
 describe("products in C", function()
@@ -85,8 +107,7 @@ describe("products in C", function()
       local _, runs = helper.runner(folder)
       for _, each in ipairs(COMPILERS) do
         local compiler, level = table.unpack(each)
-        compile(folder, compiler, target, { level }, folder .. "/bits.o")
-        runs { compiler, "bits.o", "-o", "bits" }
+        runs { compiler, bits_assembly(folder, compiler, target, level), "-o", "bits" }
         local bits = runs { "./bits" }
         assert.is_true(#bits > 50000)
         expected = expected or bits
@@ -140,22 +161,15 @@ describe("products in C", function()
 
   -- The program of typed_products.c. What it writes is the sums; it fails where one is not what its own model says.
   local function typed(build)
-    local header, object = ("%s/typed_%s.h"):format(folder, build.target), folder .. "/typed.o"
-    if not io.open(header) then
-      helper.write(header, helper.succeeds("lua5.4 tests/c/typed_products.lua " .. build.target, root))
-    end
-    local words = compile_words(build.compiler, build.target, { "-Werror", ("-DPRODUCTS=\"%s\""):format(header),
-      "-iquote", root .. "/tests/c", build.level, build.flag or build.encoding and "-S" or nil },
-      root .. "/tests/c/typed_products.c", build.encoding and folder .. "/typed.s" or object)
+    local source = typed_assembly(folder, build.compiler, build.target, build.level, build.flag)
     local _, runs = helper.runner(folder)
-    runs(words)
     if build.encoding then
-      local text, count = helper.read(folder .. "/typed.s"):gsub("{vex} vpdpbusd", "vpdpbusd")
+      local text, count = helper.read(source):gsub("{vex} vpdpbusd", "vpdpbusd")
       assert.is_true(count > 100)
-      helper.write(folder .. "/typed.s", text)
-      runs { build.compiler, "-c", "typed.s", "-o", object }
+      source = folder .. "/encoded.s"
+      helper.write(source, text)
     end
-    runs { build.compiler, object, "-o", "typed", "-lm", build.runs and "-static" or nil }
+    runs { build.compiler, source, "-o", "typed", "-lm", build.runs and "-static" or nil }
     return runs(build.runs and { build.runs, "./typed" } or { "./typed" })
   end
 
@@ -227,14 +241,13 @@ void intrinsics(void *p, void *q, long s) {
 
   for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512", "avx2" } or {}) do
     it("for " .. target .. " keep all that a step needs in registers", function()
-      local path, has_loop = folder .. "/bits.s", {}
-      compile(folder, "gcc", target, { "-S" }, path)
-      each_loop(helper.read(path), function(name, body, stack)
+      local has_loop = {}
+      each_loop(helper.read(bits_assembly(folder, "gcc", target, "-O3")), function(name, body, stack)
         assert.is_falsy(stack, ("%s:\n%s"):format(name, body))
         has_loop[name] = true
       end)
       local products = 0
-      local header = helper.read(("%s/products_%s.h"):format(folder, target))
+      local header = helper.read(header_of(folder, "products", target))
       for k, name in header:gmatch("{%d+, %d+, (%d+),[^}]* ([%w_]+)}") do
         products = products + 1
         assert.is_true(has_loop[name] or tonumber(k) < 16, name) -- few inputs need no loop
@@ -245,15 +258,8 @@ void intrinsics(void *p, void *q, long s) {
 
   for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512bf16", "avx512" } or {}) do
     it("of bf16 and int8 for " .. target .. " keep all that a step needs in registers", function()
-      local path, loops = folder .. "/typed_loops.s", 0
-      local header = ("%s/typed_%s.h"):format(folder, target)
-      if not io.open(header) then
-        helper.write(header, helper.succeeds("lua5.4 tests/c/typed_products.lua " .. target, root))
-      end
-      local _, runs = helper.runner(folder)
-      runs(compile_words("gcc", target, { "-Werror", ("-DPRODUCTS=\"%s\""):format(header), "-iquote",
-        root .. "/tests/c", "-O2", "-S" }, root .. "/tests/c/typed_products.c", path))
-      each_loop(helper.read(path), function(name, body, stack)
+      local loops = 0
+      each_loop(helper.read(typed_assembly(folder, "gcc", target, "-O2")), function(name, body, stack)
         assert.is_falsy(stack, ("%s:\n%s"):format(name, body))
         loops = loops + 1
       end)
