@@ -3,6 +3,7 @@
 -- nothing left half-written, no traceback.
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
+local pipeline = require("pipeline")
 
 local root = helper.absolute_root()
 
@@ -132,11 +133,11 @@ describe("a description's keys:", function()
       for _, wrong in ipairs { "hidden", "0/0" } do -- a function; a NaN
         local more = company[key] or ""
         put(scratch .. "/d.lua", ("return { %s%s, %s = %s }"):format(base, more, key, wrong))
-        local code, stderr = shell(command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch ..
-          "/never"))
-        assert_faults(stderr, { "d.lua: " .. key }, key .. " = " .. wrong)
-        assert.is_truthy(stderr:find(allowed[key], 1, true), key .. ": " .. stderr)
-        assert.are.equal(2, code)
+        local fault = helper.fault(pipeline.run, root, scratch .. "/d.lua", {}, "validate")
+        assert.are.equal(2, fault and fault.code, key .. " = " .. wrong)
+        assert.are.equal(1, #fault.lines, table.concat(fault.lines, "\n"))
+        assert.is_truthy(fault.lines[1]:find("d.lua: " .. key, 1, true), fault.lines[1])
+        assert.is_truthy(fault.lines[1]:find(allowed[key], 1, true), key .. ": " .. fault.lines[1])
       end
     end
     for _ in pairs(allowed) do count = count - 1 end
