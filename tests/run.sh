@@ -57,14 +57,30 @@ beside() {
   names+=("$1")
 }
 
-make -s --no-print-directory -j"$(nproc)" -f tests/c/build.mk || { echo "the C tests do not compile"; echo "0 passed, 1 failed"; exit 1; }
+# A suite of one test.
+compile_c() {
+  make -s --no-print-directory -j"$(nproc)" -f tests/c/build.mk >&2 && echo "ok 1 - the C tests compile"
+}
+
+# Waits for the end of a suite that was started.
+until_end() {
+  while [ ! -e "out/test/$1.end" ]; do
+    wait -n
+    settle
+  done
+}
 
 # Those that take longest first, so that no processor waits for the last: these, the others of the whole, the C tests.
 # No two that compile the same runtime for the first time stand together: oracle and torch, threads and faults.
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,oracle,builds,torch,threads,machines} kernels/compiled \
   whole/{precision,say,hf,forms,lengths,guest,faults,bindings,targets,bad_input})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
-for file in $longest $whole; do
+beside c_tests compile_c # beside others, which fill the processors when few files are left
+for file in $longest; do
+  beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
+done
+until_end c_tests # for some of what follows makes programs of C, too
+for file in $whole; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
 for program in out/test/bin/test_*; do
