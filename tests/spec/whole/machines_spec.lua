@@ -56,7 +56,7 @@ end)
 
 describe("for a processor without a target of its own", function()
   it("the library is plain C that builds", function()
-    succeeds(("CROSS=riscv64-linux-gnu- ATTN2C_CFLAGS=-O0 lua5.4 %s %s riscv --only=libsmall.a %s"):format(
+    succeeds(("CROSS=riscv64-linux-gnu- lua5.4 %s %s riscv --only=libsmall.a %s"):format(
       quote(root .. "/tests/program.lua"), small, MODEL))
     assert.truthy(lfs.attributes(scratch .. "/riscv/libsmall.a"))
     assert.truthy(succeeds("riscv64-linux-gnu-objdump -f riscv/libsmall.a"):find("riscv:rv64", 1, true))
@@ -70,7 +70,7 @@ end)
 
 describe("with another C library, musl", function()
   it("a static program passes its check, is small, and has musl's licence", function()
-    succeeds("CC=musl-gcc " .. attn2c("build " .. small .. " d_model=64 heads=4 layers=4 d_ff=256 seq=32 kernels=c "
+    succeeds(helper.optimised .. " CC=musl-gcc " .. attn2c("build " .. small .. " d_model=64 heads=4 layers=4 d_ff=256 seq=32 kernels=c "
       .. "threads=2 --static -o musl"))
     assert.truthy(succeeds("musl/small check"):find(" 0 failed\n", 1, true))
     local said = succeeds("musl/small info --licenses")
