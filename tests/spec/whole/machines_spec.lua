@@ -70,8 +70,8 @@ end)
 
 describe("with another C library, musl", function()
   it("a static program passes its check, is small, and has musl's licence", function()
-    succeeds(helper.optimised .. " CC=musl-gcc " .. attn2c("build " .. small .. " d_model=64 heads=4 layers=4 d_ff=256 seq=32 kernels=c "
-      .. "threads=2 --static -o musl"))
+    succeeds(helper.optimised .. " CC=musl-gcc " .. attn2c("build " .. small .. " d_model=64 heads=4 layers=4 "
+      .. "d_ff=256 seq=32 kernels=c threads=2 --static -o musl"))
     assert.truthy(succeeds("musl/small check"):find(" 0 failed\n", 1, true))
     local said = succeeds("musl/small info --licenses")
     assert.truthy(said:find("musl, the C library", 1, true))
