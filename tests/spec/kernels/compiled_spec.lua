@@ -71,15 +71,14 @@ local function header_of(folder, script, target)
   return path
 end
 
--- The assembly of a source of tests/c with the products of a target that a script prints, made once for each compiler,
--- level and flag.
+-- The assembly of a source of tests/c with the products of a target that a script prints, made once for each compiler
+-- and level.
 local function assembly(folder, source, script, compiler, target, level, flag)
   local path = ("%s/%s_%s_%s%s.s"):format(folder, source, compiler, target, level)
   if not io.open(path) then
-    local words = compile_words(compiler, target, { "-Werror",
-      ("-DPRODUCTS=\"%s\""):format(header_of(folder, script, target)), "-iquote", root .. "/tests/c", level, "-S",
-      flag },
-      ("%s/tests/c/%s.c"):format(root, source), path)
+    local products = ("-DPRODUCTS=\"%s\""):format(header_of(folder, script, target))
+    local words = compile_words(compiler, target, { "-Werror", products, "-iquote", root .. "/tests/c", level, "-S",
+      flag }, ("%s/tests/c/%s.c"):format(root, source), path)
     local _, runs = helper.runner(root)
     runs(words)
   end
