@@ -30,8 +30,10 @@ local small, speaker = quote(root .. "/models/small.lua"), quote(root .. "/model
 setup(function() os.execute(("rm -rf %s && mkdir -p %s"):format(quote(scratch), quote(scratch))) end)
 
 describe("for aarch64", function()
+  local by_gcc = helper.optimised .. " CROSS=aarch64-linux-gnu- "
+
   it("a static program by gcc passes its whole check under an emulator", function()
-    succeeds(helper.optimised .. " CROSS=aarch64-linux-gnu- " .. attn2c("build " .. small .. MODEL .. "--static -o gcc"))
+    succeeds(by_gcc .. attn2c("build " .. small .. MODEL .. "--static -o gcc"))
     local said = succeeds("qemu-aarch64 gcc/small check")
     assert.truthy(said:find(" 0 failed\n", 1, true), said)
     assert.truthy(succeeds("qemu-aarch64 gcc/small info --json"):find('"target": "aarch64"', 1, true))
@@ -46,7 +48,7 @@ describe("for aarch64", function()
   end)
 
   it("the trained model gives the answers that it gives here", function()
-    succeeds(helper.optimised .. " CROSS=aarch64-linux-gnu- " .. attn2c("build " .. speaker .. " batch=1 --static -o speaker"))
+    succeeds(by_gcc .. attn2c("build " .. speaker .. " batch=1 --static -o speaker"))
     local folder = quote(root .. "/models/speaker")
     local weights = " --weights " .. folder .. "/speaker.safetensors"
     local said = succeeds("qemu-aarch64 speaker/speaker check" .. weights)
