@@ -85,9 +85,15 @@ local function new_folder()
   return assert(pipe:close() and path, "no temporary folder")
 end
 
-local function copy_project(copy)
+-- Whether a suite takes what was compiled before: tests of C, and specs of the whole.
+local function compiles(entry) return entry.suite:find("^c:") or entry.suite:find("/whole/", 1, true) end
+
+-- Copies what the suites of a list's entries need.
+local function copy_project(copy, entries)
+  local parts = { PARTS }
+  for _, entry in ipairs(entries) do if compiles(entry) then parts[2] = COMPILED end end
   files.make_folder(copy .. "/out/test")
-  for _, list in ipairs { PARTS, COMPILED } do
+  for _, list in ipairs(parts) do
     for _, name in ipairs(list) do
       local from, to = root .. "/" .. name, copy .. "/" .. name
       if lfs.attributes(from, "mode") then
@@ -155,7 +161,7 @@ function mutants.run(list, names)
   local wanted = chosen(list, names)
   local copy = new_folder()
   local _ <close> = setmetatable({}, { __close = function() files.remove_folder(copy) end })
-  copy_project(copy)
+  copy_project(copy, wanted)
   local known = {}
   for _, entry in ipairs(wanted) do
     local begin = os.time()

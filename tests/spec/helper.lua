@@ -12,8 +12,15 @@ package.path = helper.root .. "/gen/?.lua;" .. package.path
 
 local faults = require("common.faults")
 local files = require("common.files")
+local libuv = require("common.libuv")
 local pipeline = require("pipeline")
 local process = require("common.process")
+
+-- What a spec builds without saying how is not optimised, which is quick, and one runtime serves all of them.
+libuv.os_setenv("ATTN2C_CFLAGS", "-O0")
+
+--- What stands in a shell before a build as for a user.
+helper.optimised = "ATTN2C_CFLAGS="
 
 --- A small valid description with its target pinned; `more` replaces or adds keys.
 function helper.description(more)

@@ -17,8 +17,8 @@ local ODD = [[return { name = "numpy", input = qkv(), inputs = { query = "lambda
 local try, runs = helper.runner(here)
 
 local function build(...)
-  runs { "env", "XDG_CACHE_HOME=" .. (os.getenv("XDG_CACHE_HOME") or root .. "/out/spec/cache"), "lua5.4",
-    root .. "/gen/attn2c", "build", ... }
+  runs { "env", helper.optimised, "XDG_CACHE_HOME=" .. (os.getenv("XDG_CACHE_HOME") or root .. "/out/spec/cache"),
+    "lua5.4", root .. "/gen/attn2c", "build", ... }
 end
 
 -- A script with the modules of these folders; any warning fails.

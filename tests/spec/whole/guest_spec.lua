@@ -20,8 +20,8 @@ local function build(golden, arguments, environment)
     local count = 0
     for _ in pairs(built) do count = count + 1 end
     built[key] = scratch .. "/model" .. count
-    succeeds(("%s gen/attn2c build %s%s/description.lua name=guest -o %s plan.least_phase=0 plan.least_team=0 %s")
-      :format(environment or "", goldens, golden, built[key], arguments or ""))
+    succeeds(("%s %s gen/attn2c build %s%s/description.lua name=guest -o %s plan.least_phase=0 plan.least_team=0 %s")
+      :format(helper.optimised, environment or "", goldens, golden, built[key], arguments or ""))
   end
   return built[key]
 end

@@ -30,8 +30,10 @@ local small, speaker = quote(root .. "/models/small.lua"), quote(root .. "/model
 setup(function() os.execute(("rm -rf %s && mkdir -p %s"):format(quote(scratch), quote(scratch))) end)
 
 describe("for aarch64", function()
+  local by_gcc = helper.optimised .. " CROSS=aarch64-linux-gnu- "
+
   it("a static program by gcc passes its whole check under an emulator", function()
-    succeeds("CROSS=aarch64-linux-gnu- " .. attn2c("build " .. small .. MODEL .. "--static -o gcc"))
+    succeeds(by_gcc .. attn2c("build " .. small .. MODEL .. "--static -o gcc"))
     local said = succeeds("qemu-aarch64 gcc/small check")
     assert.truthy(said:find(" 0 failed\n", 1, true), said)
     assert.truthy(succeeds("qemu-aarch64 gcc/small info --json"):find('"target": "aarch64"', 1, true))
@@ -46,7 +48,7 @@ describe("for aarch64", function()
   end)
 
   it("the trained model gives the answers that it gives here", function()
-    succeeds("CROSS=aarch64-linux-gnu- " .. attn2c("build " .. speaker .. " batch=1 --static -o speaker"))
+    succeeds(by_gcc .. attn2c("build " .. speaker .. " batch=1 --static -o speaker"))
     local folder = quote(root .. "/models/speaker")
     local weights = " --weights " .. folder .. "/speaker.safetensors"
     local said = succeeds("qemu-aarch64 speaker/speaker check" .. weights)
@@ -56,7 +58,7 @@ end)
 
 describe("for a processor without a target of its own", function()
   it("the library is plain C that builds", function()
-    succeeds(("CROSS=riscv64-linux-gnu- ATTN2C_CFLAGS=-O0 lua5.4 %s %s riscv --only=libsmall.a %s"):format(
+    succeeds(("CROSS=riscv64-linux-gnu- lua5.4 %s %s riscv --only=libsmall.a %s"):format(
       quote(root .. "/tests/program.lua"), small, MODEL))
     assert.truthy(lfs.attributes(scratch .. "/riscv/libsmall.a"))
     assert.truthy(succeeds("riscv64-linux-gnu-objdump -f riscv/libsmall.a"):find("riscv:rv64", 1, true))
@@ -70,8 +72,8 @@ end)
 
 describe("with another C library, musl", function()
   it("a static program passes its check, is small, and has musl's licence", function()
-    succeeds("CC=musl-gcc " .. attn2c("build " .. small .. " d_model=64 heads=4 layers=4 d_ff=256 seq=32 kernels=c "
-      .. "threads=2 --static -o musl"))
+    succeeds(helper.optimised .. " CC=musl-gcc " .. attn2c("build " .. small .. " d_model=64 heads=4 layers=4 "
+      .. "d_ff=256 seq=32 kernels=c threads=2 --static -o musl"))
     assert.truthy(succeeds("musl/small check"):find(" 0 failed\n", 1, true))
     local said = succeeds("musl/small info --licenses")
     assert.truthy(said:find("musl, the C library", 1, true))

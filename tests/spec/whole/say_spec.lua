@@ -300,7 +300,7 @@ describe("windows over the pair of a question", function()
   end)
 
   it("give one answer, however many they are, and whichever are computed together", function()
-    local long = ("The cat sat on the mat - naive as it was, it slept for a very long time. "):rep(700)
+    local long = ("The cat sat on the mat - naive as it was, it slept for a very long time. "):rep(300)
     helper.write(folder .. "/one.txt", "who?\t" .. long .. "x dog!\n")
     helper.write(folder .. "/behind.txt", ("who?\tthe dog\n"):rep(700) .. "who?\t" .. long .. "x dog!\nwho?\tthe dog\n")
     local alone = lines_of(output_of(run_line("windows", "--text one.txt --format jsonl")))

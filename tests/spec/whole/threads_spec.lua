@@ -11,8 +11,8 @@ local succeeds = helper.succeeds
 local force = "plan.least_phase=0 plan.least_team=0"
 
 local function build(arguments, environment)
-  succeeds(("%s gen/attn2c build %s/description.lua name=crew -o %s/crew %s %s"):format(environment or "", golden,
-    scratch, force, arguments))
+  succeeds(("%s gen/attn2c build %s/description.lua name=crew -o %s/crew %s %s"):format(
+    environment or helper.optimised, golden, scratch, force, arguments))
 end
 
 describe("threads", function()
