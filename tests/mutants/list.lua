@@ -677,6 +677,23 @@ of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {
     filter = "padding, in bf16", wrong = "bf16 is cut, not rounded" },
 }
 
+of("runtime/ops/quantise.h", "c:quantise_base") {
+  { name = "tiny_rows", old = "wanted < ATTN2C_INT8_LEAST_SCALE ? ATTN2C_INT8_LEAST_SCALE : wanted",
+    new = "wanted < ATTN2C_INT8_LEAST_SCALE / 4 ? ATTN2C_INT8_LEAST_SCALE / 4 : wanted", filter = "int8/*tiny*",
+    wrong = "rows of tiny numbers depend on what counts as zero" },
+}
+
+of("runtime/ops/vector.h", spec .. "whole/same_spec.lua") {
+  { name = "sums_by_width", old = "s = (s + t) + (u + v);",
+    new = "s = ATTN2C_LANES == 16 ? (s + t) + (u + v) : (s + u) + (t + v);", filter = "has the same bits on",
+    wrong = "a row is added up by the width of a vector" },
+}
+
+of("runtime/check/check_spread.c", "c:check") {
+  { name = "spread_of_all", old = "BEYOND = 2;", new = "BEYOND = 1e9;", filter = "check/an_op_is*",
+    wrong = "an output beyond its limit is never wrong" },
+}
+
 of("runtime/check/check.c", spec .. "whole/precision_spec.lua") {
   { name = "check_packed", old = "    attn2c_reference_packed(job->descriptor, number, job->weights);\n", new = "",
     filter = "padding, in bf16", wrong = "the reference has weights that are not rounded" },
