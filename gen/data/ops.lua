@@ -91,7 +91,7 @@ ops.table = {
   quantise = {
     class = { region = "rows" },
     operands = { "x", "scale" }, attributes = {}, shape = same, type = "i8",
-    equation = "x (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is not finite",
+    equation = "x (1 / scale of its row) to the nearest integer, to the even one of two; 0 where that is not finite",
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true },

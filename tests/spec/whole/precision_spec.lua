@@ -78,7 +78,7 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
     end)
   end
 
-  it("makes three workers give the bits of the trace, which one makes, and says its numbers, with sanitizers", function()
+  it("makes three workers give the bits of the trace, which one makes, and says its numbers; sanitized", function()
     for _, value in ipairs { "bf16", "int8" } do
       sh(("%s %s build one.lua precision=%s threads=3 plan.least_phase=0 plan.least_team=0 "
         .. "plan.group_tokens=19 -o one"):format(helper.with_addresses, shell(root .. "/gen/attn2c"), value))

@@ -15,9 +15,10 @@ local OUTPUTS = { "states", "logits" }
 
 -- Norms of rows with all partial sums and a rest; numbers of all types.
 local MODEL = [[
-return { name = "same", target = %s, threads = %d, batch = 2, seq = 19, d_model = 272, heads = 2, d_ff = 48, layers = 1,
-  mask = "padding", input = tokens { vocab = 19 }, activation = "gelu",
-  precision = { "bf16", ff = "int8", attention = "bf16" }, plan = { least_phase = 0, least_team = 0, group_tokens = 19 },
+return { name = "same", target = %s, threads = %d, batch = 2, seq = 19, d_model = 272, heads = 2, d_ff = 48,
+  layers = 1, mask = "padding", input = tokens { vocab = 19 }, activation = "gelu",
+  precision = { "bf16", ff = "int8", attention = "bf16" },
+  plan = { least_phase = 0, least_team = 0, group_tokens = 19 },
   output = { hidden { name = "states" }, pool "mean", linear { to = 24 }, softmax(), linear { to = 7, name = "logits" } },
 }
 ]]
@@ -68,7 +69,9 @@ describe("a model of bf16 and int8", function()
   -- Whether outputs are the first's, and not only near.
   local function expect(what, list_of)
     expected = expected or list_of
-    for i, output in ipairs(OUTPUTS) do assert.is_true(list_of[i] == expected[i], what .. ": other bits of " .. output) end
+    for i, output in ipairs(OUTPUTS) do
+      assert.is_true(list_of[i] == expected[i], what .. ": other bits of " .. output)
+    end
   end
 
   setup(function()
@@ -103,7 +106,8 @@ describe("a model of bf16 and int8", function()
   it("has them on aarch64", function()
     if #WIDE == 0 then return end -- no machine to compare with
     describe_model("same_arm", '"aarch64"', 1)
-    sh(("CROSS=aarch64-linux-gnu- lua5.4 %s build same_arm.lua --static -o same_arm"):format(shell(root .. "/gen/attn2c")))
+    sh(("CROSS=aarch64-linux-gnu- lua5.4 %s build same_arm.lua --static -o same_arm"):format(
+      shell(root .. "/gen/attn2c")))
     expect("aarch64", answers("qemu-aarch64", "same_arm"))
   end)
 end)
