@@ -15,11 +15,12 @@ local OUTPUTS = { "states", "logits" }
 
 -- Norms of rows with all partial sums and a rest; numbers of all types.
 local MODEL = [[
-return { name = "same", target = %s, threads = %d, batch = 2, seq = 19, d_model = 272, heads = 2, d_ff = 48,
-  layers = 1, mask = "padding", input = tokens { vocab = 19 }, activation = "gelu",
+return { name = "same", target = %s, threads = %d, batch = 2, seq = 19, d_model = 272, heads = 2,
+  layers = 1, d_ff = 48, mask = "padding", input = tokens { vocab = 19 }, activation = "gelu",
   precision = { "bf16", ff = "int8", attention = "bf16" },
   plan = { least_phase = 0, least_team = 0, group_tokens = 19 },
-  output = { hidden { name = "states" }, pool "mean", linear { to = 24 }, softmax(), linear { to = 7, name = "logits" } },
+  output = { hidden { name = "states" }, pool "mean", linear { to = 24 }, softmax(),
+    linear { to = 7, name = "logits" } },
 }
 ]]
 
