@@ -226,7 +226,9 @@ local function function_of(fn, lanes)
       code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
   end
   local formal, absent = {}, {}
-  local pointer = step.form == "map" and "%s%s *restrict %s" or "%s%s *%s" -- no operation reads another's tile
+  -- No operation reads another's tile, but what is loaded may lie where the result goes.
+  local loads = step.form == "map" and steps.elementwise[step.elementwise[1].kind].loads
+  local pointer = step.form == "map" and not loads and "%s%s *restrict %s" or "%s%s *%s"
   operands.each(step, function(_, access, declared, name)
     formal[#formal + 1] = access == "value" and "int " .. name
       or pointer:format(access == "r" and "const " or "", types.c(operands.type(step, declared)), name)

@@ -173,34 +173,6 @@ static int check_op(attn2c_check_job *job, const attn2c_op *op) {
   return status;
 }
 
-int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
-  attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
-  for (int output = 0; output < job->entry->output_count; output++) {
-    int tensor = job->entry->outputs[output];
-    const attn2c_tensor *shape = tensor_of(job, tensor);
-    const attn2c_op *op = &job->entry->ops[attn2c_check_maker(job->entry, tensor)];
-    attn2c_comparison comparison;
-    if (shape->type == ATTN2C_F32) {
-      int64_t width = attn2c_reference_width(shape);
-      attn2c_check_settle_hidden(job, op, job->traced[output], width, job->tensors[tensor]);
-      attn2c_compare(shape, job->tensors[tensor], job->traced[output], width, &tolerance, &comparison);
-    } else {
-      /* Two indices are as good as each other where the values behind them are closer than their own error.
-       */
-      const int64_t picks = attn2c_reference_picks(op);
-      const attn2c_tensor *values = picks > 0 ? tensor_of(job, op->operands[0]) : NULL;
-      attn2c_compare_indices(
-          shape, job->tensors[tensor], job->traced[output], values ? job->tensors[op->operands[0]] : NULL,
-          values ? values->shape[values->rank - 1] : 0, picks, 2 * tolerance.absolute, &comparison);
-    }
-    char name[NAME_SIZE];
-    snprintf(name, sizeof name, "output %s, %s", shape->name, what);
-    int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
-    if (status != ATTN2C_OK) return status;
-  }
-  return ATTN2C_OK;
-}
-
 static double root_mean_square(const float *x, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; i++) sum += isfinite(x[i]) ? (double)x[i] * x[i] : 0;
@@ -232,6 +204,70 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   }
   attn2c_free(copy);
   return ATTN2C_OK;
+}
+
+/* Judges an output by a tolerance. */
+static void judge_output(attn2c_check_job *job, int output, const attn2c_tolerance *tolerance,
+                         attn2c_comparison *comparison) {
+  const int tensor = job->entry->outputs[output];
+  const attn2c_tensor *shape = tensor_of(job, tensor);
+  const attn2c_op *op = &job->entry->ops[attn2c_check_maker(job->entry, tensor)];
+  if (shape->type == ATTN2C_F32) {
+    int64_t width = attn2c_reference_width(shape);
+    attn2c_check_settle_hidden(job, op, job->traced[output], width, job->tensors[tensor]);
+    attn2c_compare(shape, job->tensors[tensor], job->traced[output], width, tolerance, comparison);
+    return;
+  }
+  /* Two indices are as good as each other where the values behind them are closer than their own error. */
+  const int64_t picks = attn2c_reference_picks(op);
+  const attn2c_tensor *values = picks > 0 ? tensor_of(job, op->operands[0]) : NULL;
+  attn2c_compare_indices(
+      shape, job->tensors[tensor], job->traced[output], values ? job->tensors[op->operands[0]] : NULL,
+      values ? values->shape[values->rank - 1] : 0, picks, 2 * tolerance->absolute, comparison);
+}
+
+/* The outputs by their tolerances. Where one is beyond the limits of usual models, all are judged by what
+ * this one makes of errors, of which there is room in `allowed`. */
+static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_tolerance *tolerances,
+                         const char *what) {
+  const attn2c_reference_guide guide = {settle_rounded, job};
+  int is_spread = 0;
+  for (int output = 0; output < job->entry->output_count; output++) {
+    const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[output]);
+    attn2c_comparison comparison;
+    judge_output(job, output, &tolerances[output], &comparison);
+    if (!comparison.passed && !is_spread && shape->type == ATTN2C_F32) {
+      const int status =
+          attn2c_check_spread(job, job->descriptor->packings ? &guide : NULL, allowed, tolerances);
+      if (status != ATTN2C_OK) return status;
+      for (int i = 0; i < job->entry->output_count; i++) tolerances[i].allowed = allowed[i];
+      is_spread = 1;
+      judge_output(job, output, &tolerances[output], &comparison);
+    }
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "output %s, %s", shape->name, what);
+    const int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
+  const int count = job->entry->output_count;
+  attn2c_tolerance *tolerances = calloc((size_t)count + 1, sizeof *tolerances);
+  float **allowed = calloc((size_t)count + 1, sizeof *allowed);
+  int status = tolerances && allowed ? ATTN2C_OK : attn2c_check_no_memory(job, job->entry->name);
+  for (int i = 0; i < count && status == ATTN2C_OK; i++) {
+    const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[i]);
+    tolerances[i] = attn2c_tolerance_model(job->descriptor->layers);
+    allowed[i] = attn2c_reference_allocate(shape);
+    if (!allowed[i]) status = attn2c_check_no_memory(job, shape->name);
+  }
+  if (status == ATTN2C_OK) status = judge_outputs(job, allowed, tolerances, what);
+  for (int i = 0; allowed && i < count; i++) attn2c_free(allowed[i]);
+  free(allowed);
+  free(tolerances);
+  return status;
 }
 
 /* Runs the reference from the inputs; its results are in job->tensors, until they are released. */

@@ -5,6 +5,8 @@
 
 #include "check/check_report.h"
 #include "check/check_trace.h"
+#include "check/reference.h"
+#include "check/tolerance.h"
 #include "model/model.h"
 
 typedef struct {
@@ -38,6 +40,12 @@ int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op,
                                int64_t leading_dimension, float *want);
 void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                 int64_t leading_dimension, float *want);
+
+/* Raises allowed[output], an error an element, and the relative L2 of tolerances[output] to what errors
+ * within the rules of the ops make of the entry's outputs; indices have neither. The reference's outputs are
+ * in job->tensors; guide: what it was run with. */
+int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
+                        float *const *allowed, attn2c_tolerance *tolerances);
 
 /* Rows for the outputs in job->traced against the reference's, which are in job->tensors. */
 int attn2c_check_outputs(attn2c_check_job *job, const char *what);

@@ -135,7 +135,7 @@ enum { OURS, COPY, EXP, MVEC, CLOCK, CONTESTANTS };
 typedef struct {
   const char *name;
   double elements;
-  int by_exp;      /* its least work has an exp */
+  int by_exp; /* its least work has an exp */
   int by_mvec;
   void (*run[CLOCK])(void);
 } line;

@@ -530,8 +530,8 @@ of("runtime/ops/softmax.h", "c:rowops_base") {
 }
 
 of("runtime/ops/ranges.h", "c:rowops_attention_base") {
-  { name = "repair_zero", old = "if (weight != 0.0f)\n", new = "if (weight >= 0.0f)\n",
-    wrong = "0 times NaN is added" },
+  { name = "repair_zero", old = "if (weight != 0.0f)\n          attn2c_add_weighted(",
+    new = "if (weight >= 0.0f)\n          attn2c_add_weighted(", wrong = "0 times NaN is added" },
 }
 
 of("runtime/ops/gather.h", "c:rowops_base") {
@@ -660,41 +660,6 @@ of("gen/commands/report/maps.lua", spec .. "commands/report/maps_spec.lua") {
     filter = "maps", wrong = "another's picture is written over" },
 }
 
-of("gen/data/precision.lua", spec .. "passes/precision_spec.lua") {
-  { name = "precision_layer", old = "return of[section] or of[part] or given.all",
-    new = "return of[part] or of[section] or given.all", filter = "a layer's before",
-    wrong = "a part's precision comes first" },
-}
-
-of("gen/passes/graph/builder.lua", spec .. "passes/precision_spec.lua") {
-  { name = "round_behind", old = "if at then table.insert(list, at + 1, table.remove(list)) end", new = "",
-    filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
-}
-
-of("gen/passes/plan.lua", spec .. "whole/precision_spec.lua") {
-  { name = "pairs_split", old = "% rows_per_sequence % 2 > 0", new = "% rows_per_sequence % 2 > 1",
-    filter = "a window in blocks", wrong = "a pair of values may lie in two blocks" },
-}
-
-of("gen/passes/plan/attention.lua", spec .. "whole/precision_spec.lua") {
-  { name = "pairs_align", old = 'key_align = words.round_up(p.key_align, types.group("bf16"))',
-    new = "key_align = p.key_align", filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
-}
-
-of("gen/passes/lower.lua", spec .. "whole/precision_spec.lua") {
-  { name = "scale_of_row", old = "operand, ld = self:at(operation.tensor, range.first, 0, origin)",
-    new = "operand, ld = self:at(operation.tensor, 0, 0, origin)", filter = "padding, in int8",
-    wrong = "all rows have the scale of the first" },
-}
-
-of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {
-  { name = "round_cut", old = "(bits + 0x7fffu + (bits >> 16 & 1)) >> 16", new = "bits >> 16",
-    filter = "padding, in bf16", wrong = "bf16 is cut, not rounded" },
-}
-
-of("runtime/check/check.c", spec .. "whole/precision_spec.lua") {
-  { name = "check_packed", old = "    attn2c_reference_packed(job->descriptor, number, job->weights);\n", new = "",
-    filter = "padding, in bf16", wrong = "the reference has weights that are not rounded" },
-}
+require("typed")(of, spec)
 
 return list

@@ -199,6 +199,12 @@ function helper.spoiling(ending, script)
     helper.shell(ending), helper.shell(script))
 end
 
+--- What stands in a shell before a build of a model whose emitted files are compiled by a compiler at a level; all
+--- else is that of helper.spoiling.
+function helper.compiling(name, compiler, level)
+  return ("%s SPOIL_MODEL=%s SPOIL_COMPILER=%s SPOIL_LEVEL=%s"):format(helper.spoiling("", ""), name, compiler, level)
+end
+
 --- CPU seconds of all commands so far that have ended.
 function helper.cpu_of_children()
   local fields = {}

@@ -1,0 +1,93 @@
+/* check_spread.c - how far from the reference a correct run of an entry may be, found by trying: the
+ * reference is run again with errors of the size that each op's rule allows. A model may take small errors
+ * for more than others do: where a norm divides the difference of nearly equal numbers, say, or a sum
+ * cancels. */
+#include "check/check_job.h"
+#include "check/reference.h"
+#include "check/reference_ops.h"
+#include "check/tolerance.h"
+#include "weights/random.h"
+
+#include <math.h>
+
+/* The rules of ops allow four times the usual size of an error, which is never met by chance (tolerance.c).
+ * So errors are drawn with a quarter of what is allowed as their deviation, and twice the largest that they
+ * make of an output's row in any draw is allowed there, and of its relative L2. */
+enum { DRAWS = 4 };
+static const double USUAL = 0.25, BEYOND = 2;
+
+typedef struct {
+  const attn2c_check_job *job;
+  const attn2c_reference_guide *guide; /* or NULL */
+  int draw;
+} bed;
+
+/* An op's result again, with its errors. */
+static int disturb(void *of, const attn2c_op *op, void *const *tensors) {
+  const bed *bed = of;
+  const attn2c_check_job *job = bed->job;
+  const attn2c_tensor *shape = &job->descriptor->tensors[op->result];
+  if (shape->type == ATTN2C_F32) {
+    const int64_t elements = attn2c_elements(shape);
+    float *allowed = attn2c_reference_allocate(shape), *errors = attn2c_reference_allocate(shape);
+    int status = allowed && errors ? ATTN2C_OK : attn2c_check_no_memory(job, shape->name);
+    if (status == ATTN2C_OK)
+      status = attn2c_reference_op(job->descriptor, op, tensors, allowed, job->message);
+    if (status == ATTN2C_OK)
+      status = attn2c_tolerance_op(job->descriptor, op, tensors, allowed, job->message);
+    if (status == ATTN2C_OK) {
+      float *y = tensors[op->result];
+      attn2c_random_fill((uint64_t)bed->draw, shape->name, errors, elements, 0, USUAL);
+      for (int64_t i = 0; i < elements; i++)
+        if (isfinite(y[i])) y[i] += allowed[i] * errors[i];
+    }
+    attn2c_free(allowed);
+    attn2c_free(errors);
+    if (status != ATTN2C_OK) return status;
+  }
+  return bed->guide ? bed->guide->settle(bed->guide->of, op, tensors) : ATTN2C_OK;
+}
+
+/* Takes what a draw made of an output into account, row by row. */
+static void widen(const attn2c_tensor *shape, const float *want, const float *got, float *allowed,
+                  attn2c_tolerance *tolerance) {
+  const int64_t elements = attn2c_elements(shape), width = attn2c_reference_width(shape);
+  double errors = 0, squares = 0;
+  for (int64_t row = 0; row < elements; row += width) {
+    double largest = 0;
+    for (int64_t i = row; i < row + width; i++) {
+      if (!isfinite(want[i]) || !isfinite(got[i])) continue;
+      const double error = fabs((double)got[i] - (double)want[i]);
+      largest = fmax(largest, error);
+      errors += error * error;
+      squares += (double)want[i] * want[i];
+    }
+    for (int64_t i = row; i < row + width; i++) allowed[i] = (float)fmax(allowed[i], BEYOND * largest);
+  }
+  if (squares > 0) tolerance->relative_l2 = fmax(tolerance->relative_l2, BEYOND * sqrt(errors / squares));
+}
+
+int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
+                        float *const *allowed, attn2c_tolerance *tolerances) {
+  const int count = job->descriptor->tensor_count;
+  void **tensors = attn2c_allocate((size_t)count * sizeof *tensors);
+  if (!tensors) return attn2c_check_no_memory(job, job->entry->name);
+  int status = ATTN2C_OK;
+  for (int draw = 0; draw < DRAWS && status == ATTN2C_OK; draw++) {
+    bed bed = {job, guide, draw};
+    const attn2c_reference_guide disturbed = {disturb, &bed};
+    for (int tensor = 0; tensor < count; tensor++) tensors[tensor] = job->weights[tensor];
+    for (int input = 0; input < job->entry->input_count; input++)
+      tensors[job->entry->inputs[input]] = (void *)job->inputs[input];
+    status = attn2c_reference_run(job->descriptor, job->entry, tensors, &disturbed, job->message);
+    for (int output = 0; output < job->entry->output_count && status == ATTN2C_OK; output++) {
+      const int tensor = job->entry->outputs[output];
+      const attn2c_tensor *shape = &job->descriptor->tensors[tensor];
+      if (shape->type == ATTN2C_F32)
+        widen(shape, job->tensors[tensor], tensors[tensor], allowed[output], &tolerances[output]);
+    }
+    attn2c_reference_release(job->entry, tensors);
+  }
+  attn2c_free(tensors);
+  return status;
+}

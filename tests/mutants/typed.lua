@@ -1,0 +1,57 @@
+-- typed.lua: the part of list.lua that concerns products of bf16 and int8, sums that are the same on all targets, and
+-- how outputs are judged. of and spec: those of list.lua.
+return function(of, spec)
+  of("gen/data/precision.lua", spec .. "passes/precision_spec.lua") {
+    { name = "precision_layer", old = "return of[section] or of[part] or given.all",
+      new = "return of[part] or of[section] or given.all", filter = "a layer's before",
+      wrong = "a part's precision comes first" },
+  }
+
+  of("gen/passes/graph/builder.lua", spec .. "passes/precision_spec.lua") {
+    { name = "round_behind", old = "if at then table.insert(list, at + 1, table.remove(list)) end", new = "",
+      filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
+  }
+
+  of("gen/passes/plan.lua", spec .. "whole/precision_spec.lua") {
+    { name = "pairs_split", old = "% rows_per_sequence % 2 > 0", new = "% rows_per_sequence % 2 > 1",
+      filter = "a window in blocks", wrong = "a pair of values may lie in two blocks" },
+  }
+
+  of("gen/passes/plan/attention.lua", spec .. "whole/precision_spec.lua") {
+    { name = "pairs_align", old = 'key_align = words.round_up(p.key_align, types.group("bf16"))',
+      new = "key_align = p.key_align", filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
+  }
+
+  of("gen/passes/lower.lua", spec .. "whole/precision_spec.lua") {
+    { name = "scale_of_row", old = "operand, ld = self:at(operation.tensor, range.first, 0, origin)",
+      new = "operand, ld = self:at(operation.tensor, 0, 0, origin)", filter = "padding, in int8",
+      wrong = "all rows have the scale of the first" },
+  }
+
+  of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {
+    { name = "round_cut", old = "(bits + 0x7fffu + (bits >> 16 & 1)) >> 16", new = "bits >> 16",
+      filter = "padding, in bf16", wrong = "bf16 is cut, not rounded" },
+  }
+
+  of("runtime/ops/quantise.h", "c:quantise_base") {
+    { name = "tiny_rows", old = "wanted < ATTN2C_INT8_LEAST_SCALE ? ATTN2C_INT8_LEAST_SCALE : wanted",
+      new = "wanted < ATTN2C_INT8_LEAST_SCALE / 4 ? ATTN2C_INT8_LEAST_SCALE / 4 : wanted", filter = "int8/*tiny*",
+      wrong = "rows of tiny numbers depend on what counts as zero" },
+  }
+
+  of("runtime/ops/vector.h", spec .. "whole/same_spec.lua") {
+    { name = "sums_by_width", old = "s = (s + t) + (u + v);",
+      new = "s = ATTN2C_LANES == 16 ? (s + t) + (u + v) : (s + u) + (t + v);", filter = "has the same bits on",
+      wrong = "a row is added up by the width of a vector" },
+  }
+
+  of("runtime/check/check_spread.c", "c:check") {
+    { name = "spread_of_all", old = "BEYOND = 2;", new = "BEYOND = 1e9;", filter = "check/an_op_is*",
+      wrong = "an output beyond its limit is never wrong" },
+  }
+
+  of("runtime/check/check.c", spec .. "whole/precision_spec.lua") {
+    { name = "check_packed", old = "    attn2c_reference_packed(job->descriptor, number, job->weights);\n", new = "",
+      filter = "padding, in bf16", wrong = "the reference has weights that are not rounded" },
+  }
+end

@@ -1,0 +1,107 @@
+-- tiles_spec: models in tiles of AMX: several threads, a fork, callers side by side, two models in turn, one library
+-- for several targets, linked-in and packed weights, what is said where there are no tiles. The kernels' own bits are
+-- in kernels/compiled. The tiles are emulated, or with ATTN2C_TILES=real those of this processor.
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/tiles"
+local golden = root .. "/tests/torch/goldens/torch_causal70"
+local shell = helper.shell
+
+local is_real = os.getenv("ATTN2C_TILES") == "real"
+local FLAGS = is_real and "-O0" or "-O0 -DATTN2C_TILES_EMULATED"
+local WEIGHTS, INPUT = shell(golden .. "/model.safetensors"), shell(golden .. "/hidden.npy")
+
+local function sh(command) return helper.succeeds(command, folder) end
+
+-- Builds the golden's model with other keys.
+local function build(flags, name, words)
+  sh(("ATTN2C_CFLAGS=%s lua5.4 %s build %s name=%s plan.least_phase=0 plan.least_team=0 %s -o %s"):format(shell(flags),
+    shell(root .. "/gen/attn2c"), shell(golden .. "/description.lua"), name, words, name))
+end
+
+-- The states that a program gives, as the bytes of their file.
+local function answer(target, name, weights)
+  sh(("ATTN2C_TARGET=%s %s/%s run %s --input %s --output y.npy"):format(target, name, name,
+    weights and "--weights " .. weights or "", INPUT))
+  return files.read(folder .. "/y.npy")
+end
+
+local TURNS = [[
+import sys
+import numpy as np
+sys.path[:0] = ["crew", "other"]
+import crew, other
+hidden = np.load(sys.argv[2])
+with crew.Model(sys.argv[1]) as first, other.Model() as second:
+    for turn in range(3):
+        for model, expected in ((first, "crew.npy"), (second, "other.npy")):
+            assert (model.forward(hidden=hidden)["hidden"] == np.load(expected)).all(), (turn, expected)
+]]
+
+describe(is_real and "in this processor's tiles," or "in emulated tiles,", function()
+  local crew, other
+
+  setup(function()
+    files.make_folder(folder)
+    build(FLAGS, "crew", "'target=amx, avx2' threads=3 'precision={\"bf16\", attention=\"bf16\"}'")
+    build(FLAGS, "other", "target=amx precision=int8 --embed=" .. WEIGHTS)
+    crew, other = answer("amx", "crew", WEIGHTS), answer("amx", "other")
+    helper.write(folder .. "/crew.npy", crew)
+    helper.write(folder .. "/other.npy", other)
+  end)
+
+  it("models of bf16 and int8 pass their check", function()
+    for _, line in ipairs { "ATTN2C_TARGET=amx crew/crew", "ATTN2C_TARGET=avx2 crew/crew", "other/other" } do
+      local said = sh(line .. " check")
+      assert.truthy(said:find(" 0 failed\n", 1, true), said)
+    end
+    assert.truthy(files.read(folder .. "/crew/crew_amx_kernels.c"):find("attn2c_tile_bf16(", 1, true))
+    assert.truthy(files.read(folder .. "/other/other_kernels.c"):find("attn2c_tile_int8(", 1, true))
+  end)
+
+  it("a library for several targets uses them, and its targets differ", function()
+    assert.truthy(sh("crew/crew info"):find("in use       amx;", 1, true))
+    assert.is_true(crew == answer("", "crew", WEIGHTS))
+    assert.is_false(crew == answer("avx2", "crew", WEIGHTS))
+  end)
+
+  it("threads, the child of a fork and callers side by side give the same bits", function()
+    sh(("cc -std=c11 -Wall -Wextra -Werror -Icrew -o host %s crew/libcrew.a -lpthread -lm"):format(
+      shell(root .. "/tests/c/host_threads.c")))
+    local bits
+    for _, cores in ipairs { "", "taskset -c 0" } do -- as many threads as there are cores
+      sh(("%s timeout 100 ./host %s 2>bits"):format(cores, WEIGHTS))
+      local now = files.read(folder .. "/bits")
+      bits = bits or now
+      assert.is_true(#now > 0 and now == bits)
+    end
+  end)
+
+  it("two models in turn, by the Python modules, give what each gives alone", function()
+    sh(("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -W error -c %s %s %s"):format(shell(TURNS), WEIGHTS, INPUT))
+  end)
+
+  it("packed weights give the same, and bench and its profile run", function()
+    sh(("crew/crew pack --weights %s -o crew.weights && crew/crew pack --verify crew.weights"):format(WEIGHTS))
+    assert.is_true(crew == answer("amx", "crew", "crew.weights"))
+    for name, numbers in pairs { crew = "bf16", other = "int8" } do
+      local said = sh(("ATTN2C_TARGET=amx %s/%s bench -r 1 -o json --profile"):format(name, name))
+      assert.truthy(said:find('"target": "amx"', 1, true) and said:find('"precision": "' .. numbers, 1, true), said)
+    end
+  end)
+end)
+
+describe("where there are no tiles", function()
+  it("a library goes on to its next target, and one for amx alone is refused in a line", function()
+    if is_real then return end
+    build("-O0", "plain", "'target=amx, avx2' precision=int8")
+    if sh("plain/plain info"):find("in use       amx;", 1, true) then return end -- it has some
+    assert.truthy(sh("plain/plain info"):find("in use       avx2;", 1, true))
+    assert.is_true(answer("", "plain", WEIGHTS) == answer("avx2", "plain", WEIGHTS))
+    local code, said = helper.run("ATTN2C_TARGET=amx plain/plain check", folder)
+    assert.equal(6, code)
+    assert.matches("^plain: ATTN2C_TARGET: amx, and this machine lacks [%w' -]+\n$", said)
+  end)
+end)
