@@ -137,9 +137,9 @@ end
 
 --- The body as lines of C. kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua);
 --- a_room: whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a
---- vector; adds: a C expression: whether C is added to; a, b: what A and B are called. behind_strip: nil, or { c: what C
---- is called; one_strip: whether it has the rows of one strip alone; line: function(first, rows), what is done with the
---- rows of C that a strip has made, the first a C expression }.
+--- vector; adds: a C expression: whether C is added to; a, b: what A and B are called. behind_strip: nil, or { c: what
+--- C is called; one_strip: whether it has the rows of one strip alone; line: function(first, rows), what is done with
+--- the rows of C that a strip has made, the first a C expression }; not of tiles.
 function product.body(kernel, lanes, adds, a, b, behind_strip)
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, behind_strip or {}

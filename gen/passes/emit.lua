@@ -184,8 +184,9 @@ local function tile_of(fn)
     sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
 end
 
--- The loops of a map over its rows, as lines of C; bounds: from the first row up to the end. Rows of bf16 are rounded as
--- wholes: what is only rounded, from where it lies. sums: whether what the map loads are the rows from `first` on alone.
+-- The loops of a map over its rows, as lines of C; bounds: from the first row up to the end. Rows of bf16 are rounded
+-- as wholes: what is only rounded, from where it lies. sums: whether the map loads from an array that begins with row
+-- `first`.
 local function loops_of(map, bounds, sums)
   local k, code, list, line = map.constants, {}, map.elementwise, "line"
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
@@ -232,8 +233,8 @@ end
 -- strip lie on the stack where the map alone reads them, else where the map works.
 local function joint_of(fn, lanes)
   local k, map = fn.step.kernel, fn.joint.map
-  local formal, of_rows, names = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) },
-    formal_of(map, {}), {}
+  local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }
+  local of_rows, names = formal_of(map, {}), {}
   operands.each(map, function(_, _, _, name) names[#names + 1] = name end)
   for i, text in ipairs(of_rows) do
     if not (fn.joint.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads

@@ -4,8 +4,9 @@
 -- Before: programs with offsets; build_suffix: what is behind the names of functions where there are several targets.
 -- After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
 -- state.functions = list of { name, step, joint: of kernels/joint.lua, where a product and a map are one };
--- program.joints = product -> its joint, with its name; program.joined = the maps of these; state.fallbacks = a kernel in C for each shape; each call of a product of
--- libxsmm has kernel_index and batch_name, each other product, tile, map and row step has function_name.
+-- program.joints = product -> its joint, with its name; program.joined = the maps of these;
+-- state.fallbacks = a kernel in C for each shape; each call of a product of libxsmm has kernel_index and batch_name,
+-- each other product, tile, map and row step has function_name.
 local joint = require("passes.kernels.joint")
 local operands = require("data.operands")
 local registers = require("passes.plan.registers")

@@ -62,7 +62,8 @@ Test(bf16, rows_of_all_lengths) {
   }
 }
 
-/* The weights of a softmax that rounds them are those of one that does not, rounded: NaN and rows without a key, too.
+/* The weights of a softmax that rounds them are those of one that does not, rounded: NaN and rows without a
+ * key, too.
  */
 Test(bf16, weights_of_a_softmax) {
   enum { ROWS = 19, MOST = 70 };
