@@ -14,6 +14,7 @@
 --              epilogue
 --   ends_epilogue  may be the last of an epilogue, also where its operand is wanted, too, or has another type
 --   in_place   may write over what it reads
+--   in_place_of_floats   may write over the floats that it reads, each row over the first bytes of its own
 --   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
 --              result (check_mask.c): one of ops.roles
 --   own_keys   touches only the queries' own keys, not those that all queries see
@@ -89,7 +90,7 @@ ops.table = {
     equation = "max |x factors| / 127, over the last dimension, and at least 2^-125; a factor a column",
   },
   quantise = {
-    class = { region = "rows" },
+    class = { region = "rows", in_place_of_floats = true },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same, type = "i8",
     equation = "x factors (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is "
       .. "not finite",

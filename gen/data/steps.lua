@@ -108,7 +108,8 @@ end
 local function softmax_rounded(body, more)
   return {
     constants = { "rows", "cols", "ld", "ldy", "scale" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "bf16" }, { "s", "rw", matrix("rows", "cols", "ld") } },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "bf16" },
+      { "s", "rw", matrix("rows", "cols", "ld") } },
     cost = each(51),
     body = "attn2c_" .. body .. "_rounded(y, s, ${rows}, ${cols}, ${ld}, ${ldy}, ${scale})",
     equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")",
@@ -496,9 +497,9 @@ steps.elementwise = {
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
   add_where = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
-  -- the last of a map whose tile is bf16: it rounds rows (rounds)
+  -- the last of a map whose tile is bf16: it rounds rows (rounds); and of one whose tile is f32
   round = { operands = {}, cost = each(8), rounds = true, equation = "bf16(v)" },
-  round_floats = { operands = {}, cost = each(8), code = "v = attn2c_on_bf16(v);", equation = "bf16(v)" }, -- of a map whose tile is f32
+  round_floats = { operands = {}, cost = each(8), code = "v = attn2c_on_bf16(v);", equation = "bf16(v)" },
   weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
     equation = "${factor} v, 0 where -inf" },
   weigh_relu = { operands = {}, cost = each(4), code = "v = attn2c_relu(v * ${factor});",

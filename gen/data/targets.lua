@@ -37,7 +37,8 @@
 -- deep_c: the same as `deep`, which follows, for kernels in C: panels of one strip's vectors (48 floats on AVX-512, 16
 -- on AVX2), and the panel behind asked for. Two strips of rows ask for nothing on AVX-512: the second reads from the
 -- second-level cache what the first has made the processor fetch by itself, and asking a panel ahead took 1.05 to 1.3
--- times as long. Measured on a Zen 4-class machine (tests/bench/LOG.md).
+-- times as long. Measured on a Zen 4-class machine (tests/bench/LOG.md). narrow: of weights of bf16 or int8 alone,
+-- whose panels come from memory fast enough for fewer rows; and what waits to be quantised takes less room.
 --
 -- deep: what replaces the rule for a product of at least `targets.deep` inputs and outputs, whose weights rarely wait
 -- in a near cache: the first entry that has no more `rows` than the product, and no fewer `inputs` where it says some.
@@ -82,6 +83,7 @@ local avx512 = {
   needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
   deep_c = {
+    { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
     { rows = 17, use = { panel = 48, token_block = 128, fetch = 1 } },

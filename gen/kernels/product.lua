@@ -98,14 +98,16 @@ local function loops_of(rows, group)
     function(step) return { symbol = "j", count = group.count, step = step } end
 end
 
--- A call of a strip, from a row of B and C on: `more` stands behind the sizes. The symbols of its loops are i and j.
-local function call_of(name, kernel, lanes, a, b, row, rows, group, more)
+-- A call of a strip, from a row of B and C on: `more` stands behind the sizes. The symbols of its loops are i and j. c:
+-- what C is called; one_strip: whether all strips of rows write the same ones.
+local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name, one_strip)
   local i, j = loops_of(rows, group)
   local inputs, wide = types.group(kernel.types.a), group.size * lanes
   return {
     ("%s(%s, %s, %s,"):format(name, behind(a, group.first * lanes * inputs, j(wide * inputs)),
       behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
-      behind("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
+      one_strip and behind(c_name, group.first * lanes, j(wide))
+        or behind(c_name or "c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
     ("  %d, %d, %d, %d, %s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, more) }
 end
 
@@ -135,10 +137,12 @@ end
 
 --- The body as lines of C. kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua);
 --- a_room: whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a
---- vector; adds: a C expression: whether C is added to; a, b: what A and B are called.
-function product.body(kernel, lanes, adds, a, b)
+--- vector; adds: a C expression: whether C is added to; a, b: what A and B are called. behind_strip: nil, or { c: what
+--- C is called; one_strip: whether it has the rows of one strip alone; line: function(first, rows), what is done with
+--- the rows of C that a strip has made, the first a C expression }; not of tiles.
+function product.body(kernel, lanes, adds, a, b, behind_strip)
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
-  local lines, row, calls, fetch = {}, 0, 0, kernel.fetch
+  local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, behind_strip or {}
   for _, rows in ipairs(kernel.strips.strips) do
     local of_rows, done, each_row = {}, 0, 0
     for _, group in ipairs(kernel.strips.groups) do each_row = each_row + group.count end
@@ -152,8 +156,13 @@ function product.body(kernel, lanes, adds, a, b)
       end
       add_loop(of_rows, "j", group.count, call_of(strip.name(shape_of(kernel, rows, group)), kernel, lanes, a, b, row,
         rows, group, ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes,
-          ahead)))
+          ahead), more.c, more.one_strip))
       done = done + group.count
+    end
+    if more.line then
+      local from = rows.count > 1 and ("(size_t)i * %d"):format(rows.size) or "0"
+      if row > 0 then from = rows.count > 1 and ("%d + %s"):format(row, from) or tostring(row) end
+      of_rows[#of_rows + 1] = more.line(from, rows.size)
     end
     add_loop(lines, "i", rows.count, of_rows)
     row, calls = row + rows.count * rows.size, calls + rows.count * each_row

@@ -193,30 +193,85 @@ local function tile_of(fn)
     sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
 end
 
--- A map as a C function. Rows of bf16 are rounded as wholes: what is only rounded, from where it lies.
-local function map_of(fn, formal)
-  local k, code, list = fn.step.constants, {}, fn.step.elementwise
+-- The loops of a map over its rows, as lines of C; bounds: from the first row up to the end. Rows of bf16 are rounded
+-- as wholes: what is only rounded, from where it lies. sums: whether the map loads from an array that begins with row
+-- `first`.
+local function loops_of(map, bounds, sums)
+  local k, code, list, line = map.constants, {}, map.elementwise, "line"
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
   local loads = steps.elementwise[first.kind].loads
-  local of = { name = fn.name, formal = formal, sentence = sentences.map(fn.step), simple = false, rows = k.rows,
-    cols = k.cols, ld = k.ld, code = code, rounds = rounds }
+  local row = sums and "(i - first)" or "i"
   if rounds and loads and #list == 2 then
-    of.line = ("%s + i * %d"):format(first.argument, first.ld)
-    return of
+    line = ("%s + %s * %d"):format(first.argument, row, first.ld)
+  else
+    if not loads then code[1] = "float v = y[i * " .. k.ld .. " + j];" end
+    for i = 1, rounds and #list - 1 or #list do
+      local text = steps.elementwise[list[i].kind].code
+      if list[i].argument then text = text:format(list[i].argument) end
+      text = steps.fill(text, steps.constants_of(list[i]))
+      code[#code + 1] = i == 1 and loads and text:gsub("%[i ", "[" .. row .. " ") or text
+    end
+    code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
   end
-  if not loads then code[1] = "float v = y[i * " .. k.ld .. " + j];" end
-  for i = 1, rounds and #list - 1 or #list do
-    local text = steps.elementwise[list[i].kind].code
-    if list[i].argument then text = text:format(list[i].argument) end
-    code[#code + 1] = steps.fill(text, steps.constants_of(list[i]))
+  local lines = { ("  for (size_t i = %s; i++) {"):format(bounds) }
+  local function add(text) lines[#lines + 1] = text end
+  if #code > 0 then
+    if rounds then add(("    float line[%d];"):format(k.cols)) end
+    add("#pragma omp simd")
+    add(("    for (size_t j = 0; j < %d; j++) {"):format(k.cols))
+    for _, text in ipairs(code) do add("      " .. text) end
+    add("    }")
   end
-  code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
-  return of
+  if rounds then add(("    attn2c_round_row(y + i * %d, %s, %d);"):format(k.ld, line, k.cols)) end
+  add("  }")
+  return lines
+end
+
+-- The operands of a row operation or a map as a function's parameters; the declarations of those that are absent.
+local function formal_of(step, absent)
+  local formal = {}
+  -- No operation reads another's tile, but what is loaded may lie where the result goes.
+  local loads = step.form == "map" and steps.elementwise[step.elementwise[1].kind].loads
+  local pointer = step.form == "map" and not loads and "%s%s *restrict %s" or "%s%s *%s"
+  operands.each(step, function(_, access, declared, name)
+    formal[#formal + 1] = access == "value" and "int " .. name
+      or pointer:format(access == "r" and "const " or "", types.c(operands.type(step, declared)), name)
+  end, function(declared) absent[#absent + 1] = declared[1] end)
+  return formal
+end
+
+-- A product and the map behind it as a C function, and before it the map of some rows, as one of its own. The sums of a
+-- strip lie on the stack where the map alone reads them, else where the map works.
+local function joint_of(fn, lanes)
+  local k, map = fn.step.kernel, fn.joint.map
+  local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }
+  local of_rows, names = formal_of(map, {}), {}
+  operands.each(map, function(_, _, _, name) names[#names + 1] = name end)
+  for i, text in ipairs(of_rows) do
+    if not (fn.joint.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
+  end
+  local kernel, behind_strip, code = k, { c = "y" }, {}
+  if fn.joint.is_local then
+    local most = 0
+    for _, rows in ipairs(k.strips.strips) do most = math.max(most, rows.size) end
+    kernel, behind_strip = setmetatable({ ldc = map.elementwise[1].ld }, { __index = k }), { c = "x", one_strip = true }
+    code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * kernel.ldc)
+  end
+  function behind_strip.line(first, rows)
+    return ("rows_of_%s(%s, %s, %d);"):format(fn.name, table.concat(names, ", "), first, rows)
+  end
+  for _, line in ipairs(product.body(kernel, lanes, k.beta, "a", "b", behind_strip)) do code[#code + 1] = line end
+  return { name = fn.name, formal = table.concat(formal, ", "), is_product = true, code = code,
+    sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step),
+      fn.joint.is_local and ", C being x" or "", sentences.map(map)),
+    rows_formal = table.concat(of_rows, ", "),
+    rows_lines = loops_of(map, "first; i < first + rows", fn.joint.is_local) }
 end
 
 -- A row operation, a tile or a product as a C function: comment, signature, body.
 local function function_of(fn, lanes)
   local step = fn.step
+  if fn.joint then return joint_of(fn, lanes) end
   if step.form == "product" and step.calls then return tile_of(fn) end
   if step.form == "product" then
     local of = step.kernel.types
@@ -225,14 +280,8 @@ local function function_of(fn, lanes)
       sentence = sentences.product(step),
       code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
   end
-  local formal, absent = {}, {}
-  -- No operation reads another's tile, but what is loaded may lie where the result goes.
-  local loads = step.form == "map" and steps.elementwise[step.elementwise[1].kind].loads
-  local pointer = step.form == "map" and not loads and "%s%s *restrict %s" or "%s%s *%s"
-  operands.each(step, function(_, access, declared, name)
-    formal[#formal + 1] = access == "value" and "int " .. name
-      or pointer:format(access == "r" and "const " or "", types.c(operands.type(step, declared)), name)
-  end, function(declared) absent[#absent + 1] = declared[1] end)
+  local absent = {}
+  local formal = formal_of(step, absent)
   if step.form == "row" then
     local form = steps.rows[step.fn]
     local body = steps.fill(form.body, step.constants)
@@ -240,7 +289,8 @@ local function function_of(fn, lanes)
     return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.row(step, absent),
       simple = true, body = body .. ";" }
   end
-  return map_of(fn, table.concat(formal, ", "))
+  return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
+    lines = loops_of(step, ("0; i < %d"):format(step.constants.rows)) }
 end
 
 local function source_values(values, state, program, more)
@@ -309,6 +359,8 @@ local function build_of(build, add)
     values.fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")
   end
   values.strips, values.includes = product.strips(in_c), product.includes(in_c)
+  values.has_joints = false
+  for _, fn in ipairs(build.functions) do values.has_joints = values.has_joints or fn.joint ~= nil end
   values.entries = {}
   for i, entry in ipairs(build.entries) do
     local of_entry = entry_values(values, entry)

@@ -3,8 +3,11 @@
 --
 -- Before: programs with offsets; build_suffix: what is behind the names of functions where there are several targets.
 -- After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
--- state.functions = list of { name, step }; state.fallbacks = a kernel in C for each shape; each call of a product of
--- libxsmm has kernel_index and batch_name, each other product, tile, map and row step has function_name.
+-- state.functions = list of { name, step, joint: of kernels/joint.lua, where a product and a map are one };
+-- program.joints = product -> its joint, with its name; program.joined = the maps of these;
+-- state.fallbacks = a kernel in C for each shape; each call of a product of libxsmm has kernel_index and batch_name,
+-- each other product, tile, map and row step has function_name.
+local joint = require("passes.kernels.joint")
 local operands = require("data.operands")
 local registers = require("passes.plan.registers")
 local schedule = require("passes.schedule")
@@ -20,6 +23,15 @@ local function shape_key(k)
     of.c)
 end
 
+-- bias_relu: what a map does.
+local function doing(map)
+  local parts = {}
+  for _, operation in ipairs(map.elementwise) do
+    if not steps.elementwise[operation.kind].loads then parts[#parts + 1] = operation.fn or operation.kind end
+  end
+  return table.concat(parts, "_")
+end
+
 -- bias_relu_128x64: what it does and to how much.
 local function base_name(step)
   if step.form == "product" then
@@ -27,19 +39,11 @@ local function base_name(step)
     return ("product_%s%dx%dx%d"):format(type == "f32" and "" or type .. "_", step.kernel.n, step.kernel.m,
       step.kernel.k)
   end
-  local parts = {}
-  if step.form == "map" then
-    for _, operation in ipairs(step.elementwise) do
-      if not steps.elementwise[operation.kind].loads then parts[#parts + 1] = operation.fn or operation.kind end
-    end
-  else
-    parts[1] = step.fn
-  end
   local c = step.constants
   local size = {}
   if c.rows then size[#size + 1] = c.rows end
   size[#size + 1] = c.head_dim or c.cols
-  return table.concat(parts, "_") .. "_" .. table.concat(size, "x")
+  return (step.form == "map" and doing(step) or step.fn) .. "_" .. table.concat(size, "x")
 end
 
 -- What tells a tile from another: its calls, which visit_call has numbered.
@@ -154,6 +158,23 @@ end
 
 visitors.map, visitors.row = visit_named, visit_named
 
+-- Products that share a function with the map behind them.
+local function join(program, state, seen)
+  program.joints, program.joined = {}, {}
+  schedule.each_list(program, function(list)
+    for i, step in ipairs(list) do
+      local pair = step.form == "product" and program.variant == "ship" and joint.of(program, list, i)
+      if pair then
+        local key = ("%s; %s; %s"):format(function_key(step), function_key(pair.map), pair.is_local)
+        local name, new = seen.functions:name(key, ("%s_%s"):format(base_name(step), doing(pair.map)))
+        if new then state.functions[#state.functions + 1] = { name = name, step = step, joint = pair } end
+        pair.name = name
+        program.joints[step], program.joined[pair.map] = pair, true
+      end
+    end
+  end)
+end
+
 -- The kernels of libxsmm as kernels in C, for where no code can be made at run time.
 local function fallbacks_of(state)
   local list, target = {}, targets.by_name[state.spec.target]
@@ -170,6 +191,7 @@ function kernels.run(state)
     batches = namer((state.build_suffix or ""):upper()), functions = namer(state.build_suffix or "") }
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
+      join(program, state, seen)
       schedule.each(program, function(step)
         local visit = visitors[step.form]
         if visit then visit(step, state, seen) end

@@ -440,6 +440,12 @@ local function in_place(state, entry)
       if from.form == to.form and stored and from.type == to.type and from.whole_batch == to.whole_batch then
         to.over = x.name
       end
+    elseif ops.class(op).in_place_of_floats and x.kind == "scratch" and uses[x.name] == 2 then -- and its scales'
+      local from, to = storage[x.name], storage[op.result.name]
+      if from.form == "tile" and to.form == "tile" then -- else the floats, which are done with, would live on
+        to.over = x.name
+        to.leading_dimension = types.elements(types.bytes(from.leading_dimension, "f32"), to.type)
+      end
     end
   end
 end

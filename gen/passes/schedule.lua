@@ -19,21 +19,24 @@ local schedule = {}
 --- Whether a step is a call, not a note or a loop's bracket.
 function schedule.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
---- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker in order.
-function schedule.each(program, visit)
+--- Calls visit(list, section, segment, worker, phase) for each list of steps that one worker does without a barrier.
+function schedule.each_list(program, visit)
   for _, segment in ipairs(program.segments) do
     if segment.mode == "phases" then
       for number, phase in ipairs(segment.phases) do
-        for worker, list in ipairs(phase.lists) do
-          for _, step in ipairs(list) do visit(step, phase.section, segment, worker, number) end
-        end
+        for worker, list in ipairs(phase.lists) do visit(list, phase.section, segment, worker, number) end
       end
     else
-      for _, section in ipairs(segment.sections) do
-        for _, step in ipairs(section.steps) do visit(step, section, segment, 1, 0) end
-      end
+      for _, section in ipairs(segment.sections) do visit(section.steps, section, segment, 1, 0) end
     end
   end
+end
+
+--- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker in order.
+function schedule.each(program, visit)
+  schedule.each_list(program, function(list, ...)
+    for _, step in ipairs(list) do visit(step, ...) end
+  end)
 end
 
 --- The slot of a buffer: the buffer that it lies over, or itself. A norm's result in place of its input has two names.

@@ -12,7 +12,8 @@
 #include <immintrin.h>
 #endif
 
-/* x on the grid of bf16: a denormal becomes a zero of its sign; of a NaN the upper half is kept, made quiet. */
+/* x on the grid of bf16: a denormal becomes a zero of its sign; of a NaN the upper half is kept, made quiet.
+ */
 ATTN2C_INLINE float attn2c_on_bf16(float x) {
   const uint32_t bits = attn2c_bits(x), size = bits & 0x7fffffffu;
   const uint32_t nearest = bits + 0x7fffu + (bits >> 16 & 1);
@@ -28,10 +29,8 @@ ATTN2C_INLINE float attn2c_from_bf16(uint16_t x) { return attn2c_from_bits((uint
 /* Two vectors, the first in the lower half; and one. gcc's builtins as in product_avx512.h. */
 typedef short attn2c_bf16_two __attribute__((vector_size(4 * ATTN2C_LANES)));
 typedef short attn2c_bf16_one __attribute__((vector_size(2 * ATTN2C_LANES)));
-typedef short attn2c_bf16_two_in_array
-    __attribute__((vector_size(4 * ATTN2C_LANES), aligned(2), may_alias));
-typedef short attn2c_bf16_one_in_array
-    __attribute__((vector_size(2 * ATTN2C_LANES), aligned(2), may_alias));
+typedef short attn2c_bf16_two_in_array __attribute__((vector_size(4 * ATTN2C_LANES), aligned(2), may_alias));
+typedef short attn2c_bf16_one_in_array __attribute__((vector_size(2 * ATTN2C_LANES), aligned(2), may_alias));
 
 ATTN2C_INLINE attn2c_bf16_two attn2c_round_two(attn2c_vector first, attn2c_vector second) {
 #if defined(__clang__) || __GNUC__ > 12

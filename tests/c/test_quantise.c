@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "ops/pairs.h"
 #include "ops/quantise.h"
+#include "ops/softmax.h"
 #include "base/processor.h"
 #include "guarded.h"
 
@@ -47,6 +48,47 @@ Test(bf16, every_upper_half_and_ties) {
 
 static const int sizes[][2] = {{1, 1},  {2, 3},   {3, 2},  {16, 32}, {17, 33}, {31, 64},
                                {64, 5}, {33, 31}, {1, 40}, {40, 1},  {15, 66}, {48, 63}};
+
+Test(bf16, rows_of_all_lengths) {
+  for (int cols = 1; cols < 70; cols++) {
+    float *x = guarded_allocate(sizeof *x * (size_t)cols);
+    uint16_t *y = guarded_allocate(sizeof *y * (size_t)cols);
+    for (int first = 0; first < COUNT_OF(special); first++) {
+      for (int j = 0; j < cols; j++) x[j] = attn2c_from_bits(special[(first + j) % COUNT_OF(special)]);
+      attn2c_round_row(y, x, cols);
+      for (int j = 0; j < cols; j++)
+        cr_assert_eq(y[j], rounded(x[j]), "%d of %d: %08x: %04x", j, cols, attn2c_bits(x[j]), y[j]);
+    }
+    guarded_free(x, sizeof *x * (size_t)cols);
+    guarded_free(y, sizeof *y * (size_t)cols);
+  }
+}
+
+/* The weights of a softmax that rounds them are those of one that does not, rounded: NaN and rows without a
+ * key, too.
+ */
+Test(bf16, weights_of_a_softmax) {
+  enum { ROWS = 19, MOST = 70 };
+  for (int cols = 1; cols < MOST; cols += 3)
+    for (int with_nan = 0; with_nan < 2; with_nan++) {
+      float exact[ROWS * MOST], scratch[ROWS * MOST];
+      uint16_t y[ROWS * MOST];
+      for (int i = 0; i < ROWS * MOST; i++) exact[i] = (float)((i * 7919) % 401) / 30.0f - 6.0f;
+      for (int j = 0; j < cols; j++) exact[3 * MOST + j] = -INFINITY;
+      exact[5 * MOST] = NAN;
+      memcpy(scratch, exact, sizeof exact);
+      if (with_nan) {
+        attn2c_softmax_nan(exact, ROWS, cols, MOST, 0.25f);
+        attn2c_softmax_nan_rounded(y, scratch, ROWS, cols, MOST, MOST, 0.25f);
+      } else {
+        attn2c_softmax(exact, ROWS, cols, MOST, 0.25f);
+        attn2c_softmax_rounded(y, scratch, ROWS, cols, MOST, MOST, 0.25f);
+      }
+      for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < cols; j++)
+          cr_assert_eq(y[i * MOST + j], attn2c_to_bf16(exact[i * MOST + j]), "%d, %d of %d", i, j, cols);
+    }
+}
 
 /* [rows][cols] of bf16, guarded, from floats that are guarded. */
 static uint16_t *halves_of(const float *x, int rows, int cols, int ld) {

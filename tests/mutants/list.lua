@@ -524,8 +524,8 @@ of("runtime/model/team.c", "c:team") {
 }
 
 of("runtime/ops/softmax.h", "c:rowops_base") {
-  { name = "softmax_empty", old = "attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f);",
-    new = "attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f);", filter = "softmax/*",
+  { name = "softmax_empty", old = "attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);",
+    new = "attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);", filter = "softmax/*",
     wrong = "a row without a key is NaN" },
 }
 

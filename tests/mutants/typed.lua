@@ -28,8 +28,18 @@ return function(of, spec)
       wrong = "all rows have the scale of the first" },
   }
 
+  of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
+    { name = "joint_trace", old = 'and program.variant == "ship" and', new = "and",
+      filter = "share a function", wrong = "a trace joins products and maps, too" },
+  }
+
+  of("gen/passes/kernels/joint.lua", spec .. "passes/kernels_spec.lua") {
+    { name = "joint_f32", old = 'k.types.a == "f32" or ', new = "", filter = "share a function",
+      wrong = "products of f32 are joined with the map behind them" },
+  }
+
   of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {
-    { name = "round_cut", old = "(bits + 0x7fffu + (bits >> 16 & 1)) >> 16", new = "bits >> 16",
+    { name = "round_cut", old = "bits + 0x7fffu + (bits >> 16 & 1)", new = "bits",
       filter = "padding, in bf16", wrong = "bf16 is cut, not rounded" },
   }
 

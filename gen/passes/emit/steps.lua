@@ -31,7 +31,7 @@ local function addresses_of(state, program)
     return types.bytes(1, is_external and state.graph.tensors[operand.buffer].type or "f32")
   end
   return { offsets = program.offsets, own = program.own, weights = state.weights.offsets, members = members,
-    unit = unit, in_order = weights_in_order(state), fetches = {} }
+    unit = unit, in_order = weights_in_order(state), fetches = {}, joints = program.joints, joined = program.joined }
 end
 
 local writers = {}
@@ -48,7 +48,7 @@ for _, type in ipairs { "bf16", "i8", "i32" } do
   casts[type] = { type = types.c(type), bytes = types.bytes(1, type) }
 end
 
--- A step's operands as C, in the order of its call.
+-- A step's operands as a list of C, in the order of its call; and as one text.
 local function list_of(step, addresses)
   local list = {}
   operands.each(step, function(operand, access, declared)
@@ -56,8 +56,10 @@ local function list_of(step, addresses)
     local cast = inside and casts[operands.type(step, declared)] or nil
     list[#list + 1] = access == "value" and c.value(operand, addresses) or c.pointer(operand, addresses, cast)
   end)
-  return table.concat(list, ", ")
+  return list
 end
+
+local function text_of(step, addresses) return table.concat(list_of(step, addresses), ", ") end
 
 -- The weights that lie in a stretch of the packed block, by name.
 local function names_between(list, from, upto)
@@ -113,13 +115,23 @@ function remarks.product(step, addresses)
   return fetches(addresses, a, panel + range[1], panel + range[2])
 end
 
-function writers.product(step, addresses)
-  if step.kernel.strips then return ("%s(%s);"):format(step.function_name, list_of(step, addresses)) end
-  if step.calls then return ("%s(k, %s);"):format(step.function_name, list_of(step, addresses)) end
-  return ("k[%d](%s, %s);"):format(step.kernel_index, list_of(step, addresses), step.batch_name)
+-- The call of a product and the map behind it: A and B, then what the map has, but sums that lie on the stack.
+local function joint_call(pair, step, addresses)
+  local a, b = table.unpack(list_of(step, addresses))
+  local list = list_of(pair.map, addresses)
+  if pair.is_local then table.remove(list, 2) end -- y, then what it loads
+  return ("%s(%s, %s, %s);"):format(pair.name, a, b, table.concat(list, ", "))
 end
 
-function writers.map(step, addresses) return ("%s(%s);"):format(step.function_name, list_of(step, addresses)) end
+function writers.product(step, addresses)
+  local pair = addresses.joints[step]
+  if pair then return joint_call(pair, step, addresses) end
+  if step.kernel.strips then return ("%s(%s);"):format(step.function_name, text_of(step, addresses)) end
+  if step.calls then return ("%s(k, %s);"):format(step.function_name, text_of(step, addresses)) end
+  return ("k[%d](%s, %s);"):format(step.kernel_index, text_of(step, addresses), step.batch_name)
+end
+
+function writers.map(step, addresses) return ("%s(%s);"):format(step.function_name, text_of(step, addresses)) end
 
 writers.row = writers.map
 
@@ -140,10 +152,13 @@ local function declared_of(state, program)
 end
 
 local function used_by(program, list)
-  local used = {}
+  local used, on_stack = {}, nil
   for _, step in ipairs(list) do
     if step.form == "product" and not step.kernel.strips then used.k = true end
+    local pair = program.joints[step]
+    if not program.joined[step] then on_stack = pair and pair.is_local and step.arguments.c.buffer or nil end
     operands.each(step, function(operand)
+      if on_stack and operand.buffer == on_stack then return end
       if operand.class == "weight" then used.w = true end
       if operand.class == "arena" then used[program.own[operand.buffer] and "p" or "a"] = true end
       if operand.class == "in" then used["in"] = true end
@@ -177,7 +192,7 @@ local function lines_of(list, addresses, profiled)
     op = nil
   end
   for _, step in ipairs(list) do
-    local is_call = schedule.is_call(step)
+    local is_call = schedule.is_call(step) and not addresses.joined[step]
     if is_call and op ~= step.op then
       end_lap()
       op, last = step.op, step.op
@@ -185,8 +200,10 @@ local function lines_of(list, addresses, profiled)
       end_lap()
       indent = indent:sub(3)
     end
-    lines[#lines + 1] = { text = indent .. writers[step.form](step, addresses), lap = "",
-      remark = remarks[step.form] and remarks[step.form](step, addresses) or "" }
+    if not addresses.joined[step] then
+      lines[#lines + 1] = { text = indent .. writers[step.form](step, addresses), lap = "",
+        remark = remarks[step.form] and remarks[step.form](step, addresses) or "" }
+    end
     if is_call then call = #lines end
     if step.form == "begin" then indent = indent .. "  " end
   end

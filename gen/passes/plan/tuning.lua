@@ -188,7 +188,7 @@ local function deep_rule(target, kernels, key, weight)
   local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
   for _, deep in ipairs(kernels == "c" and target.deep_c or target.deep or {}) do
-    local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs)
+    local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs) and (not deep.narrow or weight.type ~= "f32")
     if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
   end
   return nil

@@ -108,6 +108,28 @@ describe("products in C", function()
     assert.same({ "product_8x16x16", "product_8x16x64", "product_8x16x8", "product_8x64x16", "product_8x8x8" }, names)
   end)
 
+  it("of bf16 and int8 share a function with the map behind them, in code that ships", function()
+    for _, precision in ipairs { "bf16", "int8" } do
+      local state = kernels({ precision = precision, target = "avx512bf16" })
+      local ship, trace = state.programs[1], state.programs[2]
+      assert.is_nil(next(trace.joints))
+      local last, joined, on_stack = nil, 0, 0
+      schedule.each(ship, function(step)
+        local pair = last and ship.joints[last]
+        assert.equal(pair and pair.map or nil, ship.joined[step] and step or nil)
+        if pair then
+          joined, on_stack = joined + 1, on_stack + (pair.is_local and 1 or 0)
+          assert.truthy(pair.name:find(last.function_name, 1, true) == 1)
+          local x = pair.is_local and step.arguments.x or step.arguments.y
+          assert.same({ last.arguments.c.buffer, last.arguments.c.offset }, { x.buffer, x.offset })
+        end
+        last = step
+      end)
+      assert.is_true(joined > on_stack and on_stack > 0 or precision == "int8" and joined == on_stack and joined > 0)
+    end
+    for _, program in ipairs(kernels().programs) do assert.is_nil(next(program.joints)) end
+  end)
+
   it("have functions of their own where only what they ask for, or what they may read, differs", function()
     local state = { kernels = {}, batches = {}, functions = {} }
     local function product(more)
