@@ -90,7 +90,8 @@ ops.table = {
   },
   quantise = {
     class = { region = "rows" },
-    operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same, type = "i8",
+    operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same,
+    type = "i8",
     equation = "x factors (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is 0",
   },
   linear_integers = {

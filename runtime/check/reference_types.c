@@ -94,7 +94,8 @@ int attn2c_reference_quantise(const attn2c_reference_call *call) {
               *factors = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t j = 0; j < width; j++) y[r * width + j] = integer_of(smoothed(x + r * width, factors, j), scale[r]);
+    for (int64_t j = 0; j < width; j++)
+      y[r * width + j] = integer_of(smoothed(x + r * width, factors, j), scale[r]);
   return ATTN2C_OK;
 }
 
@@ -151,7 +152,8 @@ void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *c
   const int64_t rows = attn2c_reference_rows(tensor), width = attn2c_reference_width(tensor);
   float *values = tensors[model->weights[weight].tensor];
   for (int64_t r = 0; r < rows; r++) {
-    const float scale = model->packings[weight].type == ATTN2C_I8 ? scale_of(values + r * width, NULL, width) : 0;
+    const float scale =
+        model->packings[weight].type == ATTN2C_I8 ? scale_of(values + r * width, NULL, width) : 0;
     for (int64_t i = r * width; i < (r + 1) * width; i++)
       values[i] = model->packings[weight].type == ATTN2C_I8 ? integer_of(values[i], scale)
                                                             : attn2c_reference_bf16(values[i]);

@@ -11,8 +11,9 @@
 #define ATTN2C_INT8_ROUNDER 12582912.0f
 
 /* max |x[j] factors[j]| / 127 over a row x[cols]; factors may be NULL: ones. A scale that would be a denormal
- * is 0; a NaN in the row makes it NaN, and else an infinity infinite. *inverse: what numbers are multiplied with, 1 / scale; 0 where the scale is
- * 0 or not finite: then all are 0, and whatever is made of them is 0, or NaN. */
+ * is 0; a NaN in the row makes it NaN, and else an infinity infinite. *inverse: what numbers are multiplied
+ * with, 1 / scale; 0 where the scale is 0 or not finite: then all are 0, and whatever is made of them is 0,
+ * or NaN. */
 ATTN2C_INLINE float attn2c_row_scale(const float *x, const float *factors, int cols, float *inverse) {
   int32_t largest = 0; /* magnitudes have the order of their bits, and NaN comes last */
 #pragma omp simd reduction(max : largest)
