@@ -122,8 +122,9 @@ local function entry_in_use(state)
 end
 
 --- Looks, searches and writes; returns a table as text, or nil and the code of a run that is not 0. arguments:
---- overrides, input, text as quality.measure has them, output, description; weights: a checkpoint; tools: { graph() -> the entries
---- after the pass graph, build(overrides, with_text, exposed) -> program, state; run(program, words) -> code }.
+--- overrides, input, text as quality.measure has them, output, description; weights: a checkpoint; tools: { graph() ->
+--- the entries after the pass graph, build(overrides, with_text, exposed) -> program, state; run(program, words) ->
+--- code }.
 function calibrate.run(arguments, weights, tools)
   local path = arguments.output or factors.beside(arguments.description)
   if #arguments.input + #arguments.text == 0 then

@@ -132,11 +132,11 @@ local function compare(graph, labels, folder)
 end
 
 --- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest,
---- accuracy, accuracy_f32 } }, within = { { name, relative } } }, each number of an output as arrays.compare has it. arguments:
---- overrides, input { "NAME=FILE.npy" }, text { text }, text_option (how a program takes a text; --text), labels (a
---- file), within (whether tensors on the way are compared). build(list, with_text, exposed, plain): the program of a
---- variant and the pipeline's state; plain: "f32" of the one in f32, which takes no factors. run(path, words): its
---- exit code. Of a run whose code is not 0 nil and that code.
+--- accuracy, accuracy_f32 } }, within = { { name, relative } } }, each number of an output as arrays.compare has it.
+--- arguments: overrides, input { "NAME=FILE.npy" }, text { text }, text_option (how a program takes a text; --text),
+--- labels (a file), within (whether tensors on the way are compared). build(list, with_text, exposed, plain): the
+--- program of a variant and the pipeline's state; plain: "f32" of the one in f32, which takes no factors. run(path,
+--- words): its exit code. Of a run whose code is not 0 nil and that code.
 function quality.measure(arguments, weights, build, run)
   if not weights then
     faults.raise("usage", "quality: --weights is needed: of random weights no number means anything")

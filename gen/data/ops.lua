@@ -92,7 +92,8 @@ ops.table = {
     class = { region = "rows" },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same,
     type = "i8",
-    equation = "x factors (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is 0",
+    equation = "x factors (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale "
+      .. "is 0",
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true },
