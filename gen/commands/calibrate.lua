@@ -54,9 +54,9 @@ local function look_at(path, name, into)
       if v < 0 then v = -v end
       if v > largest[j] then largest[j] = v end
     end
-    if not (sum < math.huge) then
-      faults.raise("format", ("calibrate: %s has NaN or infinity, or numbers too large to square, in row %d"):format(name,
-        row))
+    if sum ~= sum or sum == math.huge then
+      faults.raise("format", ("calibrate: %s has NaN or infinity, or numbers too large to square, in row %d"):format(
+        name, row))
     end
     if sum > 0 then
       into.count = into.count + 1
@@ -121,9 +121,10 @@ local function entry_in_use(state)
   return state.entries[#state.entries]
 end
 
---- Looks, searches and writes; returns a table as text, or nil and the code of a run that is not 0. arguments: overrides,
---- input, text as quality.measure has them, output, description; weights: a checkpoint; tools: { graph() -> the entries
---- after the pass graph, build(overrides, with_text, exposed) -> program, state; run(program, words) -> code }.
+--- Looks, searches and writes; returns a table as text, or nil and the code of a run that is not 0. arguments:
+--- overrides, input, text as quality.measure has them, output, description; weights: a checkpoint; tools: { graph() ->
+--- the entries after the pass graph, build(overrides, with_text, exposed) -> program, state; run(program, words) ->
+--- code }.
 function calibrate.run(arguments, weights, tools)
   local path = arguments.output or factors.beside(arguments.description)
   if #arguments.input + #arguments.text == 0 then

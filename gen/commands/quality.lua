@@ -112,7 +112,7 @@ end
 -- Compares all outputs of both: rows of quality.measure.
 local function compare(graph, labels, folder)
   local rows, has_accuracy = {}, false
-  for i, name in ipairs(graph.entry.outputs) do
+  for _, name in ipairs(graph.entry.outputs) do
     local member = graph.tensors[name].member
     if not member:find("^exposed_") then
       local f32, other = arrays.read(path_of(folder, "f32", member)), arrays.read(path_of(folder, "other", member))
@@ -131,11 +131,12 @@ local function compare(graph, labels, folder)
   return rows
 end
 
---- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest, accuracy,
---- accuracy_f32 } }, within = { { name, relative } } }, each number of an output as arrays.compare has it. arguments:
---- overrides, input { "NAME=FILE.npy" }, text { text }, text_option (how a program takes a text; --text), labels (a
---- file), within (whether tensors on the way are compared). build(list, with_text, exposed, plain): the program of a
---- variant and the pipeline's state; plain: "f32" of the one in f32, which takes no factors; run(path, words): its exit code. Of a run whose code is not 0 nil and that code.
+--- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest,
+--- accuracy, accuracy_f32 } }, within = { { name, relative } } }, each number of an output as arrays.compare has it.
+--- arguments: overrides, input { "NAME=FILE.npy" }, text { text }, text_option (how a program takes a text; --text),
+--- labels (a file), within (whether tensors on the way are compared). build(list, with_text, exposed, plain): the
+--- program of a variant and the pipeline's state; plain: "f32" of the one in f32, which takes no factors. run(path,
+--- words): its exit code. Of a run whose code is not 0 nil and that code.
 function quality.measure(arguments, weights, build, run)
   if not weights then
     faults.raise("usage", "quality: --weights is needed: of random weights no number means anything")
@@ -191,7 +192,9 @@ local function tables_of(measured)
     add("")
     add("| worst on the way | relative error |")
     add("|:--|--:|")
-    for _, each in ipairs(measured.within) do add("| %s | %s |", terminal.safe(each.name), ("%.2e"):format(each.relative)) end
+    for _, each in ipairs(measured.within) do
+      add("| %s | %s |", terminal.safe(each.name), ("%.2e"):format(each.relative))
+    end
   end
   return table.concat(lines, "\n") .. "\n"
 end

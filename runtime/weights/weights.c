@@ -276,8 +276,7 @@ static void smooth(const attn2c_descriptor *model, int index, int64_t first, int
   const int64_t columns = is_vector ? count : tensor->shape[1], rows = is_vector ? 1 : count;
   const signed char *powers = factors->powers + (is_vector ? first : 0);
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j++)
-      values[i * columns + j] *= power_of_two(factors->sign * powers[j]);
+    for (int64_t j = 0; j < columns; j++) values[i * columns + j] *= power_of_two(factors->sign * powers[j]);
 }
 
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,

@@ -36,8 +36,8 @@ function again.factors_of(state)
   return graph.smoothing and state.factors.file or nil
 end
 
---- `attn2c build` with the words of a parsed command line. used: { tuning, factors }: the files that were used; target: the
---- one that the model was made for, whichever machine repeats it. environment: os.getenv, but in tests.
+--- `attn2c build` with the words of a parsed command line. used: { tuning, factors }: the files that were used;
+--- target: the one that the model was made for, whichever machine repeats it. environment: os.getenv, but in tests.
 function again.line(arguments, used, target, environment)
   environment = environment or os.getenv
   local list = {}

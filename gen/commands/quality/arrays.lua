@@ -24,8 +24,8 @@ end
 
 local MOST_TOGETHER = 1024 -- numbers that are read by one call
 
---- A file as { shape, count, integers, numbers = function(first, count): a list of so many from the first-th on, from 0 }
---- in their order; it is one that an emitted program wrote.
+--- A file as { shape, count, integers, numbers = function(first, count): a list of so many, in their order, from the
+--- first-th on, counted from 0 }; it is one that an emitted program wrote.
 function arrays.open(path)
   local bytes = assert(files.read(path), path)
   local size = ("<I2"):unpack(bytes, 9)
@@ -105,8 +105,8 @@ function arrays.compare(a, b)
     top = rows > 0 and same / rows or nil }
 end
 
---- The part of the rows whose largest number, or of integers those that, are the labels'; nil where there are not as many
---- rows. A label below 0 is of a row that does not count.
+--- The part of the rows whose largest number, or of integers those that, are the labels'; nil where there are not as
+--- many rows. A label below 0 is of a row that does not count.
 function arrays.accuracy(array, labels)
   local width = array.integers and 1 or array.shape[#array.shape] or 1
   if #array.values ~= width * #labels or (width == 1 and not array.integers) then return nil end

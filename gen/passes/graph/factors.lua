@@ -70,7 +70,8 @@ function factors.parse(text, place)
 end
 
 --- What state.factors is to be: { of = product -> powers, file = whence, asked, hash }, or nil. asked: { file = path,
---- asked = whether the user named it }. Faults: io where a file cannot be read, or the named one is not there; as parse.
+--- asked = whether the user named it }. Faults: io where a file cannot be read, or the named one is not there; as
+--- parse.
 function factors.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES + 1)

@@ -114,8 +114,8 @@ local function check_known(self, given)
   end
 end
 
---- Brings factors into a builder's graph. given: as factors.given returns it, or nil. Returns { inputs = how many sets of
---- products have factors, all = of how many, folded = how many of these are in norms }, or nil where there are none.
+--- Brings factors into a builder's graph. given: as factors.given returns it, or nil. Returns { inputs = how many sets
+--- of products have factors, all = of how many, folded = how many of these are in norms }, or nil where there are none.
 --- Faults: usage, where they are of another model, or were asked for and no product is of int8.
 function smoothing.apply(self, given)
   if not given then return nil end

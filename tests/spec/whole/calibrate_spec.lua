@@ -21,14 +21,16 @@ describe("factors against outliers", function()
     local named = outliers.text('norm = "pre"'):gsub("norm%(%)", 'norm { name = "hidden" }')
     files.write_all(folder, { { name = "outliers.lua", text = outliers.text('norm = "pre"') },
       { name = "named.lua", text = named },
-      { name = "weights.safetensors", text = outliers.checkpoint(40) }, { name = "hidden.npy", text = outliers.input() },
+      { name = "weights.safetensors", text = outliers.checkpoint(40) },
+      { name = "hidden.npy", text = outliers.input() },
       { name = "nan.npy", text = outliers.input(function(i) return i == 700 and 0 / 0 or 1 end) } })
   end)
 
   it("make int8 of a model with outliers as near to f32 as of others, and lie beside the description", function()
     local before = quality("")
     assert.is_true(cosine_of(before) < 0.99, before)
-    assert.truthy(before:find("\n| worst on the way | relative error |\n[|:-]+\n| l%d.ff.down | [%d.]+e%-01 |\n"), before)
+    assert.truthy(before:find(
+      "\n| worst on the way | relative error |\n[|:-]+\n| l%d.ff.down | [%d.]+e%-01 |\n"), before)
     local said = sh("%s calibrate outliers.lua %s", attn2c, given)
     assert.truthy(said:find("outliers: factors for 7 of 9 inputs of int8, in outliers.factors\n", 1, true), said)
     assert.truthy(said:find("| l0.attn.q k v | 32 | 0.%d | 32 | 0.0%d |\n"), said)
@@ -67,7 +69,8 @@ describe("factors against outliers", function()
       assert.equal(1, select(2, said:gsub("\n", "")))
     end
     local calibrate = "calibrate outliers.lua --weights weights.safetensors "
-    refused(2, "the model has no product l1.attn.k; calibrate again", "show outliers.lua precision=int8 layers=1 --stage graph")
+    refused(2, "the model has no product l1.attn.k; calibrate again",
+      "show outliers.lua precision=int8 layers=1 --stage graph")
     refused(2, "no product is of int8", "show outliers.lua --factors outliers.factors --stage graph")
     refused(4, "nothing: is not there", "show outliers.lua --factors nothing --stage graph")
     refused(3, "line 1:", "show outliers.lua precision=int8 --factors weights.safetensors --stage graph")

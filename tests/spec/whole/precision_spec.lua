@@ -140,8 +140,9 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
     files.write_all(folder, { { name = "lines.txt", text = table.concat(lines) },
       { name = "labels.txt", text = table.concat(labels) } })
     for value in pairs(bars) do
-      hold(sh(("ATTN2C_CFLAGS=-O1 %s quality %s seq=32 precision=%s --text lines.txt --labels labels.txt --json 2>log"):format(
-        shell(root .. "/gen/attn2c"), shell(here), value)), value, 0.97)
+      local line =
+        "ATTN2C_CFLAGS=-O1 %s quality %s seq=32 precision=%s --text lines.txt --labels labels.txt --json 2>log"
+      hold(sh(line:format(shell(root .. "/gen/attn2c"), shell(here), value)), value, 0.97)
     end
   end)
 end)
