@@ -34,6 +34,8 @@ return function(of, spec)
   }
 
   of("gen/passes/kernels/joint.lua", spec .. "passes/kernels_spec.lua") {
+    { name = "joint_overlap", old = "if not first or not second or", new = "if x.class ~= y.class or",
+      filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
     { name = "joint_f32", old = 'k.types.a == "f32" or ', new = "", filter = "share a function",
       wrong = "products of f32 are joined with the map behind them" },
   }

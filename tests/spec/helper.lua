@@ -30,10 +30,11 @@ function helper.description(more)
 end
 
 --- A state after the pass `last` (default: all) of a description that is no file; checkers run as in the compiler. It
---- is that of the longest entry, which sees the model's behind it.
-function helper.state(description, last)
+--- is that of the longest entry, which sees the model's behind it. wanted: what else is in it (pipeline.run).
+function helper.state(description, last, wanted)
   local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", description = description,
     host = function() return "avx2" end, machine = "A-CPU", notes = {} }
+  for key, value in pairs(wanted or {}) do state[key] = value end
   for _, name in ipairs(pipeline.passes) do
     if name ~= "describe" then
       pipeline.step(state, name)

@@ -15,10 +15,11 @@ local function same_place(x, y)
   return true
 end
 
--- Whether two operands' buffers have bytes of the arena in common.
+-- Whether two operands' buffers have bytes of the arena in common. Outputs lie there, too, if the caller does not want
+-- them.
 local function overlap(program, x, y)
-  if x.class ~= "arena" or y.class ~= "arena" or program.own[x.buffer] ~= program.own[y.buffer] then return false end
   local first, second = program.offsets[x.buffer], program.offsets[y.buffer]
+  if not first or not second or program.own[x.buffer] ~= program.own[y.buffer] then return false end
   return first < second + program.buffers[y.buffer].bytes and second < first + program.buffers[x.buffer].bytes
 end
 

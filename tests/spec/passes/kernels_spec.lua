@@ -130,6 +130,29 @@ describe("products in C", function()
     for _, program in ipairs(kernels().programs) do assert.is_nil(next(program.joints)) end
   end)
 
+  it("of int8 do not write where their rows lie, also into outputs that a caller does not want", function()
+    local state = helper.state(helper.description { precision = "int8", target = "avx512bf16", seq = 16, d_model = 32,
+      layers = 2, norm = "pre" }, "kernels", { exposed = true })
+    local ship, shared = state.programs[1], 0
+    local function place(operand)
+      local first = ship.offsets[operand.buffer]
+      return first, first and first + ship.buffers[operand.buffer].bytes
+    end
+    local last
+    schedule.each(ship, function(step)
+      if last and last.form == "product" and step.form == "map" then
+        local first, stop = place(last.arguments.b)
+        local y_first, y_stop = place(step.arguments.y)
+        if y_first and first < y_stop and y_first < stop then
+          shared = shared + 1
+          assert.is_nil(ship.joints[last])
+        end
+      end
+      last = step
+    end)
+    assert.is_true(shared > 0)
+  end)
+
   it("have functions of their own where only what they ask for, or what they may read, differs", function()
     local state = { kernels = {}, batches = {}, functions = {} }
     local function product(more)
