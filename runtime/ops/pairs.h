@@ -13,21 +13,24 @@ ATTN2C_INLINE uint32_t attn2c_pair(float even, float odd) {
   return (uint32_t)attn2c_to_bf16(even) | (uint32_t)attn2c_to_bf16(odd) << 16;
 }
 
-/* y[ceil(cols/2)][rows][2] of x[rows][cols]: y[c][r] is elements 2c and 2c + 1 of row r; rows of y are ldy
- * groups apart, those of x ldx floats. For scores, whose A is keys. */
-ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows, int cols, int ldx,
-                                           int ldy) {
+/* Pairs of columns, a block of 16 rows by 16 groups at a time, of floats or, if is_bf16, of bf16. */
+ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, int rows, int cols, int ldx,
+                                       int ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
   const int groups = (cols + 1) / 2;
   for (int r = 0; r < rows; r += BLOCK)
     for (int c = 0; c < groups; c += BLOCK) {
       const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
+      const int count = 2 * (c + width) > cols ? 2 * width - 1 : 2 * width;
       float block[BLOCK * BLOCK], turned[BLOCK * BLOCK]; /* groups: bits, no floats */
       for (int i = 0; i < height; i++) {
-        const float *in = x + (ptrdiff_t)(r + i) * ldx + 2 * c;
+        const ptrdiff_t at = (ptrdiff_t)(r + i) * ldx + 2 * c;
         uint16_t line[2 * BLOCK];
         line[2 * width - 1] = 0;
-        attn2c_round_row(line, in, 2 * (c + width) > cols ? 2 * width - 1 : 2 * width);
+        if (is_bf16)
+          memcpy(line, (const uint16_t *)x + at, 2 * (size_t)count);
+        else
+          attn2c_round_row(line, (const float *)x + at, count);
         memcpy(block + i * BLOCK, line, 4 * (size_t)width);
       }
       attn2c_transpose(turned, block, height, width, BLOCK, BLOCK);
@@ -36,24 +39,17 @@ ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows
     }
 }
 
+/* y[ceil(cols/2)][rows][2] of x[rows][cols]: y[c][r] is elements 2c and 2c + 1 of row r; rows of y are ldy
+ * groups apart, those of x ldx floats. For scores, whose A is keys. */
+ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows, int cols, int ldx,
+                                           int ldy) {
+  attn2c_pair_columns(y, x, 0, rows, cols, ldx, ldy);
+}
+
 /* The same of rows that are bf16 already, whose elements are even in number or read one by one at the end. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                                 int ldy) {
-  enum { BLOCK = ATTN2C_PAIRS_BLOCK };
-  const int groups = (cols + 1) / 2;
-  for (int r = 0; r < rows; r += BLOCK)
-    for (int c = 0; c < groups; c += BLOCK) {
-      const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
-      const size_t bytes = 2 * (size_t)(2 * (c + width) > cols ? 2 * width - 1 : 2 * width);
-      float block[BLOCK * BLOCK], turned[BLOCK * BLOCK];
-      for (int i = 0; i < height; i++) {
-        block[i * BLOCK + width - 1] = 0.0f;
-        memcpy(block + i * BLOCK, x + (ptrdiff_t)(r + i) * ldx + 2 * c, bytes);
-      }
-      attn2c_transpose(turned, block, height, width, BLOCK, BLOCK);
-      for (int j = 0; j < width; j++)
-        memcpy(y + 2 * ((ptrdiff_t)(c + j) * ldy + r), turned + j * BLOCK, 4 * (size_t)height);
-    }
+  attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
 }
 
 /* Groups lie anywhere among the elements of y. */

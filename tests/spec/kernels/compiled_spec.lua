@@ -172,16 +172,20 @@ describe("products in C", function()
     return runs(build.runs and { build.runs, "./typed" } or { "./typed" })
   end
 
-  local sums
-  for _, build in ipairs(typed_builds()) do
-    it(("of bf16 and int8 make the same bits on %s by %s %s"):format(build.target, build.compiler, build.level),
-      function()
+  -- Each build makes the sums that the first of them makes.
+  local function same_sums(builds, what_of)
+    local sums
+    for _, build in ipairs(builds) do
+      it(("of bf16 and int8 make %s by %s %s"):format(what_of(build), build.compiler, build.level), function()
         local got = typed(build)
         assert.is_true(#got > 50000)
         sums = sums or got
         assert.is_true(got == sums)
       end)
+    end
   end
+
+  same_sums(typed_builds(), function(build) return "the same bits on " .. build.target end)
 
   -- AMX: emulated, and by its instructions where ATTN2C_TILES=real says that this machine has them.
   local function tile_builds()
@@ -197,16 +201,7 @@ describe("products in C", function()
     return list
   end
 
-  local tile_sums
-  for _, build in ipairs(tile_builds()) do
-    it(("of bf16 and int8 make the bits of AMX's tiles, %s, by %s %s"):format(build.how, build.compiler, build.level),
-      function()
-        local got = typed(build)
-        assert.is_true(#got > 50000)
-        tile_sums = tile_sums or got
-        assert.is_true(got == tile_sums)
-      end)
-  end
+  same_sums(tile_builds(), function(build) return ("the bits of AMX's tiles, %s,"):format(build.how) end)
 
   it("in tiles are the instructions of AMX, by both compilers", function()
     if targets.machine(os.getenv) ~= "x86_64" then return end
