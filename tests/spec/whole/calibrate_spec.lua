@@ -61,6 +61,17 @@ describe("factors against outliers", function()
     assert.truthy(refused:find("packed weights", 1, true), refused)
   end)
 
+  it("are found, and compared, by several at once in one folder as by one", function()
+    local alone = quality("--factors=none")
+    sh("(%s quality outliers.lua %s --factors=none >a & %s quality outliers.lua %s --factors=none >b & "
+      .. "%s calibrate outliers.lua %s -o c.factors >c & %s calibrate outliers.lua %s -o d.factors >d & wait)",
+      attn2c, given, attn2c, given, attn2c, given, attn2c, given)
+    for _, name in ipairs { "a", "b" } do assert.equal(alone, helper.read(folder .. "/" .. name)) end
+    for _, name in ipairs { "c.factors", "d.factors" } do
+      assert.equal(helper.read(folder .. "/outliers.factors"), helper.read(folder .. "/" .. name))
+    end
+  end)
+
   it("are refused in one line where they do not fit, and so is what they cannot come from", function()
     local function refused(wanted, pattern, words)
       local code, said = helper.run(attn2c .. " " .. words, folder)
