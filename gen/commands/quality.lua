@@ -159,6 +159,7 @@ function quality.measure(arguments, weights, build, run)
   local labels = arguments.labels and quality.labels(arguments.labels, state.spec.labels)
   local plain, plain_state = build(samples.in_f32(arguments.overrides), with_text, exposed, "f32")
   local folder <close> = files.scratch(asked:match("^(.*)/[^/]*$"), "quality")
+  arguments = samples.from_file(arguments, folder.path)
   local programs = { f32 = plain, other = asked }
   local graphs = { f32 = plain_state.entries[#plain_state.entries].graph, other = state.entries[#state.entries].graph }
   local members = {}
