@@ -64,12 +64,13 @@ describe("factors against outliers", function()
   it("are found, and compared, by several at once in one folder as by one", function()
     local alone = quality("--factors=none")
     sh("(%s quality outliers.lua %s --factors=none >a & %s quality outliers.lua %s --factors=none >b & "
-      .. "%s calibrate outliers.lua %s -o c.factors >c & %s calibrate outliers.lua %s -o d.factors >d & wait)",
+      .. "%s calibrate outliers.lua %s -o c.factors >c & %s calibrate outliers.lua %s -o d.factors 'target={\"avx512vnni\",\"avx2\"}' >d & wait)",
       attn2c, given, attn2c, given, attn2c, given, attn2c, given)
     for _, name in ipairs { "a", "b" } do assert.equal(alone, helper.read(folder .. "/" .. name)) end
     for _, name in ipairs { "c.factors", "d.factors" } do
       assert.equal(helper.read(folder .. "/outliers.factors"), helper.read(folder .. "/" .. name))
     end
+    assert.matches("^outliers: factors for 7 of 9", helper.read(folder .. "/d")) -- and nothing of what it ran
   end)
 
   it("are refused in one line where they do not fit, and so is what they cannot come from", function()
