@@ -103,9 +103,15 @@ local function best(values, first, width)
   return place
 end
 
+-- Whether a row has zeros alone: those behind the tokens of a shorter text.
+local function is_padding(values, first, width)
+  for i = first, first + width - 1 do if values[i] ~= 0 then return false end end
+  return true
+end
+
 --- How far b is from a: cosine, relative (the length of the difference by that of a) and largest of floats; top: the
 --- part of the rows, or of integers, that have their largest number, or themselves, alike. What does not apply is nil;
---- what is NaN in both, or the same infinity, is left out, and so are rows with a NaN in both.
+--- what is NaN in both, or the same infinity, is left out, and so are rows with a NaN, or with zeros alone, in both.
 function arrays.compare(a, b)
   local x, y, count = a.values, b.values, #a.values
   assert(count == #b.values)
@@ -127,9 +133,12 @@ function arrays.compare(a, b)
   local width = a.shape[#a.shape] or 1
   local rows = 0
   for row = 0, width > 1 and count // width - 1 or -1 do
-    local p, q = best(x, 1 + row * width, width), best(y, 1 + row * width, width)
-    if p or q then rows = rows + 1 end
-    if p and p == q then same = same + 1 end
+    local first = 1 + row * width
+    local p, q = best(x, first, width), best(y, first, width)
+    if (p or q) and not (is_padding(x, first, width) and is_padding(y, first, width)) then
+      rows = rows + 1
+      if p == q then same = same + 1 end
+    end
   end
   local all_alike = largest and largest < math.huge -- what is left of others would look well
   return { cosine = all_alike and xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil,

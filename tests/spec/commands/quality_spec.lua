@@ -30,6 +30,11 @@ describe("two arrays", function()
     assert.equal(0.0, arrays.compare(of(0 / 0, 1.0), of(0 / 0, 1.0)).largest)
   end)
 
+  it("with rows of padding are compared by the others", function()
+    assert.equal(0.5, arrays.compare(of(1.0, 2.0, 1.0, 2.0, 0.0, 0.0), of(1.0, 2.0, 2.0, 1.0, 0.0, 0.0)).top)
+    assert.equal(1.0, arrays.compare(of(0.0, -1.0), of(0.0, -1.0)).top)
+  end)
+
   it("that are NaN in both say nothing; a row with a NaN has no largest number", function()
     assert.same({}, arrays.compare(of(0 / 0, 0 / 0), of(0 / 0, 0 / 0)))
     assert.equal(1.0, arrays.compare(of(0 / 0, 1.0, 1.0, 2.0), of(0 / 0, 1.0, 1.0, 2.0)).top)
