@@ -63,9 +63,10 @@ describe("factors against outliers", function()
 
   it("are found, and compared, by several at once in one folder as by one", function()
     local alone = quality("--factors=none")
-    sh("(%s quality outliers.lua %s --factors=none >a & %s quality outliers.lua %s --factors=none >b & "
-      .. "%s calibrate outliers.lua %s -o c.factors >c & %s calibrate outliers.lua %s -o d.factors 'target={\"avx512vnni\",\"avx2\"}' >d & wait)",
-      attn2c, given, attn2c, given, attn2c, given, attn2c, given)
+    local compared, found = attn2c .. " quality outliers.lua --factors=none " .. given,
+      attn2c .. " calibrate outliers.lua " .. given
+    sh("(%s >a & %s >b & %s -o c.factors >c & %s -o d.factors 'target={\"avx512vnni\",\"avx2\"}' >d & wait)",
+      compared, compared, found, found)
     for _, name in ipairs { "a", "b" } do assert.equal(alone, helper.read(folder .. "/" .. name)) end
     for _, name in ipairs { "c.factors", "d.factors" } do
       assert.equal(helper.read(folder .. "/outliers.factors"), helper.read(folder .. "/" .. name))
