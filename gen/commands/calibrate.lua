@@ -139,9 +139,7 @@ function calibrate.run(arguments, weights, tools)
   end
   local with_text = #arguments.text > 0
   local program, state = tools.build(samples.in_f32(arguments.overrides), with_text, names)
-  local folder <close> = setmetatable({ path = program:match("^(.*)/[^/]*$") .. "/calibrate" },
-    { __close = function(self) files.remove_folder(self.path) end })
-  files.make_folder(folder.path)
+  local folder <close> = files.scratch(program:match("^(.*)/[^/]*$"), "calibrate")
   local entry, member_of, outputs = entry_in_use(state), {}, {}
   for _, each in ipairs(entry.graph.exposed) do
     member_of[each.name] = each.member

@@ -293,7 +293,7 @@ function run.calibrate(root, arguments)
   local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
     graph = function() return compile(root, with, arguments.overrides, "graph").entries end,
     build = function(list, with_text, exposed) return build_variant(root, with, list, with_text, exposed) end,
-    run = function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end })
+    run = function(path, list) return (run_program(path, list, "output")) end })
   if text then print_out(text) end
   return code or 0
 end

@@ -20,20 +20,8 @@ local function in_use(state)
     or state.spec.target
 end
 
---- The labels of a file: integers from 0, of an .npy file or one a line, or words of the description's labels.
---- Faults: io, format.
-function quality.labels(path, names)
-  local text = files.read(path)
-  if not text then faults.raise("io", ("--labels: %s: cannot be read"):format(path)) end
-  if text:sub(1, 6) == "\x93NUMPY" then
-    local descr = text:sub(1, 256):match("'descr': '([^']*)'")
-    local ok, array = pcall(arrays.read, path)
-    if not ok or not array.integers then
-      faults.raise("format", ("--labels: %s: is of %s, but int32 or int64 is expected"):format(path,
-        faults.quote(descr or "nothing")))
-    end
-    return array.values
-  end
+-- The labels of a text, a line each.
+local function labels_of_lines(text, path, names)
   local number_of, list = {}, {}
   for i, name in ipairs(names or {}) do number_of[name] = i - 1 end
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
@@ -46,6 +34,22 @@ function quality.labels(path, names)
     list[#list + 1] = label
   end
   return list
+end
+
+--- The labels of a file: integers, of an .npy file or one a line, or words of the description's labels.
+--- Faults: io, format.
+function quality.labels(path, names)
+  local text = files.read(path)
+  if not text then faults.raise("io", ("--labels: %s: cannot be read"):format(path)) end
+  local list, wrong
+  if text:sub(1, 6) == "\x93NUMPY" then
+    list, wrong = arrays.labels(text)
+    if not list then faults.raise("format", ("--labels: %s: %s"):format(path, wrong)) end
+  else
+    list = labels_of_lines(text, path, names)
+  end
+  for _, label in ipairs(list) do if label >= 0 then return list end end
+  faults.raise("format", ("--labels: %s: has no label from 0 on, and rows below 0 do not count"):format(path))
 end
 
 local function path_of(folder, which, member) return ("%s/%s_%s.npy"):format(folder, which, member) end
@@ -111,7 +115,7 @@ end
 
 -- Compares all outputs of both: rows of quality.measure.
 local function compare(graph, labels, folder)
-  local rows, has_accuracy = {}, false
+  local rows, has_accuracy, beyond, fits = {}, false, nil, false
   for _, name in ipairs(graph.entry.outputs) do
     local member = graph.tensors[name].member
     if not member:find("^exposed_") then
@@ -119,12 +123,18 @@ local function compare(graph, labels, folder)
       local row = arrays.compare(f32, other)
       row.name, row.shape = member, f32.shape
       if labels then
-        row.accuracy, row.accuracy_f32 = arrays.accuracy(other, labels), arrays.accuracy(f32, labels)
+        local odd
+        row.accuracy, odd = arrays.accuracy(other, labels)
+        row.accuracy_f32 = arrays.accuracy(f32, labels)
         has_accuracy = has_accuracy or row.accuracy ~= nil
+        fits = fits or row.accuracy ~= nil and not f32.integers
+        beyond = beyond or odd and ("--labels: label %d, but %s has scores for 0 to %d"):format(odd, member,
+          f32.shape[#f32.shape] - 1)
       end
       rows[#rows + 1] = row
     end
   end
+  if beyond and not fits then faults.raise("format", beyond) end
   if labels and not has_accuracy then
     faults.raise("format", ("--labels: %d labels, but no output has as many rows of scores, or labels"):format(#labels))
   end
@@ -148,9 +158,8 @@ function quality.measure(arguments, weights, build, run)
   end
   local labels = arguments.labels and quality.labels(arguments.labels, state.spec.labels)
   local plain, plain_state = build(samples.in_f32(arguments.overrides), with_text, exposed, "f32")
-  local folder <close> = setmetatable({ path = asked:match("^(.*)/[^/]*$") .. "/quality" },
-    { __close = function(self) files.remove_folder(self.path) end })
-  files.make_folder(folder.path)
+  local folder <close> = files.scratch(asked:match("^(.*)/[^/]*$"), "quality")
+  arguments = samples.from_file(arguments, folder.path)
   local programs = { f32 = plain, other = asked }
   local graphs = { f32 = plain_state.entries[#plain_state.entries].graph, other = state.entries[#state.entries].graph }
   local members = {}

@@ -126,6 +126,15 @@ function files.write_all(folder, list)
   end
 end
 
+--- A new folder `name`-XXXXXX within a folder, of this process alone: { path }, for a variable <close>, which removes
+--- it. Faults: io.
+function files.scratch(folder, name)
+  files.make_folder(folder)
+  local path, message = require("common.libuv").fs_mkdtemp(("%s/%s-XXXXXX"):format(folder, name))
+  if not path then faults.raise("io", ("cannot make a folder in %s: %s"):format(folder, reason(message))) end
+  return setmetatable({ path = path }, { __close = function() files.remove_folder(path) end })
+end
+
 --- What stands in a folder under the names of such a list; a call of the result puts it back, and removes what was not
 --- there.
 function files.keep(folder, list)

@@ -1,4 +1,5 @@
 -- arrays.lua: arrays of numbers as the programs read and write them (.npy), and what tells two of them apart.
+local faults = require("common.faults")
 local files = require("common.files")
 
 local arrays = {}
@@ -8,6 +9,31 @@ local formats = { ["<f4"] = "f", ["<i4"] = "i4", ["<i8"] = "i8", ["<f8"] = "d" }
 
 -- A number of the normal distribution.
 local function normal() return math.sqrt(-2 * math.log(1 - math.random())) * math.cos(2 * math.pi * math.random()) end
+
+local labels_formats = { i = "i", u = "I" }
+
+--- The integers of an .npy file that a user gives, in C order, flat; or nil and what is wrong with it.
+function arrays.labels(text)
+  local wide = (text:byte(7) or 1) > 1
+  local size_bytes = wide and 4 or 2
+  if #text < 8 + size_bytes then return nil, "is cut off" end
+  local size = (wide and "<I4" or "<I2"):unpack(text, 9)
+  local header, at = text:sub(9 + size_bytes, 8 + size_bytes + size), 9 + size_bytes + size
+  local descr, dimensions = header:match("'descr': *'([^']*)'"), header:match("'shape': *%(([%d, ]*)%)")
+  if #header < size or not descr or not dimensions then return nil, "is no whole array" end
+  local order, kind, bytes = descr:match("^([<>|])([iu])([1248])$")
+  if not order then return nil, ("is of %s, but integers are expected"):format(faults.quote(descr)) end
+  local count, axes = 1, 0
+  for n in dimensions:gmatch("%d+") do count, axes = count * tonumber(n), axes + 1 end
+  if axes > 1 and header:find("'fortran_order': *True") then
+    return nil, "is in Fortran order, but C order is expected"
+  end
+  bytes = math.tointeger(tonumber(bytes))
+  if #text - at + 1 ~= count * bytes then return nil, "is cut off, or has more than its shape says" end
+  local format, values = (order == ">" and ">" or "<") .. labels_formats[kind] .. bytes, {}
+  for i = 1, count do values[i] = format:unpack(text, at + (i - 1) * bytes) end
+  return values
+end
 
 --- The bytes of an array of random values: f32 normal, i32 from minimum on, below limit.
 function arrays.random(shape, type, minimum, limit)
@@ -67,15 +93,25 @@ function arrays.first(text, count)
   return before .. ("<I2"):pack(#header) .. header .. text:sub(at, at + bytes - 1)
 end
 
--- The place of the largest of a row of values.
+-- The place of the largest of a row of values; nil of a row with a NaN, which none is larger than.
 local function best(values, first, width)
   local place = first
-  for i = first + 1, first + width - 1 do if values[i] > values[place] then place = i end end
+  for i = first, first + width - 1 do
+    if values[i] ~= values[i] then return nil end
+    if values[i] > values[place] then place = i end
+  end
   return place
 end
 
+-- Whether a row has zeros alone: those behind the tokens of a shorter text.
+local function is_padding(values, first, width)
+  for i = first, first + width - 1 do if values[i] ~= 0 then return false end end
+  return true
+end
+
 --- How far b is from a: cosine, relative (the length of the difference by that of a) and largest of floats; top: the
---- part of the rows, or of integers, that have their largest number, or themselves, alike. What does not apply is nil.
+--- part of the rows, or of integers, that have their largest number, or themselves, alike. What does not apply is nil;
+--- what is NaN in both, or the same infinity, is left out, and so are rows with a NaN, or with zeros alone, in both.
 function arrays.compare(a, b)
   local x, y, count = a.values, b.values, #a.values
   assert(count == #b.values)
@@ -84,38 +120,45 @@ function arrays.compare(a, b)
     for i = 1, count do if x[i] == y[i] then same = same + 1 end end
     return { top = count > 0 and same / count or nil }
   end
-  local xx, yy, xy, dd, largest = 0.0, 0.0, 0.0, 0.0, 0.0
+  local xx, yy, xy, dd, largest = 0.0, 0.0, 0.0, 0.0, nil
   for i = 1, count do
     local p, q = x[i], y[i]
     if p == p and q == q and math.abs(p) < math.huge and math.abs(q) < math.huge then
       xx, yy, xy, dd = xx + p * p, yy + q * q, xy + p * q, dd + (p - q) * (p - q)
-      largest = math.max(largest, math.abs(p - q))
+      largest = math.max(largest or 0.0, math.abs(p - q))
     elseif p ~= q and (p == p or q == q) then -- of one a NaN or an infinity alone
       largest = math.huge
     end
   end
   local width = a.shape[#a.shape] or 1
-  local rows = width > 1 and count // width or 0
-  for row = 0, rows - 1 do
-    if best(x, 1 + row * width, width) == best(y, 1 + row * width, width) then same = same + 1 end
+  local rows = 0
+  for row = 0, width > 1 and count // width - 1 or -1 do
+    local first = 1 + row * width
+    local p, q = best(x, first, width), best(y, first, width)
+    if (p or q) and not (is_padding(x, first, width) and is_padding(y, first, width)) then
+      rows = rows + 1
+      if p == q then same = same + 1 end
+    end
   end
-  local all_alike = largest < math.huge -- what is left of others would look well
+  local all_alike = largest and largest < math.huge -- what is left of others would look well
   return { cosine = all_alike and xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil,
     relative = all_alike and xx > 0 and math.sqrt(dd / xx) or nil, largest = largest,
     top = rows > 0 and same / rows or nil }
 end
 
 --- The part of the rows whose largest number, or of integers those that, are the labels'; nil where there are not as
---- many rows. A label below 0 is of a row that does not count.
+--- many rows; nil and a label that is none of the scores' places. A label below 0 is of a row that does not count; a
+--- row with a NaN is not right.
 function arrays.accuracy(array, labels)
   local width = array.integers and 1 or array.shape[#array.shape] or 1
   if #array.values ~= width * #labels or (width == 1 and not array.integers) then return nil end
   local right, count = 0, 0
   for row, label in ipairs(labels) do
+    if label >= width and not array.integers then return nil, label end
     local first = 1 + (row - 1) * width
-    local found = array.integers and array.values[first] or best(array.values, first, width) - first
+    local place = array.integers and first + array.values[first] or best(array.values, first, width)
     if label >= 0 then count = count + 1 end
-    if found == label and label >= 0 then right = right + 1 end
+    if label >= 0 and place == first + label then right = right + 1 end
   end
   return count > 0 and right / count or nil
 end

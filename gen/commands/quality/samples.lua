@@ -41,6 +41,19 @@ function samples.words(arguments, graph, folder, weights)
   return list
 end
 
+--- The arguments with the standard input, which only the first of several runs could read, as a file in a folder.
+function samples.from_file(arguments, folder)
+  local list = {}
+  for i, text in ipairs(arguments.text) do
+    if text == "-" and not arguments.text_option then
+      text = folder .. "/texts.txt"
+      if not files.read(text) then files.write(text, io.read("a") or "") end
+    end
+    list[i] = text
+  end
+  return setmetatable({ text = list }, { __index = arguments })
+end
+
 -- The first lines of a file.
 local function first_lines(text, count)
   local lines = {}

@@ -3,7 +3,6 @@
 local arrays = require("commands.report.arrays")
 local faults = require("common.faults")
 local files = require("common.files")
-local hash = require("common.hash")
 local import = require("checkpoints.import")
 local lfs = require("lfs")
 local process = require("common.process")
@@ -126,20 +125,20 @@ function maps.make(root, arguments, tools, variant, state)
   end
   local given = setmetatable({ description = variant.path }, { __index = arguments })
   local program, made = tools.build(root, given, with_weights(variant.overrides, layers), true)
-  local folder = program:match("^(.*)/[^/]*$")
+  local folder <close> = files.scratch(program:match("^(.*)/[^/]*$"), "maps")
   local outputs = {}
   for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
-  local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder)
+  local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder.path)
   local code = tools.run(program, list, "output")
   if code ~= 0 then faults.pass_on(program, code) end
   local result = { layers = {}, text = arguments.text }
   for i, name in ipairs(outputs) do
-    local array = arrays.read(("%s/%s.npy"):format(folder, name))
+    local array = arrays.read(("%s/%s.npy"):format(folder.path, name))
     local heads, queries, keys = heads_of(array)
     result.layers[i] = { layer = layers[i], heads = heads }
     result.queries, result.keys = queries, keys
   end
-  if ids then result.tokens = tokens_of(made, arrays.read(folder .. "/ids.npy")) end
+  if ids then result.tokens = tokens_of(made, arrays.read(folder.path .. "/ids.npy")) end
   return result
 end
 
@@ -204,20 +203,19 @@ function maps.write(root, result, name, folder)
     end
   end
   check_pictures(folder, names)
-  local work = ("out/%s.variants/pictures-%s"):format(name, hash.content(folder):sub(1, 10))
-  files.make_folder(work)
-  local tool = compile_tool(root, work)
-  files.write(work .. "/from", table.concat(parts))
-  local child = process.run { words = { "./" .. tool, work .. "/from", work .. "/to" }, gather = "all" }
+  local work <close> = files.scratch(("out/%s.variants"):format(name), "pictures")
+  local from, to = work.path .. "/from", work.path .. "/to"
+  local tool = compile_tool(root, work.path)
+  files.write(from, table.concat(parts))
+  local child = process.run { words = { "./" .. tool, from, to }, gather = "all" }
   if child.code ~= 0 then faults.raise("machine", "--attention: " .. (child.errors:match("[^\n]+")
     or "no pictures")) end
-  local text, list, at = files.read(work .. "/to"), {}, 1
+  local text, list, at = files.read(to), {}, 1
   for i, each in ipairs(names) do
     local bytes, first = text:match("^(%d+)\n()", at)
     bytes = assert(math.tointeger(tonumber(bytes)), "a picture is missing")
     list[i], at = { name = each, text = text:sub(first, first + bytes - 1) }, first + bytes
   end
-  files.remove_folder(work)
   files.make_folder(folder)
   files.write_all(folder, list)
   return #list

@@ -57,7 +57,7 @@ function factors.parse(text, place)
         refuse(("format %s, but %d is allowed: calibrate again"):format(format:sub(1, 20), factors.FORMAT))
       end
     else
-      local products, list = line:match("^([%w_. ]+):([ %w-]+)$")
+      local products, list = line:match("^([%w_.][%w_. ]*):([ %w-]+)$")
       if not products then refuse(shown .. ", but \"PRODUCT …: POWER …\" is expected") end
       local powers = powers_of(list, refuse)
       for product in products:gmatch("[^ ]+") do

@@ -30,6 +30,18 @@ describe("two arrays", function()
     assert.equal(0.0, arrays.compare(of(0 / 0, 1.0), of(0 / 0, 1.0)).largest)
   end)
 
+  it("with rows of padding are compared by the others", function()
+    assert.equal(0.5, arrays.compare(of(1.0, 2.0, 1.0, 2.0, 0.0, 0.0), of(1.0, 2.0, 2.0, 1.0, 0.0, 0.0)).top)
+    assert.equal(1.0, arrays.compare(of(0.0, -1.0), of(0.0, -1.0)).top)
+  end)
+
+  it("that are NaN in both say nothing; a row with a NaN has no largest number", function()
+    assert.same({}, arrays.compare(of(0 / 0, 0 / 0), of(0 / 0, 0 / 0)))
+    assert.equal(1.0, arrays.compare(of(0 / 0, 1.0, 1.0, 2.0), of(0 / 0, 1.0, 1.0, 2.0)).top)
+    assert.equal(0.5, arrays.compare(of(1.0, 0.0, 1.0, 2.0), of(0 / 0, 0.0, 1.0, 2.0)).top)
+    assert.equal(0.5, arrays.accuracy(of(0 / 0, 1.0, 2.0, 1.0), { 0, 0 }))
+  end)
+
   it("of integers are alike where these are", function()
     local a = { shape = { 4 }, values = { 1, 2, 3, 4 }, integers = true }
     local b = { shape = { 4 }, values = { 1, 2, 3, 5 }, integers = true }
@@ -71,7 +83,29 @@ describe("labels", function()
     end
     refused(4, "cannot be read", "/nowhere/labels.txt")
     refused(3, 'line 2: "maybe" is no integer and none of the model\'s labels', helper.file("yes\nmaybe\n"), { "yes" })
-    refused(3, 'is of "<f4", but int32 or int64', helper.file(arrays.random({ 4 }, "f32"), "labels.npy"))
+    refused(3, 'is of "<f4", but integers are', helper.file(arrays.random({ 4 }, "f32"), "labels.npy"))
+    local whole = arrays.random({ 4 }, "i32", 2, 3)
+    for _, size in ipairs { 7, 9, 40, #whole - 4 } do
+      assert.equal(3, helper.fault(quality.labels, helper.file(whole:sub(1, size), "labels.npy")).code)
+    end
+    refused(3, "is cut off, or has more", helper.file(whole .. whole, "labels.npy"))
+    refused(3, "Fortran order", helper.file((whole:gsub("False", "True "):gsub("%(4,%)", "(2,2)")), "labels.npy"))
+    refused(3, "has no label from 0 on", helper.file("-1\n-100\n"))
+  end)
+
+  it("come from arrays of any integers, byte order and version of the format", function()
+    local function array(version, descr, format, ...)
+      local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%d,), }\n"):format(descr, select("#", ...))
+      return helper.file("\x93NUMPY" .. string.char(version, 0) .. (version > 1 and "<s4" or "<s2"):pack(header)
+        .. format:rep(select("#", ...)):pack(...), "labels.npy")
+    end
+    assert.same({ 3, 200 }, quality.labels(array(1, "|u1", "B", 3, 200)))
+    assert.same({ -1, 4 }, quality.labels(array(2, "<i8", "i8", -1, 4)))
+    assert.same({ 258, 1 }, quality.labels(array(3, ">i2", ">i2", 258, 1)))
+  end)
+
+  it("that no score stands for are said", function()
+    assert.same({ nil, 2 }, { arrays.accuracy({ shape = { 1, 2 }, values = { 1, 2 } }, { 2 }) })
   end)
 
   it("are right where the largest score is theirs; negative ones do not count", function()

@@ -61,6 +61,19 @@ describe("factors against outliers", function()
     assert.truthy(refused:find("packed weights", 1, true), refused)
   end)
 
+  it("are found, and compared, by several at once in one folder as by one", function()
+    local alone = quality("--factors=none")
+    local compared, found = attn2c .. " quality outliers.lua --factors=none " .. given,
+      attn2c .. " calibrate outliers.lua " .. given
+    sh("(%s >a & %s >b & %s -o c.factors >c & %s -o d.factors 'target={\"avx512vnni\",\"avx2\"}' >d & wait)",
+      compared, compared, found, found)
+    for _, name in ipairs { "a", "b" } do assert.equal(alone, helper.read(folder .. "/" .. name)) end
+    for _, name in ipairs { "c.factors", "d.factors" } do
+      assert.equal(helper.read(folder .. "/outliers.factors"), helper.read(folder .. "/" .. name))
+    end
+    assert.matches("^outliers: factors for 7 of 9", helper.read(folder .. "/d")) -- and nothing of what it ran
+  end)
+
   it("are refused in one line where they do not fit, and so is what they cannot come from", function()
     local function refused(wanted, pattern, words)
       local code, said = helper.run(attn2c .. " " .. words, folder)

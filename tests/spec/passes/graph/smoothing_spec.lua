@@ -112,6 +112,7 @@ describe("factors", function()
     for text, pattern in pairs {
       [""] = 'f: line 1: "", but "attn2c factors FORMAT"', ["attn2c factors 9\n"] = "line 1: format 9, but 1",
       ["attn2c factors 1\na 1 2\n"] = "line 2:", ["attn2c factors 1\na: 1 x\n"] = 'power "x"',
+      ["attn2c factors 1\n : 1\n"] = "line 2:",
       ["attn2c factors 1\na: 25\n"] = 'power "25"', ["attn2c factors 1\na: 1\na: 1\n"] = 'a second line for "a"',
     } do
       local fault = helper.fault(function() factors.parse(text, "f") end)
