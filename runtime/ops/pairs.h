@@ -22,7 +22,8 @@ ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows
   for (int r = 0; r < rows; r += BLOCK)
     for (int c = 0; c < groups; c += BLOCK) {
       const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
-      float block[BLOCK * BLOCK], turned[BLOCK * BLOCK]; /* groups: bits, no floats */
+      /* Groups: bits, no floats. The zeros are never read, but gcc does not see that height is no 0. */
+      float block[BLOCK * BLOCK] = {0}, turned[BLOCK * BLOCK];
       for (int i = 0; i < height; i++) {
         const float *in = x + (ptrdiff_t)(r + i) * ldx + 2 * c;
         uint16_t line[2 * BLOCK];
@@ -45,7 +46,7 @@ ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, 
     for (int c = 0; c < groups; c += BLOCK) {
       const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
       const size_t bytes = 2 * (size_t)(2 * (c + width) > cols ? 2 * width - 1 : 2 * width);
-      float block[BLOCK * BLOCK], turned[BLOCK * BLOCK];
+      float block[BLOCK * BLOCK] = {0}, turned[BLOCK * BLOCK]; /* as above */
       for (int i = 0; i < height; i++) {
         block[i * BLOCK + width - 1] = 0.0f;
         memcpy(block + i * BLOCK, x + (ptrdiff_t)(r + i) * ldx + 2 * c, bytes);
