@@ -58,10 +58,10 @@ local function check_bounds(state, program)
   end)
 end
 
--- Each buffer of the arena that a step uses has an offset, aligned and inside; it is a worker's own only where each
--- worker has micro-batches, and nothing outside that segment, or of another one, uses it. Returns what is used,
--- in order.
-local function check_offsets(program)
+-- Each buffer of the arena that a step uses has an offset, aligned and inside; so has each output that may lie there,
+-- with all its bytes. A buffer is a worker's own only where each worker has micro-batches, and nothing outside that
+-- segment, or of another one, uses it. Returns what is used, in order.
+local function check_offsets(state, program)
   local used, segment_of = {}, {}
   schedule.each(program, function(step, section, segment)
     operands.each(step, function(operand)
@@ -79,7 +79,11 @@ local function check_offsets(program)
       end
     end)
   end)
-  for _, name in ipairs(program.entry.outputs) do used[name] = program.offsets[name] and true or used[name] end
+  for _, name in ipairs(program.entry.outputs) do
+    used[name] = program.offsets[name] and true or used[name]
+    expect(not program.offsets[name] or program.buffers[name].bytes >= tensor_bytes(state.graph.tensors[name]), "memory",
+      "output %s has %d bytes of the arena", name, program.buffers[name].bytes)
+  end
   local names = words.sorted_keys(used)
   for _, name in ipairs(names) do
     local first, size = program.offsets[name], program.own[name] and program.own_bytes or program.common_bytes
@@ -203,7 +207,7 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     check_bounds(state, program)
-    local beside = find_beside(program, check_offsets(program))
+    local beside = find_beside(program, check_offsets(state, program))
     check_phases(program, beside)
     flow(state, program, beside, "memory")
   end

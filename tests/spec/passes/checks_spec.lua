@@ -264,6 +264,13 @@ describe("the checker after schedule", function()
 end)
 
 describe("the checker after memory", function()
+  it("finds an output without room in the arena, where it lies if the caller does not want it", function()
+    local two = { batch = 2, layout = "seq_first", output = { { stage = "hidden", name = "h" },
+      { stage = "linear", to = 7 } } }
+    assert.matches("after memory: output output.h.swapped has 256 bytes of the arena", broken("memory", two,
+      function(state) state.programs[1].buffers["output.h.swapped"].bytes = 256 end))
+  end)
+
   it("finds a buffer that is read before it is written", function()
     assert.matches("layer 0 reads l0.ff.act before it is written", broken("memory", {}, function(state)
       local steps = steps_of(state)
