@@ -180,7 +180,9 @@ end
 
 function Flow:touch(step, section)
   local written, count = self.written, 0
+  local unseen = self.unseen[step]
   self.walk(step, function(operand, access, dimensions)
+    if operand == unseen then return end
     if access ~= "w" then self:read(operand, dimensions, section) end
     if access ~= "r" then
       written[count + 1], written[count + 2], count = operand, dimensions, count + 2
@@ -201,10 +203,11 @@ function Flow:step(step, section)
 end
 
 --- Walks a program: every element of the arena and of an output is read as it was written last, and every output is
---- written whole. beside: buffer -> the others that overlap it. state: for the batch and the shapes of outputs.
-return function(state, program, beside, pass)
-  local self = setmetatable({ pass = pass, records = records(program, beside), moving = {}, written = {},
-    walk = operands.walk(true) }, Flow)
+--- written whole. beside: buffer -> the others that overlap it. state: for the batch and the shapes of outputs. unseen:
+--- nil, or step -> the operand that it has elsewhere than in its buffer.
+return function(state, program, beside, pass, unseen)
+  local self = setmetatable({ pass = pass, unseen = unseen or {}, records = records(program, beside), moving = {},
+    written = {}, walk = operands.walk(true) }, Flow)
   for _, segment in ipairs(program.segments) do
     self.segment = segment
     for round = 1, segment.repeats > 1 and 2 or 1 do

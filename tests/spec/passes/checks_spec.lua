@@ -499,6 +499,48 @@ describe("the checker after kernels", function()
   end)
 end)
 
+describe("the checker after kernels, of a product and a map that share a function,", function()
+  -- The first joint whose sums lie on the stack: the program, the product and what they share.
+  local function joint_of(state)
+    local program, last, found = state.programs[1], nil, nil
+    for _, each in ipairs(helper.steps(program)) do
+      local pair = last and program.joints[last]
+      if pair and pair.is_local and not found then found = { product = last, map = pair.map, pair = pair } end
+      last = each
+    end
+    return program, found.product, found.map
+  end
+
+  local function finds(breaks)
+    return broken("kernels", { precision = "int8", target = "avx512bf16", seq = 16, d_model = 32 }, breaks)
+  end
+
+  it("finds one that writes what later strips read", function()
+    assert.matches("after kernels: layer 0: a map writes .* over what later strips read of", finds(function(state)
+      local program, product, map = joint_of(state)
+      program.offsets[map.arguments.y.buffer] = program.offsets[product.arguments.b.buffer] + 64
+      program.own[map.arguments.y.buffer] = program.own[product.arguments.b.buffer]
+    end))
+  end)
+
+  it("finds sums on the stack that another step reads", function()
+    assert.matches("after kernels: layer 0 reads .* before it is written", finds(function(state)
+      local program, product, map = joint_of(state)
+      local x = map.arguments[map.elementwise[1].argument]
+      table.insert(map.elementwise, { kind = "add", argument = "again", ld = map.elementwise[1].ld })
+      map.arguments.again = { buffer = x.buffer, class = x.class, offset = x.offset, terms = x.terms }
+      assert(program.joints[product])
+    end))
+  end)
+
+  it("finds a map of other sums", function()
+    assert.matches("after kernels: layer 0: a map is joined with other sums than those in", finds(function(state)
+      local _, product = joint_of(state)
+      product.arguments.c.offset = product.arguments.c.offset + 64
+    end))
+  end)
+end)
+
 describe("the checker after emit", function()
   it("finds text that does not end with a line, or holds a NUL", function()
     assert.matches("tiny.c does not end with a line", broken("emit", {}, function(state)
