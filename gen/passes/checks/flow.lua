@@ -4,7 +4,8 @@
 --
 -- Loops: a step inside one stands for all its iterations. Bytes that move with a loop's symbol are kept for the first
 -- iteration, and count for all of them once the loop has ended. A loop is walked twice, so that an iteration sees what
--- the one before left. A value that ends in the second walk does not exist for all iterations.
+-- the one before left. A value that ends in the second walk does not exist for all iterations (lost: of a loop's, gone: of
+-- a segment's, within which loops are).
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -105,7 +106,7 @@ function Flow:claim(record)
     forget(other)
     if #other.values > 0 or #other.inner > 0 then
       if self.loop and self.loop.again and #other.inner > 0 then other.lost = true end
-      if self.again and self.moving[other] then other.lost = true end
+      if self.again and self.moving[other] then other.gone = true end
       if other.past then
         for _, rectangle in ipairs(other.values) do rectangles.add(other.past, rectangle) end
         for _, rectangle in ipairs(other.inner) do
@@ -170,9 +171,9 @@ end
 
 function Flow:end_segment(batch)
   for record in pairs(self.moving) do
-    record.values = record.lost and {} or self:of_all_micro_batches(record, record.values, batch)
+    record.values = record.gone and {} or self:of_all_micro_batches(record, record.values, batch)
     record.past = record.past and self:of_all_micro_batches(record, record.past, batch)
-    record.lost = nil
+    record.gone = nil
     forget(record)
   end
   self.moving = {}

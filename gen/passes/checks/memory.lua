@@ -131,6 +131,27 @@ local function check_phases(program, beside)
   end
 end
 
+-- Workers that have micro-batches each are at different steps: what they share does not lie over each other.
+local function check_micro_batches(program, beside)
+  local touched = {}
+  schedule.each(program, function(step, _, segment)
+    if segment.mode ~= "micro_batches" then return end
+    touched[segment] = touched[segment] or {}
+    operands.each(step, function(operand)
+      if operand.buffer and beside[operand.buffer] and not program.own[operand.buffer] then
+        touched[segment][operand.buffer] = true
+      end
+    end)
+  end)
+  for _, names in pairs(touched) do
+    for name in pairs(names) do
+      for _, other in ipairs(beside[name]) do
+        expect(not names[other], "memory", "workers at different steps share the bytes of %s and %s", name, other)
+      end
+    end
+  end
+end
+
 -- Where an entry's weights lie in the packed block, in order: { name, first, stop }, bytes.
 local function places_of(state)
   local list = {}
@@ -179,6 +200,7 @@ return function(state)
     check_bounds(state, program)
     local beside = beside_of(program, check_offsets(state, program))
     check_phases(program, beside)
+    check_micro_batches(program, beside)
     flow(state, program, beside, "memory")
   end
   local places = places_of(state)

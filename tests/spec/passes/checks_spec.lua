@@ -264,6 +264,16 @@ describe("the checker after schedule", function()
 end)
 
 describe("the checker after memory", function()
+  it("finds outputs in the same bytes of the arena where workers are at different steps", function()
+    local state = helper.state(helper.description { d_model = 31, heads = 1, d_ff = 5, layers = 2, batch = 8, seq = 56,
+      norm = "none", residual = false, threads = 2, plan = { least_team = 0, least_phase = 0 } }, "memory",
+      { exposed = true })
+    local program = state.programs[1]
+    assert.equal("micro_batches", program.segments[1].mode)
+    program.offsets["l0.ff.down"] = program.offsets["l0.attn.k"]
+    assert.matches("workers at different steps share the bytes of l0", helper.defect(checks.memory, state))
+  end)
+
   it("finds an output without room in the arena, where it lies if the caller does not want it", function()
     local two = { batch = 2, layout = "seq_first", output = { { stage = "hidden", name = "h" },
       { stage = "linear", to = 7 } } }
