@@ -1,6 +1,7 @@
 -- program.lua: builds the program of a description alone, as `check` does, without the libraries of `build`; or, with
--- --only=NAME, another of its results:
---   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [KEY=VALUE ...]
+-- --only=NAME, another of its results; with --exposed, of a model whose inner tensors are outputs, too, as `quality`
+-- and `calibrate` do:
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [KEY=VALUE ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 package.path = here .. "/../gen/?.lua;" .. package.path
 
@@ -11,8 +12,13 @@ local pipeline = require("pipeline")
 local root = here .. "/.."
 
 local done, value = xpcall(function()
-  local only = arg[3] and arg[3]:match("^%-%-only=(.*)$")
-  local state = pipeline.run(root, arg[1], table.move(arg, only and 4 or 3, #arg, 1, {}))
+  local only, exposed, overrides = nil, nil, {}
+  for i = 3, #arg do
+    local name = arg[i]:match("^%-%-only=(.*)$")
+    only, exposed = name or only, exposed or arg[i] == "--exposed" or nil
+    if not name and arg[i] ~= "--exposed" then overrides[#overrides + 1] = arg[i] end
+  end
+  local state = pipeline.run(root, arg[1], overrides, nil, nil, nil, { exposed = exposed })
   build.make(state, arg[2], root, { only = only or state.spec.name })
 end, function(value)
   return faults.is(value) and table.concat(value.lines, "\n") or debug.traceback(tostring(value), 2)

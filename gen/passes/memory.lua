@@ -28,7 +28,7 @@ function memory.moments(program, visit)
 end
 
 -- first and last moment at which each arena buffer is used, and the segment that uses it. A buffer that enters or
--- leaves a loop lives through all of it.
+-- leaves a loop lives through all of it; so does one that workers share who are at different steps of the loop.
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
   local start_of, last_of = {}, {}
@@ -53,13 +53,16 @@ local function lifetimes(program)
     end)
   end)
   for _, segment in ipairs(program.segments) do
-    if segment.repeats > 1 then loops[#loops + 1] = { first = start_of[segment], last = last_of[segment] } end
+    if segment.repeats > 1 then
+      loops[#loops + 1] = { first = start_of[segment], last = last_of[segment],
+        shared = segment.mode == "micro_batches" }
+    end
   end
   for _, loop in ipairs(loops) do
     for _, l in pairs(life) do
       local inside = l.first >= loop.first and l.last <= loop.last
       local apart = l.last < loop.first or l.first > loop.last
-      if not inside and not apart then
+      if not apart and (not inside or loop.shared and l.common) then
         l.first, l.last = math.min(l.first, loop.first), math.max(l.last, loop.last)
       end
     end

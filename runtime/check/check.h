@@ -12,7 +12,8 @@
  * - each graph op in order: the trace variant's result against the reference fed with the trace's own
  * operands, under the op's tolerance, so that errors do not add up and the first op that is wrong is named;
  * - each output end to end: against the reference run freely from the inputs, under the model's tolerance;
- * - each output of the shipped variant: the trace variant's bits, and in a second run the first run's.
+ * - each output of the shipped variant: the trace variant's bits, in a second run the first run's, and of
+ * several the same as the only one that is wanted.
  * Then `N passed, N failed`, and the first row that failed with index, expected, got, seed and
  * repeat_command.
  *

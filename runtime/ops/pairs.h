@@ -22,7 +22,8 @@ ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, 
     for (int c = 0; c < groups; c += BLOCK) {
       const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
       const int count = 2 * (c + width) > cols ? 2 * width - 1 : 2 * width;
-      float block[BLOCK * BLOCK], turned[BLOCK * BLOCK]; /* groups: bits, no floats */
+      /* Groups: bits, no floats. The zeros are never read, but gcc does not see that height is no 0. */
+      float block[BLOCK * BLOCK] = {0}, turned[BLOCK * BLOCK];
       for (int i = 0; i < height; i++) {
         const ptrdiff_t at = (ptrdiff_t)(r + i) * ldx + 2 * c;
         uint16_t line[2 * BLOCK];

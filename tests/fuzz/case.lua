@@ -43,18 +43,25 @@ local function failing_rows(log)
   return table.concat(lines, "\n", 1, math.min(#lines, TAIL_LINES))
 end
 
---- Emitted steps of a description, and the pipeline's state; nil, the kind of failure and its words.
-function case.compile(path)
+--- Emitted steps of a description, and the pipeline's state; nil, the kind of failure and its words. exposed: whether
+--- inner tensors are outputs, too.
+function case.compile(path, exposed)
   local ok, result = xpcall(pipeline.run, function(value)
     return faults.is(value) and value or { defect = debug.traceback(tostring(value), 2) }
-  end, case.root, path, {})
+  end, case.root, path, {}, nil, nil, nil, { exposed = exposed })
   if ok then return result end
   if faults.is(result) then return nil, "refused", table.concat(result.lines, "\n") end
   return nil, "defect", result.defect
 end
 
---- Puts a description to the test in `folder`. options: flags, seed, nan (whether NaN is planted too);
---- compiler and library flags come from the
+-- What builds a description's program into a folder.
+local function builder(path, built, options)
+  if not options.exposed then return ("%s build %s -o %s"):format(quote(case.root .. "/gen/attn2c"), path, built) end
+  return ("lua5.4 %s %s %s --exposed"):format(quote(case.root .. "/tests/program.lua"), path, built)
+end
+
+--- Puts a description to the test in `folder`. options: flags, seed, nan (whether NaN is planted too), exposed (whether
+--- inner tensors are outputs, too, each of which `check` also wants alone); compiler and library flags come from the
 --- environment. Returns true, or false, the kind of failure ("refused", "defect", "bytes", "compile", "mismatch",
 --- "crash", "slow", "status N") and its words. The folders, `folder` and that with _built behind it, are left behind
 --- only on a failure.
@@ -65,12 +72,11 @@ function case.run(description, folder, options)
   files.make_folder(folder)
   local path = folder .. "/description.lua"
   files.write_all(folder, { { name = "description.lua", text = text.description(description) } })
-  local state, kind, said = case.compile(path)
+  local state, kind, said = case.compile(path, options.exposed)
   if not state then return false, kind, said end
   local log = folder .. "/log"
-  kind, said = execute(("timeout %d env ATTN2C_CFLAGS=%s %s build %s -o %s"):format(BUILD_SECONDS,
-    quote(options.flags), quote(case.root .. "/gen/attn2c"), quote(path), quote(built)), log,
-    { [4] = "compile", [70] = "defect" })
+  kind, said = execute(("timeout %d env ATTN2C_CFLAGS=%s %s"):format(BUILD_SECONDS, quote(options.flags),
+    builder(quote(path), quote(built), options)), log, { [4] = "compile", [70] = "defect" })
   if kind then return false, kind, said end
   for _, file in ipairs(state.files) do
     if files.read(built .. "/" .. file.name) ~= file.text then
@@ -88,8 +94,13 @@ function case.run(description, folder, options)
   return true
 end
 
---- The command that repeats a case whose description is in a file.
-function case.command(path, options)
+--- The command that repeats a case whose description, of this name, is in a file.
+function case.command(path, name, options)
+  if options.exposed then
+    local built = quote(path .. "_built")
+    return ("ATTN2C_CFLAGS=%s %s && %s/%s check --seed %d"):format(quote(options.flags),
+      builder(quote(path), built, options), built, name, options.seed)
+  end
   return ("ATTN2C_CFLAGS=%s gen/attn2c check %s --seed %d"):format(quote(options.flags), quote(path),
     options.seed)
 end

@@ -27,6 +27,7 @@ local function arguments()
   parser:option("--folder", "Where cases are built; they are removed when they pass.", "out/fuzz"):argname("DIR")
   parser:flag("--extremes", "Each bound of each size by itself instead.")
   parser:flag("--typed", "Products of bf16 and int8 in every case.")
+  parser:flag("--exposed", "Inner tensors are outputs, too, each of which is also the only one wanted.")
   parser:flag("--no-shrink", "Print a failure as it was drawn only.")
   parser:flag("-v --verbose", "A line a case.")
   return parser:parse()
@@ -62,7 +63,7 @@ local function report(number, description, folder, options, kind, said, shrinks)
     local _, _, last = case.run(description, folder, options)
     io.write("simpler, and fails in the same way:\n", last or "", "\n", text.description(description))
   end
-  io.write("repeat it with: ", case.command(folder .. "/description.lua", options), "\n")
+  io.write("repeat it with: ", case.command(folder .. "/description.lua", description.name, options), "\n")
 end
 
 local function main()
@@ -74,7 +75,8 @@ local function main()
     local bound = bounds[number]
     local description = bound and bound.description or drawn(asked, number)
     local folder = ("%s/case_%d"):format(asked.folder, number)
-    local options = { flags = case.flags(bound and 1 or number), seed = asked.seed + number }
+    local options = { flags = case.flags(bound and 1 or number), seed = asked.seed + number,
+      exposed = asked.exposed }
     if asked.verbose then
       io.write(("%d: %s"):format(number, bound and bound.what or one_line(description)))
       io.flush()

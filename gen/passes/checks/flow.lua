@@ -4,7 +4,8 @@
 --
 -- Loops: a step inside one stands for all its iterations. Bytes that move with a loop's symbol are kept for the first
 -- iteration, and count for all of them once the loop has ended. A loop is walked twice, so that an iteration sees what
--- the one before left. A value that ends in the second walk does not exist for all iterations.
+-- the one before left. A value that ends in the second walk does not exist for all iterations (lost: of a loop's, gone: of
+-- a segment's, within which loops are).
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -105,7 +106,7 @@ function Flow:claim(record)
     forget(other)
     if #other.values > 0 or #other.inner > 0 then
       if self.loop and self.loop.again and #other.inner > 0 then other.lost = true end
-      if self.again and self.moving[other] then other.lost = true end
+      if self.again and self.moving[other] then other.gone = true end
       if other.past then
         for _, rectangle in ipairs(other.values) do rectangles.add(other.past, rectangle) end
         for _, rectangle in ipairs(other.inner) do
@@ -170,9 +171,9 @@ end
 
 function Flow:end_segment(batch)
   for record in pairs(self.moving) do
-    record.values = record.lost and {} or self:of_all_micro_batches(record, record.values, batch)
+    record.values = record.gone and {} or self:of_all_micro_batches(record, record.values, batch)
     record.past = record.past and self:of_all_micro_batches(record, record.past, batch)
-    record.lost = nil
+    record.gone = nil
     forget(record)
   end
   self.moving = {}
@@ -180,7 +181,9 @@ end
 
 function Flow:touch(step, section)
   local written, count = self.written, 0
+  local unseen = self.unseen[step]
   self.walk(step, function(operand, access, dimensions)
+    if operand == unseen then return end
     if access ~= "w" then self:read(operand, dimensions, section) end
     if access ~= "r" then
       written[count + 1], written[count + 2], count = operand, dimensions, count + 2
@@ -201,10 +204,11 @@ function Flow:step(step, section)
 end
 
 --- Walks a program: every element of the arena and of an output is read as it was written last, and every output is
---- written whole. beside: buffer -> the others that overlap it. state: for the batch and the shapes of outputs.
-return function(state, program, beside, pass)
-  local self = setmetatable({ pass = pass, records = records(program, beside), moving = {}, written = {},
-    walk = operands.walk(true) }, Flow)
+--- written whole. beside: buffer -> the others that overlap it. state: for the batch and the shapes of outputs. unseen:
+--- nil, or step -> the operand that it has elsewhere than in its buffer.
+return function(state, program, beside, pass, unseen)
+  local self = setmetatable({ pass = pass, unseen = unseen or {}, records = records(program, beside), moving = {},
+    written = {}, walk = operands.walk(true) }, Flow)
   for _, segment in ipairs(program.segments) do
     self.segment = segment
     for round = 1, segment.repeats > 1 and 2 or 1 do

@@ -1,12 +1,16 @@
 -- What must hold of kernels.
+local check_joints = require("passes.checks.joint")
 local expect = require("passes.checks.expect")
 
---- Each kernel is one that libxsmm 1.17 accepts.
+--- Each kernel is one that libxsmm 1.17 accepts; products and maps that share a function disturb nothing.
 return function(state)
   for i, k in ipairs(state.kernels) do
     expect(k.m >= 1 and k.n >= 1 and k.k >= 1 and k.lda >= k.m and k.ldb >= k.k and k.ldc >= k.m
       and (k.beta == 0 or k.beta == 1), "kernels", "the shape of kernel %d", i - 1)
     expect(k.lda < 1 << 31 and k.ldb < 1 << 31 and k.ldc < 1 << 31, "kernels", "the leading dimensions of kernel %d",
       i - 1)
+  end
+  for _, entry in ipairs(state.entries) do
+    for _, program in ipairs(entry.programs) do check_joints(entry, program) end
   end
 end

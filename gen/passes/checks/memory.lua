@@ -1,5 +1,6 @@
 -- What must hold of offsets: operands stay within their buffers, buffers within their memory, and no value is
 -- overwritten by a buffer at the same offsets. Lifetimes are computed anew from the steps (flow.lua).
+local beside_of = require("passes.checks.beside")
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
 local footprint = require("data.footprint")
@@ -58,10 +59,10 @@ local function check_bounds(state, program)
   end)
 end
 
--- Each buffer of the arena that a step uses has an offset, aligned and inside; it is a worker's own only where each
--- worker has micro-batches, and nothing outside that segment, or of another one, uses it. Returns what is used,
--- in order.
-local function check_offsets(program)
+-- Each buffer of the arena that a step uses has an offset, aligned and inside; so has each output that may lie there,
+-- with all its bytes. A buffer is a worker's own only where each worker has micro-batches, and nothing outside that
+-- segment, or of another one, uses it. Returns what is used, in order.
+local function check_offsets(state, program)
   local used, segment_of = {}, {}
   schedule.each(program, function(step, section, segment)
     operands.each(step, function(operand)
@@ -79,7 +80,12 @@ local function check_offsets(program)
       end
     end)
   end)
-  for _, name in ipairs(program.entry.outputs) do used[name] = program.offsets[name] and true or used[name] end
+  for _, name in ipairs(program.entry.outputs) do
+    used[name] = program.offsets[name] and true or used[name]
+    local all = tensor_bytes(state.graph.tensors[name])
+    expect(not program.offsets[name] or program.buffers[name].bytes >= all, "memory",
+      "output %s has %d bytes of the arena", name, program.buffers[name].bytes)
+  end
   local names = words.sorted_keys(used)
   for _, name in ipairs(names) do
     local first, size = program.offsets[name], program.own[name] and program.own_bytes or program.common_bytes
@@ -90,38 +96,6 @@ local function check_offsets(program)
     and program.common_bytes + program.threads * program.own_bytes <= program.arena_bytes, "memory",
     "the arena of %d bytes", program.arena_bytes)
   return names
-end
-
-local function root_of(program, name)
-  while program.buffers[name].over do name = program.buffers[name].over end
-  return name
-end
-
--- buffer -> the others that overlap it; those that do so on purpose begin at the same offset.
-local function find_beside(program, names)
-  local beside, open = {}, {}
-  for _, name in ipairs(names) do beside[name] = {} end
-  table.sort(names, function(x, y)
-    if program.offsets[x] ~= program.offsets[y] then return program.offsets[x] < program.offsets[y] end
-    return x < y
-  end)
-  for _, name in ipairs(names) do
-    local first, still = program.offsets[name], {}
-    for _, other in ipairs(open) do
-      if program.offsets[other] + program.buffers[other].bytes > first then
-        still[#still + 1] = other
-        local together = root_of(program, name) == root_of(program, other)
-        expect(not together or program.offsets[other] == first, "memory", "the offset of %s over %s", name, other)
-        if not together and not program.own[name] == not program.own[other] then
-          table.insert(beside[name], other)
-          table.insert(beside[other], name)
-        end
-      end
-    end
-    still[#still + 1] = name
-    open = still
-  end
-  return beside
 end
 
 -- Workers of one phase do not touch the same bytes by different buffers.
@@ -152,6 +126,27 @@ local function check_phases(program, beside)
             end
           end
         end
+      end
+    end
+  end
+end
+
+-- Workers that have micro-batches each are at different steps: what they share does not lie over each other.
+local function check_micro_batches(program, beside)
+  local touched = {}
+  schedule.each(program, function(step, _, segment)
+    if segment.mode ~= "micro_batches" then return end
+    touched[segment] = touched[segment] or {}
+    operands.each(step, function(operand)
+      if operand.buffer and beside[operand.buffer] and not program.own[operand.buffer] then
+        touched[segment][operand.buffer] = true
+      end
+    end)
+  end)
+  for _, names in pairs(touched) do
+    for name in pairs(names) do
+      for _, other in ipairs(beside[name]) do
+        expect(not names[other], "memory", "workers at different steps share the bytes of %s and %s", name, other)
       end
     end
   end
@@ -203,8 +198,9 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     check_bounds(state, program)
-    local beside = find_beside(program, check_offsets(program))
+    local beside = beside_of(program, check_offsets(state, program))
     check_phases(program, beside)
+    check_micro_batches(program, beside)
     flow(state, program, beside, "memory")
   end
   local places = places_of(state)

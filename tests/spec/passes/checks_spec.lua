@@ -264,6 +264,23 @@ describe("the checker after schedule", function()
 end)
 
 describe("the checker after memory", function()
+  it("finds outputs in the same bytes of the arena where workers are at different steps", function()
+    local state = helper.state(helper.description { d_model = 31, heads = 1, d_ff = 5, layers = 2, batch = 8, seq = 56,
+      norm = "none", residual = false, threads = 2, plan = { least_team = 0, least_phase = 0 } }, "memory",
+      { exposed = true })
+    local program = state.programs[1]
+    assert.equal("micro_batches", program.segments[1].mode)
+    program.offsets["l0.ff.down"] = program.offsets["l0.attn.k"]
+    assert.matches("workers at different steps share the bytes of l0", helper.defect(checks.memory, state))
+  end)
+
+  it("finds an output without room in the arena, where it lies if the caller does not want it", function()
+    local two = { batch = 2, layout = "seq_first", output = { { stage = "hidden", name = "h" },
+      { stage = "linear", to = 7 } } }
+    assert.matches("after memory: output output.h.swapped has 256 bytes of the arena", broken("memory", two,
+      function(state) state.programs[1].buffers["output.h.swapped"].bytes = 256 end))
+  end)
+
   it("finds a buffer that is read before it is written", function()
     assert.matches("layer 0 reads l0.ff.act before it is written", broken("memory", {}, function(state)
       local steps = steps_of(state)
@@ -488,6 +505,48 @@ describe("the checker after kernels", function()
   it("finds a leading dimension beyond 31 bits", function()
     assert.matches("the leading dimensions of kernel 0", broken("kernels", { kernels = "libxsmm" }, function(state)
       state.kernels[1].ldc = 1 << 31
+    end))
+  end)
+end)
+
+describe("the checker after kernels, of a product and a map that share a function,", function()
+  -- The first joint whose sums lie on the stack: the program, the product and what they share.
+  local function joint_of(state)
+    local program, last, found = state.programs[1], nil, nil
+    for _, each in ipairs(helper.steps(program)) do
+      local pair = last and program.joints[last]
+      if pair and pair.is_local and not found then found = { product = last, map = pair.map, pair = pair } end
+      last = each
+    end
+    return program, found.product, found.map
+  end
+
+  local function finds(breaks)
+    return broken("kernels", { precision = "int8", target = "avx512bf16", seq = 16, d_model = 32 }, breaks)
+  end
+
+  it("finds one that writes what later strips read", function()
+    assert.matches("after kernels: layer 0: a map writes .* over what later strips read of", finds(function(state)
+      local program, product, map = joint_of(state)
+      program.offsets[map.arguments.y.buffer] = program.offsets[product.arguments.b.buffer] + 64
+      program.own[map.arguments.y.buffer] = program.own[product.arguments.b.buffer]
+    end))
+  end)
+
+  it("finds sums on the stack that another step reads", function()
+    assert.matches("after kernels: layer 0 reads .* before it is written", finds(function(state)
+      local program, product, map = joint_of(state)
+      local x = map.arguments[map.elementwise[1].argument]
+      table.insert(map.elementwise, { kind = "add", argument = "again", ld = map.elementwise[1].ld })
+      map.arguments.again = { buffer = x.buffer, class = x.class, offset = x.offset, terms = x.terms }
+      assert(program.joints[product])
+    end))
+  end)
+
+  it("finds a map of other sums", function()
+    assert.matches("after kernels: layer 0: a map is joined with other sums than those in", finds(function(state)
+      local _, product = joint_of(state)
+      product.arguments.c.offset = product.arguments.c.offset + 64
     end))
   end)
 end)

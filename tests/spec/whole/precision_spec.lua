@@ -92,6 +92,21 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
   end)
 end)
 
+describe("a model whose inner tensors are outputs, too,", function()
+  for _, value in ipairs { "bf16", "int8" } do
+    it("gives the bits of each that is the only one wanted: " .. value, function()
+      files.write_all(folder, { { name = "inner.lua", text = [[
+return { name = "inner", seq = 16, d_model = 32, heads = 2, layers = 2, norm = "pre" }
+]] } })
+      sh(("ATTN2C_CFLAGS=-O0 lua5.4 %s inner.lua inner --exposed precision=%s"):format(
+        shell(root .. "/tests/program.lua"), value))
+      local said = sh("./inner/inner check")
+      assert.truthy(said:find("passed, 0 failed", 1, true), said)
+      assert.truthy(said:find("output exposed_3, alone", 1, true), said)
+    end)
+  end
+end)
+
 -- What bf16 and int8 may lose of a trained model: of the cosine with f32, of equal top-1 and of accuracy.
 local bars = { bf16 = { cosine = 0.9999, top = 0.998 }, int8 = { cosine = 0.998, top = 0.99 } }
 local MOST_LOST = 0.005

@@ -1,0 +1,36 @@
+-- beside.lua: which buffers of the arena have bytes in common: those that never have values at the same time. Those
+-- that lie over one another on purpose (`over`) are none of them.
+local expect = require("passes.checks.expect")
+
+local function root_of(program, name)
+  while program.buffers[name].over do name = program.buffers[name].over end
+  return name
+end
+
+--- buffer -> the others that overlap it; those that do so on purpose must begin at the same offset. names: of buffers
+--- that have an offset; they are sorted by it.
+return function(program, names)
+  local beside, open = {}, {}
+  for _, name in ipairs(names) do beside[name] = {} end
+  table.sort(names, function(x, y)
+    if program.offsets[x] ~= program.offsets[y] then return program.offsets[x] < program.offsets[y] end
+    return x < y
+  end)
+  for _, name in ipairs(names) do
+    local first, still = program.offsets[name], {}
+    for _, other in ipairs(open) do
+      if program.offsets[other] + program.buffers[other].bytes > first then
+        still[#still + 1] = other
+        local together = root_of(program, name) == root_of(program, other)
+        expect(not together or program.offsets[other] == first, "memory", "the offset of %s over %s", name, other)
+        if not together and not program.own[name] == not program.own[other] then
+          table.insert(beside[name], other)
+          table.insert(beside[other], name)
+        end
+      end
+    end
+    still[#still + 1] = name
+    open = still
+  end
+  return beside
+end

@@ -1,0 +1,97 @@
+-- joint.lua: what must hold of a product and a map that share a function strip by strip: the map writes the rows of a
+-- strip before the product reads those of the next. Worked out from the steps' operands and offsets alone.
+local beside_of = require("passes.checks.beside")
+local expect = require("passes.checks.expect")
+local flow = require("passes.checks.flow")
+local footprint = require("data.footprint")
+local operands = require("data.operands")
+local schedule = require("passes.schedule")
+local steps = require("data.steps")
+local types = require("data.types")
+local words = require("common.words")
+
+-- Whether bytes that two operands touch in one iteration lie over each other. Of operands that do not move alike with
+-- the loops over sequences, all bytes of their buffers count.
+local function touch(program, x, of_x, y, of_y)
+  local first, second = program.offsets[x.buffer], program.offsets[y.buffer]
+  if not first or not second or program.own[x.buffer] ~= program.own[y.buffer] then return false end
+  local function term(operand, symbol) return operand.terms and operand.terms[symbol] or 0 end
+  if term(x, "b") ~= term(y, "b") or term(x, "s") ~= term(y, "s") then
+    return first < second + program.buffers[y.buffer].bytes and second < first + program.buffers[x.buffer].bytes
+  end
+  local low_x, high_x = operands.reach(x, of_x, 0, 0)
+  local low_y, high_y = operands.reach(y, of_y, 0, 0)
+  return first + low_x <= second + high_y and second + low_y <= first + high_x
+end
+
+-- The bytes of a product's rows from `row` on.
+local function rows_of_b(product, row)
+  local k, of = product.kernel, product.kernel.types.b
+  return footprint.in_bytes({ first = row * k.ldb, { product.batch.count, types.elements(product.batch.b, of) },
+    { k.n - row, k.ldb }, { k.k, 1 } }, types.bytes(1, of))
+end
+
+-- The bytes of an operand of a map's operation that rows from `row` on read.
+local function rows_of(map, operation, declared, row)
+  local dimensions = declared[3](operands.known(map, operation))
+  if #dimensions == 2 and operation.ld and dimensions[1][2] == operation.ld then -- a row of its own for each
+    dimensions = { first = row * operation.ld, { map.constants.rows - row, operation.ld }, dimensions[2] }
+  end
+  return footprint.in_bytes(dimensions, types.bytes(1, operands.type(map, declared)))
+end
+
+local function check_order(program, product, map, section)
+  local k, size, y, row = product.kernel, map.constants, map.arguments.y, 0
+  local y_bytes = types.bytes(1, size.type or "f32")
+  local of_a = footprint.in_bytes(steps.product.operands[1][3](operands.known(product)), types.bytes(1, k.types.a))
+  local function apart(done, operand, dimensions)
+    expect(not operand.buffer or not touch(program, y, done, operand, dimensions), "kernels",
+      "%s: a map writes %s over what later strips read of %s", section.name, y.buffer, operand.buffer)
+  end
+  for _, strips in ipairs(k.strips.strips) do
+    for _ = 1, strips.count do
+      row = row + strips.size
+      if row >= k.n then break end
+      local done = footprint.in_bytes({ first = 0, { row, size.ld }, { size.cols, 1 } }, y_bytes)
+      apart(done, product.arguments.a, of_a)
+      apart(done, product.arguments.b, rows_of_b(product, row))
+      operands.each(map, function(operand, access, declared, _, operation)
+        if operation and access == "r" then apart(done, operand, rows_of(map, operation, declared, row)) end
+      end)
+    end
+  end
+end
+
+-- What the map works on is what the product has made, all rows and outputs of it.
+local function check_place(product, map, is_local, section)
+  local k, size, first = product.kernel, map.constants, map.elementwise[1]
+  local c, x, ld = product.arguments.c, map.arguments.y, size.ld
+  if is_local then x, ld = map.arguments[first.argument], first.ld end
+  expect(steps.elementwise[first.kind].loads or not is_local, "kernels", "%s: the map after %s loads nothing",
+    section.name, c.buffer)
+  expect(size.rows == k.n and size.cols == product.outputs and ld == k.ldc and x.buffer == c.buffer
+    and x.offset == c.offset and k.beta == 0, "kernels", "%s: a map is joined with other sums than those in %s",
+    section.name, c.buffer)
+end
+
+--- Strips of a joined product and map disturb no later ones; nobody reads sums that are on the stack only. state: of an
+--- entry.
+return function(state, program)
+  if not next(program.joints) then return end
+  local unseen, last = {}, nil
+  schedule.each(program, function(step, section)
+    local pair = last and program.joints[last]
+    if pair then
+      expect(pair.map == step, "kernels", "%s: a product is joined with a map that does not follow it", section.name)
+      check_place(last, step, pair.is_local, section)
+      check_order(program, last, step, section)
+      if pair.is_local then
+        unseen[last], unseen[step] = last.arguments.c, step.arguments[step.elementwise[1].argument]
+      end
+    end
+    last = step
+  end)
+  if next(unseen) then
+    flow(state, program, beside_of(program, words.sorted_keys(program.offsets)), "kernels", unseen)
+  end
+end
