@@ -34,13 +34,13 @@ function cases.build(folder, list)
   local root = libuv.fs_realpath(here .. "/..")
   local function line_of(case, only)
     local name = shell(case.name)
-    return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s --only=%s >%s.log 2>&1 || rm -rf %s"):format(
+    return ("rm -rf %s; ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s --only=%s >%s.log 2>&1 || rm -rf %s"):format(name,
       shell(root .. "/tests/program.lua"), shell(case.path), name, only, name, name)
   end
   local function run(command)
     return os.execute(("cd %s && { %s; }"):format(shell(folder), command))
   end
-  run(line_of(list[1], ARCHIVE)) -- the runtime, which all share
+  run(line_of(list[1], ARCHIVE .. " kernels=c")) -- the runtime, which all share
   run(("cc -std=c11 -Wall -Wextra -Werror -O0 -iquote %s %s %s/%s -lpthread -lm -ldl -o run_library"):format(
     shell(root .. "/runtime"), shell(root .. "/tests/c/run_library.c"), shell(list[1].name), ARCHIVE))
   for i, case in ipairs(list) do
