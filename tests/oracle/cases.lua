@@ -10,6 +10,7 @@ local lfs = require("lfs")
 
 local cases = {}
 
+local built = dofile(here .. "/../cases.lua")
 local shell = dofile(here .. "/../quote.lua")
 
 -- Of the largest value of an output, or of 1 where that is less.
@@ -85,18 +86,16 @@ function cases.write(case, folder)
   files.write_all(folder, list)
 end
 
---- Unpacks and builds the cases of a folder under `out`, one a core at a time.
+--- Unpacks and builds the cases of a folder under `out`.
 function cases.build(folder, out, names)
-  files.make_folder(out)
-  for _, name in ipairs(names) do
-    cases.write(cases.read(("%s/%s.safetensors"):format(folder, name)), out .. "/" .. name)
+  local list = {}
+  for i, name in ipairs(names) do
+    local case, place = cases.read(("%s/%s.safetensors"):format(folder, name)), out .. "/" .. name
+    cases.write(case, place)
+    list[i] = { name = name, text = case.description, path = place .. "/description.lua" }
   end
-  local build = ("ATTN2C_CFLAGS=-O0 lua5.4 %s {}/description.lua built/{} >{}/log 2>&1 || rm -rf built/{}"):format(
-    shell(cases.root .. "/tests/program.lua"))
-  local function run(command) return os.execute(("cd %s && { %s; }"):format(shell(out), command)) end
-  run((build:gsub("{}", names[1]))) -- it makes the runtime, which all share
-  files.write_all(out, { { name = "cases.txt", text = table.concat(names, "\n", 2) .. "\n" } })
-  run(("xargs -P $(nproc) -I {} sh -c %s <cases.txt"):format(shell(build)))
+  files.make_folder(out .. "/built")
+  built.build(out .. "/built", list)
 end
 
 --- What is wrong with an output, or nil.
@@ -120,9 +119,9 @@ end
 --- Runs a built case; returns what is wrong with it, or nil.
 function cases.check(folder, out, name)
   local case, place = cases.read(("%s/%s.safetensors"):format(folder, name)), out .. "/" .. name
-  local program = ("../built/%s/%s"):format(name, name)
-  if not files.read(place .. "/" .. program) then return "not built: " .. (files.read(place .. "/log") or "") end
-  local parts, outputs = { "cd", shell(place), "&&", program, "run" }, {}
+  local command, said_of_build = built.command(out .. "/built", name)
+  if not command then return "not built: " .. said_of_build end
+  local parts, outputs = { "cd", shell(place), "&&", command }, {}
   if files.read(place .. "/model.safetensors") then parts[#parts + 1] = "--weights model.safetensors" end
   for _, array in ipairs(case.order) do
     local kind, member = array.name:match("^(%w+)/(.*)$")

@@ -248,7 +248,7 @@ end
 --- The symbolic links beside the outputs: { name, link }.
 function recipe.links(spec) return { { name = "lib" .. spec.name .. ".so", link = recipe.soname(spec.name) } } end
 
---- The jobs that the result `name` needs, itself included.
+--- The jobs that the result `name` needs, itself included, which then is an output.
 function recipe.needed(jobs, name)
   local by_name, wanted, list = {}, {}, {}
   for _, job in ipairs(jobs) do by_name[job.name] = job end
@@ -258,6 +258,7 @@ function recipe.needed(jobs, name)
     for _, input in ipairs(assert(by_name[each], each).inputs or {}) do want(input) end
   end
   want(name)
+  by_name[name].is_output = true
   for _, job in ipairs(jobs) do if wanted[job.name] then list[#list + 1] = job end end
   return list
 end

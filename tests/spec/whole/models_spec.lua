@@ -17,6 +17,9 @@ local STRICT = "-std=c11 -Wall -Wextra -Werror"
 -- comes behind the build's own -O3.
 local flags_of = { cc = "-Werror -DATTN2C_GUARD_PAGES", clang = "-Werror -O0" }
 
+-- Built by gcc alone: each of their keys and options stands in other descriptions, too.
+local is_plain = { ["small.lua"] = true, ["bert_base.lua"] = true }
+
 -- Runs a shell command in out/spec/`at`; returns what it printed. Where the exit is not `wanted`, the test fails with
 -- that.
 local function sh(at, command, wanted)
@@ -92,10 +95,12 @@ describe("every model of models/, in small", function()
   assert(#models >= 3)
   for compiler, flags in pairs(flags_of) do
     for _, file in ipairs(models) do
-      it(("%s with %s"):format(file, compiler), function()
-        local path = root .. "/models/" .. file
-        check(compiler, ("CC=%s ATTN2C_CFLAGS=%s"):format(compiler, shell(flags)), path, smaller(path))
-      end)
+      if compiler == "cc" or not is_plain[file] then
+        it(("%s with %s"):format(file, compiler), function()
+          local path = root .. "/models/" .. file
+          check(compiler, ("CC=%s ATTN2C_CFLAGS=%s"):format(compiler, shell(flags)), path, smaller(path))
+        end)
+      end
     end
   end
 end)

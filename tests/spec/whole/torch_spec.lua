@@ -1,17 +1,25 @@
 -- torch_spec.lua: models against PyTorch: every case of tests/torch/goldens is built and run on
 -- the inputs and weights there, and each output compared with what PyTorch computed from the
--- definition. Cases are built side by side, one a core, before the first is run.
+-- definition. All are built (tests/cases.lua) before the first is run.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local lfs = require("lfs")
+local pipeline = require("pipeline")
 
 local root = helper.absolute_root()
 local folder = root .. "/out/spec/torch"
 local goldens = root .. "/tests/torch/goldens"
 local shell = helper.shell
+local built = dofile(root .. "/tests/cases.lua")
 
 -- The largest difference of any element that is allowed: a stack of layers and a single block.
 local STACK, BLOCK = 1e-4, 1e-5
+
+-- Those of both stacks.
+local function layers_of(description)
+  local spec = pipeline.run(root, description, {}, "validate").spec
+  return spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0)
+end
 
 local function sh(command) return helper.succeeds(command, folder) end
 
@@ -41,20 +49,18 @@ describe("PyTorch's outputs", function()
     end
     sh(("cc -std=c11 -Wall -Wextra -Werror -O1 -iquote %s %s %s -lm -o npy_difference"):format(
       shell(root .. "/runtime"), shell(root .. "/tests/c/npy_difference.c"), table.concat(runtime, " ")))
-    -- The first build makes the runtime, which all share.
-    local build = ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s/{}/description.lua {} >{}.log 2>&1 || rm -rf {}"):format(
-      shell(root .. "/tests/program.lua"), shell(goldens))
-    sh(build:gsub("{}", cases[1]))
-    files.write_all(folder, { { name = "cases.txt", text = table.concat(cases, "\n") .. "\n" } })
-    sh(("xargs -P $(nproc) -I {} sh -c %s <cases.txt"):format(shell(build)))
+    local list = {}
+    for i, case in ipairs(cases) do
+      local path = ("%s/%s/description.lua"):format(goldens, case)
+      list[i] = { name = case, text = files.read(path), path = path }
+    end
+    built.build(folder, list)
   end)
 
   for _, case in ipairs(cases) do
     it(case, function()
       local golden = goldens .. "/" .. case
-      local program = ("%s/%s"):format(case, case)
-      assert.is_truthy(files.read(folder .. "/" .. program), (files.read(folder .. "/" .. case .. ".log")))
-      local words = { program, "run" }
+      local words = { assert(built.command(folder, case)) }
       if files.read(golden .. "/model.safetensors") then
         words[#words + 1] = "--weights " .. shell(golden .. "/model.safetensors")
       end
@@ -67,7 +73,7 @@ describe("PyTorch's outputs", function()
         words[#words + 1] = ("--output %s=%s/%s.npy"):format(output, case, output)
       end
       sh(table.concat(words, " "))
-      local layers = tonumber(sh(program .. " info"):match("layers%s+(%d+)"))
+      local layers = layers_of(golden .. "/description.lua")
       for _, output in ipairs(outputs) do
         local said = sh(("./npy_difference %s/expected_%s.npy %s/%s.npy"):format(shell(golden), output, case, output))
         local difference = tonumber(said:match("^(%S+) at"))
