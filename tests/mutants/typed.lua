@@ -48,7 +48,7 @@ return function(of, spec)
   }
 
   of("gen/passes/lower.lua", spec .. "passes/checks_spec.lua") {
-    { name = "output_room", old = "elements_of(tensor) // ld, ld,", new = "rows, ld,", filter = "without room",
+    { name = "output_room", old = "words.elements(tensor.shape) // ld, ld,", new = "rows, ld,", filter = "without room",
       wrong = "an unwanted output whose first axis is the sequence has too few bytes" },
   }
 
