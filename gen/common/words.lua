@@ -71,6 +71,13 @@ function words.shell(text)
   return "$'" .. text:gsub("[\\']", "\\%0"):gsub("[^ -~]", function(c) return ("\\%03o"):format(c:byte()) end) .. "'"
 end
 
+--- How many elements there are in a shape.
+function words.elements(shape)
+  local n = 1
+  for _, size in ipairs(shape) do n = n * size end
+  return n
+end
+
 --- "[2, 17, 60]"
 function words.shape(shape) return "[" .. table.concat(shape, ", ") .. "]" end
 

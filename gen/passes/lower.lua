@@ -531,12 +531,6 @@ local function of_unit(storage)
   return buffer_of(storage.type, storage.tile_rows, storage.leading_dimension, { class = "arena", private = "unit" })
 end
 
-local function elements_of(tensor)
-  local n = 1
-  for _, size in ipairs(tensor.shape) do n = n * size end
-  return n
-end
-
 -- Every buffer of a program, { type, bytes, pitch, class, private, over }: tensors that are stored, tiles, and in a
 -- trace the copies of what is not stored whole. pitch: bytes from one of its rows to the next.
 function Lowering:buffers(state)
@@ -555,7 +549,7 @@ function Lowering:buffers(state)
     local rows = (storage.unbatched and 1 or sequences) * storage.rows_per_sequence
     local ld = storage.leading_dimension
     if storage.form == "external" then -- whole, whatever the order of its axes is
-      buffers[name] = buffer_of(storage.type, elements_of(tensor) // ld, ld,
+      buffers[name] = buffer_of(storage.type, words.elements(tensor.shape) // ld, ld,
         { class = external_class[tensor.kind] })
     elseif storage.form == "full" then
       buffers[name] = buffer_of(storage.type, rows, ld, { class = "arena",

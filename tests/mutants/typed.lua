@@ -40,6 +40,28 @@ return function(of, spec)
       wrong = "products of f32 are joined with the map behind them" },
   }
 
+  of("gen/passes/checks/joint.lua", spec .. "passes/checks_spec.lua") {
+    { name = "joint_rows", old = "apart(done, product.arguments.b, rows_of_b(product, row))", new = "",
+      filter = "what later strips read", wrong = "a map may write over the rows of later strips" },
+    { name = "joint_unseen", old = "unseen[last], unseen[step] =", new = "local _, _ =",
+      filter = "sums on the stack", wrong = "sums that are on the stack only may be read" },
+  }
+
+  of("gen/passes/lower.lua", spec .. "passes/checks_spec.lua") {
+    { name = "output_room", old = "words.elements(tensor.shape) // ld, ld,", new = "rows, ld,", filter = "without room",
+      wrong = "an unwanted output whose first axis is the sequence has too few bytes" },
+  }
+
+  of("gen/passes/memory.lua", spec .. "passes/checks_spec.lua") {
+    { name = "shared_rounds", old = "not inside or loop.shared and l.common", new = "not inside",
+      filter = "different steps", wrong = "workers at different steps write the same bytes" },
+  }
+
+  of("runtime/check/check.c", "c:check") {
+    { name = "check_alone", old = "if (count < 2) return ATTN2C_OK;", new = "if (count < 3) return ATTN2C_OK;",
+      filter = "check/*", wrong = "no output of two is wanted alone" },
+  }
+
   of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {
     { name = "round_cut", old = "bits + 0x7fffu + (bits >> 16 & 1)", new = "bits",
       filter = "padding, in bf16", wrong = "bf16 is cut, not rounded" },

@@ -4,8 +4,8 @@
 --
 -- Loops: a step inside one stands for all its iterations. Bytes that move with a loop's symbol are kept for the first
 -- iteration, and count for all of them once the loop has ended. A loop is walked twice, so that an iteration sees what
--- the one before left. A value that ends in the second walk does not exist for all iterations (lost: of a loop's, gone: of
--- a segment's, within which loops are).
+-- the one before left. A value that ends in the second walk does not exist for all iterations (lost: those of a loop,
+-- gone: those of a segment, within which loops are).
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")

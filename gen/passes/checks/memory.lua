@@ -13,9 +13,7 @@ local types = require("data.types")
 local words = require("common.words")
 
 local function tensor_bytes(tensor)
-  local n = 1
-  for _, size in ipairs(tensor.shape) do n = n * size end
-  return types.bytes(n, tensor.type)
+  return types.bytes(words.elements(tensor.shape), tensor.type)
 end
 
 -- How many bytes a buffer has: of a weight those of its packed form, of an input or output its shape's.

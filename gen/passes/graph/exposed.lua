@@ -36,7 +36,9 @@ return function(self, wanted)
   for _, op in ipairs(self.entry.ops) do
     is_pooled = is_pooled or ops.class(op).pools
     local gain = op.operands.gain
-    if not (gain and gain.factors) then take(op.result) end -- else they are other numbers than in f32
+    -- With factors they are other numbers than in f32. Keys joined with others lie elsewhere in a shorter call.
+    local are_extended = op.op == "join" and op.result.shape[2] ~= self.spec.seq
+    if not (gain and gain.factors) and not are_extended then take(op.result) end
   end
   self.graph.exposed = {}
   for i, each in ipairs(list) do
