@@ -251,9 +251,8 @@ of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
 
 of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
   { name = "memory_loops",
-    old = "if segment.repeats > 1 then loops[#loops + 1] = "
-      .. "{ first = start_of[segment], last = last_of[segment] } end",
-    new = "", wrong = "what is pooled is overwritten by the next micro-batch" },
+    old = "if segment.repeats > 1 then\n      loops", new = "if false then\n      loops",
+    wrong = "what is pooled is overwritten by the next micro-batch" },
   { name = "memory_names", old = "item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)",
     new = "item.first, item.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
   { name = "memory_side_by_side", old = "program.common_bytes + program.threads * program.own_bytes",
