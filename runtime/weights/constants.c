@@ -180,17 +180,9 @@ static int fill_ones(words *from, const attn2c_tensor *tensor, float *values) {
 static const struct {
   const char *name;
   int (*fill)(words *from, const attn2c_tensor *tensor, float *values);
-} formulas[] = {{"sinusoidal", fill_sinusoidal},
-                {"rope_cos", fill_rope_cos},
-                {"rope_sin", fill_rope_sin},
-                {"angle_cos", fill_angle_cos},
-                {"angle_sin", fill_angle_sin},
-                {"angle_cos", fill_angle_cos},
-                {"angle_sin", fill_angle_sin},
-                {"alibi", fill_alibi},
-                {"t5_buckets", fill_t5_buckets},
-                {"ones", fill_ones},
-                {"list", fill_list}};
+} formulas[] = {{"sinusoidal", fill_sinusoidal}, {"rope_cos", fill_rope_cos},   {"rope_sin", fill_rope_sin},
+                {"angle_cos", fill_angle_cos},   {"angle_sin", fill_angle_sin}, {"alibi", fill_alibi},
+                {"t5_buckets", fill_t5_buckets}, {"ones", fill_ones},           {"list", fill_list}};
 
 static int fill(const char *formula, const attn2c_tensor *tensor, float *values) {
   size_t length = strcspn(formula, " ");
