@@ -465,12 +465,13 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 
 -- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
--- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile.
+-- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile, of which
+-- ${row} is the row.
 steps.elementwise = {
-  load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[i * ${ld} + j];",
+  load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[${row} * ${ld} + j];",
     equation = "%s" },
   load_integers = { loads = true, operands = { { "x", "r", tile, type = "i32" } }, cost = each(5),
-    code = "float v = (float)%s[i * ${ld} + j];", equation = "%s" },
+    code = "float v = (float)%s[${row} * ${ld} + j];", equation = "%s" },
   scale_row = { operands = { { "r", "r", first_column } }, cost = each(2), code = "v = v * %s[i * ${ld}];",
     equation = "v * %s[i]" },
   scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(4), code = "v = v * %s[j];",
@@ -506,9 +507,10 @@ steps.elementwise = {
     equation = "max(${factor} v, 0)" },
 }
 
---- What an elementwise operation's code and equation may name.
-function steps.constants_of(operation)
-  return { ld = operation.ld or 0, fn = operation.fn or "", factor = operation.factor, value = operation.value }
+--- What an elementwise operation's code and equation may name. row: of the tile that a load reads, in C; of code alone.
+function steps.constants_of(operation, row)
+  return { row = row, ld = operation.ld or 0, fn = operation.fn or "", factor = operation.factor,
+    value = operation.value }
 end
 
 --- A constant as C; floats read back exactly.

@@ -47,11 +47,10 @@ local function members_of(state, names, program)
   local list = {}
   for _, name in ipairs(names) do
     local tensor = state.graph.tensors[name]
-    local count = 1
-    for _, n in ipairs(tensor.shape) do count = count * n end
     local member = reserved.member(tensor.member)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
-    list[#list + 1] = { name = member, note = note, type = types.c(tensor.type), shape = c_shape(tensor), count = count,
+    list[#list + 1] = { name = member, note = note, type = types.c(tensor.type), shape = c_shape(tensor),
+      count = words.elements(tensor.shape),
       macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
       any_shape = emit_lengths.shape(tensor, state.spec), optional = tensor.optional, zeros = tensor.zeros,
       counted = tensor.fill == "count",
@@ -70,9 +69,7 @@ local function parameters_of(state)
       local tensor, offset = entry.graph.tensors[name], entry.weights.offsets[name]
       if tensor.kind == "weight" and not seen[offset] then
         seen[offset] = true
-        local n = 1
-        for _, d in ipairs(tensor.shape) do n = n * d end
-        count = count + n
+        count = count + words.elements(tensor.shape)
       end
     end
   end
@@ -208,8 +205,7 @@ local function loops_of(map, bounds, sums)
     for i = 1, rounds and #list - 1 or #list do
       local text = steps.elementwise[list[i].kind].code
       if list[i].argument then text = text:format(list[i].argument) end
-      text = steps.fill(text, steps.constants_of(list[i]))
-      code[#code + 1] = i == 1 and loads and text:gsub("%[i ", "[" .. row .. " ") or text
+      code[#code + 1] = steps.fill(text, steps.constants_of(list[i], row))
     end
     code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
   end
