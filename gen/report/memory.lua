@@ -6,6 +6,7 @@ local numbers = require("report.numbers")
 local schedule = require("passes.schedule")
 local svg = require("report.svg")
 local types = require("data.types")
+local words = require("common.words")
 
 local memory = {}
 
@@ -192,8 +193,7 @@ function memory.weights(entry)
       at[key], rows[#rows + 1] = row, row
     end
     local bytes = types.line_bytes(arena.packed_bytes(tensor, entry.plan.layouts[name]))
-    local count = 1
-    for _, size in ipairs(tensor.shape) do count = count * size end
+    local count = words.elements(tensor.shape)
     local kind = weight_kind(name, tensor, tables)
     local plain = types.bytes(count, tensor.type)
     if tensor.kind == "weight" then row.plain_bytes = row.plain_bytes + plain

@@ -4,6 +4,7 @@ local all_regions = require("passes.plan.regions")
 local ops = require("data.ops")
 local schedule = require("passes.schedule")
 local types = require("data.types")
+local words = require("common.words")
 
 local work = {}
 
@@ -20,11 +21,7 @@ local arithmetic = {
 }
 local functions = { relu = 1, gelu = 22, gelu_tanh = 24, quick_gelu = 16, silu = 16, sigmoid = 15, tanh = 16 }
 
-local function elements(tensor)
-  local n = 1
-  for _, size in ipairs(tensor.shape) do n = n * size end
-  return n
-end
+local function elements(tensor) return words.elements(tensor.shape) end
 
 --- Bytes of a tensor's elements, as its number type has them.
 function work.bytes(tensor) return types.bytes(elements(tensor), tensor.type) end

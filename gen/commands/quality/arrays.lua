@@ -1,6 +1,7 @@
 -- arrays.lua: arrays of numbers as the programs read and write them (.npy), and what tells two of them apart.
 local faults = require("common.faults")
 local files = require("common.files")
+local words = require("common.words")
 
 local arrays = {}
 
@@ -37,9 +38,8 @@ end
 
 --- The bytes of an array of random values: f32 normal, i32 from minimum on, below limit.
 function arrays.random(shape, type, minimum, limit)
-  local count, parts = 1, {}
-  for _, n in ipairs(shape) do count = count * n end
-  for i = 1, count do
+  local parts = {}
+  for i = 1, words.elements(shape) do
     parts[i] = type == "f32" and ("<f"):pack(normal()) or ("<i4"):pack(math.random(minimum, limit - 1))
   end
   local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s,), }"):format(descriptions[type],
