@@ -1,6 +1,7 @@
 -- quality.lua: how far a model's outputs are from those in f32, and where on the way that comes from: both are
 -- built and run on the same inputs, and the arrays that they write are compared; with labels, how often each is right.
 local arrays = require("commands.quality.arrays")
+local common_words = require("common.words")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -54,16 +55,18 @@ end
 
 local function path_of(folder, which, member) return ("%s/%s_%s.npy"):format(folder, which, member) end
 
--- Runs both programs on the words; of each member a file. nil and the exit code of a run that is not 0.
-local function run_both(programs, words, members, folder, run)
+-- Runs both programs on the words. outputs_of(which): what "f32" or "other" writes, as samples.with_outputs has it. nil
+-- and the exit code of a run that is not 0.
+local function run_both(programs, words, outputs_of, run)
   for _, which in ipairs { "f32", "other" } do
-    local outputs = {}
-    for i, member in ipairs(members) do outputs[i] = { member = member, path = path_of(folder, which, member) } end
-    local code = run(programs[which], samples.with_outputs(words, outputs))
+    local code = run(programs[which], samples.with_outputs(words, outputs_of(which)))
     if code ~= 0 then return nil, code end
   end
   return true
 end
+
+-- Whether a tensor is an output only for who looks within (passes/graph/exposed.lua).
+local function is_exposed(tensor) return tensor.member:find("^exposed_") ~= nil end
 
 -- The tensors that both models have on their way: name, and how each model calls the output.
 local function tensors_within(plain, asked)
@@ -71,7 +74,7 @@ local function tensors_within(plain, asked)
   for _, each in ipairs(asked.exposed) do member_of[each.name] = each.member end
   for _, each in ipairs(plain.exposed) do
     local other = member_of[each.name]
-    if other and plain.tensors[each.name].member:find("^exposed_") then
+    if other and is_exposed(plain.tensors[each.name]) then
       list[#list + 1] = { name = each.name, f32 = each.member, other = other }
     end
   end
@@ -82,9 +85,8 @@ end
 local function worst_within(programs, graphs, arguments, weights, folder, run)
   local list, numbers = tensors_within(graphs.f32, graphs.other), 0
   for _, each in ipairs(list) do
-    local tensor, count = graphs.f32.tensors[each.name], 1
-    for i = 2, #tensor.shape do count = count * tensor.shape[i] end
-    numbers = numbers + count
+    local shape = graphs.f32.tensors[each.name].shape
+    numbers = numbers + common_words.elements(shape) // shape[1]
   end
   if #list == 0 then return {} end
   local given = arguments
@@ -92,14 +94,14 @@ local function worst_within(programs, graphs, arguments, weights, folder, run)
     given = samples.first(arguments, graphs.f32, folder, math.max(1, MOST_NUMBERS // numbers))
   end
   local words = samples.words(given, graphs.f32, folder, weights)
-  for _, which in ipairs { "f32", "other" } do
+  local ok, code = run_both(programs, words, function(which)
     local outputs = {}
     for i, each in ipairs(list) do
       outputs[i] = { member = each[which], path = path_of(folder, which, "within_" .. i) }
     end
-    local code = run(programs[which], samples.with_outputs(words, outputs))
-    if code ~= 0 then return nil, code end
-  end
+    return outputs
+  end, run)
+  if not ok then return nil, code end
   for i, each in ipairs(list) do
     each.place = i
     each.relative = arrays.relative(path_of(folder, "f32", "within_" .. i), path_of(folder, "other", "within_" .. i))
@@ -118,7 +120,7 @@ local function compare(graph, labels, folder)
   local rows, has_accuracy, beyond, fits = {}, false, nil, false
   for _, name in ipairs(graph.entry.outputs) do
     local member = graph.tensors[name].member
-    if not member:find("^exposed_") then
+    if not is_exposed(graph.tensors[name]) then
       local f32, other = arrays.read(path_of(folder, "f32", member)), arrays.read(path_of(folder, "other", member))
       local row = arrays.compare(f32, other)
       row.name, row.shape = member, f32.shape
@@ -164,11 +166,16 @@ function quality.measure(arguments, weights, build, run)
   local graphs = { f32 = plain_state.entries[#plain_state.entries].graph, other = state.entries[#state.entries].graph }
   local members = {}
   for _, name in ipairs(graphs.other.entry.outputs) do
-    local member = graphs.other.tensors[name].member
-    if not member:find("^exposed_") then members[#members + 1] = member end
+    local tensor = graphs.other.tensors[name]
+    if not is_exposed(tensor) then members[#members + 1] = tensor.member end
   end
-  local ok, code = run_both(programs, samples.words(arguments, graphs.other, folder.path, weights), members,
-    folder.path, run)
+  local ok, code = run_both(programs, samples.words(arguments, graphs.other, folder.path, weights), function(which)
+    local outputs = {}
+    for i, member in ipairs(members) do
+      outputs[i] = { member = member, path = path_of(folder.path, which, member) }
+    end
+    return outputs
+  end, run)
   if not ok then return nil, code end
   local outputs, within = compare(graphs.other, labels, folder.path), nil
   if arguments.within then
