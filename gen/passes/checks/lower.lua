@@ -143,35 +143,43 @@ local function check_ahead(k, name)
     fetch.lines, fetch.every, fetch.each)
 end
 
--- A product in C is one block; its strips make all rows and outputs and fit the registers. rows_held: strip.lua.
+-- Calls visit(high, wide) for the rows of each kind of strip by the vectors of each kind of group.
+local function each_strip(k, visit)
+  for _, rows in ipairs(k.strips.strips) do
+    for _, group in ipairs(k.strips.groups) do visit(rows.size, group.size) end
+  end
+end
+
+-- Strips in tiles fit the tiles, and steps their rows.
+local function check_tiles(k, target, name)
+  each_strip(k, function(high, wide)
+    expect(target.has_tiles and high >= 1 and high <= 2 * kernel_tiles.SIDE and wide >= 1 and wide <= 2, "lower",
+      "%s: a strip of %d x %d in tiles", name, high, wide)
+  end)
+  local inputs = k.strips.step
+  expect(inputs <= k.k and inputs % types.group(k.types.a) == 0
+    and types.bytes(inputs, k.types.a) <= kernel_tiles.BYTES, "lower", "%s: steps of %d inputs in tiles", name, inputs)
+end
+
+-- Other strips fit the registers. rows_held: strip.lua.
+local function check_registers(k, target, name)
+  local form = forms.all[k.strips.form]
+  local free = registers.free(target, not k.a_room, form)
+  each_strip(k, function(high, wide)
+    local used = high * wide + (k.strips.rows_held and high + form.factors or 1 + wide * form.factors)
+    expect(high >= 1 and wide >= 1 and used <= free, "lower", "%s: a strip of %d x %d needs %d of %d registers", name,
+      high, wide, used, free)
+  end)
+end
+
+-- A product in C is one block; its strips make all rows and outputs, and fit.
 local function check_c_product(step, target, name)
   local k, groups, rows = step.kernel, step.kernel.strips.groups, step.kernel.strips.strips
   expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
   expect(sum_of(rows) == k.n and sum_of(groups) == (k.m + target.vector - 1) // target.vector, "lower",
     "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))
-  local form = forms.all[k.strips.form]
-  if form.in_tiles then
-    for _, high in ipairs(rows) do
-      for _, wide in ipairs(groups) do
-        expect(target.has_tiles and high.size >= 1 and high.size <= 2 * kernel_tiles.SIDE and wide.size >= 1
-          and wide.size <= 2, "lower", "%s: a strip of %d x %d in tiles", name, high.size, wide.size)
-      end
-    end
-    local inputs = k.strips.step
-    expect(inputs <= k.k and inputs % types.group(k.types.a) == 0
-      and types.bytes(inputs, k.types.a) <= kernel_tiles.BYTES, "lower", "%s: steps of %d inputs in tiles", name,
-      inputs)
-  end
-  local free = not form.in_tiles and registers.free(target, not k.a_room, form)
-  for _, high in ipairs(form.in_tiles and {} or rows) do
-    for _, wide in ipairs(groups) do
-      local held = k.strips.rows_held
-      local used = high.size * wide.size + (held and high.size + form.factors
-        or 1 + wide.size * form.factors)
-      expect(high.size >= 1 and wide.size >= 1 and used <= free, "lower",
-        "%s: a strip of %d x %d needs %d of %d registers", name, high.size, wide.size, used, free)
-    end
-  end
+  local check_strips = forms.all[k.strips.form].in_tiles and check_tiles or check_registers
+  check_strips(k, target, name)
   expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
   if k.fetch then check_ahead(k, name) end
 end
