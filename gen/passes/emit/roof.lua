@@ -4,12 +4,13 @@ local forms = require("kernels.forms")
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
+local tiles = require("kernels.tiles")
 local types = require("data.types")
 
 local roof = {}
 
 -- Vectors of outputs. runtime/measure/roof.h says what a shape may be.
-local VECTORS, ROWS, TILE_ROWS, K, LDB = { 2, 3, 4 }, 24, 32, 768, 784
+local VECTORS, ROWS, K, LDB = { 2, 3, 4 }, 24, 768, 784
 
 local of_weights = { f32 = "f32", bf16 = "bf16", int8 = "i8" }
 
@@ -17,7 +18,7 @@ local of_weights = { f32 = "f32", bf16 = "bf16", int8 = "i8" }
 function roof.values(state)
   local target = targets.by_name[state.spec.target]
   local of, list = types.product(of_weights[state.spec.precision.all], target.bf16_rows), {}
-  local rows = forms.in_tiles(of, target) and TILE_ROWS or ROWS
+  local rows = forms.in_tiles(of, target) and 2 * tiles.SIDE or ROWS
   for i, vectors in ipairs(VECTORS) do
     local m = vectors * target.vector
     local kernel = { m = m, n = rows, k = K, lda = m, ldb = LDB, ldc = m, types = of, a_room = true,

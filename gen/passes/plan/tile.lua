@@ -6,12 +6,10 @@
 -- first-level cache. A call that needs weights from memory at once has to wait for them. So each call fetches its share
 -- of a later K panel: few enough lines for the core's fill buffers (10 to 16) to hold them while it works.
 local divide = require("passes.plan.divide")
+local kernel_tiles = require("kernels.tiles")
 local types = require("data.types")
 
 local tile = {}
-
--- Rows of a tile of sums (kernels/tiles.lua).
-local TILE_ROWS = 16
 
 --- The K blocks of each K panel, in order: { first, blocks, size } for each call on a strip; inputs of all.
 function tile.k_panels(k, parameters)
@@ -80,7 +78,7 @@ function tile.ahead(shape, strips, parameters, lanes)
   if ahead == 0 then return false end
   local share = (panel // types.LINE + calls - 1) // calls
   if strips.step then
-    local each = (strips.strips[1].size > TILE_ROWS and 2 or 1) * widest
+    local each = (strips.strips[1].size > kernel_tiles.SIDE and 2 or 1) * widest
     local every = math.max(1, strips.step // each) -- as products of a step are made one after the other
     local products = math.max(1, shape.k // strips.step) * each
     return { from = ahead, each = share * types.LINE, every = every, lines = (share + products - 1) // products }
