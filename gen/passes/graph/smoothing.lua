@@ -12,6 +12,15 @@ local norms = words.set { "layer_norm", "rms_norm" }
 -- The path of the product that a weight is of.
 local function product_of(weight) return (weight.name:gsub("%.weight$", "")) end
 
+-- Makes one group of two. of_weight: weight -> its group.
+local function merge(group, other, of_weight)
+  for _, weight in ipairs(other.weights) do of_weight[weight] = group end
+  for _, key in ipairs { "inputs", "weights", "products" } do
+    table.move(other[key], 1, #other[key], #group[key] + 1, group[key])
+  end
+  other.is_gone = true
+end
+
 --- The inputs of products of int8 that must have the same factors, since a product reads them (layers may share their
 --- weights), in order: { { inputs = { { op, scale_op, x } }, weights, products = paths, width } }.
 function smoothing.groups(entry)
@@ -29,13 +38,7 @@ function smoothing.groups(entry)
       local group
       for _, weight in ipairs(read_by) do
         local other = of_weight[weight]
-        if other and group and other ~= group then -- both are one
-          for _, key in ipairs { "inputs", "weights", "products" } do
-            for _, each in ipairs(other[key]) do table.insert(group[key], each) end
-          end
-          for _, each in ipairs(other.weights) do of_weight[each] = group end
-          other.is_gone = true
-        end
+        if other and group and other ~= group then merge(group, other, of_weight) end
         group = group or other
       end
       if not group then
