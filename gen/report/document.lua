@@ -505,13 +505,11 @@ function document.html(all, title, command)
   if #all > 1 then add("comparison", "Comparison", comparison_part(all)) end
   if #mains == 0 and #all == 1 then add("comparison", "Numbers", comparison_part(all)) end
   add("summary", "Summary", summary(all, command))
-  local before = #sections
-  add("roofline", "Roofline", roofline_part(all))
-  local lists, left_out = document.details(mains, bytes)
-  local roof = table.remove(sections, before + 1)
+  local roof = roofline_part(all) or ""
+  local lists, left_out = document.details(mains, bytes + #roof)
   for i, part in ipairs(own_parts) do
     add(part[1], part[2], lists[part[1]] and table.concat(lists[part[1]], "\n"))
-    if i == 1 then sections[#sections + 1] = roof end
+    if i == 1 then add("roofline", "Roofline", roof) end
   end
   return page.document(title, lead_of(all, left_out), sections,
     '<p class="soft">A page without network: all that it shows is in it.</p>')
