@@ -1,5 +1,6 @@
 -- weights.lua: the numbers of weights in f32, out of the file that a program's `pack` wrote, where they lie in
 -- panels, [in][panel]; so every checkpoint that a model takes is read by the one reader of checkpoints.
+local faults = require("common.faults")
 local files = require("common.files")
 local types = require("data.types")
 
@@ -32,7 +33,7 @@ function weights.reader(text, entry, name)
   end
 end
 
---- The bytes of a packed file.
-function weights.read(path) return assert(files.read(path), path) end
+--- The bytes of a packed file. Faults: io.
+function weights.read(path) return files.read(path) or faults.raise("io", path .. ": cannot be read") end
 
 return weights
