@@ -129,6 +129,15 @@ function operands.alike(tree, step)
   return ground and ground(tree, step)
 end
 
+--- Whether two operands lie in the same buffer, and move alike with the loops over sequences.
+function operands.same_buffer(x, y)
+  if x.class ~= y.class or x.buffer ~= y.buffer then return false end
+  for _, symbol in ipairs { "s", "b" } do
+    if (x.terms and x.terms[symbol] or 0) ~= (y.terms and y.terms[symbol] or 0) then return false end
+  end
+  return true
+end
+
 --- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, bytes) for each operand of a step
 --- that lies in a buffer: the bytes that it may touch from its first on (footprint.lua), and how many it does touch.
 --- These are worked out once for steps that share their constants, so a walk lasts as long as nobody changes those.

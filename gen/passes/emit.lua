@@ -10,6 +10,7 @@ local emit_descriptor = require("passes.emit.descriptor")
 local emit_lengths = require("passes.emit.lengths")
 local emit_module = require("passes.emit.module")
 local emit_roof = require("passes.emit.roof")
+local emit_series = require("passes.emit.series")
 local emit_steps = require("passes.emit.steps")
 local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
@@ -346,6 +347,11 @@ local function build_of(build, add)
   for i, fn in ipairs(build.functions) do
     values.functions[i] = function_of(fn, lanes)
     table.insert(values.functions[i].is_product and values.products or values.rows, values.functions[i])
+  end
+  for _, each in ipairs(build.series) do
+    local fn = emit_series.values(each)
+    table.insert(values.functions, fn)
+    table.insert(values.rows, fn)
   end
   values.has_products = #values.products > 0
   local in_c = own_kernels_of(build)

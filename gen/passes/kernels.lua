@@ -1,16 +1,19 @@
 -- kernels: the distinct kernel shapes, tiles and row operations of all entries' programs, numbered and
--- named in order of first use, and the batches of blocks that products reduce over.
+-- named in order of first use, the batches of blocks that products reduce over, and which panels share a call.
 --
 -- Before: programs with offsets; build_suffix: what is behind the names of functions where there are several targets.
 -- After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
 -- state.functions = list of { name, step, joint: of kernels/joint.lua, where a product and a map are one };
 -- program.joints = product -> its joint, with its name; program.joined = the maps of these;
+-- state.series = list of kernels/series.lua, one for each function; program.series = first step -> its series, with its
+-- name; program.in_series = the other steps of these;
 -- state.fallbacks = a kernel in C for each shape; each call of a product of libxsmm has kernel_index and batch_name,
 -- each other product, tile, map and row step has function_name.
 local joint = require("passes.kernels.joint")
 local operands = require("data.operands")
 local registers = require("passes.plan.registers")
 local schedule = require("passes.schedule")
+local series = require("passes.kernels.series")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local words = require("common.words")
@@ -175,6 +178,33 @@ local function join(program, state, seen)
   end)
 end
 
+-- panels_128x768x768_bias: all outputs of a series, and what is done with each panel behind its product.
+local function series_name(each)
+  local k, parts = each.calls[1].step.kernel, {}
+  local type = k.types.a == "f32" and "" or k.types.a .. "_"
+  parts[1] = ("panels_%s%dx%dx%d"):format(type, k.n, each.count * k.m, k.k)
+  for i, call in ipairs(each.calls) do
+    local map = call.pair and call.pair.map or call.step.form == "map" and call.step
+    local what = map and doing(map) or call.step.fn or i > 1 and "product" or nil
+    if what ~= parts[#parts] then parts[#parts + 1] = what end
+  end
+  return table.concat(parts, "_")
+end
+
+-- Consecutive panels that make the same calls share one.
+local function find_series(program, state, seen)
+  program.series, program.in_series = {}, {}
+  schedule.each_list(program, function(list)
+    for _, each in ipairs(series.of(program, list)) do
+      local name, new = seen.functions:name(series.key(each), series_name(each))
+      each.name = name
+      if new then state.series[#state.series + 1] = each end
+      program.series[each.steps[1]] = each
+      for i = 2, #each.steps do program.in_series[each.steps[i]] = true end
+    end
+  end)
+end
+
 -- The kernels of libxsmm as kernels in C, for where no code can be made at run time.
 local function fallbacks_of(state)
   local list, target = {}, targets.by_name[state.spec.target]
@@ -186,7 +216,7 @@ local function fallbacks_of(state)
 end
 
 function kernels.run(state)
-  state.kernels, state.batches, state.functions = {}, {}, {}
+  state.kernels, state.batches, state.functions, state.series = {}, {}, {}, {}
   local seen = { kernels = {}, index = {}, names = {}, tiles = {}, products = {}, steps = {},
     batches = namer((state.build_suffix or ""):upper()), functions = namer(state.build_suffix or "") }
   for _, entry in ipairs(state.entries) do
@@ -196,12 +226,13 @@ function kernels.run(state)
         local visit = visitors[step.form]
         if visit then visit(step, state, seen) end
       end)
+      find_series(program, state, seen)
     end
   end
   state.fallbacks = fallbacks_of(state)
 end
 
---- Kernel shapes, batches and row operations.
+--- Kernel shapes, batches, row operations and series of panels.
 function kernels.dump(state)
   local lines = {}
   for i, k in ipairs(state.kernels) do
@@ -211,7 +242,9 @@ function kernels.dump(state)
   for _, batch in ipairs(state.batches) do
     lines[#lines + 1] = ("batch %s: %d blocks, %d and %d bytes apart"):format(batch.name, batch.count, batch.a, batch.b)
   end
-  for _, fn in ipairs(state.functions) do lines[#lines + 1] = "function " .. fn.name end
+  for _, list in ipairs { state.functions, state.series } do
+    for _, fn in ipairs(list) do lines[#lines + 1] = "function " .. fn.name end
+  end
   return table.concat(lines, "\n") .. "\n"
 end
 

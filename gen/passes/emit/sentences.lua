@@ -102,4 +102,12 @@ function sentences.product(step)
     k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)
 end
 
+--- A series of panels.
+function sentences.series(each)
+  local k = each.calls[1].step.kernel
+  local m = each.count * k.m
+  return ("C[%d][%d] = B[%d][%d] A[%d][%d] in %d panels of %d outputs, each with what is done with it"):format(k.n, m,
+    k.n, k.k, k.k, m, each.count, k.m)
+end
+
 return sentences

@@ -1,6 +1,8 @@
--- steps: a scheduled program as C functions: one for each section or, where workers divide a
--- section, for each phase and worker; one line for each step. A function declares only what it uses.
+-- steps: a scheduled program as C functions: one for each section or, where workers divide a section,
+-- for each phase and worker; one line for each step, or for panels that share a call. A function declares only what it
+-- uses.
 local c = require("common.c")
+local calls = require("passes.kernels.calls")
 local operands = require("data.operands")
 local reserved = require("data.reserved")
 local memory = require("passes.memory")
@@ -31,7 +33,8 @@ local function addresses_of(state, program)
     return types.bytes(1, is_external and state.graph.tensors[operand.buffer].type or "f32")
   end
   return { offsets = program.offsets, own = program.own, weights = state.weights.offsets, members = members,
-    unit = unit, in_order = weights_in_order(state), fetches = {}, joints = program.joints, joined = program.joined }
+    unit = unit, in_order = weights_in_order(state), fetches = {}, joints = program.joints, joined = program.joined,
+    series = program.series, in_series = program.in_series }
 end
 
 local writers = {}
@@ -48,21 +51,15 @@ for _, type in ipairs { "bf16", "i8", "i32" } do
   casts[type] = { type = types.c(type), bytes = types.bytes(1, type) }
 end
 
--- A step's operands as a list of C, in the order of its call; and as one text.
-local function list_of(step, addresses)
-  local list = {}
-  operands.each(step, function(operand, access, declared)
-    local inside = operand.class == "arena" or operand.class == "weight"
-    local cast = inside and casts[operands.type(step, declared)] or nil
-    list[#list + 1] = access == "value" and c.value(operand, addresses) or c.pointer(operand, addresses, cast)
-  end)
-  return list
+-- An operand as C; type: of its elements.
+local function expression(operand, access, type, addresses)
+  if access == "value" then return c.value(operand, addresses) end
+  local inside = operand.class == "arena" or operand.class == "weight"
+  return c.pointer(operand, addresses, inside and casts[type] or nil)
 end
 
-local function text_of(step, addresses) return table.concat(list_of(step, addresses), ", ") end
-
--- The weights that lie in a stretch of the packed block, by name.
-local function names_between(list, from, upto)
+-- The names of the weights in a stretch of the packed block, but for one.
+local function names_between(list, from, upto, but)
   local low, high = 1, #list + 1 -- the first that ends behind the beginning
   while low < high do
     local middle = (low + high) // 2
@@ -70,16 +67,16 @@ local function names_between(list, from, upto)
   end
   local names = {}
   while list[low] and list[low].first < upto do
-    names[#names + 1] = c.comment(list[low].name)
+    if list[low].name ~= but then names[#names + 1] = c.comment(list[low].name) end
     low = low + 1
   end
-  return #names > 0 and table.concat(names, ", ") or "nothing: these are the last weights"
+  return names
 end
 
 -- What the calls of a tile fetch, from its panel's beginning on: { from, upto }; false where they fetch nothing.
-local function fetched(calls)
+local function fetched(list)
   local from, upto
-  for _, call in ipairs(calls) do
+  for _, call in ipairs(list) do
     local fetch = call.fetch
     if fetch then
       from = math.min(from or fetch.from, fetch.from)
@@ -89,51 +86,67 @@ local function fetched(calls)
   return from and { from, upto } or false
 end
 
--- Behind a call, what it fetches, but of the weight that it reads itself.
-local remarks = {}
-
-local function fetches(addresses, a, from, upto)
-  local names = names_between(addresses.in_order, from, upto)
-  return names ~= c.comment(a.buffer) and (" /* fetches %s */"):format(names) or ""
-end
-
-function remarks.product(step, addresses)
+-- Which stretch of the packed block a product fetches; nil: none, or of its own panel.
+local function fetched_by(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
   local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
   if ahead and ahead.each < bytes then -- several strips, each for its share of a later panel
     local panel = addresses.weights[a.buffer] + a.offset + ahead.from
-    return fetches(addresses, a, panel, panel + bytes)
+    return panel, panel + bytes
   end
-  if not step.calls or not addresses.weights[a.buffer] then return "" end
+  if not step.calls or not addresses.weights[a.buffer] then return nil end
   local range = addresses.fetches[step.calls]
   if range == nil then
     range = fetched(step.calls)
     addresses.fetches[step.calls] = range
   end
-  if not range then return "" end
+  if not range then return nil end
   local panel = addresses.weights[a.buffer] + a.offset
-  return fetches(addresses, a, panel + range[1], panel + range[2])
+  return panel + range[1], panel + range[2]
 end
 
--- The call of a product and the map behind it: A and B, then what the map has, but sums that lie on the stack.
-local function joint_call(pair, step, addresses)
-  local a, b = table.unpack(list_of(step, addresses))
-  local list = list_of(pair.map, addresses)
-  if pair.is_local then table.remove(list, 2) end -- y, then what it loads
-  return ("%s(%s, %s, %s);"):format(pair.name, a, b, table.concat(list, ", "))
+-- Behind a call, what it fetches but of the weight that it reads itself. first, last: the same product of its first and
+-- its last panel.
+local function remark(first, last, addresses)
+  local from = fetched_by(first, addresses)
+  if not from then return "" end
+  local _, upto = fetched_by(last, addresses)
+  local names = names_between(addresses.in_order, from, upto, first.arguments.a.buffer)
+  if #names > 0 then return (" /* fetches %s */"):format(table.concat(names, ", ")) end
+  return upto > addresses.in_order[#addresses.in_order].stop
+    and " /* fetches nothing: these are the last weights */" or ""
+end
+
+-- Each writes a line for a step and a remark behind it.
+
+local function write_call(step, addresses)
+  local pair, list = addresses.joints[step], {}
+  calls.each_operand(step, pair, function(operand, access, type)
+    list[#list + 1] = expression(operand, access, type, addresses)
+  end)
+  return calls.text(step, pair, list), step.form == "product" and remark(step, step, addresses) or ""
+end
+
+local function write_series(each, addresses)
+  local list, remarks = { each.takes_kernels and "k" or nil }, {}
+  for _, parameter in ipairs(each.parameters) do
+    list[#list + 1] = expression(parameter.operand, "r", parameter.type, addresses)
+  end
+  for i, call in ipairs(each.calls) do
+    if call.step.form == "product" then
+      remarks[#remarks + 1] = remark(call.step, each.steps[#each.steps - #each.calls + i], addresses)
+    end
+  end
+  return ("%s(%s);"):format(each.name, table.concat(list, ", ")), table.concat(remarks)
 end
 
 function writers.product(step, addresses)
-  local pair = addresses.joints[step]
-  if pair then return joint_call(pair, step, addresses) end
-  if step.kernel.strips then return ("%s(%s);"):format(step.function_name, text_of(step, addresses)) end
-  if step.calls then return ("%s(k, %s);"):format(step.function_name, text_of(step, addresses)) end
-  return ("k[%d](%s, %s);"):format(step.kernel_index, text_of(step, addresses), step.batch_name)
+  local each = addresses.series[step]
+  if each then return write_series(each, addresses) end
+  return write_call(step, addresses)
 end
 
-function writers.map(step, addresses) return ("%s(%s);"):format(step.function_name, text_of(step, addresses)) end
-
-writers.row = writers.map
+writers.map, writers.row = write_call, write_call
 
 -- What a function may use, in this order: kernels, weights, arena, the worker's own part of it, inputs, outputs, the
 -- first sequence.
@@ -192,7 +205,8 @@ local function lines_of(list, addresses, profiled)
     op = nil
   end
   for _, step in ipairs(list) do
-    local is_call = schedule.is_call(step) and not addresses.joined[step]
+    local is_inside = addresses.joined[step] or addresses.in_series[step]
+    local is_call = schedule.is_call(step) and not is_inside
     if is_call and op ~= step.op then
       end_lap()
       op, last = step.op, step.op
@@ -200,9 +214,9 @@ local function lines_of(list, addresses, profiled)
       end_lap()
       indent = indent:sub(3)
     end
-    if not addresses.joined[step] then
-      lines[#lines + 1] = { text = indent .. writers[step.form](step, addresses), lap = "",
-        remark = remarks[step.form] and remarks[step.form](step, addresses) or "" }
+    if not is_inside then
+      local text, behind = writers[step.form](step, addresses)
+      lines[#lines + 1] = { text = indent .. text, lap = "", remark = behind or "" }
     end
     if is_call then call = #lines end
     if step.form == "begin" then indent = indent .. "  " end

@@ -7,13 +7,7 @@ local steps = require("data.steps")
 
 local joint = {}
 
-local function same_place(x, y)
-  if x.buffer ~= y.buffer or x.offset ~= y.offset then return false end
-  for _, symbol in ipairs { "s", "b" } do
-    if (x.terms and x.terms[symbol] or 0) ~= (y.terms and y.terms[symbol] or 0) then return false end
-  end
-  return true
-end
+local function same_place(x, y) return operands.same_buffer(x, y) and x.offset == y.offset end
 
 -- Whether two operands' buffers have bytes of the arena in common. Outputs lie there, too, if the caller does not want
 -- them.

@@ -1,0 +1,34 @@
+-- series: the function of a product's panels as C: a loop over them around the calls of one.
+local c = require("common.c")
+local calls = require("passes.kernels.calls")
+local sentences = require("passes.emit.sentences")
+local types = require("data.types")
+
+local emit_series = {}
+
+-- An operand of the panel that the loop is at; offset and stride in bytes.
+local function expression(operand, parameter)
+  local text = c.behind(parameter.name, types.elements(operand.offset, parameter.type))
+  local stride = types.elements(operand.stride, parameter.type)
+  if stride == 0 then return text end
+  return ("%s + panel * %d"):format(text, stride)
+end
+
+--- A series (of kernels/series.lua) as a function for ops.c.in.
+function emit_series.values(each)
+  local formal = { each.takes_kernels and "const attn2c_kernel *k" or nil }
+  for _, parameter in ipairs(each.parameters) do
+    formal[#formal + 1] = ("%s%s *%s"):format(parameter.is_written and "" or "const ", types.c(parameter.type),
+      parameter.name)
+  end
+  local lines = { ("  for (size_t panel = 0; panel < %d; panel++) {"):format(each.count) }
+  for _, call in ipairs(each.calls) do
+    local list = {}
+    for i, operand in ipairs(call.operands) do list[i] = expression(operand, each.parameters[operand.parameter]) end
+    lines[#lines + 1] = "    " .. calls.text(call.step, call.pair, list)
+  end
+  lines[#lines + 1] = "  }"
+  return { name = each.name, formal = table.concat(formal, ", "), sentence = sentences.series(each), lines = lines }
+end
+
+return emit_series

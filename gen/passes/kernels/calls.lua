@@ -1,0 +1,40 @@
+-- calls: what a step calls: its own function or kernel, or the function that a product shares with the map behind it;
+-- with which operands, and how that is written in C.
+local operands = require("data.operands")
+
+local calls = {}
+
+--- Calls visit(operand, access, type, name) for each operand of a call, in its order: of a step or, with a `pair` of
+--- joint.lua, of a product and its map, where sums that lie on the stack are none.
+function calls.each_operand(step, pair, visit)
+  local function visit_some(of, is_wanted)
+    local number = 0
+    operands.each(of, function(operand, access, declared, name)
+      number = number + 1
+      if is_wanted(number) then visit(operand, access, operands.type(of, declared), name) end
+    end)
+  end
+  if not pair then return visit_some(step, function() return true end) end
+  visit_some(step, function(number) return number < 3 end) -- A and B
+  visit_some(pair.map, function(number) return number ~= 2 or not pair.is_local end) -- y, then what it loads
+end
+
+--- What a step calls, as text: alike for two steps where they differ in their operands only.
+function calls.callee(step, pair)
+  if pair then return pair.name end
+  return step.function_name or ("k[%d] %s"):format(step.kernel_index, step.batch_name)
+end
+
+--- Whether a call takes the table of libxsmm's kernels.
+function calls.takes_kernels(step) return step.form == "product" and not step.kernel.strips end
+
+--- A call as C; list: of its operands as C.
+function calls.text(step, pair, list)
+  local text = table.concat(list, ", ")
+  if pair then return ("%s(%s);"):format(pair.name, text) end
+  if not calls.takes_kernels(step) then return ("%s(%s);"):format(step.function_name, text) end
+  if step.calls then return ("%s(k, %s);"):format(step.function_name, text) end
+  return ("k[%d](%s, %s);"):format(step.kernel_index, text, step.batch_name)
+end
+
+return calls
