@@ -150,6 +150,37 @@ of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
     filter = "every line of the panel", wrong = "strips of fewer rows ask for what the first ones asked for" },
 }
 
+of("gen/passes/kernels/series.lua", spec .. "passes/kernels/series_spec.lua") {
+  { name = "series_written", old = 'of.is_written or each.access ~= "r"', new = "of.is_written",
+    wrong = "a function of panels takes what it writes as constant" },
+  { name = "series_buffer", old = "if known.type == each.type and operands.same_buffer(known.operand, each.operand) then",
+    new = "if known.type == each.type then", wrong = "operands of all buffers are reached by one pointer" },
+  { name = "series_attention", old = ' or first.region.kind == "attention"', new = "", filter = "in an attention",
+    wrong = "products of an attention share a call as panels do" },
+}
+
+of("gen/passes/emit/series.lua", spec .. "passes/kernels/series_spec.lua") {
+  { name = "series_first", old = "c.behind(parameter.name, types.elements(operand.offset, parameter.type))",
+    new = "parameter.name", filter = "makes the calls", wrong = "each operand is the first of its buffer" },
+  { name = "series_panel", old = "panel < %d; panel++) {\"):format(each.count)",
+    new = "panel < %d; panel++) {\"):format(each.count - 1)", filter = "makes the calls",
+    wrong = "the last panel is left out" },
+}
+
+of("gen/passes/emit/steps.lua", spec .. "passes/kernels/series_spec.lua") {
+  { name = "series_remark", old = "names_between(addresses.in_order, from, upto, first.arguments.a.buffer)",
+    new = "names_between(addresses.in_order, from, upto)", filter = "remark",
+    wrong = "a call says that it fetches the weight that it reads" },
+}
+
+of("gen/passes/checks/series.lua", spec .. "passes/checks_spec.lua") {
+  { name = "check_series_place", old = "parameter.operand.offset + place.offset + panel * place.stride",
+    new = "parameter.operand.offset + place.offset + panel * (operand.offset - parameter.operand.offset - place.offset)",
+    filter = "another operand", wrong = "the checker takes any stride" },
+  { name = "check_series_left", old = "expect(not program.in_series[lines[at]], \"kernels\",",
+    new = "expect(true, \"kernels\",", filter = "left out", wrong = "steps without a call are not noticed" },
+}
+
 of("gen/passes/plan/registers.lua", spec .. "passes/plan/registers_spec.lua") {
   { name = "registers_one", old = "(free - 1 - vectors * form.factors) // vectors",
     new = "(free - vectors * form.factors) // vectors",

@@ -1,8 +1,10 @@
 -- What must hold of kernels.
 local check_joints = require("passes.checks.joint")
+local check_series = require("passes.checks.series")
 local expect = require("passes.checks.expect")
 
---- Each kernel is one that libxsmm 1.17 accepts; products and maps that share a function disturb nothing.
+--- Each kernel is one that libxsmm 1.17 accepts; products and maps that share a function disturb nothing; panels that
+--- share a call do what their steps say.
 return function(state)
   for i, k in ipairs(state.kernels) do
     expect(k.m >= 1 and k.n >= 1 and k.k >= 1 and k.lda >= k.m and k.ldb >= k.k and k.ldc >= k.m
@@ -11,6 +13,9 @@ return function(state)
       i - 1)
   end
   for _, entry in ipairs(state.entries) do
-    for _, program in ipairs(entry.programs) do check_joints(entry, program) end
+    for _, program in ipairs(entry.programs) do
+      check_joints(entry, program)
+      check_series(program)
+    end
   end
 end

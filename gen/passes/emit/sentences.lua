@@ -106,7 +106,7 @@ end
 function sentences.series(each)
   local k = each.calls[1].step.kernel
   local m = each.count * k.m
-  return ("C[%d][%d] = B[%d][%d] A[%d][%d] in %d panels of %d outputs, each with what is done with it"):format(k.n, m,
+  return ("C[%d][%d] = B[%d][%d] A[%d][%d] in %d panels of %d outputs, and what is done with each"):format(k.n, m,
     k.n, k.k, k.k, m, each.count, k.m)
 end
 

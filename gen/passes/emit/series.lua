@@ -11,7 +11,7 @@ local function expression(operand, parameter)
   local text = c.behind(parameter.name, types.elements(operand.offset, parameter.type))
   local stride = types.elements(operand.stride, parameter.type)
   if stride == 0 then return text end
-  return ("%s + panel * %d"):format(text, stride)
+  return text .. (stride == 1 and " + panel" or (" + panel * %d"):format(stride))
 end
 
 --- A series (of kernels/series.lua) as a function for ops.c.in.

@@ -33,10 +33,8 @@ end
 -- Whether a call is that of the panel `number` behind that of `first`: the same, `number` strides further. first:
 -- { step, operands }; each operand's stride is found in the first panel behind it.
 local function continues(program, first, step, number)
-  if not schedule.is_call(step) or program.variant == "ship" and step.op ~= first.step.op
-    or calls.callee(step, program.joints[step]) ~= calls.callee(first.step, program.joints[first.step]) then
-    return false
-  end
+  local pair = program.joints[step]
+  if not schedule.is_call(step) or calls.callee(step, pair) ~= calls.callee(first.step, first.pair) then return false end
   for i, each in ipairs(operands_of(program, step)) do
     local begin = first.operands[i]
     if each.access == "value" or not operands.same_buffer(each.operand, begin.operand) then return false end

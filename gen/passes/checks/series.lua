@@ -1,0 +1,55 @@
+-- series.lua: what must hold of panels that share a call: the function's loop makes the calls of the list's steps, all of
+-- them, in their order, with the same operands. Worked out by running the loop.
+local calls = require("passes.kernels.calls")
+local expect = require("passes.checks.expect")
+local operands = require("data.operands")
+local schedule = require("passes.schedule")
+
+-- One call of the loop against the step in its place.
+local function check_call(program, each, call, panel, step, section)
+  expect(step and schedule.is_call(step) and calls.callee(step, program.joints[step])
+    == calls.callee(call.step, call.pair), "kernels", "%s: panel %d of %s makes another call than its step",
+    section.name, panel, each.name)
+  expect(program.variant ~= "ship" or step.op == each.steps[1].op, "kernels", "%s: %s does two operations",
+    section.name, each.name)
+  local number = 0
+  calls.each_operand(step, program.joints[step], function(operand, access, type, name)
+    number = number + 1
+    local place = call.operands[number]
+    local parameter = each.parameters[place.parameter]
+    expect(access ~= "value" and type == parameter.type and (access == "r" or parameter.is_written)
+      and operands.same_buffer(operand, parameter.operand)
+      and operand.offset == parameter.operand.offset + place.offset + panel * place.stride, "kernels",
+      "%s: panel %d of %s has another %s than its step", section.name, panel, each.name, name)
+  end)
+  expect(number == #call.operands, "kernels", "%s: %s has operands that no step has", section.name, each.name)
+end
+
+-- Checks the series that begins at lines[at]; returns how many steps it does.
+local function check_series(program, each, lines, at, section)
+  local done = 0
+  for panel = 0, each.count - 1 do
+    for _, call in ipairs(each.calls) do
+      local step = lines[at + done]
+      check_call(program, each, call, panel, step, section)
+      expect(done == 0 or program.in_series[step], "kernels", "%s: a step of %s is done again", section.name, each.name)
+      done = done + 1
+    end
+  end
+  return done
+end
+
+--- Panels that share a call are done as their steps say, and no other step is left out.
+return function(program)
+  schedule.each_list(program, function(list, section)
+    local lines, at = {}, 1
+    for _, step in ipairs(list) do
+      if not program.joined[step] then lines[#lines + 1] = step end
+    end
+    while at <= #lines do
+      local each = program.series[lines[at]]
+      expect(not program.in_series[lines[at]], "kernels", "%s: a step is of no series and has no call", section.name)
+      at = at + (each and check_series(program, each, lines, at, section) or 1)
+    end
+  end)
+end
