@@ -353,7 +353,7 @@ local function build_of(build, add)
     table.insert(values.functions, fn)
     table.insert(values.rows, fn)
   end
-  values.has_products = #values.products > 0
+  values.has_products, values.has_series = #values.products > 0, #build.series > 0
   local in_c = own_kernels_of(build)
   values.fallbacks = {}
   for i, kernel in ipairs(build.fallbacks) do

@@ -1,5 +1,6 @@
 -- sentences: what each function of N_ops.c computes, in one line above it: the equation, then
--- every constant that the equation does not name. Functions that differ have different sentences.
+-- every constant that the equation does not name. Functions that differ have different sentences, but for panels, whose
+-- loop says what it calls.
 local steps = require("data.steps")
 local types = require("data.types")
 

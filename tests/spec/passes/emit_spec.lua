@@ -191,6 +191,11 @@ describe("emitted C", function()
     return name
   end
 
+  -- Gives each function of panels what is known of its product, by name.
+  local function as_products(state, known)
+    for _, each in ipairs(state.series) do known[each.name] = known[each.calls[1].step.function_name] end
+  end
+
   it("says of a product in C how it is divided, and where it is called whose weights it fetches", function()
     local state, behind = helper.tiny(made_by("c", models.deep)), {}
     local text = helper.emitted(state, "tiny_kernels.c")
@@ -205,9 +210,10 @@ describe("emitted C", function()
         behind[fn.name] = k.fetch and k.fetch.each < 4 * k.k * k.lda
       end
     end
+    as_products(state, behind)
     local remarks = 0
     for line in helper.emitted(state, "tiny.c"):gmatch("[^\n]+") do
-      local name = line:match("^%s*(product_[%w_]+)%(")
+      local name = line:match("^%s*(p%l+_[%w_]+)%(")
       if name then
         assert.is_true(behind[name] or not line:find("/* fetches ", 1, true), line)
         local only = line:match("/%* fetches ([%w_.]+) %*/")
@@ -240,9 +246,10 @@ describe("emitted C", function()
           assert.matches(what, comment, 1, true)
         end
       end
+      as_products(state, fetching)
       local remarks, steps = 0, helper.emitted(state, "tiny.c")
       for line in steps:gmatch("[^\n]+") do
-        local name = line:match("^%s*(product_[%w_]+)%(")
+        local name = line:match("^%s*(p%l+_[%w_]+)%(")
         if name then
           assert.is_true(fetching[name] or not line:find("/* fetches ", 1, true), line)
           local only = line:match("/%* fetches ([%w_.]+) %*/")
