@@ -151,10 +151,10 @@ of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
 }
 
 of("gen/passes/kernels/series.lua", spec .. "passes/kernels/series_spec.lua") {
-  { name = "series_written", old = 'of.is_written or each.access ~= "r"', new = "of.is_written",
+  { name = "series_written", old = 'of.is_written or operand.access ~= "r"', new = "of.is_written",
     wrong = "a function of panels takes what it writes as constant" },
-  { name = "series_buffer", old = "if known.type == each.type and operands.same_buffer(known.operand, each.operand) then",
-    new = "if known.type == each.type then", wrong = "operands of all buffers are reached by one pointer" },
+  { name = "series_buffer", old = " and operands.same_buffer(parameter.operand, operand.operand)", new = "",
+    wrong = "operands of all buffers are reached by one pointer" },
   { name = "series_attention", old = ' or first.region.kind == "attention"', new = "", filter = "in an attention",
     wrong = "products of an attention share a call as panels do" },
 }
@@ -175,7 +175,7 @@ of("gen/passes/emit/steps.lua", spec .. "passes/kernels/series_spec.lua") {
 
 of("gen/passes/checks/series.lua", spec .. "passes/checks_spec.lua") {
   { name = "check_series_place", old = "parameter.operand.offset + place.offset + panel * place.stride",
-    new = "parameter.operand.offset + place.offset + panel * (operand.offset - parameter.operand.offset - place.offset)",
+    new = "operand.offset + 0 * (place.offset + panel)",
     filter = "another operand", wrong = "the checker takes any stride" },
   { name = "check_series_left", old = "expect(not program.in_series[lines[at]], \"kernels\",",
     new = "expect(true, \"kernels\",", filter = "left out", wrong = "steps without a call are not noticed" },

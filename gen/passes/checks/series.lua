@@ -1,5 +1,5 @@
--- series.lua: what must hold of panels that share a call: the function's loop makes the calls of the list's steps, all of
--- them, in their order, with the same operands. Worked out by running the loop.
+-- series.lua: what must hold of panels that share a call: the function's loop makes the calls of the list's steps,
+-- all of them, in their order, with the same operands. Worked out by running the loop.
 local calls = require("passes.kernels.calls")
 local expect = require("passes.checks.expect")
 local operands = require("data.operands")

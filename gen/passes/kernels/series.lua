@@ -1,6 +1,6 @@
--- series: consecutive panels of a product as one call. Where panel after panel makes the same calls, and operands lie
--- equal distances apart, a function loops over the panels. What is called, with which addresses and in which order, does
--- not change: steps, checks and bound have every panel.
+-- series: consecutive panels of a product as one call. Where panel after panel makes the same calls, and operands
+-- lie equal distances apart, a function loops over the panels. What is called, with which addresses and in which
+-- order, does not change: steps, checks and bound have every panel.
 local calls = require("passes.kernels.calls")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
@@ -30,11 +30,13 @@ local function calls_of_panel(program, lines, at)
   end
 end
 
--- Whether a call is that of the panel `number` behind that of `first`: the same, `number` strides further. first:
--- { step, operands }; each operand's stride is found in the first panel behind it.
+-- Whether a step makes a call of the first panel, { step, pair, operands }, again, `number` panels later: each operand
+-- lies so many strides further. A stride is what panel 1 makes it.
 local function continues(program, first, step, number)
-  local pair = program.joints[step]
-  if not schedule.is_call(step) or calls.callee(step, pair) ~= calls.callee(first.step, first.pair) then return false end
+  if not schedule.is_call(step)
+    or calls.callee(step, program.joints[step]) ~= calls.callee(first.step, first.pair) then
+    return false
+  end
   for i, each in ipairs(operands_of(program, step)) do
     local begin = first.operands[i]
     if each.access == "value" or not operands.same_buffer(each.operand, begin.operand) then return false end
@@ -45,30 +47,46 @@ local function continues(program, first, step, number)
   return true
 end
 
--- What calls take of their caller: one pointer for all operands in a buffer, of a type; each operand gets the number of
--- its parameter and its offset from there, in bytes.
+-- A name that no parameter has: the operand's, with a number where several are called so.
+local function name_of(operand, list)
+  local name, number = operand.name, 1
+  local function is_taken()
+    for _, parameter in ipairs(list) do if parameter.name == name then return true end end
+    return false
+  end
+  while is_taken() do
+    number = number + 1
+    name = operand.name .. number
+  end
+  return name
+end
+
+-- The number in a list of the parameter that an operand is reached by, which is added where there is none.
+local function parameter_of(operand, list)
+  for i, parameter in ipairs(list) do
+    if parameter.type == operand.type and operands.same_buffer(parameter.operand, operand.operand) then return i end
+  end
+  table.insert(list, { name = name_of(operand, list), type = operand.type, operand = operand.operand,
+    is_written = false })
+  return #list
+end
+
+-- What calls take of their caller: one pointer for all operands of a type in a buffer, to the lowest of them; each
+-- operand gets the number of its parameter and its offset from there, in bytes.
 local function parameters_of(first)
-  local list, names = {}, {}
+  local list = {}
   for _, call in ipairs(first) do
-    for _, each in ipairs(call.operands) do
-      local parameter
-      for i, known in ipairs(list) do
-        if known.type == each.type and operands.same_buffer(known.operand, each.operand) then parameter = i end
-      end
-      if not parameter then
-        names[each.name] = (names[each.name] or 0) + 1
-        parameter = #list + 1
-        list[parameter] = { name = each.name .. (names[each.name] > 1 and names[each.name] or ""), type = each.type,
-          operand = each.operand, is_written = false }
-      end
-      local of = list[parameter]
-      each.parameter = parameter
-      of.is_written = of.is_written or each.access ~= "r"
-      if each.operand.offset < of.operand.offset then of.operand = each.operand end
+    for _, operand in ipairs(call.operands) do
+      operand.parameter = parameter_of(operand, list)
+      local of = list[operand.parameter]
+      of.is_written = of.is_written or operand.access ~= "r"
+      if operand.operand.offset < of.operand.offset then of.operand = operand.operand end
     end
   end
   for _, call in ipairs(first) do
-    for _, each in ipairs(call.operands) do each.offset = each.operand.offset - list[each.parameter].operand.offset end
+    for _, operand in ipairs(call.operands) do
+      operand.offset = operand.operand.offset - list[operand.parameter].operand.offset
+    end
   end
   return list
 end
@@ -97,10 +115,10 @@ local function series_at(program, lines, at)
     steps = table.move(lines, at, at + count * length - 1, 1, {}) }
 end
 
---- The series of a list of steps, in order: { count: of panels; calls: of a panel, { step, pair, operands =
---- { parameter, offset, stride, .. } }, offset of the first panel's and stride from panel to panel in bytes; parameters:
---- { name, type, operand: of the first panel, is_written }; takes_kernels: whether it calls kernels of libxsmm; steps:
---- of all panels }.
+--- The series of a list of steps, in order, each { count: of panels; calls: of the first panel, { step, pair,
+--- operands = { parameter, offset, stride, .. } }, in bytes from the parameter and from panel to panel; parameters =
+--- { name, type, operand: the lowest of the first panel, is_written }; takes_kernels: whether it calls kernels of
+--- libxsmm; steps: of all panels }.
 function series.of(program, list)
   local lines, found, at = {}, {}, 1
   for _, step in ipairs(list) do

@@ -588,9 +588,8 @@ describe("the checker after kernels, of panels that share a call,", function()
     assert.equal("the checker after kernels: layer 0: a step is of no series and has no call", finds(function(each)
       each.count = 3
     end))
-    assert.equal("the checker after kernels: layer 0: a step of panels_8x64x64_bias is done again", finds(function(each, program)
-      program.in_series[each.steps[2]] = nil
-    end))
+    assert.equal("the checker after kernels: layer 0: a step of panels_8x64x64_bias is done again",
+      finds(function(each, program) program.in_series[each.steps[2]] = nil end))
   end)
 end)
 

@@ -28,7 +28,7 @@ local function names_of(program)
 end
 
 describe("panels of a product", function()
-  it("are one call for those that are alike; each operation has its own, and the last, which is narrower, too", function()
+  it("are one call for those that are alike; each operation has its own, and so has a narrower last panel", function()
     local state = tiny(nil, "kernels")
     local program = state.programs[1]
     local names = names_of(program)
@@ -76,6 +76,89 @@ describe("panels of a product", function()
       end
     end)
     assert.is_true(shares[1] > 0 and shares[2] > 0)
+  end)
+end)
+
+describe("steps that make the same calls", function()
+  local series = require("passes.kernels.series")
+
+  local function operand(class, buffer, offset) return { class = class, buffer = buffer, offset = offset } end
+
+  -- A list of steps, panel after panel: a product of the weight w, a map with two more operands and one with one; more:
+  -- a change of the steps of panel i.
+  local function panels(count, more)
+    local list = {}
+    for i = 0, count - 1 do
+      local function step(form, name, arguments, operations)
+        return { form = form, function_name = name, arguments = arguments, op = 1, region = { kind = "rows" },
+          elementwise = operations, constants = { rows = 8, cols = 16, ld = 64 },
+          kernel = form == "product" and { beta = 0, strips = {}, types = types.f32_product } or nil }
+      end
+      local y = operand("arena", "y", 64 * i)
+      local three = { step("product", "p", { a = operand("weight", "w", 4096 * i), b = operand("in", "x", 0), c = y }),
+        step("map", "m", { y = y, r = operand("arena", "q", 64 * i), r2 = operand("arena", "t", 512 + 64 * i) },
+          { { kind = "add", argument = "r" }, { kind = "add", argument = "r2" } }),
+        step("map", "n", { y = y, r = operand("arena", "z", 128 * i) }, { { kind = "add", argument = "r" } }) }
+      if more then more(three, i) end
+      table.move(three, 1, #three, #list + 1, list)
+    end
+    return list
+  end
+
+  local function found(list, variant)
+    return series.of({ variant = variant or "ship", joints = {}, joined = {} }, list)
+  end
+
+  local function counts(list, variant)
+    local numbers = {}
+    for i, each in ipairs(found(list, variant)) do numbers[i] = each.count end
+    return numbers
+  end
+
+  it("are a series, whose parameters have names of their own and begin at the first panel", function()
+    local list = found(panels(3))
+    assert.equal(1, #list)
+    local each, names, begins, strides = list[1], {}, {}, {}
+    for i, parameter in ipairs(each.parameters) do
+      names[i] = parameter.name
+      begins[i] = parameter.operand.offset
+    end
+    assert.same({ "a", "b", "c", "r", "r2", "r3" }, names)
+    assert.same({ 0, 0, 0, 0, 512, 0 }, begins)
+    for i, of in ipairs(each.calls[3].operands) do strides[i] = { of.parameter, of.offset, of.stride } end
+    assert.same({ { 3, 0, 64 }, { 6, 0, 128 } }, strides)
+    assert.equal(9, #each.steps)
+  end)
+
+  it("end where a distance differs, is less than nothing or, of weights, nothing", function()
+    local function at(panel, number, name, offset)
+      return function(steps, i) if i >= panel then steps[number].arguments[name].offset = offset(i) end end
+    end
+    assert.same({ 3, 3 }, counts(panels(6, at(3, 2, "r", function(i) return 4096 + 64 * i end))))
+    assert.same({ 2, 2 }, counts(panels(4, at(2, 1, "a", function(i) return 4096 * (i - 2) end)))) -- rows further on
+    assert.same({}, counts(panels(4, at(0, 3, "r", function(i) return 4096 - 64 * i end))))
+    assert.same({}, counts(panels(4, at(0, 1, "a", function() return 0 end))))
+    assert.same({}, counts(panels(1)))
+  end)
+
+  it("end where a call, a buffer, or the loop over sequences is another", function()
+    local function change(panel, change_)
+      return function(steps, i) if i >= panel then change_(steps) end end
+    end
+    assert.same({ 2, 2 }, counts(panels(4, change(2, function(steps) steps[2].function_name = "o" end))))
+    assert.same({ 2, 2 }, counts(panels(4, change(2, function(steps) steps[3].arguments.r.buffer = "other" end))))
+    assert.same({ 2, 2 }, counts(panels(4, change(2, function(steps) steps[1].arguments.b.terms = { s = 64 } end))))
+    assert.same({ 2 }, counts(panels(3, change(2, function(steps) steps[3] = { form = "note", text = "" } end))))
+  end)
+
+  it("are none where an integer is known to the call only, and in what ships of two operations", function()
+    local function add_length(steps)
+      steps[3] = { form = "row", fn = "add_length", function_name = "l", op = 1, constants = {},
+        arguments = { s = operand("arena", "y", steps[1].arguments.c.offset), valid = operand("in", "lengths", 0) } }
+    end
+    assert.same({}, counts(panels(3, add_length)))
+    local function two(steps) steps[3].op = 2 end
+    assert.same({ {}, { 3 } }, { counts(panels(3, two)), counts(panels(3, two), "trace") })
   end)
 end)
 
