@@ -3,7 +3,6 @@
 -- uses.
 local c = require("common.c")
 local calls = require("passes.kernels.calls")
-local operands = require("data.operands")
 local reserved = require("data.reserved")
 local memory = require("passes.memory")
 local schedule = require("passes.schedule")
@@ -110,11 +109,11 @@ end
 local function remark(first, last, addresses)
   local from = fetched_by(first, addresses)
   if not from then return "" end
-  local _, upto = fetched_by(last, addresses)
+  local from_last, upto = fetched_by(last, addresses)
   local names = names_between(addresses.in_order, from, upto, first.arguments.a.buffer)
   if #names > 0 then return (" /* fetches %s */"):format(table.concat(names, ", ")) end
-  return upto > addresses.in_order[#addresses.in_order].stop
-    and " /* fetches nothing: these are the last weights */" or ""
+  local is_own = #names_between(addresses.in_order, from_last, upto) > 0
+  return is_own and "" or " /* fetches nothing: these are the last weights */"
 end
 
 -- Each writes a line for a step and a remark behind it.
@@ -165,19 +164,17 @@ local function declared_of(state, program)
 end
 
 local function used_by(program, list)
-  local used, on_stack = {}, nil
+  local used = {}
+  local function add(operand)
+    if operand.class == "weight" then used.w = true end
+    if operand.class == "arena" then used[program.own[operand.buffer] and "p" or "a"] = true end
+    if operand.class == "in" then used["in"] = true end
+    if operand.class == "out" then used.out = true end
+    if operand.terms and operand.terms.s then used.s = true end
+  end
   for _, step in ipairs(list) do
-    if step.form == "product" and not step.kernel.strips then used.k = true end
-    local pair = program.joints[step]
-    if not program.joined[step] then on_stack = pair and pair.is_local and step.arguments.c.buffer or nil end
-    operands.each(step, function(operand)
-      if on_stack and operand.buffer == on_stack then return end
-      if operand.class == "weight" then used.w = true end
-      if operand.class == "arena" then used[program.own[operand.buffer] and "p" or "a"] = true end
-      if operand.class == "in" then used["in"] = true end
-      if operand.class == "out" then used.out = true end
-      if operand.terms and operand.terms.s then used.s = true end
-    end)
+    if calls.takes_kernels(step) then used.k = true end
+    if not program.joined[step] then calls.each_operand(step, program.joints[step], add) end
   end
   return used
 end
