@@ -153,13 +153,18 @@ function calibrate.run(arguments, weights, tools)
   end
   local text, results, list = weights_of.read(packed), {}, {}
   for i, group in ipairs(groups) do
-    local readers = {}
-    for k, weight in ipairs(group.weights) do readers[k] = weights_of.reader(text, entry, weight.name) end
+    local readers, checksums = {}, {}
+    for k, weight in ipairs(group.weights) do
+      readers[k] = weights_of.reader(text, entry, weight.name)
+      checksums[k] = weights_of.checksum(text, entry, weight.name)
+    end
     local activations = activations_of(group, member_of, folder.path)
     local found = search.best(activations, readers)
     if found.error > 1 - LEAST_GAIN then found = { powers = found.powers, error = 1 } end
     results[i] = { group = group, found = found }
-    if found.strength then list[#list + 1] = { products = group.products, powers = found.powers } end
+    if found.strength then
+      list[#list + 1] = { products = group.products, checksums = checksums, powers = found.powers }
+    end
   end
   files.write(path, factors.text(list))
   return table_of(state, results, path)

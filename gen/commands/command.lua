@@ -198,11 +198,23 @@ local function generate(root, arguments, options)
   return state, folder
 end
 
+-- What makes a finished pipeline another variant than that of the same overrides: files that it has used, and tensors
+-- that are outputs.
+local function told_apart(state, exposed)
+  local list = {}
+  for _, entry in ipairs(state.entries) do
+    if entry.plan.tuning_hash then list[1] = "tuning=" .. entry.plan.tuning_hash end
+  end
+  if state.entries[#state.entries].graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
+  if type(exposed) == "table" then list[#list + 1] = "exposed=" .. table.concat(exposed, ",") end
+  return list
+end
+
 -- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline. exposed: as
 -- pipeline.run has it.
 local function build_variant(root, arguments, list, with_text, exposed)
   local state = compile(root, arguments, list, nil, with_text, exposed)
-  local folder = overrides.folder(state.spec.name, list) .. (exposed and "-exposed" or "")
+  local folder = overrides.folder(state.spec.name, list, told_apart(state, exposed)) .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
   return folder .. "/" .. state.spec.name, state
 end

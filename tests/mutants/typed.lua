@@ -57,6 +57,11 @@ return function(of, spec)
       filter = "different steps", wrong = "workers at different steps write the same bytes" },
   }
 
+  of("runtime/weights/weights.c", spec .. "whole/calibrate_spec.lua") {
+    { name = "factors_of_others", old = "if (sum == model->factors[i].checksum) continue;", new = "continue;",
+      filter = "weights that they were found with", wrong = "factors are taken for any weights" },
+  }
+
   of("runtime/check/check.c", "c:check") {
     { name = "check_alone", old = "if (count < 2) return ATTN2C_OK;", new = "if (count < 3) return ATTN2C_OK;",
       filter = "check/*", wrong = "no output of two is wanted alone" },

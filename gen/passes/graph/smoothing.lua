@@ -136,7 +136,9 @@ function smoothing.apply(self, given)
     if powers then
       count = count + 1
       local of_norms = norms_of(entry, group)
-      for _, weight in ipairs(group.weights) do weight.factors = { powers = powers, sign = 1 } end
+      for _, weight in ipairs(group.weights) do
+        weight.factors = { powers = powers, sign = 1, checksum = given.checksums[product_of(weight)] }
+      end
       for _, norm in ipairs(of_norms or {}) do
         norm.operands.gain.factors = { powers = powers, sign = -1 }
         if norm.operands.bias then norm.operands.bias.factors = { powers = powers, sign = -1 } end

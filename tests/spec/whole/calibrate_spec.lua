@@ -22,6 +22,7 @@ describe("factors against outliers", function()
     files.write_all(folder, { { name = "outliers.lua", text = outliers.text('norm = "pre"') },
       { name = "named.lua", text = named },
       { name = "weights.safetensors", text = outliers.checkpoint(40) },
+      { name = "others.safetensors", text = outliers.checkpoint(30) },
       { name = "hidden.npy", text = outliers.input() },
       { name = "nan.npy", text = outliers.input(function(i) return i == 700 and 0 / 0 or 1 end) } })
   end)
@@ -59,6 +60,40 @@ describe("factors against outliers", function()
     local code, refused = helper.run(run:format("other", "packed.weights", "no"), folder)
     assert.equal(3, code)
     assert.truthy(refused:find("packed weights", 1, true), refused)
+  end)
+
+  it("are for the weights that they were found with, wherever a checkpoint of others is taken", function()
+    local wanted = "l0.attn.q.weight: other numbers than those that the model's factors against outliers were found "
+      .. "with; calibrate with these weights, or build with --factors=none"
+    local function refused(code_wanted, words)
+      local code, said = helper.run(words, folder)
+      assert.equal(code_wanted, code, said)
+      assert.truthy(said:find(wanted, 1, true), said)
+    end
+    refused(3, "./one/outliers run --weights others.safetensors --input hidden=hidden.npy --output logits=no.npy")
+    refused(3, "./one/outliers pack --weights others.safetensors -o no.weights")
+    assert.is_nil(files.read(folder .. "/no.npy"))
+    assert.is_nil(files.read(folder .. "/no.weights"))
+    local others = " outliers.lua precision=int8 --weights others.safetensors"
+    refused(3, attn2c .. " quality" .. others .. " --input hidden=hidden.npy")
+    refused(3, attn2c .. " check" .. others)
+    refused(3, attn2c .. " build outliers.lua precision=int8 --embed others.safetensors -o no")
+    sh("%s quality %s --input hidden=hidden.npy --factors=none", attn2c, others)
+    sh("./one/outliers check") -- with random weights
+  end)
+
+  it("make a variant of its own of each file", function()
+    local text = helper.read(folder .. "/outliers.factors")
+    files.write(folder .. "/fewer.factors", text:match("^[^\n]*\n[^\n]*\n"))
+    local function variant_of(more)
+      helper.succeeds("rm -rf out/outliers.variants", folder)
+      sh("%s check outliers.lua precision=int8 --weights weights.safetensors %s", attn2c, more)
+      return sh("ls out/outliers.variants")
+    end
+    local names = { variant_of(""), variant_of("--factors=fewer.factors"), variant_of("--factors=none") }
+    assert.not_equal(names[1], names[2])
+    assert.not_equal(names[1], names[3])
+    assert.not_equal(names[2], names[3])
   end)
 
   it("are found, and compared, by several at once in one folder as by one", function()
