@@ -4,6 +4,7 @@ local arrays = require("commands.quality.arrays")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
+local padding = require("commands.quality.padding")
 local samples = require("commands.quality.samples")
 local search = require("commands.calibrate.search")
 local smoothing = require("passes.graph.smoothing")
@@ -38,14 +39,15 @@ local function groups_of(entries)
   return groups
 end
 
--- Adds the activations of a file to those of a group. Rows of zeros are padding. Faults: format, of NaN and infinity.
-local function look_at(path, name, into)
+-- Adds the activations of a file, of the tensor x, to those of a group. What is padding is left out, and so are rows of
+-- zeros, which is that of texts. Faults: format, of NaN and infinity.
+local function look_at(path, x_tensor, told, into)
   local array = arrays.open(path)
   local width = #into.largest
-  local count = array.count // width
+  local count, out = array.count // width, padding.parts(told, x_tensor, array.shape)
   local largest, squares = into.largest, into.squares
-  local step = math.max(1, count // MOST_ROWS)
-  for row = 0, count - 1 do
+  local step = count // MOST_ROWS | 1 -- odd: not the same place of each sequence
+  local function look_at_row(row)
     local x, sum = array.numbers(row * width, width), 0.0
     for j = 1, width do
       local v = x[j]
@@ -56,20 +58,23 @@ local function look_at(path, name, into)
     end
     if sum ~= sum or sum == math.huge then
       faults.raise("format", ("calibrate: %s has NaN or infinity, or numbers too large to square, in row %d"):format(
-        name, row))
+        x_tensor.name, row))
     end
     if sum > 0 then
       into.count = into.count + 1
       if row % step == 0 then into.rows[#into.rows + 1] = x end
     end
   end
+  for row = 0, count - 1 do
+    if not (out and out[row * width // out.inner]) then look_at_row(row) end
+  end
 end
 
-local function activations_of(group, member_of, folder)
+local function activations_of(group, member_of, folder, entry, told)
   local of = { largest = {}, squares = {}, rows = {}, count = 0 }
   for j = 1, group.width do of.largest[j], of.squares[j] = 0.0, 0.0 end
   for _, input in ipairs(group.inputs) do
-    look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), input.x.name, of)
+    look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), entry.graph.tensors[input.x.name], told, of)
   end
   for j = 1, group.width do of.squares[j] = of.squares[j] / math.max(1, of.count) end
   return of
@@ -151,14 +156,14 @@ function calibrate.run(arguments, weights, tools)
     local code = tools.run(program, list)
     if code ~= 0 then return nil, code end
   end
-  local text, results, list = weights_of.read(packed), {}, {}
+  local text, results, list, told = weights_of.read(packed), {}, {}, padding.of(given, state.spec)
   for i, group in ipairs(groups) do
     local readers, checksums = {}, {}
     for k, weight in ipairs(group.weights) do
       readers[k] = weights_of.reader(text, entry, weight.name)
       checksums[k] = weights_of.checksum(text, entry, weight.name)
     end
-    local activations = activations_of(group, member_of, folder.path)
+    local activations = activations_of(group, member_of, folder.path, entry, told)
     local found = search.best(activations, readers)
     if found.error > 1 - LEAST_GAIN then found = { powers = found.powers, error = 1 } end
     results[i] = { group = group, found = found }

@@ -96,6 +96,43 @@ describe("factors against outliers", function()
     assert.not_equal(names[2], names[3])
   end)
 
+  it("come of the rows that lengths count, and these alone are compared", function()
+    local description = outliers.text('norm = "pre", mask = "padding"'):gsub('name = "outliers"', 'name = "padded"')
+    local rows, width, kept = 16, 32, 10
+    local all = outliers.input()
+    local at = #all - 12 * rows * width * 4
+    local short, long, labels = {}, {}, {}
+    for sequence = 0, 11 do
+      local whole = all:sub(at + 1 + sequence * rows * width * 4, at + (sequence + 1) * rows * width * 4)
+      short[#short + 1] = whole:sub(1, kept * width * 4)
+      long[#long + 1] = short[#short] .. ("<f"):rep((rows - kept) * width):pack(table.unpack(
+        setmetatable({}, { __index = function(_, i) return i % 7 == 0 and 0 / 0 or 1e30 end }), 1, (rows - kept) * width))
+      for row = 1, rows do labels[#labels + 1] = row <= kept and (row + sequence) % 10 or 3 end
+    end
+    local function array(descr, shape, bytes)
+      local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(descr, shape)
+      header = header .. (" "):rep(-(#header + 11) % 64) .. "\n"
+      return "\x93NUMPY\1\0" .. ("<I2"):pack(#header) .. header .. bytes
+    end
+    local function lines(list) return table.concat(list, "\n") .. "\n" end
+    local fewer = {}
+    for i, label in ipairs(labels) do if (i - 1) % rows < kept then fewer[#fewer + 1] = label end end
+    files.write_all(folder, { { name = "padded.lua", text = description },
+      { name = "short.npy", text = array("<f4", ("12, %d, %d"):format(kept, width), table.concat(short)) },
+      { name = "long.npy", text = array("<f4", ("12, %d, %d"):format(rows, width), table.concat(long)) },
+      { name = "short.txt", text = lines(fewer) }, { name = "long.txt", text = lines(labels) },
+      { name = "lengths.npy", text = array("|i1", "12,", ("\x0a"):rep(12)) } })
+    local said = {}
+    for i, which in ipairs { "short", "long" } do
+      local words = ("padded.lua precision=int8 --weights weights.safetensors --input hidden=%s.npy "
+        .. "--input lengths=lengths.npy"):format(which)
+      sh("%s calibrate %s -o %s.factors", attn2c, words, which)
+      said[i] = sh("%s quality %s --labels %s.txt", attn2c, words, which):gsub("12x%d+x10", "shape")
+    end
+    assert.equal(helper.read(folder .. "/short.factors"), helper.read(folder .. "/long.factors"))
+    assert.equal(said[1], said[2])
+  end)
+
   it("are found, and compared, by several at once in one folder as by one", function()
     local alone = quality("--factors=none")
     local compared, found = attn2c .. " quality outliers.lua --factors=none " .. given,
