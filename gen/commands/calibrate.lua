@@ -6,6 +6,7 @@ local faults = require("common.faults")
 local files = require("common.files")
 local padding = require("commands.quality.padding")
 local samples = require("commands.quality.samples")
+local scratch = require("common.scratch")
 local search = require("commands.calibrate.search")
 local smoothing = require("passes.graph.smoothing")
 local targets = require("data.targets")
@@ -144,7 +145,7 @@ function calibrate.run(arguments, weights, tools)
   end
   local with_text = #arguments.text > 0
   local program, state = tools.build(samples.in_f32(arguments.overrides), with_text, names)
-  local folder <close> = files.scratch(program:match("^(.*)/[^/]*$"), "calibrate")
+  local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "calibrate")
   local entry, member_of, outputs = entry_in_use(state), {}, {}
   for _, each in ipairs(entry.graph.exposed) do
     member_of[each.name] = each.member

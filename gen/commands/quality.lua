@@ -8,6 +8,7 @@ local files = require("common.files")
 local padding = require("commands.quality.padding")
 local precision = require("data.precision")
 local samples = require("commands.quality.samples")
+local scratch = require("common.scratch")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 
@@ -166,7 +167,7 @@ function quality.measure(arguments, weights, build, run)
   end
   local labels = arguments.labels and quality.labels(arguments.labels, state.spec.labels)
   local plain, plain_state = build(samples.in_f32(arguments.overrides), with_text, exposed, "f32")
-  local folder <close> = files.scratch(asked:match("^(.*)/[^/]*$"), "quality")
+  local folder <close> = scratch.make(asked:match("^(.*)/[^/]*$"), "quality")
   arguments = samples.from_file(arguments, folder.path)
   local programs = { f32 = plain, other = asked }
   local graphs = { f32 = plain_state.entries[#plain_state.entries].graph, other = state.entries[#state.entries].graph }

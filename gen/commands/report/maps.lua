@@ -6,6 +6,7 @@ local files = require("common.files")
 local import = require("checkpoints.import")
 local lfs = require("lfs")
 local process = require("common.process")
+local scratch = require("common.scratch")
 local tokenizer = require("text.tokenizer")
 local toolchain = require("commands.build.toolchain")
 
@@ -125,7 +126,7 @@ function maps.make(root, arguments, tools, variant, state)
   end
   local given = setmetatable({ description = variant.path }, { __index = arguments })
   local program, made = tools.build(root, given, with_weights(variant.overrides, layers), true)
-  local folder <close> = files.scratch(program:match("^(.*)/[^/]*$"), "maps")
+  local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "maps")
   local outputs = {}
   for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
   local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder.path)
@@ -203,7 +204,7 @@ function maps.write(root, result, name, folder)
     end
   end
   check_pictures(folder, names)
-  local work <close> = files.scratch(("out/%s.variants"):format(name), "pictures")
+  local work <close> = scratch.make(("out/%s.variants"):format(name), "pictures")
   local from, to = work.path .. "/from", work.path .. "/to"
   local tool = compile_tool(root, work.path)
   files.write(from, table.concat(parts))
