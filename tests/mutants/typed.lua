@@ -69,7 +69,7 @@ return function(of, spec)
 
   of("runtime/weights/weights.c", spec .. "whole/calibrate_spec.lua") {
     { name = "factors_of_others", old = "if (sum == model->factors[i].checksum) continue;", new = "continue;",
-      filter = "weights that they were found with", wrong = "factors are taken for any weights" },
+      wrong = "factors are taken for any weights" },
   }
 
   of("runtime/check/check.c", "c:check") {
