@@ -177,13 +177,18 @@ local function file_of(asked, description, beside)
 end
 
 -- Runs the passes up to `last`, with the tuning and the factors that were asked for or lie beside the description.
--- exposed: as pipeline.run has it.
-local function compile(root, arguments, list, last, with_text, exposed)
+-- watch, exposed: as pipeline.run has it.
+local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   local from = file_of(arguments.tuning, arguments.description, tuning.beside)
-  local bar <close> = progress.start()
-  local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar),
+  return pipeline.run(root, arguments.description, list, last, from, watch,
     { embeds = arguments.embed ~= nil, with_text = with_text, exposed = exposed,
       factors = file_of(arguments.factors, arguments.description, factors.beside) })
+end
+
+-- The same, with a bar, and says what there is to note.
+local function compile(root, arguments, list, last, with_text, exposed)
+  local bar <close> = progress.start()
+  local state = run_passes(root, arguments, list, last, with_text, watch_of(bar), exposed)
   bar:hide()
   for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   return state
@@ -281,7 +286,9 @@ function run.bench(root, arguments)
 end
 
 function run.report(root, arguments)
-  local tools = { build = build_variant, run = run_program }
+  local tools = { build = build_variant, run = run_program, look = function(_, of, list)
+    return run_passes(root, of, list, "graph", true)
+  end }
   local code, said = require("commands.report").run(root, arguments, tools)
   print_out(said)
   return code
@@ -303,7 +310,7 @@ function run.calibrate(root, arguments)
   local folder = import.is_folder(arguments.description) and arguments.description or nil
   local with = words.merged(arguments, { factors = "none" })
   local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
-    graph = function() return compile(root, with, arguments.overrides, "graph").entries end,
+    graph = function() return run_passes(root, with, arguments.overrides, "graph").entries end,
     build = function(list, with_text, exposed) return build_variant(root, with, list, with_text, exposed) end,
     run = function(path, list) return (run_program(path, list, "output")) end })
   if text then print_out(text) end

@@ -92,17 +92,42 @@ function arrays.read(path)
   return { shape = array.shape, values = array.numbers(0, array.count), integers = array.integers }
 end
 
+-- Of a file's text with entries that lie together: how many the first axis has, their bytes, and a function(count,
+-- bytes) that gives the text of a file with other ones; nil of another text.
+local function entries_of(text)
+  local before, header, at = text:match("^(\x93NUMPY\1.)..(.-)\n()")
+  local rows, others = (header or ""):match("'shape': %((%d+),([^)]*)%)")
+  if not rows or header:find("'fortran_order': True", 1, true) then return nil end
+  return tonumber(rows), text:sub(at), function(count, bytes)
+    local other = header:gsub("'shape': %b()", function() return ("'shape': (%d,%s)"):format(count, others) end)
+    other = other:gsub(" +$", "")
+    other = other .. (" "):rep(-(#other + 11) % 64) .. "\n"
+    return before .. ("<I2"):pack(#other) .. other .. bytes
+  end
+end
+
 --- The first `count` entries of the first axis of a file's text, as another file's; the text itself where it has no
 --- more, or is none whose entries lie together.
 function arrays.first(text, count)
-  local before, header, at = text:match("^(\x93NUMPY\1.)..(.-)\n()")
-  local rows, others = (header or ""):match("'shape': %((%d+),([^)]*)%)")
-  if not rows or tonumber(rows) <= count or header:find("'fortran_order': True", 1, true) then return text end
-  local bytes = (#text - at + 1) // tonumber(rows) * count
-  header = header:gsub("'shape': %b()", function() return ("'shape': (%d,%s)"):format(count, others) end)
-  header = header:gsub(" +$", "")
-  header = header .. (" "):rep(-(#header + 11) % 64) .. "\n"
-  return before .. ("<I2"):pack(#header) .. header .. text:sub(at, at + bytes - 1)
+  local rows, bytes, other = entries_of(text)
+  if not rows or rows <= count then return text end
+  return other(count, bytes:sub(1, #bytes // rows * count))
+end
+
+--- As first; but where there are fewer they are repeated, so that there are `count`.
+function arrays.exactly(text, count)
+  local rows, bytes, other = entries_of(text)
+  if not rows or rows == 0 then return text end
+  return other(count, bytes:rep((count + rows - 1) // rows):sub(1, #bytes // rows * count))
+end
+
+--- The shape that a file's text says; nil where it is none.
+function arrays.shape(text)
+  local dimensions = text:sub(1, 6) == "\x93NUMPY" and text:sub(1, 4096):match("'shape': *%(([%d, ]*)%)")
+  if not dimensions then return nil end
+  local shape = {}
+  for n in dimensions:gmatch("%d+") do shape[#shape + 1] = math.tointeger(tonumber(n)) end
+  return shape
 end
 
 -- The place of the largest of a row of values; nil of a row with a NaN, which none is larger than.

@@ -112,18 +112,23 @@ local function words_of(arguments, variant, state, outputs, folder)
   return list, ids
 end
 
---- The maps of a variant for the text or the inputs of a command line: { tokens (nil: none are known), queries, keys,
---- layers = { { layer, heads } }, text }. tools: as the report's.
-function maps.make(root, arguments, tools, variant, state)
-  local longest = state.entries[#state.entries]
+--- The layers whose maps are made; a fault where a model has none for what is asked. state: behind the pass graph.
+function maps.verify(arguments, state)
   if arguments.text and not state.tokenizer then
     faults.raise("usage", "--text: the model takes no text; --input gives its arrays")
   end
-  local layers = layers_of(longest)
+  local layers = layers_of(state.entries[#state.entries])
   if #layers == 0 then
     faults.raise("usage", ("the weights of a layer have more than %d numbers, or there are none: no maps are made")
       :format(MOST_WEIGHTS))
   end
+  return layers
+end
+
+--- The maps of a variant for the text or the inputs of a command line: { tokens (nil: none are known), queries, keys,
+--- layers = { { layer, heads } }, text }. tools: as the report's.
+function maps.make(root, arguments, tools, variant, state)
+  local layers = maps.verify(arguments, state)
   local given = setmetatable({ description = variant.path }, { __index = arguments })
   local program, made = tools.build(root, given, with_weights(variant.overrides, layers), true)
   local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "maps")
