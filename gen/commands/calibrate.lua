@@ -4,6 +4,7 @@ local arrays = require("commands.quality.arrays")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
+local lfs = require("lfs")
 local padding = require("commands.quality.padding")
 local samples = require("commands.quality.samples")
 local scratch = require("common.scratch")
@@ -17,10 +18,15 @@ local weights_of = require("commands.calibrate.weights")
 local calibrate = {}
 
 local MOST_ROWS = 256     -- whose largest numbers are compared for each strength
+local FEW_ROWS = 100      -- which say little of others
 local LEAST_GAIN = 0.03   -- of the expected error: what gains less gets no factors
 
 -- Refuses, before anything is built, a place that cannot be written, and a file that has something else.
 local function verify_writable(path)
+  local mode = lfs.attributes(path, "mode")
+  if mode and mode ~= "file" then
+    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode))
+  end
   local begins = files.read_some(path, 64)
   if begins and begins ~= "" and not factors.begins(begins) then
     faults.raise("usage", ("%s: is there and has no factors: it would be lost"):format(path))
@@ -157,6 +163,7 @@ function calibrate.run(arguments, weights, tools)
     local code = tools.run(program, list)
     if code ~= 0 then return nil, code end
   end
+  local most_rows = 0
   local text, results, list, told = weights_of.read(packed), {}, {}, padding.of(given, state.spec)
   for i, group in ipairs(groups) do
     local readers, checksums = {}, {}
@@ -165,6 +172,7 @@ function calibrate.run(arguments, weights, tools)
       checksums[k] = weights_of.checksum(text, entry, weight.name)
     end
     local activations = activations_of(group, member_of, folder.path, entry, told)
+    most_rows = math.max(most_rows, activations.count)
     local found = search.best(activations, readers)
     if found.error > 1 - LEAST_GAIN then found = { powers = found.powers, error = 1 } end
     results[i] = { group = group, found = found }
@@ -173,6 +181,10 @@ function calibrate.run(arguments, weights, tools)
     end
   end
   files.write(path, factors.text(list))
+  if most_rows < FEW_ROWS then
+    io.stderr:write(("attn2c: calibrate: %d rows of activations are few, and factors fit them alone: a few hundred are "
+      .. "enough\n"):format(most_rows))
+  end
   return table_of(state, results, path)
 end
 

@@ -4,6 +4,8 @@ local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
+local lfs = require("lfs")
+local libuv = require("common.libuv")
 local linkage = require("data.linkage")
 local modules = require("common.modules")
 local overrides = require("commands.overrides")
@@ -11,6 +13,7 @@ local pipeline = require("pipeline")
 local progress = require("common.progress")
 local reference = require("commands.reference")
 local reserved_python = require("data.reserved_python")
+local targets = require("data.targets")
 local terminal = require("common.terminal")
 local tuning = require("passes.plan.tuning")
 local version = require("common.version")
@@ -215,9 +218,18 @@ local function told_apart(state, exposed)
   return list
 end
 
+-- Refuses to build what is to be run here for another processor, but where the system has an emulator for it.
+local function verify_machine()
+  local made_for, here = targets.machine(os.getenv), libuv.os_uname().machine
+  if made_for == here or lfs.attributes("/proc/sys/fs/binfmt_misc/qemu-" .. made_for, "mode") then return end
+  faults.raise("machine", ("CROSS and CC make code for %s, and this machine is %s: it cannot be run here; `build` "
+    .. "makes what can be taken there"):format(made_for, here))
+end
+
 -- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline. exposed: as
 -- pipeline.run has it.
 local function build_variant(root, arguments, list, with_text, exposed)
+  verify_machine()
   local state = compile(root, arguments, list, nil, with_text, exposed)
   local folder = overrides.folder(state.spec.name, list, told_apart(state, exposed)) .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
@@ -317,7 +329,10 @@ function run.calibrate(root, arguments)
   return code or 0
 end
 
-function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
+function run.tune(root, arguments)
+  verify_machine()
+  return require("commands.tune").run(root, arguments)
+end
 
 function run.import(_, arguments)
   if not import.is_folder(arguments.folder) then
@@ -364,6 +379,11 @@ function command.main(root, argv)
   if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
   local done, result = xpcall(function()
     if arguments.command == "report" then require("commands.report").sort_words(arguments) end
+    for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare" } do
+      if arguments[name] == "" then
+        faults.raise("usage", ("--%s: an empty name, but a file is needed"):format(name))
+      end
+    end
     if arguments.overrides then overrides.check(arguments.overrides, takes_lists[arguments.command]) end
     return run[arguments.command](root, arguments)
   end, function(value)

@@ -98,6 +98,7 @@ describe("factors", function()
       assert.equal(1, #fault.lines)
     end
     refused("the model has no product l7.attn.q; calibrate again", {}, { ["l7.attn.q"] = powers(16, 1) })
+    refused("the model has no product l0.norm1; calibrate again", { norm = "pre" }, { ["l0.norm1"] = powers(16, 1) })
     refused("l0.ff.up has 16 inputs, but 3 factors", {}, { ["l0.ff.up"] = { 1, 2, 3 } })
     refused("l0.attn.q and l0.attn.k read the same numbers", {}, { ["l0.attn.q"] = powers(16, 1) })
     refused("no product is of int8", { precision = "bf16" }, { ["l0.ff.up"] = powers(16, 1) })
