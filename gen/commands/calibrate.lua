@@ -4,7 +4,10 @@ local arrays = require("commands.quality.arrays")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
+local lfs = require("lfs")
+local padding = require("commands.quality.padding")
 local samples = require("commands.quality.samples")
+local scratch = require("common.scratch")
 local search = require("commands.calibrate.search")
 local smoothing = require("passes.graph.smoothing")
 local targets = require("data.targets")
@@ -15,10 +18,15 @@ local weights_of = require("commands.calibrate.weights")
 local calibrate = {}
 
 local MOST_ROWS = 256     -- whose largest numbers are compared for each strength
+local FEW_ROWS = 100      -- which say little of others
 local LEAST_GAIN = 0.03   -- of the expected error: what gains less gets no factors
 
 -- Refuses, before anything is built, a place that cannot be written, and a file that has something else.
 local function verify_writable(path)
+  local mode = lfs.attributes(path, "mode")
+  if mode and mode ~= "file" then
+    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode))
+  end
   local begins = files.read_some(path, 64)
   if begins and begins ~= "" and not factors.begins(begins) then
     faults.raise("usage", ("%s: is there and has no factors: it would be lost"):format(path))
@@ -38,14 +46,15 @@ local function groups_of(entries)
   return groups
 end
 
--- Adds the activations of a file to those of a group. Rows of zeros are padding. Faults: format, of NaN and infinity.
-local function look_at(path, name, into)
+-- Adds the activations of a file, of the tensor x, to those of a group. What is padding is left out, and so are rows of
+-- zeros, which is that of texts. Faults: format, of NaN and infinity.
+local function look_at(path, x_tensor, told, into)
   local array = arrays.open(path)
   local width = #into.largest
-  local count = array.count // width
+  local count, out = array.count // width, padding.parts(told, x_tensor, array.shape)
   local largest, squares = into.largest, into.squares
-  local step = math.max(1, count // MOST_ROWS)
-  for row = 0, count - 1 do
+  local step = count // MOST_ROWS | 1 -- odd: not the same place of each sequence
+  local function look_at_row(row)
     local x, sum = array.numbers(row * width, width), 0.0
     for j = 1, width do
       local v = x[j]
@@ -56,20 +65,23 @@ local function look_at(path, name, into)
     end
     if sum ~= sum or sum == math.huge then
       faults.raise("format", ("calibrate: %s has NaN or infinity, or numbers too large to square, in row %d"):format(
-        name, row))
+        x_tensor.name, row))
     end
     if sum > 0 then
       into.count = into.count + 1
       if row % step == 0 then into.rows[#into.rows + 1] = x end
     end
   end
+  for row = 0, count - 1 do
+    if not (out and out[row * width // out.inner]) then look_at_row(row) end
+  end
 end
 
-local function activations_of(group, member_of, folder)
+local function activations_of(group, member_of, folder, entry, told)
   local of = { largest = {}, squares = {}, rows = {}, count = 0 }
   for j = 1, group.width do of.largest[j], of.squares[j] = 0.0, 0.0 end
   for _, input in ipairs(group.inputs) do
-    look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), input.x.name, of)
+    look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), entry.graph.tensors[input.x.name], told, of)
   end
   for j = 1, group.width do of.squares[j] = of.squares[j] / math.max(1, of.count) end
   return of
@@ -139,7 +151,7 @@ function calibrate.run(arguments, weights, tools)
   end
   local with_text = #arguments.text > 0
   local program, state = tools.build(samples.in_f32(arguments.overrides), with_text, names)
-  local folder <close> = files.scratch(program:match("^(.*)/[^/]*$"), "calibrate")
+  local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "calibrate")
   local entry, member_of, outputs = entry_in_use(state), {}, {}
   for _, each in ipairs(entry.graph.exposed) do
     member_of[each.name] = each.member
@@ -151,17 +163,28 @@ function calibrate.run(arguments, weights, tools)
     local code = tools.run(program, list)
     if code ~= 0 then return nil, code end
   end
-  local text, results, list = weights_of.read(packed), {}, {}
+  local most_rows = 0
+  local text, results, list, told = weights_of.read(packed), {}, {}, padding.of(given, state.spec)
   for i, group in ipairs(groups) do
-    local readers = {}
-    for k, weight in ipairs(group.weights) do readers[k] = weights_of.reader(text, entry, weight.name) end
-    local activations = activations_of(group, member_of, folder.path)
+    local readers, checksums = {}, {}
+    for k, weight in ipairs(group.weights) do
+      readers[k] = weights_of.reader(text, entry, weight.name)
+      checksums[k] = weights_of.checksum(text, entry, weight.name)
+    end
+    local activations = activations_of(group, member_of, folder.path, entry, told)
+    most_rows = math.max(most_rows, activations.count)
     local found = search.best(activations, readers)
     if found.error > 1 - LEAST_GAIN then found = { powers = found.powers, error = 1 } end
     results[i] = { group = group, found = found }
-    if found.strength then list[#list + 1] = { products = group.products, powers = found.powers } end
+    if found.strength then
+      list[#list + 1] = { products = group.products, checksums = checksums, powers = found.powers }
+    end
   end
   files.write(path, factors.text(list))
+  if most_rows < FEW_ROWS then
+    io.stderr:write(("attn2c: calibrate: %d rows of activations are few, and factors fit them alone: a few hundred are "
+      .. "enough\n"):format(most_rows))
+  end
   return table_of(state, results, path)
 end
 

@@ -4,6 +4,8 @@ local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
+local lfs = require("lfs")
+local libuv = require("common.libuv")
 local linkage = require("data.linkage")
 local modules = require("common.modules")
 local overrides = require("commands.overrides")
@@ -11,6 +13,7 @@ local pipeline = require("pipeline")
 local progress = require("common.progress")
 local reference = require("commands.reference")
 local reserved_python = require("data.reserved_python")
+local targets = require("data.targets")
 local terminal = require("common.terminal")
 local tuning = require("passes.plan.tuning")
 local version = require("common.version")
@@ -177,13 +180,18 @@ local function file_of(asked, description, beside)
 end
 
 -- Runs the passes up to `last`, with the tuning and the factors that were asked for or lie beside the description.
--- exposed: as pipeline.run has it.
-local function compile(root, arguments, list, last, with_text, exposed)
+-- watch, exposed: as pipeline.run has it.
+local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   local from = file_of(arguments.tuning, arguments.description, tuning.beside)
-  local bar <close> = progress.start()
-  local state = pipeline.run(root, arguments.description, list, last, from, watch_of(bar),
+  return pipeline.run(root, arguments.description, list, last, from, watch,
     { embeds = arguments.embed ~= nil, with_text = with_text, exposed = exposed,
       factors = file_of(arguments.factors, arguments.description, factors.beside) })
+end
+
+-- The same, with a bar, and says what there is to note.
+local function compile(root, arguments, list, last, with_text, exposed)
+  local bar <close> = progress.start()
+  local state = run_passes(root, arguments, list, last, with_text, watch_of(bar), exposed)
   bar:hide()
   for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   return state
@@ -198,11 +206,32 @@ local function generate(root, arguments, options)
   return state, folder
 end
 
+-- What makes a finished pipeline another variant than that of the same overrides: files that it has used, and tensors
+-- that are outputs.
+local function told_apart(state, exposed)
+  local list = {}
+  for _, entry in ipairs(state.entries) do
+    if entry.plan.tuning_hash then list[1] = "tuning=" .. entry.plan.tuning_hash end
+  end
+  if state.entries[#state.entries].graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
+  if type(exposed) == "table" then list[#list + 1] = "exposed=" .. table.concat(exposed, ",") end
+  return list
+end
+
+-- Refuses to build what is to be run here for another processor, but where the system has an emulator for it.
+local function verify_machine()
+  local made_for, here = targets.machine(os.getenv), libuv.os_uname().machine
+  if made_for == here or lfs.attributes("/proc/sys/fs/binfmt_misc/qemu-" .. made_for, "mode") then return end
+  faults.raise("machine", ("CROSS and CC make code for %s, and this machine is %s: it cannot be run here; `build` "
+    .. "makes what can be taken there"):format(made_for, here))
+end
+
 -- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline. exposed: as
 -- pipeline.run has it.
 local function build_variant(root, arguments, list, with_text, exposed)
+  verify_machine()
   local state = compile(root, arguments, list, nil, with_text, exposed)
-  local folder = overrides.folder(state.spec.name, list) .. (exposed and "-exposed" or "")
+  local folder = overrides.folder(state.spec.name, list, told_apart(state, exposed)) .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
   return folder .. "/" .. state.spec.name, state
 end
@@ -269,7 +298,9 @@ function run.bench(root, arguments)
 end
 
 function run.report(root, arguments)
-  local tools = { build = build_variant, run = run_program }
+  local tools = { build = build_variant, run = run_program, look = function(_, of, list)
+    return run_passes(root, of, list, "graph", true)
+  end }
   local code, said = require("commands.report").run(root, arguments, tools)
   print_out(said)
   return code
@@ -291,14 +322,17 @@ function run.calibrate(root, arguments)
   local folder = import.is_folder(arguments.description) and arguments.description or nil
   local with = words.merged(arguments, { factors = "none" })
   local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
-    graph = function() return compile(root, with, arguments.overrides, "graph").entries end,
+    graph = function() return run_passes(root, with, arguments.overrides, "graph").entries end,
     build = function(list, with_text, exposed) return build_variant(root, with, list, with_text, exposed) end,
     run = function(path, list) return (run_program(path, list, "output")) end })
   if text then print_out(text) end
   return code or 0
 end
 
-function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
+function run.tune(root, arguments)
+  verify_machine()
+  return require("commands.tune").run(root, arguments)
+end
 
 function run.import(_, arguments)
   if not import.is_folder(arguments.folder) then
@@ -345,6 +379,11 @@ function command.main(root, argv)
   if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
   local done, result = xpcall(function()
     if arguments.command == "report" then require("commands.report").sort_words(arguments) end
+    for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare" } do
+      if arguments[name] == "" then
+        faults.raise("usage", ("--%s: an empty name, but a file is needed"):format(name))
+      end
+    end
     if arguments.overrides then overrides.check(arguments.overrides, takes_lists[arguments.command]) end
     return run[arguments.command](root, arguments)
   end, function(value)

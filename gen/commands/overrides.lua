@@ -92,13 +92,14 @@ function overrides.combinations(list)
 end
 
 --- The folder in which a command other than `build` builds a variant of a model. The same overrides, in any order,
---- have the same folder.
-function overrides.folder(name, list)
+--- have the same folder. others: texts of what else tells variants apart.
+function overrides.folder(name, list, others)
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted)
   local label = table.concat(sorted, ","):gsub("[^%w_.,=-]+", "_"):sub(1, MOST_LABEL)
   if label == "" then label = "as_described" end
-  return ("out/%s.variants/%s-%s"):format(name, label, hash.content(table.concat(sorted, "\n")):sub(1, 10))
+  local all = table.move(others or {}, 1, #(others or {}), #sorted + 1, sorted)
+  return ("out/%s.variants/%s-%s"):format(name, label, hash.content(table.concat(all, "\n")):sub(1, 10))
 end
 
 return overrides

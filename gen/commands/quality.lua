@@ -5,8 +5,10 @@ local common_words = require("common.words")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local padding = require("commands.quality.padding")
 local precision = require("data.precision")
 local samples = require("commands.quality.samples")
+local scratch = require("common.scratch")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 
@@ -44,8 +46,10 @@ function quality.labels(path, names)
   if not text then faults.raise("io", ("--labels: %s: cannot be read"):format(path)) end
   local list, wrong
   if text:sub(1, 6) == "\x93NUMPY" then
-    list, wrong = arrays.labels(text)
-    if not list then faults.raise("format", ("--labels: %s: %s"):format(path, wrong)) end
+    local array
+    array, wrong = arrays.integers(text)
+    if not array then faults.raise("format", ("--labels: %s: %s"):format(path, wrong)) end
+    list = array.values
   else
     list = labels_of_lines(text, path, names)
   end
@@ -82,7 +86,7 @@ local function tensors_within(plain, asked)
 end
 
 -- The tensors on the way that are farthest from f32, the worst first: { { name, relative } }.
-local function worst_within(programs, graphs, arguments, weights, folder, run)
+local function worst_within(programs, graphs, spec, arguments, weights, folder, run)
   local list, numbers = tensors_within(graphs.f32, graphs.other), 0
   for _, each in ipairs(list) do
     local shape = graphs.f32.tensors[each.name].shape
@@ -102,9 +106,11 @@ local function worst_within(programs, graphs, arguments, weights, folder, run)
     return outputs
   end, run)
   if not ok then return nil, code end
+  local told = padding.of(words, spec)
   for i, each in ipairs(list) do
     each.place = i
-    each.relative = arrays.relative(path_of(folder, "f32", "within_" .. i), path_of(folder, "other", "within_" .. i))
+    each.relative = arrays.relative(path_of(folder, "f32", "within_" .. i), path_of(folder, "other", "within_" .. i),
+      function(shape) return padding.parts(told, graphs.f32.tensors[each.name], shape) end)
   end
   table.sort(list, function(a, b)
     if a.relative ~= b.relative then return a.relative > b.relative end
@@ -115,19 +121,20 @@ local function worst_within(programs, graphs, arguments, weights, folder, run)
   return worst
 end
 
--- Compares all outputs of both: rows of quality.measure.
-local function compare(graph, labels, folder)
+-- Compares all outputs of both, but for what is padding: rows of quality.measure.
+local function compare(graph, labels, folder, told)
   local rows, has_accuracy, beyond, fits = {}, false, nil, false
   for _, name in ipairs(graph.entry.outputs) do
     local member = graph.tensors[name].member
     if not is_exposed(graph.tensors[name]) then
       local f32, other = arrays.read(path_of(folder, "f32", member)), arrays.read(path_of(folder, "other", member))
-      local row = arrays.compare(f32, other)
+      local out = padding.parts(told, graph.tensors[name], f32.shape)
+      local row = arrays.compare(f32, other, out)
       row.name, row.shape = member, f32.shape
       if labels then
         local odd
-        row.accuracy, odd = arrays.accuracy(other, labels)
-        row.accuracy_f32 = arrays.accuracy(f32, labels)
+        row.accuracy, odd = arrays.accuracy(other, labels, out)
+        row.accuracy_f32 = arrays.accuracy(f32, labels, out)
         has_accuracy = has_accuracy or row.accuracy ~= nil
         fits = fits or row.accuracy ~= nil and not f32.integers
         beyond = beyond or odd and ("--labels: label %d, but %s has scores for 0 to %d"):format(odd, member,
@@ -160,7 +167,7 @@ function quality.measure(arguments, weights, build, run)
   end
   local labels = arguments.labels and quality.labels(arguments.labels, state.spec.labels)
   local plain, plain_state = build(samples.in_f32(arguments.overrides), with_text, exposed, "f32")
-  local folder <close> = files.scratch(asked:match("^(.*)/[^/]*$"), "quality")
+  local folder <close> = scratch.make(asked:match("^(.*)/[^/]*$"), "quality")
   arguments = samples.from_file(arguments, folder.path)
   local programs = { f32 = plain, other = asked }
   local graphs = { f32 = plain_state.entries[#plain_state.entries].graph, other = state.entries[#state.entries].graph }
@@ -169,7 +176,8 @@ function quality.measure(arguments, weights, build, run)
     local tensor = graphs.other.tensors[name]
     if not is_exposed(tensor) then members[#members + 1] = tensor.member end
   end
-  local ok, code = run_both(programs, samples.words(arguments, graphs.other, folder.path, weights), function(which)
+  local words = samples.words(arguments, graphs.other, folder.path, weights)
+  local ok, code = run_both(programs, words, function(which)
     local outputs = {}
     for i, member in ipairs(members) do
       outputs[i] = { member = member, path = path_of(folder.path, which, member) }
@@ -177,9 +185,9 @@ function quality.measure(arguments, weights, build, run)
     return outputs
   end, run)
   if not ok then return nil, code end
-  local outputs, within = compare(graphs.other, labels, folder.path), nil
+  local outputs, within = compare(graphs.other, labels, folder.path, padding.of(words, state.spec)), nil
   if arguments.within then
-    within, code = worst_within(programs, graphs, arguments, weights, folder.path, run)
+    within, code = worst_within(programs, graphs, state.spec, arguments, weights, folder.path, run)
     if not within then return nil, code end
   end
   return { name = state.spec.name, precision = precision.text(state.spec.precision), target = in_use(state),

@@ -1,5 +1,6 @@
 -- report.lua: builds, checks and times what a report is to be about, and writes its page. What pages look like is in
 -- report/; here are only the programs that are run and what they print.
+local batches = require("commands.report.batch")
 local comparison = require("report.comparison")
 local document = require("report.document")
 local faults = require("common.faults")
@@ -116,7 +117,7 @@ end
 -- The options of each command that repeats a part of a page, or, as report, the whole.
 local options_of = {
   report = { "tuning", "factors", "weights", "seed", "input", "text", "attention", "repetitions", "output" },
-  check = { "tuning", "factors", "weights", "seed", "input" },
+  check = { "tuning", "factors", "weights", "seed", "input", "entry" },
   bench = { "tuning", "factors", "weights", "repetitions" },
   quality = { "tuning", "factors", "weights", "input", "text" },
 }
@@ -149,10 +150,11 @@ local function page_command(arguments)
   return line_of("report", table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list), arguments)
 end
 
--- The commands that print the numbers of a variant.
-local function variant_commands(arguments, variant, has_quality)
+-- The commands that print the numbers of a variant. checked: the inputs of its check (batches.of).
+local function variant_commands(arguments, variant, checked, has_quality)
   local list = { variant.path, table.unpack(variant.overrides) }
-  local lines = { line_of("check", list, arguments), line_of("bench", list, arguments, { "--profile", "--bound" }) }
+  local lines = { line_of("check", list, words.merged(arguments, checked)),
+    line_of("bench", list, arguments, { "--profile", "--bound" }) }
   if has_quality then lines[3] = line_of("quality", list, arguments) end
   return lines
 end
@@ -198,12 +200,13 @@ local function keep(folder, printed)
 end
 
 -- Runs info, check and bench of a built program: { info, checks, benches }, the last two by entry; without benches
--- where it was not timed, because it is wrong.
-local function measure(arguments, tools, program, path)
+-- where it was not timed, because it is wrong. checked: the inputs of the check (batches.of).
+local function measure(arguments, tools, program, path, checked)
   local own, printed = common_words(arguments, path), {}
   printed.info = output_of(tools, program, { "info", "--json" })
   local check_words = with({ "check", "--json" }, own)
-  for _, each in ipairs(arguments.input or {}) do check_words = with(check_words, { "--input", each }) end
+  for _, each in ipairs(checked.input) do check_words = with(check_words, { "--input", each }) end
+  if checked.entry then check_words = with(check_words, { "--entry", checked.entry }) end
   if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
   printed.check = output_of(tools, program, check_words, faults.code.mismatch)
   local bench_words = with({ "bench", "-o", "json", "--profile", "--bound" }, own)
@@ -240,13 +243,22 @@ local function quality_of(root, arguments, tools, variant, state)
   return measured
 end
 
+-- Refuses, before anything is built, what a variant cannot show.
+local function verify(root, arguments, tools, variant)
+  if not maps.wanted(arguments) then return end
+  local state = tools.look(root, words.merged(arguments, { description = variant.path }), variant.overrides)
+  if maps.possible(arguments, variant, state) then maps.verify(arguments, state) end
+end
+
 -- Builds, checks and times one variant; adds a subject for each of its entries, the longest first, which has details.
 local function add_subjects(all, root, arguments, tools, variant)
   local given = words.merged(arguments, { description = variant.path })
   local program, state = tools.build(root, given, variant.overrides, true)
   local looked = maps.wanted(arguments) and maps.possible(arguments, variant, state)
     and maps.make(root, arguments, tools, variant, state) or nil
-  local result = measure(arguments, tools, program, variant.path)
+  local checked = batches.of(arguments.input or {}, state, program:match("^(.*)/[^/]*$"))
+  if checked.note then io.stderr:write("attn2c: ", checked.note, "\n") end
+  local result = measure(arguments, tools, program, variant.path, checked)
   local against_f32 = quality_of(root, arguments, tools, variant, state)
   if looked then looked.number, looked.variants = variant.number, variant.count end
   if looked and arguments.attention then
@@ -254,8 +266,8 @@ local function add_subjects(all, root, arguments, tools, variant)
     maps.write(root, looked, name, arguments.attention)
   end
   local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
-    family = family_of(state), notes = state.notes, versions = variant.versions,
-    commands = variant_commands(arguments, variant, against_f32 ~= nil) }
+    family = family_of(state), notes = with(state.notes, { checked.note }), versions = variant.versions,
+    commands = variant_commands(arguments, variant, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   for i = #state.entries, 1, -1 do
     local entry, longest = state.entries[i], i == #state.entries
@@ -331,6 +343,26 @@ local function tell_apart(all)
   end
 end
 
+-- Refuses a path that no file can be written to, or no folder made at; what: how a message begins.
+local function check_place(path, what)
+  local folder = path:match("^(.*)/[^/]*$") or "."
+  while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
+  folder = folder == "" and "/" or folder
+  if lfs.attributes(folder, "mode") ~= "directory" or not require("common.libuv").fs_access(folder, "W") then
+    faults.raise("io", ("%scannot write %s: %s is no folder into which you can write"):format(what, path, folder))
+  end
+end
+
+-- Refuses a folder for pictures that is none, or cannot be made.
+local function check_pictures(path)
+  path = path:gsub("(.)/+$", "%1")
+  local mode = lfs.attributes(path, "mode")
+  if mode and mode ~= "directory" then
+    faults.raise("io", ("--attention: cannot write %s: it is a %s, and a folder is expected"):format(path, mode))
+  end
+  check_place(mode and path .. "/" or path, "--attention: ")
+end
+
 -- Refuses a name for the page: one of a folder, or of a file that is no page of ours and would be lost, such as a
 -- description, weights or another HTML file.
 local function check_output(path)
@@ -342,25 +374,25 @@ local function check_output(path)
   if begins ~= "" and begins ~= page.BEGINS then
     faults.raise("usage", ("-o: %s is there and is no page of attn2c report: it would be lost"):format(path))
   end
-  local folder = path:match("^(.*)/[^/]*$") or "."
-  while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
-  folder = folder == "" and "/" or folder
-  if lfs.attributes(folder, "mode") ~= "directory" or not require("common.libuv").fs_access(folder, "W") then
-    faults.raise("io", ("cannot write %s: %s is no folder into which you can write"):format(path, folder))
-  end
+  check_place(path, "")
 end
 
 --- Makes a report. tools: { build(root, arguments, overrides, with_text) -> the program's path and the state;
---- run(path, words, "output") -> code, output }. Returns the exit code and what to print.
+--- look(root, arguments, overrides) -> the state behind the pass graph; run(path, words, "output") -> code, output }.
+--- Returns the exit code and what to print.
 function report.run(root, arguments, tools)
   local all = {}
   maps.wanted(arguments)
   if arguments.output == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
   if arguments.output then check_output(arguments.output) end
+  if arguments.attention then check_pictures(arguments.attention) end
   if arguments.weights and not lfs.attributes(arguments.weights, "mode") then
     faults.raise("io", ("--weights: %s cannot be read"):format(arguments.weights))
   end
   local list = variants_of(arguments)
+  for _, variant in ipairs(list) do
+    if not variant.is_bench then verify(root, arguments, tools, variant) end
+  end
   for _, variant in ipairs(list) do
     if variant.is_bench then add_benches(all, variant.path) else add_subjects(all, root, arguments, tools, variant) end
   end

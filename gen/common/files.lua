@@ -54,10 +54,11 @@ function files.read_some(path, most)
   return nil, (message:gsub("^.*: ", ""))
 end
 
--- libuv's message without the error's name and the path, as C libraries spell it.
-local function reason(message)
+--- libuv's message without the error's name and the path, as C libraries spell it.
+function files.reason(message)
   return (message:gsub("^[A-Z0-9]+: ", ""):gsub(": .*$", ""):gsub("^%l", string.upper))
 end
+local reason = files.reason
 
 -- The whole text into a file that was not there; nil, or why not.
 local function write_new(path, text, mode)
@@ -124,15 +125,6 @@ function files.write_all(folder, list)
     local ok, message = os.rename(each.beside, each.path)
     if not ok then give_up(each.path, (message:gsub("^.*: ", ""))) end
   end
-end
-
---- A new folder `name`-XXXXXX within a folder, of this process alone: { path }, for a variable <close>, which removes
---- it. Faults: io.
-function files.scratch(folder, name)
-  files.make_folder(folder)
-  local path, message = require("common.libuv").fs_mkdtemp(("%s/%s-XXXXXX"):format(folder, name))
-  if not path then faults.raise("io", ("cannot make a folder in %s: %s"):format(folder, reason(message))) end
-  return setmetatable({ path = path }, { __close = function() files.remove_folder(path) end })
 end
 
 --- What stands in a folder under the names of such a list; a call of the result puts it back, and removes what was not

@@ -115,10 +115,15 @@ typedef struct {
 /* Powers of two that whoever reads a weight multiplies it with, after its views: element (i, j) by 2^(sign
  * powers[j]), element i of a vector by 2^(sign powers[i]). One a column of a weight of int8, whose inputs are
  * divided by them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a constant of
- * sign -1. */
+ * sign -1.
+ * They were found with weights of a checkpoint, and are for these: checksum is that of the weight's first
+ * rows before it is multiplied, row by row, each begun with the one before (base/checksum.h), the first with
+ * 0. */
+enum { ATTN2C_FACTORS_ROWS = 16 };
 typedef struct {
   const signed char *powers; /* NULL: none */
   int sign;                  /* 1 or -1 */
+  uint64_t checksum;         /* of the first ATTN2C_FACTORS_ROWS rows, or of all; 0: for any weights */
 } attn2c_factors;
 
 /* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the

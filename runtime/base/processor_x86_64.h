@@ -53,15 +53,36 @@ static inline int attn2c_has_avx_vnni(void) {
   return a >> 4 & 1;
 }
 
+/* The system's permission for tiles, for this process: it holds for its threads, those to come, and children,
+ * until exec. Asking again changes nothing. A signal's alternate stack that is too small for tiles
+ * (AT_MINSIGSTKSZ) makes Linux refuse. With emulated tiles it is asked, too, and a sandbox may refuse; but
+ * that a system or processor has none is no refusal. */
+static inline int attn2c_tiles_permitted(void) {
+#ifdef __linux__
+  enum { ARCH_PRCTL = 158, ARCH_REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 };
+  long status = ARCH_PRCTL;
+  __asm__ volatile("syscall"
+                   : "+a"(status)
+                   : "D"((long)ARCH_REQ_XCOMP_PERM), "S"((long)TILE_DATA)
+                   : "rcx", "r11", "memory");
+#ifdef ATTN2C_TILES_EMULATED
+  enum { NO_SUCH_OPTION = -22, NO_SUCH_CALL = -38, NOT_SUPPORTED = -95 };
+  if (status == NO_SUCH_OPTION || status == NO_SUCH_CALL || status == NOT_SUPPORTED) return 1;
+#endif
+  return status == 0;
+#elif defined ATTN2C_TILES_EMULATED
+  return 1;
+#else
+  return 0;
+#endif
+}
+
 /* AMX: the instructions and a palette of tiles, which some virtual machines hide alone; that the system saves
- * tiles; and its permission for this process, which holds for its threads, those to come, and children, until
- * exec. Asking again changes nothing. A signal's alternate stack that is too small for tiles
- * (AT_MINSIGSTKSZ) makes Linux refuse. */
+ * tiles; and its permission. */
 static inline const char *attn2c_missing_amx(void) {
 #ifndef ATTN2C_TILES_EMULATED
   enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };
   enum { OSXSAVE = 1 << 27, TILES_SAVED = 3 << 17 };
-  enum { ARCH_PRCTL = 158, ARCH_REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 };
   unsigned a = 0, b, c = 0, d;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   if (a < 0x1d) return "AMX";
@@ -79,18 +100,8 @@ static inline const char *attn2c_missing_amx(void) {
   a = 0x1d, c = 1; /* palette 1: tiles of 1 KB in rows of 64 bytes; how many, and their rows */
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   if (a >> 16 < 1024 || (b & 0xffff) < 64 || b >> 16 < 8 || (c & 0xffff) < 16) return "AMX's tiles";
-#ifdef __linux__
-  long status = ARCH_PRCTL;
-  __asm__ volatile("syscall"
-                   : "+a"(status)
-                   : "D"((long)ARCH_REQ_XCOMP_PERM), "S"((long)TILE_DATA)
-                   : "rcx", "r11", "memory");
-  if (status != 0) return "the system's permission for AMX";
-#else
-  return "the system's permission for AMX";
 #endif
-#endif
-  return NULL;
+  return attn2c_tiles_permitted() ? NULL : "the system's permission for AMX";
 }
 
 static inline const char *attn2c_missing(const char *target) {

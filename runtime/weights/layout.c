@@ -45,7 +45,7 @@ static uint64_t add_weight(uint64_t sum, const attn2c_descriptor *model, const a
 /* One a column of a matrix, one an element of a vector. */
 static uint64_t add_factors(uint64_t sum, const attn2c_factors *factors, const attn2c_tensor *tensor) {
   const int64_t count = tensor->shape[tensor->rank - 1];
-  sum = add_number(sum, factors->powers ? factors->sign : 0);
+  sum = add_number(add_number(sum, factors->powers ? factors->sign : 0), (int64_t)factors->checksum);
   return factors->powers ? attn2c_checksum(sum, factors->powers, (size_t)count) : sum;
 }
 

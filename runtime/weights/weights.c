@@ -5,6 +5,7 @@
 #include "weights/weights.h"
 #include "weights/constants.h"
 #include "weights/hints.h"
+#include "base/checksum.h"
 #include "ops/quantise.h"
 #include "weights/pack.h"
 #include "weights/random.h"
@@ -101,6 +102,45 @@ static int check_stored(attn2c_source *source, attn2c_message *message) {
   return ATTN2C_FORMAT;
 }
 
+static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                      attn2c_message *message);
+
+/* The checksum of a weight's first rows, as attn2c_factors has it. */
+static int sum_rows(attn2c_source *source, int index, uint64_t *sum, attn2c_message *message) {
+  const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
+  const int64_t rows = tensor->shape[0] < ATTN2C_FACTORS_ROWS ? tensor->shape[0] : ATTN2C_FACTORS_ROWS;
+  const size_t columns = (size_t)(attn2c_elements(tensor) / tensor->shape[0]);
+  float *values = attn2c_reserve((size_t)rows * columns * sizeof *values);
+  if (!values) {
+    attn2c_say(message, "weights: out of memory");
+    return ATTN2C_MEMORY;
+  }
+  const int status = read_plain(source, index, 0, rows, values, message);
+  *sum = 0;
+  for (int64_t r = 0; r < rows && status == ATTN2C_OK; r++)
+    *sum = attn2c_checksum(*sum, values + (size_t)r * columns, columns * sizeof *values);
+  attn2c_free(values);
+  return status;
+}
+
+/* Whether the weights are those that the model's factors were found with. */
+static int check_factors(attn2c_source *source, attn2c_message *message) {
+  const attn2c_descriptor *model = source->model;
+  for (int i = 0; source->file && model->factors && i < model->weight_count; i++) {
+    if (!model->factors[i].powers || model->factors[i].checksum == 0) continue;
+    uint64_t sum;
+    const int status = sum_rows(source, i, &sum, message);
+    if (status) return status;
+    if (sum == model->factors[i].checksum) continue;
+    attn2c_say(message,
+               "%s: other numbers than those that the model's factors against outliers were found with; "
+               "calibrate with these weights, or build with --factors=none",
+               model->tensors[model->weights[i].tensor].name);
+    return ATTN2C_FORMAT;
+  }
+  return ATTN2C_OK;
+}
+
 /* Lists the tensors of the file that no weight is taken from; `used` has a zeroed byte for each. */
 static void list_unused(attn2c_source *source, char *used) {
   int count = source->file ? attn2c_checkpoint_count(source->file) : 0;
@@ -123,6 +163,7 @@ static int prepare(attn2c_source *source, attn2c_message *message) {
     status = check_constants(source, message);
     const int fits = check_stored(source, message);
     if (!status) status = fits;
+    if (!status) status = check_factors(source, message);
     list_unused(source, used);
   } else {
     attn2c_say(message, "weights: out of memory");

@@ -1,9 +1,9 @@
 /* denied.c - runs a program that the kernel denies something, as a sandbox does:
  *   denied WHAT PROGRAM ARGUMENT...
  * WHAT: code - to make memory executable (mprotect, and mmap of anonymous memory); threads - clone and
- * clone3; writing - to open any file for writing or creating, to make, rename or remove one. What is denied
- * fails with EPERM (threads: EAGAIN); writing ends the process with SIGSYS. Exit 77 where filters are not
- * possible, 127 where PROGRAM cannot be run. */
+ * clone3; writing - to open any file for writing or creating, to make, rename or remove one; tiles - to
+ * use tiles of AMX. What is denied fails with EPERM (threads: EAGAIN); writing ends the process with SIGSYS.
+ * Exit 77 where filters are not possible, 127 where PROGRAM cannot be run. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -62,6 +62,13 @@ static struct sock_filter writing[] = {DENY_BITS(SYS_openat, 2, O_CREAT | O_WRON
                                        DENY(SYS_memfd_create, END),
                                        ALLOW};
 
+#ifdef SYS_arch_prctl
+enum { REQUEST_PERMISSION = 0x1023 }; /* ARCH_REQ_XCOMP_PERM, which older headers lack */
+
+static struct sock_filter tiles[] = {
+    LOAD(nr), UNLESS(SYS_arch_prctl, 3), ARGUMENT(0), UNLESS(REQUEST_PERMISSION, 1), FAIL(EPERM), ALLOW};
+#endif
+
 static int deny(struct sock_filter *filter, size_t length) {
   const struct sock_fprog program = {.len = (unsigned short)length, .filter = filter};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -75,8 +82,11 @@ int main(int count, char **arguments) {
   if (count > 2 && strcmp(arguments[1], "code") == 0) done = DENY_ALL(code);
   if (count > 2 && strcmp(arguments[1], "threads") == 0) done = DENY_ALL(threads);
   if (count > 2 && strcmp(arguments[1], "writing") == 0) done = DENY_ALL(writing);
+#ifdef SYS_arch_prctl
+  if (count > 2 && strcmp(arguments[1], "tiles") == 0) done = DENY_ALL(tiles);
+#endif
   if (done < 0) {
-    fprintf(stderr, "usage: denied code|threads|writing PROGRAM ARGUMENT...\n");
+    fprintf(stderr, "usage: denied code|threads|writing|tiles PROGRAM ARGUMENT...\n");
     return 2;
   }
   if (!done) return 77;

@@ -205,7 +205,7 @@ Test(pack_types, scales_are_read) {
  * scales are those of what comes out. */
 Test(pack_types, factors_are_multiplied_in_when_weights_are_read) {
   static signed char powers[150];
-  attn2c_factors factors[TENSORS] = {[INT8] = {powers, 1}};
+  attn2c_factors factors[TENSORS] = {[INT8] = {powers, 1, 0}};
   attn2c_descriptor smoothed = model;
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_source *plain, *source;

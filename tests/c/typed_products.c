@@ -28,6 +28,24 @@ static uint32_t next(void) {
   return (uint32_t)(state >> 32);
 }
 
+/* A product releases the tiles that it has configured. */
+static void expect_no_tiles(const char *type, const product *p) {
+#ifdef ATTN2C_PRODUCT_TILES_H
+#ifdef ATTN2C_TILES_EMULATED
+  const int in_use = attn2c_tiles_now.set.palette;
+#else
+  unsigned in_use, high; /* the state that is not as at first: bit 17 the configuration, 18 the tiles */
+  __asm__ volatile("xgetbv" : "=a"(in_use), "=d"(high) : "c"(1));
+  in_use &= 3u << 17;
+#endif
+  if (!in_use) return;
+  fprintf(stderr, "%s m %d n %d k %d adds %d: tiles are not released\n", type, p->m, p->n, p->k, p->adds);
+  exit(1);
+#else
+  (void)type, (void)p;
+#endif
+}
+
 static void fail(const char *type, const product *p, int set, int row, int column, uint32_t got,
                  uint32_t wanted) {
   fprintf(stderr, "%s m %d n %d k %d adds %d, numbers %d: [%d][%d] is %08x, not %08x\n", type, p->m, p->n,
@@ -116,6 +134,7 @@ static void run_bf16(const product *p, int set, int wide) {
   for (size_t i = 0; i < b_count; i++) floats[i] = attn2c_from_bits((uint32_t)b[i] << 16);
   const attn2c_flush modes = attn2c_flush_on();
   p->run(a, wide ? (const void *)floats : b, c);
+  expect_no_tiles("bf16", p);
   attn2c_flush_restore(modes);
   for (int r = 0; r < p->n; r++)
     for (int j = 0; j < p->m; j++) {
@@ -171,6 +190,7 @@ static void run_int8(const product *p, int set) {
     inputs[i] = int8_number(set), b[i] = (int8_t)(inputs[i] + ATTN2C_INT8_ZERO);
   for (size_t i = 0; i < c_count; i++) c[i] = before[i] = (int32_t)next() >> 8;
   p->run(a, b, c);
+  expect_no_tiles("int8", p);
   for (int r = 0; r < p->n; r++)
     for (int j = 0; j < p->m; j++) {
       int64_t sum = p->adds ? before[r * p->ldc + j] : 0;

@@ -57,6 +57,21 @@ return function(of, spec)
       filter = "different steps", wrong = "workers at different steps write the same bytes" },
   }
 
+  of("gen/kernels/tiles.lua", spec .. "kernels/compiled_spec.lua") {
+    { name = "tiles_kept", old = 'tiles.release = "attn2c_tiles_release();"', new = 'tiles.release = ""',
+      filter = "AMX's tiles", wrong = "a product leaves its tiles configured" },
+  }
+
+  of("runtime/base/processor_x86_64.h", spec .. "whole/tiles_spec.lua") {
+    { name = "tiles_refused", old = "return status == 0;", new = "return 1;", filter = "refuses tiles",
+      wrong = "tiles are used without the system's permission" },
+  }
+
+  of("runtime/weights/weights.c", spec .. "whole/calibrate_spec.lua") {
+    { name = "factors_of_others", old = "if (sum == model->factors[i].checksum) continue;", new = "continue;",
+      wrong = "factors are taken for any weights" },
+  }
+
   of("runtime/check/check.c", "c:check") {
     { name = "check_alone", old = "if (count < 2) return ATTN2C_OK;", new = "if (count < 3) return ATTN2C_OK;",
       filter = "check/*", wrong = "no output of two is wanted alone" },

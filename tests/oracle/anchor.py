@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds definition.py against PyTorch's outputs in tests/torch/goldens: every case with attn2c's names.
+"""Holds definition.py against PyTorch's outputs in tests/torch/goldens: every case of f32 with attn2c's names.
 
     anchor.py              exit 1 if an output differs by more than 2e-6 of the largest value
 """
@@ -40,7 +40,7 @@ def main():
     wrong = held = 0
     for folder, text in zip(folders, texts):
         d = json.loads(text)
-        if d.get("names") == "torch":
+        if d.get("names") == "torch" or "precision" in d:
             continue
         file = folder / "model.safetensors"
         weights = unpack(file.read_bytes())[0] if file.is_file() else {}

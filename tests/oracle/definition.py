@@ -458,7 +458,10 @@ class Stack:
     # After the layers.
 
     def pool(self, x, over):
-        """One row a sequence, of those that its length has, or else a mask keeps; both are of keys where there is qkv()."""
+        """One row a sequence, of those that its length has, or else a mask keeps; both are of keys where there is qkv().
+        Of a list of pools their rows side by side."""
+        if isinstance(over, list):
+            return np.concatenate([self.pool(x, each) for each in over], -1)
         kept = [slice(None)] * self.batch
         if "lengths" in self.masks and self.key is None:
             kept = [slice(n) for n in self.masks["lengths"]]
@@ -466,10 +469,12 @@ class Stack:
             kept = self.masks["attention_mask"][:, self.past:] != 0
         elif "key_padding" in self.masks and self.key is None:
             kept = ~self.masks["key_padding"][:, self.past:].astype(bool)
-        pick = {"mean": lambda y: y.mean(0), "max": lambda y: y.max(0), "last": lambda y: y[-1]}
+        place = np.arange(1.0, x.shape[1] + 1)
+        pick = {"mean": lambda y, p: y.mean(0), "max": lambda y, p: y.max(0), "last": lambda y, p: y[-1],
+                "root": lambda y, p: y.sum(0) / np.sqrt(len(y)), "weighted": lambda y, p: p @ y / p.sum()}
         if over == "first":
             return x[:, 0]
-        return np.stack([pick[over](x[b, kept[b]]) if x[b, kept[b]].size else np.zeros(x.shape[-1])
+        return np.stack([pick[over](x[b, kept[b]], place[kept[b]]) if x[b, kept[b]].size else np.zeros(x.shape[-1])
                          for b in range(self.batch)])
 
     def stage(self, number, stage, x):

@@ -113,10 +113,15 @@ class Golden:
     def __init__(self, name):
         self.name = name
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        self.draw(0)
+
+    def draw(self, number):
+        """Forgets all arrays; those that are asked for from now on are of another draw. 0: the first."""
+        self.drawn = f"{self.name} {number}" if number else self.name
         self.weights, self.inputs = {}, {}
 
     def stream(self, path):
-        return np.random.default_rng(zlib.crc32(f"{self.name}/{path}".encode()))
+        return np.random.default_rng(zlib.crc32(f"{self.drawn}/{path}".encode()))
 
     def weight(self, path, *shape, mean=0.0, deviation=1.0):
         """The weight of this path, in double; drawn when it is first asked for."""

@@ -1,5 +1,6 @@
 -- weights.lua: the numbers of weights in f32, out of the file that a program's `pack` wrote, where they lie in
 -- panels, [in][panel]; so every checkpoint that a model takes is read by the one reader of checkpoints.
+local checksum = require("common.checksum")
 local faults = require("common.faults")
 local files = require("common.files")
 local types = require("data.types")
@@ -7,18 +8,27 @@ local types = require("data.types")
 local weights = {}
 
 local HEADER = 4096 -- bytes before the packed block (runtime/weights/packed_header.h)
+local FIRST_ROWS = 16 -- ATTN2C_FACTORS_ROWS
+local NUMBER = 4 -- bytes
 local MOST = 1 << 20 -- numbers of a weight that are looked at: whole panels, evenly
+
+-- The panels of the weight `name` [out][in] of an entry: { at = its place in the file, width, bytes = of an input }.
+local function panels_of(entry, name)
+  local tensor, layout = entry.graph.tensors[name], entry.plan.layouts[name]
+  local at, places = HEADER + 1 + entry.weights.offsets[name], {}
+  for i, width in ipairs(layout.widths) do
+    local bytes = types.panel_bytes(1, types.whole_lines(width, "f32"), "f32")
+    places[i] = { at = at, width = width, bytes = bytes }
+    at = at + tensor.shape[2] * bytes
+  end
+  return places
+end
 
 --- A function visit(see) of the weight `name` [out][in] of an entry that has been laid out: calls see(inputs) for some
 --- of its panels; inputs[j] is the list of the weights of input j. text: the bytes of the packed file.
 function weights.reader(text, entry, name)
-  local tensor, layout = entry.graph.tensors[name], entry.plan.layouts[name]
-  local inputs, at, places = tensor.shape[2], HEADER + 1 + entry.weights.offsets[name], {}
-  for i, width in ipairs(layout.widths) do
-    local bytes = types.panel_bytes(1, types.whole_lines(width, "f32"), "f32")
-    places[i] = { at = at, width = width, bytes = bytes }
-    at = at + inputs * bytes
-  end
+  local tensor, places = entry.graph.tensors[name], panels_of(entry, name)
+  local inputs = tensor.shape[2]
   local step = math.max(1, math.ceil(tensor.shape[1] * inputs / MOST))
   return function(see)
     for i = 1, #places, step do
@@ -31,6 +41,24 @@ function weights.reader(text, entry, name)
       see(list)
     end
   end
+end
+
+--- The checksum of the first rows of the weight `name`, as attn2c_factors in runtime/base/descriptor.h has it.
+--- Arguments as of reader.
+function weights.checksum(text, entry, name)
+  local rows, inputs, sum = {}, entry.graph.tensors[name].shape[2], 0
+  for _, panel in ipairs(panels_of(entry, name)) do
+    for output = 0, math.min(panel.width, FIRST_ROWS - #rows) - 1 do
+      local row, at = {}, panel.at + output * NUMBER
+      for j = 1, inputs do
+        row[j] = text:sub(at, at + NUMBER - 1)
+        at = at + panel.bytes
+      end
+      rows[#rows + 1] = table.concat(row)
+    end
+  end
+  for _, row in ipairs(rows) do sum = checksum.of(sum, row) end
+  return sum
 end
 
 --- The bytes of a packed file. Faults: io.

@@ -11,10 +11,20 @@ local formats = { ["<f4"] = "f", ["<i4"] = "i4", ["<i8"] = "i8", ["<f8"] = "d" }
 -- A number of the normal distribution.
 local function normal() return math.sqrt(-2 * math.log(1 - math.random())) * math.cos(2 * math.pi * math.random()) end
 
-local labels_formats = { i = "i", u = "I" }
+local integer_formats = { i = "i", u = "I", b = "I" }
 
---- The integers of an .npy file that a user gives, in C order, flat; or nil and what is wrong with it.
-function arrays.labels(text)
+-- Values in Fortran order, with two axes or one, in C order.
+local function transposed(values, rows, columns)
+  local list = {}
+  for i = 0, rows - 1 do
+    for j = 0, columns - 1 do list[i * columns + j + 1] = values[j * rows + i + 1] end
+  end
+  return list
+end
+
+--- The integers or booleans of an .npy file that a user gives: { shape, values in C order, flat }; or nil and what is
+--- wrong with it.
+function arrays.integers(text)
   local wide = (text:byte(7) or 1) > 1
   local size_bytes = wide and 4 or 2
   if #text < 8 + size_bytes then return nil, "is cut off" end
@@ -22,18 +32,20 @@ function arrays.labels(text)
   local header, at = text:sub(9 + size_bytes, 8 + size_bytes + size), 9 + size_bytes + size
   local descr, dimensions = header:match("'descr': *'([^']*)'"), header:match("'shape': *%(([%d, ]*)%)")
   if #header < size or not descr or not dimensions then return nil, "is no whole array" end
-  local order, kind, bytes = descr:match("^([<>|])([iu])([1248])$")
+  local order, kind, bytes = descr:match("^([<>|])([iub])([1248])$")
   if not order then return nil, ("is of %s, but integers are expected"):format(faults.quote(descr)) end
-  local count, axes = 1, 0
-  for n in dimensions:gmatch("%d+") do count, axes = count * tonumber(n), axes + 1 end
-  if axes > 1 and header:find("'fortran_order': *True") then
-    return nil, "is in Fortran order, but C order is expected"
+  local count, shape = 1, {}
+  for n in dimensions:gmatch("%d+") do
+    shape[#shape + 1] = math.tointeger(tonumber(n))
+    count = count * (shape[#shape] or math.huge)
   end
+  local is_fortran = #shape > 1 and header:find("'fortran_order': *True")
+  if is_fortran and #shape > 2 then return nil, "is in Fortran order, but C order is expected of three axes" end
   bytes = math.tointeger(tonumber(bytes))
   if #text - at + 1 ~= count * bytes then return nil, "is cut off, or has more than its shape says" end
-  local format, values = (order == ">" and ">" or "<") .. labels_formats[kind] .. bytes, {}
+  local format, values = (order == ">" and ">" or "<") .. integer_formats[kind] .. bytes, {}
   for i = 1, count do values[i] = format:unpack(text, at + (i - 1) * bytes) end
-  return values
+  return { shape = shape, values = is_fortran and transposed(values, shape[1], shape[2]) or values }
 end
 
 --- The bytes of an array of random values: f32 normal, i32 from minimum on, below limit.
@@ -80,17 +92,42 @@ function arrays.read(path)
   return { shape = array.shape, values = array.numbers(0, array.count), integers = array.integers }
 end
 
+-- Of a file's text with entries that lie together: how many the first axis has, their bytes, and a function(count,
+-- bytes) that gives the text of a file with other ones; nil of another text.
+local function entries_of(text)
+  local before, header, at = text:match("^(\x93NUMPY\1.)..(.-)\n()")
+  local rows, others = (header or ""):match("'shape': %((%d+),([^)]*)%)")
+  if not rows or header:find("'fortran_order': True", 1, true) then return nil end
+  return tonumber(rows), text:sub(at), function(count, bytes)
+    local other = header:gsub("'shape': %b()", function() return ("'shape': (%d,%s)"):format(count, others) end)
+    other = other:gsub(" +$", "")
+    other = other .. (" "):rep(-(#other + 11) % 64) .. "\n"
+    return before .. ("<I2"):pack(#other) .. other .. bytes
+  end
+end
+
 --- The first `count` entries of the first axis of a file's text, as another file's; the text itself where it has no
 --- more, or is none whose entries lie together.
 function arrays.first(text, count)
-  local before, header, at = text:match("^(\x93NUMPY\1.)..(.-)\n()")
-  local rows, others = (header or ""):match("'shape': %((%d+),([^)]*)%)")
-  if not rows or tonumber(rows) <= count or header:find("'fortran_order': True", 1, true) then return text end
-  local bytes = (#text - at + 1) // tonumber(rows) * count
-  header = header:gsub("'shape': %b()", function() return ("'shape': (%d,%s)"):format(count, others) end)
-  header = header:gsub(" +$", "")
-  header = header .. (" "):rep(-(#header + 11) % 64) .. "\n"
-  return before .. ("<I2"):pack(#header) .. header .. text:sub(at, at + bytes - 1)
+  local rows, bytes, other = entries_of(text)
+  if not rows or rows <= count then return text end
+  return other(count, bytes:sub(1, #bytes // rows * count))
+end
+
+--- As first; but where there are fewer they are repeated, so that there are `count`.
+function arrays.exactly(text, count)
+  local rows, bytes, other = entries_of(text)
+  if not rows or rows == 0 then return text end
+  return other(count, bytes:rep((count + rows - 1) // rows):sub(1, #bytes // rows * count))
+end
+
+--- The shape that a file's text says; nil where it is none.
+function arrays.shape(text)
+  local dimensions = text:sub(1, 6) == "\x93NUMPY" and text:sub(1, 4096):match("'shape': *%(([%d, ]*)%)")
+  if not dimensions then return nil end
+  local shape = {}
+  for n in dimensions:gmatch("%d+") do shape[#shape + 1] = math.tointeger(tonumber(n)) end
+  return shape
 end
 
 -- The place of the largest of a row of values; nil of a row with a NaN, which none is larger than.
@@ -109,20 +146,33 @@ local function is_padding(values, first, width)
   return true
 end
 
+-- Whether the i-th number of an array, from 1, is in the parts to leave out, which may be nil (padding.parts).
+local function is_out(out, i) return out ~= nil and out[(i - 1) // out.inner] ~= nil end
+
 --- How far b is from a: cosine, relative (the length of the difference by that of a) and largest of floats; top: the
 --- part of the rows, or of integers, that have their largest number, or themselves, alike. What does not apply is nil;
---- what is NaN in both, or the same infinity, is left out, and so are rows with a NaN, or with zeros alone, in both.
-function arrays.compare(a, b)
+--- what is NaN in both, or the same infinity, is left out, and so are rows with a NaN, or with zeros alone, in both,
+--- and the parts `out` (padding.parts).
+function arrays.compare(a, b, out)
   local x, y, count = a.values, b.values, #a.values
   assert(count == #b.values)
   local same = 0
   if a.integers then
-    for i = 1, count do if x[i] == y[i] then same = same + 1 end end
-    return { top = count > 0 and same / count or nil }
+    local compared = 0
+    for i = 1, count do
+      if not is_out(out, i) then
+        compared = compared + 1
+        if x[i] == y[i] then same = same + 1 end
+      end
+    end
+    return { top = compared > 0 and same / compared or nil }
   end
   local xx, yy, xy, dd, largest = 0.0, 0.0, 0.0, 0.0, nil
   for i = 1, count do
     local p, q = x[i], y[i]
+    if is_out(out, i) then
+      p, q = 0.0, 0.0
+    end
     if p == p and q == q and math.abs(p) < math.huge and math.abs(q) < math.huge then
       xx, yy, xy, dd = xx + p * p, yy + q * q, xy + p * q, dd + (p - q) * (p - q)
       largest = math.max(largest or 0.0, math.abs(p - q))
@@ -135,7 +185,7 @@ function arrays.compare(a, b)
   for row = 0, width > 1 and count // width - 1 or -1 do
     local first = 1 + row * width
     local p, q = best(x, first, width), best(y, first, width)
-    if (p or q) and not (is_padding(x, first, width) and is_padding(y, first, width)) then
+    if (p or q) and not is_out(out, first) and not (is_padding(x, first, width) and is_padding(y, first, width)) then
       rows = rows + 1
       if p == q then same = same + 1 end
     end
@@ -147,9 +197,9 @@ function arrays.compare(a, b)
 end
 
 --- The part of the rows whose largest number, or of integers those that, are the labels'; nil where there are not as
---- many rows; nil and a label that is none of the scores' places. A label below 0 is of a row that does not count; a
---- row with a NaN is not right.
-function arrays.accuracy(array, labels)
+--- many rows; nil and a label that is none of the scores' places. A label below 0 is of a row that does not count, as
+--- the rows in the parts `out` do not (padding.parts); a row with a NaN is not right.
+function arrays.accuracy(array, labels, out)
   local width = array.integers and 1 or array.shape[#array.shape] or 1
   if #array.values ~= width * #labels or (width == 1 and not array.integers) then return nil end
   local right, count = 0, 0
@@ -157,22 +207,25 @@ function arrays.accuracy(array, labels)
     if label >= width and not array.integers then return nil, label end
     local first = 1 + (row - 1) * width
     local place = array.integers and first + array.values[first] or best(array.values, first, width)
-    if label >= 0 then count = count + 1 end
-    if label >= 0 and place == first + label then right = right + 1 end
+    local counts = label >= 0 and not is_out(out, first)
+    if counts then count = count + 1 end
+    if counts and place == first + label then right = right + 1 end
   end
   return count > 0 and right / count or nil
 end
 
---- The length of the difference of two files by that of the first; infinite where one has a NaN or an infinity.
-function arrays.relative(path, other)
+--- The length of the difference of two files by that of the first; infinite where one has a NaN or an infinity. out_of:
+--- a function of the files' shape, the parts to leave out (padding.parts).
+function arrays.relative(path, other, out_of)
   local a, b, xx, dd = arrays.open(path), arrays.open(other), 0.0, 0.0
+  local out = out_of and out_of(a.shape)
   assert(a.count == b.count)
   for first = 0, a.count - 1, MOST_TOGETHER do
     local count = math.min(MOST_TOGETHER, a.count - first)
     local x, y = a.numbers(first, count), b.numbers(first, count)
     for i = 1, count do
       local p, d = x[i], x[i] - y[i]
-      xx, dd = xx + p * p, dd + d * d
+      if not is_out(out, first + i) then xx, dd = xx + p * p, dd + d * d end
     end
   end
   if dd ~= dd or dd == math.huge then return math.huge end

@@ -6,6 +6,7 @@ local files = require("common.files")
 local import = require("checkpoints.import")
 local lfs = require("lfs")
 local process = require("common.process")
+local scratch = require("common.scratch")
 local tokenizer = require("text.tokenizer")
 local toolchain = require("commands.build.toolchain")
 
@@ -111,21 +112,26 @@ local function words_of(arguments, variant, state, outputs, folder)
   return list, ids
 end
 
---- The maps of a variant for the text or the inputs of a command line: { tokens (nil: none are known), queries, keys,
---- layers = { { layer, heads } }, text }. tools: as the report's.
-function maps.make(root, arguments, tools, variant, state)
-  local longest = state.entries[#state.entries]
+--- The layers whose maps are made; a fault where a model has none for what is asked. state: behind the pass graph.
+function maps.verify(arguments, state)
   if arguments.text and not state.tokenizer then
     faults.raise("usage", "--text: the model takes no text; --input gives its arrays")
   end
-  local layers = layers_of(longest)
+  local layers = layers_of(state.entries[#state.entries])
   if #layers == 0 then
     faults.raise("usage", ("the weights of a layer have more than %d numbers, or there are none: no maps are made")
       :format(MOST_WEIGHTS))
   end
+  return layers
+end
+
+--- The maps of a variant for the text or the inputs of a command line: { tokens (nil: none are known), queries, keys,
+--- layers = { { layer, heads } }, text }. tools: as the report's.
+function maps.make(root, arguments, tools, variant, state)
+  local layers = maps.verify(arguments, state)
   local given = setmetatable({ description = variant.path }, { __index = arguments })
   local program, made = tools.build(root, given, with_weights(variant.overrides, layers), true)
-  local folder <close> = files.scratch(program:match("^(.*)/[^/]*$"), "maps")
+  local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "maps")
   local outputs = {}
   for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
   local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder.path)
@@ -203,7 +209,7 @@ function maps.write(root, result, name, folder)
     end
   end
   check_pictures(folder, names)
-  local work <close> = files.scratch(("out/%s.variants"):format(name), "pictures")
+  local work <close> = scratch.make(("out/%s.variants"):format(name), "pictures")
   local from, to = work.path .. "/from", work.path .. "/to"
   local tool = compile_tool(root, work.path)
   files.write(from, table.concat(parts))

@@ -174,14 +174,14 @@ local function factor_rows(weights)
   local rows, lists, number_of = {}, {}, {}
   for i, weight in ipairs(weights) do
     local factors = weight.state.graph.tensors[weight.name].factors
-    rows[i] = "{ NULL, 0 },"
+    rows[i] = "{ NULL, 0, 0 },"
     if factors then
       local text = table.concat(factors.powers, ",")
       if not number_of[text] then
         lists[#lists + 1] = text
         number_of[text] = #lists - 1
       end
-      rows[i] = ("{ powers_%d, %d },"):format(number_of[text], factors.sign)
+      rows[i] = ("{ powers_%d, %d, 0x%xu },"):format(number_of[text], factors.sign, factors.checksum or 0)
     end
   end
   return #lists > 0 and rows or {}, lists

@@ -2,18 +2,20 @@
 -- a channel. Reads and writes their file, which lies beside the description.
 --
 -- The file is a line of format, then a line for each set of products that read the same numbers: the products' paths in
--- the graph and the powers, a whole number a channel. Activations are divided by 2^power, weights multiplied:
---   attn2c factors 1
---   l0.attn.q l0.attn.k l0.attn.v: 0 0 4 -1
+-- the graph, each with a checksum of the weights that it had (attn2c_factors in runtime/base/descriptor.h), and the
+-- powers, a whole number a channel. Activations are divided by 2^power, weights multiplied:
+--   attn2c factors 2
+--   l0.attn.q=1f2e3d4c5b6a7988 l0.attn.k=0123456789abcdef l0.attn.v=fedcba9876543210: 0 0 4 -1
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
 
 local factors = {}
 
-factors.FORMAT, factors.MOST = 1, 24
+factors.FORMAT, factors.MOST = 2, 24
 
 local MOST_BYTES = 64 << 20
+local CHECKSUM_DIGITS = 16
 
 --- Where a description's factors lie: beside it.
 function factors.beside(description) return (description:gsub("%.lua$", "")) .. ".factors" end
@@ -21,11 +23,13 @@ function factors.beside(description) return (description:gsub("%.lua$", "")) .. 
 --- Whether a text begins as that of a file of factors does.
 function factors.begins(text) return text:find("^attn2c factors %d") ~= nil end
 
---- The text of a file. list: { { products = paths, powers = integers } }.
+--- The text of a file. list: { { products = paths, checksums = one a product, powers = integers } }.
 function factors.text(list)
   local lines = { ("attn2c factors %d"):format(factors.FORMAT) }
   for _, each in ipairs(list) do
-    lines[#lines + 1] = ("%s: %s"):format(table.concat(each.products, " "), table.concat(each.powers, " "))
+    local products = {}
+    for i, product in ipairs(each.products) do products[i] = ("%s=%016x"):format(product, each.checksums[i]) end
+    lines[#lines + 1] = ("%s: %s"):format(table.concat(products, " "), table.concat(each.powers, " "))
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -43,9 +47,10 @@ local function powers_of(text, refuse)
   return powers
 end
 
---- Reads a text as factors.text writes it: product -> powers; `place` names it. Faults: format, one line.
+--- Reads a text as factors.text writes it: product -> powers, and product -> checksum; `place` names it. Faults:
+--- format, one line.
 function factors.parse(text, place)
-  local number, of = 0, {}
+  local number, of, checksums = 0, {}, {}
   local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
@@ -57,21 +62,26 @@ function factors.parse(text, place)
         refuse(("format %s, but %d is allowed: calibrate again"):format(format:sub(1, 20), factors.FORMAT))
       end
     else
-      local products, list = line:match("^([%w_.][%w_. ]*):([ %w-]+)$")
-      if not products then refuse(shown .. ", but \"PRODUCT …: POWER …\" is expected") end
+      local products, list = line:match("^([%w_.][%w_.= ]*):([ %w-]+)$")
+      if not products then refuse(shown .. ", but \"PRODUCT=CHECKSUM …: POWER …\" is expected") end
       local powers = powers_of(list, refuse)
-      for product in products:gmatch("[^ ]+") do
+      for word in products:gmatch("[^ ]+") do
+        local product, checksum = word:match("^([%w_.]+)=(%x+)$")
+        if not product or #checksum ~= CHECKSUM_DIGITS then
+          refuse(("%s, but PRODUCT=CHECKSUM is expected, with %d hexadecimal digits"):format(
+            faults.quote(word:sub(1, 40)), CHECKSUM_DIGITS))
+        end
         if of[product] then refuse("a second line for " .. faults.quote(product)) end
-        of[product] = powers
+        of[product], checksums[product] = powers, math.tointeger(tonumber("0x" .. checksum))
       end
     end
   end
-  return of
+  return of, checksums
 end
 
---- What state.factors is to be: { of = product -> powers, file = whence, asked, hash }, or nil. asked: { file = path,
---- asked = whether the user named it }. Faults: io where a file cannot be read, or the named one is not there; as
---- parse.
+--- What state.factors is to be: { of, checksums: as parse returns them, file = whence, asked, hash }, or nil. asked: {
+--- file = path, asked = whether the user named it }. Faults: io where a file cannot be read, or the named one is not
+--- there; as parse.
 function factors.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES + 1)
@@ -82,7 +92,8 @@ function factors.given(asked)
     return nil
   end
   if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(asked.file, MOST_BYTES)) end
-  return { of = factors.parse(text, asked.file), file = asked.file, asked = asked.asked, hash = hash.text(text) }
+  local of, checksums = factors.parse(text, asked.file)
+  return { of = of, checksums = checksums, file = asked.file, asked = asked.asked, hash = hash.text(text) }
 end
 
 return factors

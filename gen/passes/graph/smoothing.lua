@@ -8,6 +8,7 @@ local words = require("common.words")
 local smoothing = {}
 
 local norms = words.set { "layer_norm", "rms_norm" }
+local products = words.set { "linear", "linear_integers" }
 
 -- The path of the product that a weight is of.
 local function product_of(weight) return (weight.name:gsub("%.weight$", "")) end
@@ -109,8 +110,12 @@ end
 
 -- Refuses factors for what the model does not have. A product that is not of int8 here needs none.
 local function check_known(self, given)
+  local known = {}
+  for _, op in ipairs(self.entry.ops) do
+    if products[op.op] then known[product_of(op.operands.weight)] = true end
+  end
   for _, product in ipairs(words.sorted_keys(given.of)) do
-    if not self.graph.tensors[product .. ".weight"] then
+    if not known[product] then
       faults.raise("usage", ("%s: the model has no product %s; calibrate again, or --factors=none"):format(given.file,
         product))
     end
@@ -136,7 +141,9 @@ function smoothing.apply(self, given)
     if powers then
       count = count + 1
       local of_norms = norms_of(entry, group)
-      for _, weight in ipairs(group.weights) do weight.factors = { powers = powers, sign = 1 } end
+      for _, weight in ipairs(group.weights) do
+        weight.factors = { powers = powers, sign = 1, checksum = given.checksums[product_of(weight)] }
+      end
       for _, norm in ipairs(of_norms or {}) do
         norm.operands.gain.factors = { powers = powers, sign = -1 }
         if norm.operands.bias then norm.operands.bias.factors = { powers = powers, sign = -1 } end

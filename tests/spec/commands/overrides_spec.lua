@@ -53,7 +53,8 @@ describe("overrides", function()
     assert.equal(one, overrides.folder("first", { "batch=2", "seq=8" }))
     assert.matches("^out/first%.variants/batch=2,seq=8%-%x+$", one)
     assert.matches("^out/first%.variants/as_described%-%x+$", overrides.folder("first", {}))
-    local seen = {}
+    local seen = { [overrides.folder("first", {}, { "factors=1" })] = true }
+    assert.is_nil(seen[overrides.folder("first", {}, { "factors=2" })])
     for _, list in ipairs { {}, { "a=1" }, { "a=1 " }, { "a= 1" }, { "a=1", "b=1" }, { "a=/../.." }, { "a=\n'$(x)" },
       { "a=" .. ("x"):rep(500) }, { "a=" .. ("x"):rep(501) } } do
       local folder = overrides.folder("first", list)

@@ -1,6 +1,7 @@
 -- quality_spec: arrays as programs write them, and what tells two apart.
 local helper = require("tests.spec.helper")
 local arrays = require("commands.quality.arrays")
+local padding = require("commands.quality.padding")
 local quality = require("commands.quality")
 local samples = require("commands.quality.samples")
 
@@ -89,7 +90,7 @@ describe("labels", function()
       assert.equal(3, helper.fault(quality.labels, helper.file(whole:sub(1, size), "labels.npy")).code)
     end
     refused(3, "is cut off, or has more", helper.file(whole .. whole, "labels.npy"))
-    refused(3, "Fortran order", helper.file((whole:gsub("False", "True "):gsub("%(4,%)", "(2,2)")), "labels.npy"))
+    refused(3, "Fortran order", helper.file((whole:gsub("False", "True "):gsub("%(4,%)", "(2,1,2)")), "labels.npy"))
     refused(3, "has no label from 0 on", helper.file("-1\n-100\n"))
   end)
 
@@ -104,6 +105,12 @@ describe("labels", function()
     assert.same({ 258, 1 }, quality.labels(array(3, ">i2", ">i2", 258, 1)))
   end)
 
+  it("are read in Fortran order, too", function()
+    local bytes = arrays.random({ 2, 3 }, "i32", 0, 1):sub(1, -25) .. ("<i4i4i4i4i4i4"):pack(1, 2, 3, 4, 5, 6)
+    assert.same({ 1, 2, 3, 4, 5, 6 }, quality.labels(helper.file(bytes, "c.npy")))
+    assert.same({ 1, 3, 5, 2, 4, 6 }, quality.labels(helper.file((bytes:gsub("False", "True ")), "f.npy")))
+  end)
+
   it("that no score stands for are said", function()
     assert.same({ nil, 2 }, { arrays.accuracy({ shape = { 1, 2 }, values = { 1, 2 } }, { 2 }) })
   end)
@@ -115,6 +122,65 @@ describe("labels", function()
     assert.is_nil(arrays.accuracy(scores, { 1, 0, 2 }))
     assert.equal(0.5, arrays.accuracy({ shape = { 2 }, values = { 4, 5 }, integers = true }, { 4, 4 }))
     assert.is_nil(arrays.accuracy({ shape = { 2, 1 }, values = { 4, 5 } }, { 4, 4 }))
+  end)
+end)
+
+describe("padding", function()
+  after_each(helper.clean)
+
+  local function integers(shape, list)
+    local bytes = arrays.random(shape, "i32", 0, 1)
+    return helper.file(bytes:sub(1, -1 - 4 * #list) .. ("<i4"):rep(#list):pack(table.unpack(list)), #list .. ".npy")
+  end
+
+  local function told_by(given, spec)
+    local list = { "run", "--weights", "w" }
+    for member, path in pairs(given) do list[#list + 1], list[#list + 2] = "--input", member .. "=" .. path end
+    return padding.of(list, { input = { stage = "hidden" }, past = 0, inputs = spec and spec.inputs,
+      memory = spec and spec.memory })
+  end
+
+  it("is what lengths do not count, wherever the axes of the rows are", function()
+    local told = told_by { lengths = integers({ 2 }, { 1, 3 }) }
+    assert.same({ inner = 4, [1] = true, [2] = true }, padding.parts(told, { grows = "bs." }, { 2, 3, 4 }))
+    assert.same({ inner = 4, [2] = true, [4] = true }, padding.parts(told, { grows = "sb." }, { 3, 2, 4 }))
+    assert.same({ inner = 1, [1] = true, [2] = true }, padding.parts(told, { grows = "bs" }, { 2, 3 }))
+    assert.same({ inner = 3, [1] = true, [2] = true, [4] = true, [5] = true },
+      padding.parts(told, { grows = "b.sk" }, { 2, 2, 3, 3 }))
+    assert.is_nil(padding.parts(told, { grows = "b." }, { 2, 4 }))
+    assert.is_nil(padding.parts(told, {}, { 3, 4 }))
+    assert.is_nil(padding.parts(told_by { lengths = integers({ 2 }, { 3, 3 }) }, { grows = "bs." }, { 2, 3, 4 }))
+    assert.is_nil(padding.parts(told_by {}, { grows = "bs." }, { 2, 3, 4 }))
+  end)
+
+  it("is what a mask does not keep, under whatever name, and of the memory what its lengths do not count", function()
+    local mask = integers({ 2, 3 }, { 0, 1, 1, 1, 1, 0 })
+    local told = told_by({ kept = mask }, { inputs = { attention_mask = "kept" } })
+    assert.same({ inner = 4, [0] = true, [5] = true }, padding.parts(told, { grows = "bs." }, { 2, 3, 4 }))
+    told = told_by { key_padding = mask }
+    assert.same({ inner = 4, [1] = true, [2] = true, [3] = true, [4] = true },
+      padding.parts(told, { grows = "bs." }, { 2, 3, 4 }))
+    told = told_by({ memory_lengths = integers({ 2 }, { 5, 4 }) }, { memory = { seq = 5 } })
+    assert.same({ inner = 2, [9] = true }, padding.parts(told, { grows = "b..", shape = { 1, 5, 2 } }, { 2, 5, 2 }))
+    assert.is_nil(padding.parts(told, { grows = "bs.", shape = { 1, 5, 2 } }, { 2, 5, 2 }))
+  end)
+
+  it("is in no number that is said", function()
+    local out = { inner = 2, [1] = true }
+    local a, b = { shape = { 3, 2 }, values = { 1.0, 2.0, 3.0, 0.0, 5.0, 6.0 } },
+      { shape = { 3, 2 }, values = { 1.0, 2.0, 0 / 0, 7.0, 5.0, 6.5 } }
+    local d = arrays.compare(a, b, out)
+    assert.same({ 0.5, 1.0, math.sqrt(0.25 / 66) }, { d.largest, d.top, d.relative })
+    assert.equal(0.5, arrays.accuracy(a, { 1, 1, 0 }, out))
+    local x, y = { shape = { 3 }, values = { 1, 2, 3 }, integers = true },
+      { shape = { 3 }, values = { 1, 5, 4 }, integers = true }
+    assert.same({ top = 0.5 }, arrays.compare(x, y, { inner = 1, [1] = true }))
+    assert.equal(1.0, arrays.accuracy(x, { 1, 0, 3 }, { inner = 1, [1] = true }))
+    local bytes = arrays.random({ 3, 2 }, "f32")
+    local path, other = helper.file(bytes, "a.npy"), helper.file(bytes:sub(1, -13) .. ("<f"):pack(9) .. bytes:sub(-8),
+      "b.npy")
+    assert.is_true(arrays.relative(path, other) > 0)
+    assert.equal(0, arrays.relative(path, other, function() return out end))
   end)
 end)
 

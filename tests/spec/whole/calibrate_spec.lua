@@ -22,6 +22,7 @@ describe("factors against outliers", function()
     files.write_all(folder, { { name = "outliers.lua", text = outliers.text('norm = "pre"') },
       { name = "named.lua", text = named },
       { name = "weights.safetensors", text = outliers.checkpoint(40) },
+      { name = "others.safetensors", text = outliers.checkpoint(30) },
       { name = "hidden.npy", text = outliers.input() },
       { name = "nan.npy", text = outliers.input(function(i) return i == 700 and 0 / 0 or 1 end) } })
   end)
@@ -61,6 +62,87 @@ describe("factors against outliers", function()
     assert.truthy(refused:find("packed weights", 1, true), refused)
   end)
 
+  it("are for the weights that they were found with, wherever a checkpoint of others is taken", function()
+    local wanted = "l0.attn.q.weight: other numbers than those that the model's factors against outliers were found "
+      .. "with; calibrate with these weights, or build with --factors=none"
+    local function refused(code_wanted, words)
+      local code, said = helper.run(words, folder)
+      assert.equal(code_wanted, code, said)
+      assert.truthy(said:find(wanted, 1, true), said)
+    end
+    refused(3, "./one/outliers run --weights others.safetensors --input hidden=hidden.npy --output logits=no.npy")
+    refused(3, "./one/outliers pack --weights others.safetensors -o no.weights")
+    assert.is_nil(files.read(folder .. "/no.npy"))
+    assert.is_nil(files.read(folder .. "/no.weights"))
+    local code, said = helper.run("./one/outliers pack --weights '' -o no.weights", folder)
+    assert.same({ 2, "outliers: --weights: an empty name\n" }, { code, said })
+    local others = " outliers.lua precision=int8 --weights others.safetensors"
+    refused(3, attn2c .. " quality" .. others .. " --input hidden=hidden.npy")
+    refused(3, attn2c .. " check" .. others)
+    refused(3, attn2c .. " build outliers.lua precision=int8 --embed others.safetensors -o no")
+    sh("%s quality %s --input hidden=hidden.npy --factors=none", attn2c, others)
+    sh("./one/outliers check") -- with random weights
+  end)
+
+  it("make a variant of its own of each file", function()
+    local text = helper.read(folder .. "/outliers.factors")
+    files.write(folder .. "/fewer.factors", text:match("^[^\n]*\n[^\n]*\n"))
+    local function variant_of(more)
+      helper.succeeds("rm -rf out/outliers.variants", folder)
+      sh("%s check outliers.lua precision=int8 --weights weights.safetensors %s", attn2c, more)
+      return sh("ls out/outliers.variants")
+    end
+    local names = { variant_of(""), variant_of("--factors=fewer.factors"), variant_of("--factors=none") }
+    assert.not_equal(names[1], names[2])
+    assert.not_equal(names[1], names[3])
+    assert.not_equal(names[2], names[3])
+  end)
+
+  it("are of few rows with a warning", function()
+    local text = helper.read(folder .. "/hidden.npy")
+    files.write(folder .. "/one.npy", require("commands.quality.arrays").first(text, 1))
+    local said = sh("%s calibrate outliers.lua precision=int8 --weights weights.safetensors --input hidden=one.npy "
+      .. "-o few.factors 2>&1", attn2c)
+    assert.truthy(said:find("attn2c: calibrate: 16 rows of activations are few", 1, true), said)
+    assert.is_nil(sh("%s calibrate outliers.lua %s -o few.factors 2>&1", attn2c, given):find(" are few", 1, true))
+  end)
+
+  it("come of the rows that lengths count, and these alone are compared", function()
+    local description = outliers.text('norm = "pre", mask = "padding"'):gsub('name = "outliers"', 'name = "padded"')
+    local rows, width, kept = 16, 32, 10
+    local all = outliers.input()
+    local at = #all - 12 * rows * width * 4
+    local short, long, labels = {}, {}, {}
+    for sequence = 0, 11 do
+      local whole = all:sub(at + 1 + sequence * rows * width * 4, at + (sequence + 1) * rows * width * 4)
+      short[#short + 1] = whole:sub(1, kept * width * 4)
+      long[#long + 1] = short[#short] .. ("<ff"):pack(0 / 0, 1e30):rep((rows - kept) * width // 2)
+      for row = 1, rows do labels[#labels + 1] = row <= kept and (row + sequence) % 10 or 3 end
+    end
+    local function array(descr, shape, bytes)
+      local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(descr, shape)
+      header = header .. (" "):rep(-(#header + 11) % 64) .. "\n"
+      return "\x93NUMPY\1\0" .. ("<I2"):pack(#header) .. header .. bytes
+    end
+    local function lines(list) return table.concat(list, "\n") .. "\n" end
+    local fewer = {}
+    for i, label in ipairs(labels) do if (i - 1) % rows < kept then fewer[#fewer + 1] = label end end
+    files.write_all(folder, { { name = "padded.lua", text = description },
+      { name = "short.npy", text = array("<f4", ("12, %d, %d"):format(kept, width), table.concat(short)) },
+      { name = "long.npy", text = array("<f4", ("12, %d, %d"):format(rows, width), table.concat(long)) },
+      { name = "short.txt", text = lines(fewer) }, { name = "long.txt", text = lines(labels) },
+      { name = "lengths.npy", text = array("|i1", "12,", ("\x0a"):rep(12)) } })
+    local said = {}
+    for i, which in ipairs { "short", "long" } do
+      local words = ("padded.lua precision=int8 --weights weights.safetensors --input hidden=%s.npy "
+        .. "--input lengths=lengths.npy"):format(which)
+      sh("%s calibrate %s -o %s.factors", attn2c, words, which)
+      said[i] = sh("%s quality %s --labels %s.txt", attn2c, words, which):gsub("12x%d+x10", "shape")
+    end
+    assert.equal(helper.read(folder .. "/short.factors"), helper.read(folder .. "/long.factors"))
+    assert.equal(said[1], said[2])
+  end)
+
   it("are found, and compared, by several at once in one folder as by one", function()
     local alone = quality("--factors=none")
     local compared, found = attn2c .. " quality outliers.lua --factors=none " .. given,
@@ -90,6 +172,9 @@ describe("factors against outliers", function()
     refused(2, "no product is of int8", calibrate .. "--input hidden=hidden.npy")
     refused(2, "--input NAME=FILE.npy or --text is needed", calibrate .. "precision=int8")
     refused(2, "is there and has no factors", calibrate .. "precision=int8 --input hidden=hidden.npy -o hidden.npy")
+    refused(4, "cannot write .: it is a directory", calibrate .. "precision=int8 --input hidden=hidden.npy -o .")
+    refused(2, "--weights: an empty name", "calibrate outliers.lua precision=int8 --weights '' --input x=x.npy")
+    refused(2, "--factors: an empty name", "show outliers.lua precision=int8 --factors= --stage graph")
     refused(3, "NaN or infinity", calibrate .. "precision=int8 --input hidden=nan.npy -o nan.factors")
     assert.is_nil(files.read(folder .. "/nan.factors"))
     refused(2, "--weights is needed", "calibrate outliers.lua precision=int8 --input hidden=hidden.npy")

@@ -47,6 +47,18 @@ describe("for aarch64", function()
     assert.truthy(said:find(" 0 failed\n", 1, true), said)
   end)
 
+  it("what would be run here is refused before it is built", function()
+    for _, words in ipairs {
+      "check %s", "bench %s", "quality %s precision=bf16 --weights w", "report %s", "tune %s" } do
+      local code, said = run(by_gcc .. attn2c(words:format(small .. " name=elsewhere")))
+      if lfs.attributes("/proc/sys/fs/binfmt_misc/qemu-aarch64", "mode") then return end -- it can be run
+      assert.equal(6, code, said)
+      assert.matches("^attn2c: CROSS and CC make code for aarch64, and this machine is x86_64: it cannot be run here; ",
+        said)
+    end
+    assert.is_nil(lfs.attributes(scratch .. "/out/elsewhere.variants", "mode"))
+  end)
+
   it("the trained model gives the answers that it gives here", function()
     succeeds(by_gcc .. attn2c("build " .. speaker .. " batch=1 --static -o speaker"))
     local folder = quote(root .. "/models/speaker")

@@ -55,7 +55,9 @@ local function open_all()
   end
   make("speaker", root .. "/models/speaker.lua", "batch=2", "threads=2",
     "--weights=" .. root .. "/models/speaker/speaker.safetensors")
-  make("window", "window.lua")
+  local random = require("commands.quality.arrays").random
+  helper.write(folder .. "/three.npy", random({ 3, 512, 8 }, "f32")) -- of a model whose batch is 1
+  make("window", "window.lua", "--input=features=three.npy")
   make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
     "eps=1e-06") -- a folder with a long name
   make("evil", EVIL, "seq=8", "precision=int8", "--text=" .. EVIL, "--attention=png")
@@ -220,6 +222,13 @@ describe("a report", function()
     end
   end)
 
+  it("checks the first batch of more sequences, by a command that can be repeated", function()
+    local array = runs({ "sh", "-c", "ls out/window.variants/as_described*/batch_features.npy" }):match("[^\n]+")
+    assert.truthy(pages.window:gsub("<[^>]*>", ""):find("--input=features=" .. array, 1, true))
+    assert.equal(helper.read(folder .. "/three.npy"):sub(129, 128 + 4 * 512 * 8),
+      helper.read(folder .. "/" .. array):sub(129))
+  end)
+
   it("writes maps of attention as PNG files, a weight a square of pixels", function()
     local list = runs { "sh", "-c", "ls png" }
     local info = printed("script*.variants/precision=int8,seq=8-*", "info.json")
@@ -270,6 +279,18 @@ describe("the command", function()
     refused(4, "cannot write page: it is a directory", "window.lua", "-o", "page")
     refused(4, "cannot write newly/: it is a folder", "window.lua", "-o", "newly/")
     refused(4, "cannot write no%.json/x%.html: no%.json is no folder", "window.lua", "-o", "no.json/x.html")
+  end)
+
+  it("refuses what it could not write, or show, before it builds anything", function()
+    helper.write(folder .. "/early.lua", (WINDOW:gsub('"window", seq', '"early", seq')))
+    local text = { "early.lua", "--text=x", "--weights=early.lua" }
+    refused(4, "%-%-attention: cannot write early%.lua: it is a file, and a folder is expected",
+      "early.lua", "--attention=early.lua", "--input=features=x.npy")
+    refused(4, "%-%-attention: cannot write early%.lua/png: early%.lua is no folder",
+      "early.lua", "--attention=early.lua/png", "--input=features=x.npy")
+    refused(2, "%-%-text: the model takes no text", table.unpack(text))
+    refused(2, "%-%-attention: %-%-weights is needed", "early.lua", "--attention=png2", "--input=features=x.npy")
+    assert.is_nil(require("lfs").attributes(folder .. "/out/early.variants", "mode"))
   end)
 
   it("says no more than the program that refuses weights or an input", function()

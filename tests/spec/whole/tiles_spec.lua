@@ -93,6 +93,41 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
   end)
 end)
 
+describe("where the system refuses tiles, as a sandbox does,", function()
+  local REFUSED = "this machine lacks the system's permission for AMX"
+  -- A program under a filter of system calls; nil where there are none.
+  local function denied(words)
+    local code, said = helper.run("./denied tiles " .. words, folder)
+    if code == 77 then return nil end
+    return code, said
+  end
+
+  setup(function()
+    sh(("cc -std=c11 -Wall -Wextra -Werror -O1 -o denied %s"):format(shell(root .. "/tests/c/denied.c")))
+  end)
+
+  it("a library goes on to its next target", function()
+    local code, said = denied("crew/crew info")
+    if not code then return pending("filters of system calls are not possible here") end
+    assert.equal(0, code, said)
+    assert.truthy(said:find("in use       avx2;", 1, true), said)
+    sh(("./denied tiles crew/crew run --weights %s --input %s --output y.npy"):format(WEIGHTS, INPUT))
+    assert.is_true(files.read(folder .. "/y.npy") == answer("avx2", "crew", WEIGHTS))
+  end)
+
+  it("one for amx alone, or asked for by name, is refused in a line", function()
+    local run = " run --weights %s --input %s --output no.npy"
+    local code, said = denied("other/other" .. run:format("", INPUT):gsub("--weights ", ""))
+    if not code then return pending("filters of system calls are not possible here") end
+    assert.equal(6, code)
+    assert.equal(("other: made for amx, and %s; make it again with target=host here\n"):format(REFUSED), said)
+    code, said = helper.run("ATTN2C_TARGET=amx ./denied tiles crew/crew" .. run:format(WEIGHTS, INPUT), folder)
+    assert.equal(6, code)
+    assert.equal(("crew: ATTN2C_TARGET: amx, and %s\n"):format(REFUSED), said)
+    assert.is_nil(files.read(folder .. "/no.npy"))
+  end)
+end)
+
 describe("where there are no tiles", function()
   it("a library goes on to its next target, and one for amx alone is refused in a line", function()
     if is_real then return end

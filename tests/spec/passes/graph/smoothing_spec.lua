@@ -16,7 +16,9 @@ local function graph_of(more, named)
   local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", description = description,
     host = function() return "avx2" end, machine = "A-CPU", notes = {} }
   require("pipeline").step(state, "validate")
-  state.factors = { of = named, file = "tiny.factors", hash = "0", asked = true }
+  local checksums = {}
+  for product in pairs(named) do checksums[product] = #product end
+  state.factors = { of = named, checksums = checksums, file = "tiny.factors", hash = "0", asked = true }
   require("pipeline").step(state, "graph")
   return state.entries[#state.entries].graph
 end
@@ -54,7 +56,8 @@ describe("factors", function()
     local graph = graph_of({ norm = "pre" }, qkv)
     assert.same({ powers = qkv["l0.attn.q"], sign = -1 }, graph.tensors["l0.norm1.weight"].factors)
     assert.same({ powers = qkv["l0.attn.q"], sign = -1 }, graph.tensors["l0.norm1.bias"].factors)
-    assert.same({ powers = qkv["l0.attn.q"], sign = 1 }, graph.tensors["l0.attn.k.weight"].factors)
+    assert.same({ powers = qkv["l0.attn.q"], sign = 1, checksum = #"l0.attn.k" },
+      graph.tensors["l0.attn.k.weight"].factors)
     assert.is_nil(graph.tensors["l0.attn.k.bias"].factors)
     assert.is_nil(op_of(graph, "l0.norm1.int8").operands.factors)
     assert.is_nil(graph.tensors["l0.norm2.weight"].factors)
@@ -95,25 +98,33 @@ describe("factors", function()
       assert.equal(1, #fault.lines)
     end
     refused("the model has no product l7.attn.q; calibrate again", {}, { ["l7.attn.q"] = powers(16, 1) })
+    refused("the model has no product l0.norm1; calibrate again", { norm = "pre" }, { ["l0.norm1"] = powers(16, 1) })
     refused("l0.ff.up has 16 inputs, but 3 factors", {}, { ["l0.ff.up"] = { 1, 2, 3 } })
     refused("l0.attn.q and l0.attn.k read the same numbers", {}, { ["l0.attn.q"] = powers(16, 1) })
     refused("no product is of int8", { precision = "bf16" }, { ["l0.ff.up"] = powers(16, 1) })
   end)
 
   it("are written and read", function()
-    local text = factors.text { { products = { "a.q", "a.k" }, powers = { 0, -3, 12 } },
-      { products = { "b" }, powers = { 1 } } }
-    assert.equal("attn2c factors 1\na.q a.k: 0 -3 12\nb: 1\n", text)
-    assert.same({ ["a.q"] = { 0, -3, 12 }, ["a.k"] = { 0, -3, 12 }, b = { 1 } }, factors.parse(text, "f"))
+    local text = factors.text { { products = { "a.q", "a.k" }, checksums = { 7, -1 }, powers = { 0, -3, 12 } },
+      { products = { "b" }, checksums = { math.mininteger }, powers = { 1 } } }
+    assert.equal("attn2c factors 2\na.q=0000000000000007 a.k=ffffffffffffffff: 0 -3 12\nb=8000000000000000: 1\n", text)
+    local of, checksums = factors.parse(text, "f")
+    assert.same({ ["a.q"] = { 0, -3, 12 }, ["a.k"] = { 0, -3, 12 }, b = { 1 } }, of)
+    assert.same({ ["a.q"] = 7, ["a.k"] = -1, b = math.mininteger }, checksums)
     assert.same({}, factors.parse(factors.text {}, "f"))
   end)
 
   it("that are malformed are refused with the line", function()
+    local a = "a=0123456789abcdef"
     for text, pattern in pairs {
-      [""] = 'f: line 1: "", but "attn2c factors FORMAT"', ["attn2c factors 9\n"] = "line 1: format 9, but 1",
-      ["attn2c factors 1\na 1 2\n"] = "line 2:", ["attn2c factors 1\na: 1 x\n"] = 'power "x"',
-      ["attn2c factors 1\n : 1\n"] = "line 2:",
-      ["attn2c factors 1\na: 25\n"] = 'power "25"', ["attn2c factors 1\na: 1\na: 1\n"] = 'a second line for "a"',
+      [""] = 'f: line 1: "", but "attn2c factors FORMAT"', ["attn2c factors 9\n"] = "line 1: format 9, but 2",
+      ["attn2c factors 1\na: 1\n"] = "line 1: format 1, but 2 is allowed: calibrate again",
+      ["attn2c factors 2\na 1 2\n"] = "line 2:", ["attn2c factors 2\n" .. a .. ": 1 x\n"] = 'power "x"',
+      ["attn2c factors 2\n : 1\n"] = "line 2:", ["attn2c factors 2\na: 1\n"] = '"a", but PRODUCT=CHECKSUM',
+      ["attn2c factors 2\na=12: 1\n"] = '"a=12", but PRODUCT=CHECKSUM',
+      ["attn2c factors 2\n" .. a .. "0: 1\n"] = "with 16 hexadecimal digits",
+      ["attn2c factors 2\n" .. a .. ": 25\n"] = 'power "25"',
+      [("attn2c factors 2\n%s: 1\n%s: 1\n"):format(a, a)] = 'a second line for "a"',
     } do
       local fault = helper.fault(function() factors.parse(text, "f") end)
       assert.equal(3, fault.code)

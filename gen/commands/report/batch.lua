@@ -1,0 +1,82 @@
+-- batch.lua: the inputs of a command line, which may be of any number of sequences, as one batch of an entry, which is
+-- what `check` takes.
+local arrays = require("commands.quality.arrays")
+local files = require("common.files")
+
+local batch = {}
+
+-- The inputs as { words' number, member, path, text, tensor of the entry, shape }; nil where one of them is not given
+-- so that it can be told here what it is: the program says what is wrong.
+local function given_to(list, graph)
+  local of = {}
+  for _, name in ipairs(graph.entry.inputs) do of[graph.tensors[name].member] = graph.tensors[name] end
+  local result = {}
+  for i, word in ipairs(list) do
+    local member, path = word:match("^([%a_][%w_]*)=(.*)$")
+    if not member and #graph.entry.inputs == 1 then
+      member, path = graph.tensors[graph.entry.inputs[1]].member, word
+    end
+    local tensor, text = of[member or ""], path and files.read(path)
+    local shape = text and arrays.shape(text)
+    if not tensor or not shape or #shape ~= #tensor.shape then return nil end
+    result[i] = { member = member, path = path, text = text, tensor = tensor, shape = shape }
+  end
+  return result
+end
+
+-- The size of the inputs along the axes with a letter (Builder:grows); nil where none has one.
+local function size_along(inputs, letter)
+  for _, each in ipairs(inputs) do
+    local axis = (each.tensor.grows or ""):find(letter, 1, true)
+    if axis then return each.shape[axis] end
+  end
+  return nil
+end
+
+-- The entry for sequences so long, with the largest batch that they fill, or else the smallest.
+local function entry_for(entries, seq, sequences)
+  local best
+  for _, entry in ipairs(entries) do
+    local spec = entry.spec
+    if not seq or spec.seq == seq then
+      local fits, is_larger = spec.batch <= (sequences or spec.batch), best and spec.batch > best.spec.batch
+      local best_fits = best and best.spec.batch <= (sequences or spec.batch)
+      if not best or fits and (not best_fits or is_larger) or not fits and not best_fits and not is_larger then
+        best = entry
+      end
+    end
+  end
+  return best
+end
+
+--- What `check` is to take in place of the --input of a list: { input = words, entry = a name or nil }; arrays of
+--- another number of sequences than a batch are cut, or repeated, to files in `folder`. note: why the words are none,
+--- where no entry has sequences so long.
+function batch.of(list, state, folder)
+  local as_given = { input = list }
+  local inputs = #list > 0 and given_to(list, state.entries[#state.entries].graph)
+  if not inputs then return as_given end
+  local seq, sequences = size_along(inputs, "s"), size_along(inputs, "b")
+  local entry = entry_for(state.entries, seq, sequences)
+  if not entry then
+    local lengths = {}
+    for _, each in ipairs(state.entries) do
+      local length = tostring(each.spec.seq)
+      if lengths[#lengths] ~= length then lengths[#lengths + 1] = length end
+    end
+    return { input = {}, note = ("the check is of random inputs: those of --input have %d tokens, and the model's "
+      .. "entries %s"):format(seq, table.concat(lengths, ", ")) }
+  end
+  local result = { input = {}, entry = #state.entries > 1 and entry.entry_name or nil }
+  for i, each in ipairs(inputs) do
+    local path = each.path
+    if (each.tensor.grows or ""):sub(1, 1) == "b" and each.shape[1] ~= entry.spec.batch then
+      path = ("%s/batch_%s.npy"):format(folder, each.member)
+      files.write(path, arrays.exactly(each.text, entry.spec.batch))
+    end
+    result.input[i] = each.member .. "=" .. path
+  end
+  return result
+end
+
+return batch

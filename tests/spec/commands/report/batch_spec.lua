@@ -1,0 +1,67 @@
+-- batch_spec: arrays of any number of sequences as one batch of an entry.
+local helper = require("tests.spec.helper")
+local arrays = require("commands.quality.arrays")
+local batch = require("commands.report.batch")
+
+local function entry_of(name, size, seq)
+  return { entry_name = name, spec = { batch = size, seq = seq }, graph = { entry = { inputs = { "in.x", "in.n" } },
+    tensors = { ["in.x"] = { member = "x", grows = "bs.", shape = { size, seq, 2 } },
+      ["in.n"] = { member = "n", grows = "b", shape = { size } } } } }
+end
+
+local state = { entries = { entry_of("forward_1x4", 1, 4), entry_of("forward_3x4", 3, 4), entry_of("forward_1x8", 1, 8),
+  entry_of("forward_3x8", 3, 8) } }
+
+describe("a batch of inputs", function()
+  after_each(helper.clean)
+
+  local function made(sequences, seq)
+    local x, n = arrays.random({ sequences, seq, 2 }, "f32"), arrays.random({ sequences }, "i32", 1, 5)
+    return { "x=" .. helper.file(x, "x.npy"), "n=" .. helper.file(n, "n.npy") }, x, n
+  end
+
+  local function shape_and_values(word)
+    local array = arrays.read(word:match("=(.*)$"))
+    return array.shape, array.values
+  end
+
+  it("is the first of more, for the entry of their length with the largest", function()
+    local list = made(5, 4)
+    local found = batch.of(list, state, helper.folder())
+    assert.equal("forward_3x4", found.entry)
+    assert.is_nil(found.note)
+    local shape, values = shape_and_values(found.input[1])
+    assert.same({ 3, 4, 2 }, shape)
+    local _, all = shape_and_values(list[1])
+    assert.same(table.move(all, 1, 24, 1, {}), values)
+    assert.same({ 3 }, (shape_and_values(found.input[2])))
+  end)
+
+  it("is what is given where it fills one, and of an entry that is alone none is named", function()
+    local list = made(3, 8)
+    assert.same({ input = list, entry = "forward_3x8" }, batch.of(list, state, helper.folder()))
+    assert.same({ input = list }, batch.of(list, { entries = { state.entries[4] } }, helper.folder()))
+    assert.equal("forward_1x8", batch.of(made(2, 8), state, helper.folder()).entry)
+  end)
+
+  it("is repeated where there are fewer", function()
+    local list = made(2, 8)
+    local found = batch.of(list, { entries = { state.entries[4] } }, helper.folder())
+    local shape, values = shape_and_values(found.input[2])
+    local _, given = shape_and_values(list[2])
+    assert.same({ { 3 }, { given[1], given[2], given[1] } }, { shape, values })
+  end)
+
+  it("is none, with a note, where no entry has sequences so long", function()
+    local found = batch.of(made(3, 6), state, helper.folder())
+    assert.same({}, found.input)
+    assert.matches("have 6 tokens, and the model's entries 4, 8$", found.note)
+  end)
+
+  it("is left to the program where it is no array, or of no input", function()
+    for _, list in ipairs { { "x=/nowhere.npy" }, { "y=" .. helper.file("text") }, { "x=" .. helper.file("text") },
+      { helper.file(arrays.random({ 5, 4, 2 }, "f32")) }, {} } do
+      assert.same({ input = list }, batch.of(list, state, helper.folder()))
+    end
+  end)
+end)
