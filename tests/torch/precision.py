@@ -81,7 +81,7 @@ CASES = {
         "about": "int8, wide enough for tiles of AMX, causal, relu",
         "expect": "rounded",
         "description": {
-            **SMALL, "seq": 2, "d_model": 64, "d_ff": 67, "layers": 1, "activation": "relu", "norm": "pre",
+            **SMALL, "seq": 2, "d_model": 64, "heads": 16, "d_ff": 67, "layers": 1, "activation": "relu", "norm": "pre",
             "mask": "causal", "precision": Table("int8", attention="f32"),
         },
     },
