@@ -98,8 +98,8 @@ function overrides.folder(name, list, others)
   table.sort(sorted)
   local label = table.concat(sorted, ","):gsub("[^%w_.,=-]+", "_"):sub(1, MOST_LABEL)
   if label == "" then label = "as_described" end
-  local all = table.move(others or {}, 1, #(others or {}), #sorted + 1, sorted)
-  return ("out/%s.variants/%s-%s"):format(name, label, hash.content(table.concat(all, "\n")):sub(1, 10))
+  for _, text in ipairs(others or {}) do sorted[#sorted + 1] = text end
+  return ("out/%s.variants/%s-%s"):format(name, label, hash.content(table.concat(sorted, "\n")):sub(1, 10))
 end
 
 return overrides

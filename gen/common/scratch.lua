@@ -9,7 +9,7 @@ local scratch = {}
 
 local LOCK = "/.lock"
 local RANDOM = "XXXXXX"       -- of a name, for mkdtemp
-local BEGUN = 3600            -- seconds after which a folder that has no lock yet is not being made any more
+local BEGUN = 3600            -- seconds after which a folder that has no name yet is not being made any more
 
 -- The locks that this process holds, by folder: to close another handle of such a file would release it.
 local held = {}
@@ -30,13 +30,10 @@ local function sweep(folder, name)
   local pattern = "^(%.?)" .. name:gsub("%W", "%%%0") .. "%-" .. ("%w"):rep(#RANDOM) .. "$"
   for each in lfs.dir(folder) do
     local path, hidden = folder .. "/" .. each, each:match(pattern)
-    if hidden and lfs.symlinkattributes(path, "mode") == "directory" then
-      local handle <close> = take(path)
-      if handle then files.remove_folder(path) end
-      -- Killed before it was locked: it has no more than a lock.
-      if hidden ~= "" and os.time() - (lfs.symlinkattributes(path, "modification") or os.time()) > BEGUN then
-        files.remove_folder(path)
-      end
+    local about = hidden and lfs.symlinkattributes(path)
+    if about and about.mode == "directory" then
+      local handle <close> = hidden == "" and take(path) or nil
+      if handle or hidden ~= "" and os.time() - about.modification > BEGUN then files.remove_folder(path) end
     end
   end
 end
@@ -46,7 +43,7 @@ end
 function scratch.make(folder, name)
   files.make_folder(folder)
   sweep(folder, name)
-  -- Under its name it is locked from the beginning.
+  -- Under its name it is locked from the beginning; until then its name begins with a dot.
   local begun, message = uv.fs_mkdtemp(("%s/.%s-%s"):format(folder, name, RANDOM))
   if not begun then
     faults.raise("io", ("cannot make a folder in %s: %s"):format(folder, files.reason(message)))

@@ -7,6 +7,7 @@
 #include "formats/safetensors.h"
 #include "scratch.h"
 #include "weights/weights.h"
+#include "base/checksum.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -143,6 +144,49 @@ static int open_header(const char *header, size_t data, attn2c_source **source) 
   memcpy(bytes + 8, header, length);
   attn2c_message message = attn2c_message_make(text, sizeof text);
   return attn2c_source_memory(bytes, 8 + length + data, &model, source, &message);
+}
+
+/* Factors are for the weights whose first rows have their checksum; random ones are any. */
+static int open_with_factors(int64_t rows, float more, attn2c_source **source) {
+  static const signed char powers[3];
+  static attn2c_factors factors[WEIGHTS];
+  float values[6];
+  attn2c_descriptor smoothed = model;
+  uint64_t sum = 0;
+  for (int i = 0; i < 6; i++) values[i] = (float)i; /* of the first weight, from write_checkpoint */
+  values[5] += more;
+  for (int64_t i = 0; i < rows; i++) sum = attn2c_checksum(sum, values + 3 * i, 3 * sizeof *values);
+  factors[0] = (attn2c_factors){powers, 1, sum};
+  smoothed.factors = factors;
+  return open_file(scratch_path("checkpoint"), &smoothed, source);
+}
+
+Test(weights, factors_are_for_the_weights_of_their_checksum) {
+  attn2c_source *source;
+  write_checkpoint();
+  cr_assert_eq(open_with_factors(2, 0, &source), ATTN2C_OK, "%s", text);
+  attn2c_source_close(source);
+  for (int wrong = 0; wrong < 2; wrong++) {
+    cr_assert_eq(open_with_factors(wrong ? 1 : 2, wrong ? 0 : 1, &source), ATTN2C_FORMAT);
+    cr_assert_null(source);
+    cr_assert_not_null(strstr(text, "l0.attn.q.weight: other numbers than"), "%s", text);
+  }
+}
+
+Test(weights, factors_where_the_nth_allocation_fails) {
+  int nth = 1;
+  write_checkpoint();
+  for (;; nth++) {
+    attn2c_source *source;
+    faults_clear();
+    faults_allocation(nth, 0);
+    const int status = open_with_factors(2, 0, &source);
+    attn2c_source_close(source);
+    cr_assert_eq(faults_live_blocks(), 0, "allocation %d leaks", nth);
+    cr_assert_eq(status, faults_met() ? ATTN2C_MEMORY : ATTN2C_OK, "allocation %d: %s", nth, text);
+    if (faults_met() == 0) break;
+  }
+  cr_assert(nth > 8, "%d allocations were made", nth - 1);
 }
 
 Test(weights, everything_that_is_wrong_is_listed_at_once) {

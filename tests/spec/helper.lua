@@ -155,6 +155,14 @@ function helper.folder()
   return folder
 end
 
+--- The names in a folder, in order.
+function helper.entries(folder)
+  local list = {}
+  for name in require("lfs").dir(folder) do if name ~= "." and name ~= ".." then list[#list + 1] = name end end
+  table.sort(list)
+  return list
+end
+
 --- Removes what helper.file and helper.folder made.
 function helper.clean()
   for _, folder in ipairs(made) do

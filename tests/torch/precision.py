@@ -69,6 +69,22 @@ CASES = {
             "memory": Table(seq=6, width=14), "precision": BF16,
         },
     },
+    "bf16_wide": {
+        "about": "bf16, wide enough for tiles of AMX, causal, gelu",
+        "expect": "rounded",
+        "description": {
+            **SMALL, "seq": 3, "d_model": 32, "d_ff": 34, "layers": 1, "activation": "gelu", "norm": "post",
+            "mask": "causal", "precision": BF16,
+        },
+    },
+    "int8_wide": {
+        "about": "int8, wide enough for tiles of AMX, causal, relu",
+        "expect": "rounded",
+        "description": {
+            **SMALL, "seq": 2, "d_model": 64, "heads": 16, "d_ff": 67, "layers": 1, "activation": "relu", "norm": "pre",
+            "mask": "causal", "precision": Table("int8", attention="f32"),
+        },
+    },
     "int8_post": {
         "about": "int8, a norm behind the layer, gelu, padding, attention in f32",
         "expect": "rounded", "lengths": [4],

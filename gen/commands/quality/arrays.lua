@@ -170,9 +170,7 @@ function arrays.compare(a, b, out)
   local xx, yy, xy, dd, largest = 0.0, 0.0, 0.0, 0.0, nil
   for i = 1, count do
     local p, q = x[i], y[i]
-    if is_out(out, i) then
-      p, q = 0.0, 0.0
-    end
+    if is_out(out, i) then p, q = 0.0, 0.0 end
     if p == p and q == q and math.abs(p) < math.huge and math.abs(q) < math.huge then
       xx, yy, xy, dd = xx + p * p, yy + q * q, xy + p * q, dd + (p - q) * (p - q)
       largest = math.max(largest or 0.0, math.abs(p - q))

@@ -5,8 +5,8 @@ local files = require("common.files")
 
 local batch = {}
 
--- The inputs as { words' number, member, path, text, tensor of the entry, shape }; nil where one of them is not given
--- so that it can be told here what it is: the program says what is wrong.
+-- The inputs as { member, path, text, tensor of the entry, shape }; nil where one of them is no array of an input of
+-- the entry, of which the program says what is wrong.
 local function given_to(list, graph)
   local of = {}
   for _, name in ipairs(graph.entry.inputs) do of[graph.tensors[name].member] = graph.tensors[name] end
@@ -35,18 +35,15 @@ end
 
 -- The entry for sequences so long, with the largest batch that they fill, or else the smallest.
 local function entry_for(entries, seq, sequences)
-  local best
+  local filled, smallest
   for _, entry in ipairs(entries) do
-    local spec = entry.spec
-    if not seq or spec.seq == seq then
-      local fits, is_larger = spec.batch <= (sequences or spec.batch), best and spec.batch > best.spec.batch
-      local best_fits = best and best.spec.batch <= (sequences or spec.batch)
-      if not best or fits and (not best_fits or is_larger) or not fits and not best_fits and not is_larger then
-        best = entry
-      end
+    local size = entry.spec.batch
+    if not seq or entry.spec.seq == seq then
+      if size <= (sequences or size) and (not filled or size > filled.spec.batch) then filled = entry end
+      if not smallest or size < smallest.spec.batch then smallest = entry end
     end
   end
-  return best
+  return filled or smallest
 end
 
 --- What `check` is to take in place of the --input of a list: { input = words, entry = a name or nil }; arrays of

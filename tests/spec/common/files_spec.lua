@@ -4,12 +4,7 @@ local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
 
-local function entries(folder)
-  local list = {}
-  for name in lfs.dir(folder) do if name ~= "." and name ~= ".." then list[#list + 1] = name end end
-  table.sort(list)
-  return list
-end
+local entries = helper.entries
 
 describe("files", function()
   after_each(helper.clean)

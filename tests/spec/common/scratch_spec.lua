@@ -6,12 +6,7 @@ local lfs = require("lfs")
 local process = require("common.process")
 local scratch = require("common.scratch")
 
-local function entries(folder)
-  local list = {}
-  for name in lfs.dir(folder) do if name ~= "." and name ~= ".." then list[#list + 1] = name end end
-  table.sort(list)
-  return list
-end
+local entries = helper.entries
 
 describe("scratch folders", function()
   after_each(helper.clean)

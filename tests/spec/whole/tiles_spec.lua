@@ -1,6 +1,6 @@
 -- tiles_spec: models in tiles of AMX: several threads, a fork, callers side by side, two models in turn, one library
--- for several targets, linked-in and packed weights, what is said where there are no tiles. The kernels' own bits are
--- in kernels/compiled. The tiles are emulated, or with ATTN2C_TILES=real those of this processor.
+-- for several targets, linked-in and packed weights, PyTorch's goldens, what is said where there are no tiles. The
+-- kernels' own bits are in kernels/compiled. The tiles are emulated, or with ATTN2C_TILES=real those of this processor.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 
@@ -40,6 +40,11 @@ with crew.Model(sys.argv[1]) as first, other.Model() as second:
             assert (model.forward(hidden=hidden)["hidden"] == np.load(expected)).all(), (turn, expected)
 ]]
 
+local APART = "import sys, numpy as np; print(abs(np.load(sys.argv[1]) - np.load(sys.argv[2])).max())"
+
+-- How closely tests/torch/precision.py knows any correct result (ALLOWED).
+local KNOWN = 1e-4
+
 describe(is_real and "in this processor's tiles," or "in emulated tiles,", function()
   local crew, other
 
@@ -76,6 +81,20 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
       local now = files.read(folder .. "/bits")
       bits = bits or now
       assert.is_true(#now > 0 and now == bits)
+    end
+  end)
+
+  it("models give what PyTorch does, within what is known of it", function()
+    for _, case in ipairs { "bf16_wide", "int8_wide" } do
+      local from = root .. "/tests/torch/goldens/" .. case
+      sh(("ATTN2C_CFLAGS=%s lua5.4 %s %s %s target=amx"):format(shell(FLAGS), shell(root .. "/tests/program.lua"),
+        shell(from .. "/description.lua"), case))
+      assert.truthy(files.read(("%s/%s/%s_kernels.c"):format(folder, case, case)):find("attn2c_tile_", 1, true))
+      sh(("%s/%s run --weights %s --input %s --output %s.npy"):format(case, case, shell(from .. "/model.safetensors"),
+        shell(from .. "/hidden.npy"), case))
+      local apart = sh(("/usr/bin/python3 -c %s %s.npy %s"):format(shell(APART), case,
+        shell(from .. "/expected_hidden.npy")))
+      assert.is_true(tonumber(apart) <= KNOWN, ("%s: %s"):format(case, apart))
     end
   end)
 
