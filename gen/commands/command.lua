@@ -21,6 +21,7 @@ local command = {}
 -- Some commands need no more than the passes: what builds is loaded where it is needed.
 local function builder() return require("commands.build") end
 local function child_process() return require("common.process") end
+local function emulator() return require("common.emulator") end
 
 -- The commands that take lists of values.
 local takes_lists = words.set { "bench", "report" }
@@ -209,7 +210,7 @@ end
 
 -- Runs a built program; its exit code is ours. gather: "output" returns what it printed, too; target: of several.
 local function run_program(path, list, gather, target)
-  local child = child_process().run { words = { "./" .. path, table.unpack(list) }, gather = gather,
+  local child = child_process().run { words = emulator().words { "./" .. path, table.unpack(list) }, gather = gather,
     environment = target and { ATTN2C_TARGET = target } }
   if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
   return child.code, child.output

@@ -28,7 +28,7 @@ local function has(shell) return os.execute("command -v " .. shell .. " >/dev/nu
 describe("completions", function()
   after_each(helper.clean)
 
-  it("of bash are offered, and none where there is nothing to say, or names of files, which bash itself offers", function()
+  it("of bash are offered, and none where there is nothing to say, or where bash itself offers files", function()
     local path = helper.file(completions.bash(parser), "attn2c")
     local lines = { "source " .. helper.shell(path),
       "offered() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); "

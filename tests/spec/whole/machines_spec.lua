@@ -40,6 +40,21 @@ describe("for aarch64", function()
     assert.truthy(succeeds("aarch64-linux-gnu-objdump -d gcc/small"):find("fmla", 1, true))
   end)
 
+  it("the command runs what it has built under the emulator, or says what is missing, and times no tiles", function()
+    local said = succeeds(by_gcc .. attn2c("check " .. small .. MODEL))
+    assert.truthy(said:find(" 0 failed\n", 1, true), said)
+    succeeds("mkdir -p path && ln -sf /usr/bin/aarch64-linux-gnu-* /usr/bin/lua5.4 /usr/bin/cp path/")
+    local code
+    code, said = run("PATH=$PWD/path " .. by_gcc .. attn2c("check " .. small .. MODEL))
+    assert.equal(6, code)
+    assert.matches("^attn2c: [^\n]*/small: is for aarch64, which this machine does not run; qemu%-aarch64 does, of "
+      .. "Debian's package qemu%-user\n$", said)
+    code, said = run(by_gcc .. attn2c("tune " .. small .. MODEL .. "-o small.tune"))
+    assert.equal(2, code)
+    assert.matches("^attn2c: tune measures the machine that it runs on, and CC or CROSS names a compiler for aarch64: "
+      .. "[^\n]*\n$", said)
+  end)
+
   it("threads, several lengths and odd widths pass it, built by clang", function()
     local words = "build " .. small .. " d_model=20 heads=2 d_ff=33 'seq={4,9}' layers=1 threads=2 --static -o clang"
     succeeds("CC='clang --target=aarch64-linux-gnu' " .. attn2c(words))
@@ -47,12 +62,13 @@ describe("for aarch64", function()
     assert.truthy(said:find(" 0 failed\n", 1, true), said)
   end)
 
-  it("the trained model gives the answers that it gives here", function()
-    succeeds(by_gcc .. attn2c("build " .. speaker .. " batch=1 --static -o speaker"))
-    local folder = quote(root .. "/models/speaker")
-    local weights = " --weights " .. folder .. "/speaker.safetensors"
-    local said = succeeds("qemu-aarch64 speaker/speaker check" .. weights)
-    assert.truthy(said:find(" 0 failed\n", 1, true), said)
+  it("the trained model gives the answers that it gives here, with weights that the emulator packs", function()
+    local weights = quote(root .. "/models/speaker/speaker.safetensors")
+    succeeds(by_gcc .. attn2c("build " .. speaker .. " batch=1 --static --embed " .. weights .. " -o speaker"))
+    for _, more in ipairs { "", " --weights " .. weights } do
+      local said = succeeds("qemu-aarch64 speaker/speaker check" .. more)
+      assert.truthy(said:find(" 0 failed\n", 1, true), said)
+    end
   end)
 end)
 
