@@ -42,8 +42,8 @@ end
 local function aimed(root, arguments)
   local machine = targets.machine(os.getenv)
   if machine ~= uv.os_uname().machine then
-    faults.raise("usage", ("tune measures the machine that it runs on, and CC or CROSS names a compiler for %s: tune on "
-      .. "such a machine, and give its file as --tuning"):format(machine))
+    faults.raise("usage", ("tune measures the machine that it runs on, and CC or CROSS names a compiler for %s: "
+      .. "tune on such a machine, and give its file as --tuning"):format(machine))
   end
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
   if #state.target_names == 1 then return arguments.overrides end
