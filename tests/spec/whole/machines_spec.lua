@@ -107,8 +107,8 @@ describe("a target and a compiler that do not go together", function()
       .. "%(aarch64%-linux%-gnu%-%) names another\n$", said)
     code, said = run("CROSS=aarch64-linux-gnu- " .. attn2c("build " .. small .. MODEL .. "kernels=libxsmm -o refused"))
     assert.equal(2, code)
-    assert.matches("kernels: libxsmm goes with the targets amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2 and x86_64, "
-      .. "not with aarch64\n$", said)
+    assert.matches("kernels: libxsmm goes with the targets amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2 and "
+      .. "x86_64, not with aarch64\n$", said)
     code, said = run("CROSS=nowhere- " .. attn2c("build " .. small .. MODEL .. "-o refused"))
     assert.equal(4, code)
     assert.matches("^attn2c: cannot compile: there is no compiler nowhere%-gcc %(CROSS%)\n$", said)
