@@ -78,7 +78,8 @@ function command.grammar()
   make:option("--embed", "Link weights into libraries and program: those of a checkpoint, or what `pack` wrote. "
     .. "f32, f16: those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
   make:option("--weights", "With --embed=f32 or f16: which (default: a checkpoint folder's own)."):argname("FILE")
-  make:flag("--static", "Link the program statically: it needs no other file.")
+  make:mutex(make:flag("--static", "Link the program statically: it needs no other file."),
+    make:flag("--libraries", "Make the libraries alone, for processors without Jansson, which the program needs."))
   local check = with_tuning(parser:command("check", "Build, then compare every tensor with the reference."))
   check:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
   check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
@@ -236,10 +237,13 @@ function run.build(root, arguments)
   local own = import.is_folder(arguments.description) and arguments.description or nil
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
   options.compile, options.is_static, options.arguments = true, arguments.static, arguments
+  options.is_libraries = arguments.libraries
   local state, folder = generate(root, arguments, options)
   local name = state.spec.name
-  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc, %s.py, %s-config.cmake, %s.spdx.json\n"):format(
-    terminal.safe(folder), name, name, name, name, name, reserved_python.module(name), name, name))
+  local made = { ("lib%s.a"):format(name), ("lib%s.so"):format(name), name .. ".h", name .. ".pc",
+    reserved_python.module(name) .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
+  if not arguments.libraries then table.insert(made, 1, name) end
+  print_out(("%s/%s\n"):format(terminal.safe(folder), table.concat(made, ", ")))
   return 0
 end
 
