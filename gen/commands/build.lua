@@ -150,10 +150,11 @@ local function compile(state, folder, root, options, bar)
   context.store:sweep()
 end
 
---- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, or the one
---- result options.only, or with options.is_libraries all but the program, made by CC with ATTN2C_CFLAGS and ATTN2C_LDFLAGS; options.embed, weights and is_static say what
---- is linked in (embed.lua, recipe.lua), options.arguments, a parsed command line, what repeats it (again.lua). The
---- folder is ours alone meanwhile; on a fault it has what it had.
+--- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, with
+--- options.is_libraries the libraries alone, or the one result options.only, made by CC with ATTN2C_CFLAGS and
+--- ATTN2C_LDFLAGS; options.embed, weights and is_static say what is linked in (embed.lua, recipe.lua),
+--- options.arguments, a parsed command line, what repeats it (again.lua). The folder is ours alone meanwhile; on a
+--- fault it has what it had.
 function build.make(state, folder, root, options)
   local bar <close> = progress.start()
   files.make_folder(folder)

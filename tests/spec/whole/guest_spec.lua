@@ -129,8 +129,8 @@ describe("a library as a guest", function()
   it("works where nearly no system call is allowed, and no memory becomes executable", function()
     local function sandboxed(more, path)
       local folder = build("torch_causal70", more ~= "" and "threads=2" or nil)
-      succeeds(("cc -std=c11 -Wall -Wextra -Werror -O1 %s -iquote %s tests/c/host_sandbox.c %s/libguest.a -lpthread -lm "
-        .. "-o %s/sandboxed"):format(more, folder, folder, scratch))
+      succeeds(("cc -std=c11 -Wall -Wextra -Werror -O1 %s -iquote %s tests/c/host_sandbox.c %s/libguest.a -lpthread "
+        .. "-lm -o %s/sandboxed"):format(more, folder, folder, scratch))
       return succeeds(("%s/sandboxed %s"):format(scratch, path))
     end
     local sum = sandboxed("", weights("torch_causal70"))
