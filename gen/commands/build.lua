@@ -98,7 +98,8 @@ local function sbom_of(state, jobs, results, cflags, made, options)
   local spec, outputs = state.spec, {}
   for _, each in ipairs { { "program", spec.name }, { "archive", "lib" .. spec.name .. ".a" },
     { "shared", recipe.soname(spec.name) } } do
-    outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = results[each[2]].sum }
+    local result = results[each[2]]
+    if result then outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = result.sum } end
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
     has_text = made.has_text, is_static = made.is_static, flags = recipe.flags(jobs, cflags), outputs = outputs,
@@ -136,6 +137,7 @@ local function compile(state, folder, root, options, bar)
       program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, entry_names, made)
   if only then jobs = recipe.needed(jobs, only) end
+  if options.is_libraries then jobs = recipe.of_libraries(jobs, spec) end
   local results = runner.run(context, jobs)
   local outputs = only and {} or recipe.links(spec)
   for _, job in ipairs(jobs) do
@@ -148,10 +150,11 @@ local function compile(state, folder, root, options, bar)
   context.store:sweep()
 end
 
---- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, or the one
---- result options.only, made by CC with ATTN2C_CFLAGS and ATTN2C_LDFLAGS; options.embed, weights and is_static say what
---- is linked in (embed.lua, recipe.lua), options.arguments, a parsed command line, what repeats it (again.lua). The
---- folder is ours alone meanwhile; on a fault it has what it had.
+--- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, with
+--- options.is_libraries the libraries alone, or the one result options.only, made by CC with ATTN2C_CFLAGS and
+--- ATTN2C_LDFLAGS; options.embed, weights and is_static say what is linked in (embed.lua, recipe.lua),
+--- options.arguments, a parsed command line, what repeats it (again.lua). The folder is ours alone meanwhile; on a
+--- fault it has what it had.
 function build.make(state, folder, root, options)
   local bar <close> = progress.start()
   files.make_folder(folder)

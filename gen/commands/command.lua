@@ -4,8 +4,6 @@ local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
-local lfs = require("lfs")
-local libuv = require("common.libuv")
 local linkage = require("data.linkage")
 local modules = require("common.modules")
 local overrides = require("commands.overrides")
@@ -13,7 +11,6 @@ local pipeline = require("pipeline")
 local progress = require("common.progress")
 local reference = require("commands.reference")
 local reserved_python = require("data.reserved_python")
-local targets = require("data.targets")
 local terminal = require("common.terminal")
 local tuning = require("passes.plan.tuning")
 local version = require("common.version")
@@ -24,6 +21,7 @@ local command = {}
 -- Some commands need no more than the passes: what builds is loaded where it is needed.
 local function builder() return require("commands.build") end
 local function child_process() return require("common.process") end
+local function emulator() return require("common.emulator") end
 
 -- The commands that take lists of values.
 local takes_lists = words.set { "bench", "report" }
@@ -80,7 +78,8 @@ function command.grammar()
   make:option("--embed", "Link weights into libraries and program: those of a checkpoint, or what `pack` wrote. "
     .. "f32, f16: those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
   make:option("--weights", "With --embed=f32 or f16: which (default: a checkpoint folder's own)."):argname("FILE")
-  make:flag("--static", "Link the program statically: it needs no other file.")
+  make:mutex(make:flag("--static", "Link the program statically: it needs no other file."),
+    make:flag("--libraries", "Make the libraries alone, for processors without Jansson, which the program needs."))
   local check = with_tuning(parser:command("check", "Build, then compare every tensor with the reference."))
   check:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
   check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
@@ -218,18 +217,9 @@ local function told_apart(state, exposed)
   return list
 end
 
--- Refuses to build what is to be run here for another processor, but where the system has an emulator for it.
-local function verify_machine()
-  local made_for, here = targets.machine(os.getenv), libuv.os_uname().machine
-  if made_for == here or lfs.attributes("/proc/sys/fs/binfmt_misc/qemu-" .. made_for, "mode") then return end
-  faults.raise("machine", ("CROSS and CC make code for %s, and this machine is %s: it cannot be run here; `build` "
-    .. "makes what can be taken there"):format(made_for, here))
-end
-
 -- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline. exposed: as
 -- pipeline.run has it.
 local function build_variant(root, arguments, list, with_text, exposed)
-  verify_machine()
   local state = compile(root, arguments, list, nil, with_text, exposed)
   local folder = overrides.folder(state.spec.name, list, told_apart(state, exposed)) .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
@@ -238,7 +228,7 @@ end
 
 -- Runs a built program; its exit code is ours. gather: "output" returns what it printed, too; target: of several.
 local function run_program(path, list, gather, target)
-  local child = child_process().run { words = { "./" .. path, table.unpack(list) }, gather = gather,
+  local child = child_process().run { words = emulator().words { "./" .. path, table.unpack(list) }, gather = gather,
     environment = target and { ATTN2C_TARGET = target } }
   if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
   return child.code, child.output
@@ -264,10 +254,13 @@ function run.build(root, arguments)
   local own = import.is_folder(arguments.description) and arguments.description or nil
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
   options.compile, options.is_static, options.arguments = true, arguments.static, arguments
+  options.is_libraries = arguments.libraries
   local state, folder = generate(root, arguments, options)
   local name = state.spec.name
-  print_out(("%s/%s, lib%s.a, lib%s.so, %s.h, %s.pc, %s.py, %s-config.cmake, %s.spdx.json\n"):format(
-    terminal.safe(folder), name, name, name, name, name, reserved_python.module(name), name, name))
+  local made = { ("lib%s.a"):format(name), ("lib%s.so"):format(name), name .. ".h", name .. ".pc",
+    reserved_python.module(name) .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
+  if not arguments.libraries then table.insert(made, 1, name) end
+  print_out(("%s/%s\n"):format(terminal.safe(folder), table.concat(made, ", ")))
   return 0
 end
 
@@ -329,10 +322,7 @@ function run.calibrate(root, arguments)
   return code or 0
 end
 
-function run.tune(root, arguments)
-  verify_machine()
-  return require("commands.tune").run(root, arguments)
-end
+function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
 
 function run.import(_, arguments)
   if not import.is_folder(arguments.folder) then

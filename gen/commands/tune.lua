@@ -40,10 +40,15 @@ end
 
 -- Of a list of targets the one in use here alone is built and measured; a file is for one target.
 local function aimed(root, arguments)
+  local machine = targets.machine(os.getenv)
+  if machine ~= uv.os_uname().machine then
+    faults.raise("usage", ("tune measures the machine that it runs on, and CC or CROSS names a compiler for %s: "
+      .. "tune on such a machine, and give its file as --tuning"):format(machine))
+  end
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
   if #state.target_names == 1 then return arguments.overrides end
   local asked = os.getenv("ATTN2C_TARGET")
-  local runs = targets.runs_on(targets.machine(os.getenv))
+  local runs = targets.runs_on(machine)
   local name = targets.in_use(state.target_names, runs, asked)
   if not name then
     faults.raise("usage", ("%s: its targets are %s, and %s"):format(arguments.description,

@@ -2,6 +2,7 @@
 -- no shell between, so nothing of a path or a name is ever read as a command. An interrupt or a
 -- request to end reaches the children too, and is raised as "interrupted!" or "terminated!".
 local faults = require("common.faults")
+local lfs = require("lfs")
 local uv = require("common.libuv")
 
 local process = {}
@@ -151,6 +152,15 @@ function process.sleep(milliseconds)
   while not over and not caught do uv.run("once") end
   finish(timer)
   if caught then raise_caught() end
+end
+
+--- The path of a program of a name without /, as exec would find it; nil where there is none.
+function process.find(name)
+  for folder in (os.getenv("PATH") or "/usr/bin:/bin"):gmatch("[^:]+") do
+    local path = folder .. "/" .. name
+    if lfs.attributes(path, "mode") == "file" and uv.fs_access(path, "X") then return path end
+  end
+  return nil
 end
 
 --- How many jobs can run at a time.

@@ -210,6 +210,13 @@ function targets.machine(environment)
     or compiler:match("([%w_]+)%-[%w_]+%-[%w_]+%-[^/%s]*$") or libuv.os_uname().machine
 end
 
+--- The names of the targets that libxsmm has kernels for, in a text.
+function targets.with_libxsmm()
+  local names = {}
+  for _, target in ipairs(targets.list) do if target.has_libxsmm then names[#names + 1] = target.name end end
+  return (table.concat(names, ", "):gsub(", ([^,]*)$", " and %1"))
+end
+
 --- Whether code for a target can be made for a processor.
 function targets.fits(target, machine) return not target.machine or target.machine == machine end
 

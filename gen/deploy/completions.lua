@@ -63,6 +63,9 @@ ${values}        ?*) return 0 ;;
         esac
         before=$word
     done
+    case "$before" in
+        ${valued}) return 0 ;;
+    esac
     [[ $places -gt 0 && $cur != -* ]] || return 0
     COMPREPLY=($(compgen -S = -W '${names}' -- "$cur"))
     [[ ${#COMPREPLY[@]} -eq 0 ]] || compopt -o nospace 2>/dev/null
@@ -116,7 +119,10 @@ end
 --- Of the command's grammar, an argparse parser.
 function completions.bash(parser)
   local names, values = names_and_values()
-  return parser:get_bash_complete() .. "\n" .. fill(bash, { names = table.concat(names, " "),
+  -- Names of files are bash's own completion (-o default): a list from compgen would be split at their blanks.
+  local text, count = parser:get_bash_complete():gsub('COMPREPLY=%(%$%(compgen %-f %-%- "%$cur"%)%)', "COMPREPLY=()")
+  assert(count > 0, "argparse writes another form of completions for bash")
+  return text .. "\n" .. fill(bash, { names = table.concat(names, " "),
     commands = table.concat(with_overrides(parser), "|"), valued = table.concat(with_value(parser), "|"),
     values = lines(values, function(each)
       return ("        %s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return 0 ;;"):format(each.name, each.words)

@@ -88,11 +88,12 @@ function print_of.control(size)
     "Description: compiler from transformers to C",
     " attn2c turns a transformer, a checkpoint folder or a few lines of Lua, into C",
     " for exactly that model. Every layer, head, tile and mask block is unrolled,",
-    " every size is a constant, and every matrix product is a libxsmm kernel of that",
-    " shape.",
+    " every size is a constant, and every matrix product is a kernel of that shape,",
+    " in C as well.",
     " .",
-    " The C is compiled into a library and a program for x86-64, and every tensor",
-    " that the model computes can be checked against a plain reference.",
+    " The C is compiled into a library and a program, for x86-64, aarch64 or any",
+    " other processor with gcc or clang, and every tensor that the model computes",
+    " can be checked against a plain reference.",
   }, "\n")
 end
 

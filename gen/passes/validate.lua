@@ -414,7 +414,7 @@ local function resolve(say, spec, given)
     local of_plan = spec.plan.kernels == "libxsmm"
     if of_plan or spec.kernels == "libxsmm" then
       say(of_plan and "plan.kernels" or "kernels",
-        ("libxsmm goes with the targets avx512, avx2 and x86_64, not with %s"):format(spec.target))
+        ("libxsmm goes with the targets %s, not with %s"):format(targets.with_libxsmm(), spec.target))
     end
     spec.kernels = "c"
   end

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#line __LINE__ "attn2c/runtime/base/processor_other.h" /* see processor_x86_64.h */
+
 typedef fenv_t attn2c_modes;
 
 static inline attn2c_modes attn2c_modes_now(void) {

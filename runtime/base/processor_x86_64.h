@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <string.h>
 
+/* gcc names the file of each line of assembly to the assembler, as it is: the name of a folder with a " in it
+ * would end there. */
+#line __LINE__ "attn2c/runtime/base/processor_x86_64.h"
+
 typedef unsigned attn2c_modes; /* MXCSR; nothing here computes on the x87 stack */
 
 static inline attn2c_modes attn2c_modes_now(void) { return __builtin_ia32_stmxcsr(); }

@@ -1,4 +1,4 @@
-/* gather.h - rows moved, added and reduced: copy, fill, add, embedding, patches, pooling over
+/* gather.h - rows moved and reduced: copy, fill, embedding, patches, pooling over
  * tokens, the mean over heads and the index of the largest. All tensors row-major, leading dimensions in
  * floats. */
 #ifndef ATTN2C_GATHER_H
@@ -18,17 +18,6 @@ ATTN2C_INLINE void attn2c_fill(float *y, int rows, int cols, int ldy, float valu
     float *out = y + (ptrdiff_t)i * ldy;
 #pragma omp simd
     for (int j = 0; j < cols; j++) out[j] = value;
-  }
-}
-
-/* y[rows][cols] = a + b; y may be a or b. */
-ATTN2C_INLINE void attn2c_add(float *y, const float *a, const float *b, int rows, int cols, int ldy, int lda,
-                              int ldb) {
-  for (int i = 0; i < rows; i++) {
-    float *out = y + (ptrdiff_t)i * ldy;
-    const float *left = a + (ptrdiff_t)i * lda, *right = b + (ptrdiff_t)i * ldb;
-#pragma omp simd
-    for (int j = 0; j < cols; j++) out[j] = left[j] + right[j];
   }
 }
 

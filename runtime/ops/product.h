@@ -58,11 +58,8 @@ ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
 
 /* Asks for `lines` cache lines from x on; returns what lies behind them. Reads nothing: x may lie anywhere.
  */
-#ifndef ATTN2C_AHEAD_LEVEL
-#define ATTN2C_AHEAD_LEVEL 3
-#endif
 ATTN2C_INLINE const float *attn2c_ask(const float *x, int lines) {
-  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, ATTN2C_AHEAD_LEVEL);
+  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 3);
   return x + 16 * lines;
 }
 

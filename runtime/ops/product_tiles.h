@@ -18,6 +18,8 @@
 #include "ops/int8.h"
 #include "ops/product_words.h"
 
+#line __LINE__ "attn2c/runtime/ops/product_tiles.h" /* see base/processor_x86_64.h */
+
 /* The operand of ldtilecfg: of each tile the bytes of a row, and the rows. */
 typedef struct {
   uint8_t palette, start_row, reserved[14];

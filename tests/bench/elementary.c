@@ -125,7 +125,6 @@ OPERATION(mask_length_64, 64, 64, 64, 64, attn2c_mask_length(other, 64, 64, 64, 
 OPERATION(repair_64, 128, 64, LD, LD,
           attn2c_context_repair(other, residual, tile, 128, 128, 64, LD, 128, LD, -128, 128, 128))
 OPERATION(copy_64, 128, 64, LD, 64, attn2c_copy(other, tile, 128, 64, LD, 64))
-OPERATION(add_64, 128, 64, LD, LD, attn2c_add(other, tile, residual, 128, 64, LD, LD, LD))
 OPERATION(pool_mean_256, 64, 256, 272, 272, attn2c_pool_mean(other, tile, 64, 256, 272))
 OPERATION(pool_max_256, 64, 256, 272, 272, attn2c_pool_max(other, tile, 64, 256, 272))
 OPERATION(argmax_256, 64, 256, 272, 272, attn2c_argmax(indices, tile, 64, 256, 272))
@@ -175,7 +174,6 @@ static line lines[] = {
     ROWS(mask_length_64, 0),
     ROWS(repair_64, 0),
     ROWS(copy_64, 0),
-    ROWS(add_64, 0),
     ROWS(pool_mean_256, 0),
     ROWS(pool_max_256, 0),
     ROWS(argmax_256, 0),

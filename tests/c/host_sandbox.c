@@ -1,7 +1,8 @@
 /* host_sandbox.c - opens, calls and closes a model named `guest` where nearly nothing is allowed: no memory
  * becomes executable (PR_SET_MDWE, from Linux 6.3 on), and a system call that is not in the list
  * below ends the process with SIGSYS. Prints the sum of the output; exit 77 where filters are not possible.
- *   host_sandbox WEIGHTS */
+ *   host_sandbox WEIGHTS
+ * With -DWITH_MORE, what weights in a folder and a second thread need is allowed, too. */
 #define _GNU_SOURCE
 #include "guest.h"
 
@@ -23,12 +24,21 @@
   each(openat) each(newfstatat) each(pread64) each(close) each(mmap) each(munmap) each(brk) each(madvise)    \
       each(sched_getaffinity) each(futex) each(getrandom) each(write) each(exit_group)
 
+#ifdef WITH_MORE
+#define ALLOWED_MORE(each)                                                                                   \
+  each(access) each(getcwd) each(readlink) each(clone3) each(clock_gettime) each(exit) each(getpid)          \
+      each(mprotect) each(rseq) each(rt_sigaction) each(rt_sigprocmask) each(set_robust_list)
+#else
+#define ALLOWED_MORE(each)
+#endif
+
 #define ALLOW(name)                                                                                          \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 
 static int confine(void) {
   static struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                                      ALLOWED(ALLOW) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+                                      ALLOWED(ALLOW) ALLOWED_MORE(ALLOW)
+                                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
   const struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
   prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&

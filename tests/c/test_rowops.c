@@ -50,9 +50,6 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void copy_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                          \
     attn2c_copy(y, x, rows, cols, ldx, ldy);                                                                 \
   }                                                                                                          \
-  NOINLINE void add_##cols(float *y, const float *a, const float *b, int rows, int ldy, int lda, int ldb) {  \
-    attn2c_add(y, a, b, rows, cols, ldy, lda, ldb);                                                          \
-  }                                                                                                          \
   NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, int rows, int ldy) {          \
     attn2c_embed(y, table, ids, rows, cols, ldy);                                                            \
   }                                                                                                          \
@@ -77,7 +74,6 @@ static const struct {
   void (*norm)(float *, const float *, const float *, const float *, int, int, int, float);
   void (*transpose)(float *, const float *, int, int, int);
   void (*copy)(float *, const float *, int, int, int);
-  void (*add)(float *, const float *, const float *, int, int, int, int);
   void (*embed)(float *, const float *, const int32_t *, int, int);
   void (*mean)(float *, const float *, int, int);
   void (*max)(float *, const float *, int, int);
@@ -85,8 +81,8 @@ static const struct {
   void (*argmax)(int32_t *, const float *, int, int);
 } sized[] = {
 #define ENTRY(cols)                                                                                          \
-  {cols,        softmax_##cols, band_##cols,  length_##cols, repair_##cols, norm_##cols, transpose_##cols,   \
-   copy_##cols, add_##cols,     embed_##cols, mean_##cols,   max_##cols,    row_##cols,  argmax_##cols},
+  {cols,        softmax_##cols, band_##cols, length_##cols, repair_##cols, norm_##cols,  transpose_##cols,   \
+   copy_##cols, embed_##cols,   mean_##cols, max_##cols,    row_##cols,    argmax_##cols},
     COLUMNS(ENTRY)};
 
 /* Runs the block that follows for each size `s` of sized[], each number of rows and each padding. */
@@ -388,27 +384,19 @@ Test(layer_norm, special_values_stay_in_their_row) {
       }
 }
 
-/* ---- copy, add, embed, pool, argmax ---- */
+/* ---- copy, embed, pool, argmax ---- */
 
-Test(gather, copy_and_add) {
+Test(gather, copy) {
   EACH_SHAPE {
     SHAPE
-    float *a = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f),
-          *b = guarded_matrix(rows, cols, cols, seed + 1, 0.0f, 1.0f);
+    float *a = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f);
     float *y = guarded_matrix(rows, cols, ld + 1, seed + 2, 0.0f, 1.0f);
     a[cols / 2] = NAN;
     sized[s].copy(y, a, rows, ld, ld + 1);
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++) cr_assert(same(y[i * (ld + 1) + j], a[i * ld + j]));
-    sized[s].add(y, a, b, rows, ld + 1, ld, cols);
-    for (int i = 0; i < rows; i++)
-      for (int j = 0; j < cols; j++) cr_assert(same(y[i * (ld + 1) + j], a[i * ld + j] + b[i * cols + j]));
     cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
-    sized[s].add(a, a, b, rows, ld, ld, cols);
-    for (int i = 0; i < rows; i++)
-      for (int j = 0; j < cols; j++) cr_assert(same(y[i * (ld + 1) + j], a[i * ld + j]));
     guarded_matrix_free(a, rows, cols, ld);
-    guarded_matrix_free(b, rows, cols, cols);
     guarded_matrix_free(y, rows, cols, ld + 1);
   }
 }

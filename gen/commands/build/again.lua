@@ -63,6 +63,7 @@ function again.line(arguments, used, target, environment)
   end
   if arguments.weights then add("--weights=" .. name_of(arguments.weights)) end
   if arguments.static then add("--static") end
+  if arguments.libraries then add("--libraries") end
   return table.concat(list, " ")
 end
 

@@ -248,8 +248,8 @@ end
 --- The symbolic links beside the outputs: { name, link }.
 function recipe.links(spec) return { { name = "lib" .. spec.name .. ".so", link = recipe.soname(spec.name) } } end
 
---- The jobs that the result `name` needs, itself included, which then is an output.
-function recipe.needed(jobs, name)
+-- The jobs that results need, themselves included.
+local function needed(jobs, names)
   local by_name, wanted, list = {}, {}, {}
   for _, job in ipairs(jobs) do by_name[job.name] = job end
   local function want(each)
@@ -257,10 +257,21 @@ function recipe.needed(jobs, name)
     wanted[each] = true
     for _, input in ipairs(assert(by_name[each], each).inputs or {}) do want(input) end
   end
-  want(name)
-  by_name[name].is_output = true
+  for _, name in ipairs(names) do want(name) end
   for _, job in ipairs(jobs) do if wanted[job.name] then list[#list + 1] = job end end
+  return list, by_name
+end
+
+--- The jobs that the result `name` needs, itself included, which then is an output.
+function recipe.needed(jobs, name)
+  local list, by_name = needed(jobs, { name })
+  by_name[name].is_output = true
   return list
+end
+
+--- The jobs that the libraries need, and what tells versions.
+function recipe.of_libraries(jobs, spec)
+  return (needed(jobs, { "lib" .. spec.name .. ".a", recipe.soname(spec.name), spec.name .. ".versions" }))
 end
 
 --- The flags of the compiler that sources are compiled with: each list of them that occurs as a text, in order.

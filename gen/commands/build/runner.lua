@@ -1,6 +1,7 @@
 -- runner.lua: jobs -> results, as many at a time as there are processors. A job whose key the
 -- store knows is not run, unless it is to run each time. A key holds all that a result depends
 -- on: the commands, the toolchain, and the contents, never the times, of what is read.
+local emulator = require("common.emulator")
 local faults = require("common.faults")
 local hash = require("common.hash")
 local process = require("common.process")
@@ -71,11 +72,15 @@ local function say(child, is_ours)
   if said ~= "" then io.stderr:write((said:gsub("[^\n]+", terminal.safe))) end
 end
 
+-- Whether a job runs what another has built, on what the user gave.
+local function is_program_of_ours(job) return job.is_fresh and not job.source end
+
 -- Starts an active job's next command.
 local function step(self, active)
   local job = active.job
   active.at = active.at + 1
   local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
+  if is_program_of_ours(job) then words = emulator.words(words) end
   local folder = not job.is_apart and self.folders[job.from] or active.work
   local child, message = process.start { words = words, folder = folder, gather = "all",
     environment = job.environment }
@@ -102,7 +107,7 @@ end
 local function go_on(self, active)
   local job, child = active.job, active.child
   self.bar:hide()
-  if job.is_fresh and not job.source and child.code ~= 0 then refuse(child) end
+  if is_program_of_ours(job) and child.code ~= 0 then refuse(child) end
   say(child, job.environment ~= nil)
   if child.code ~= 0 or child.signal ~= 0 then
     faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(job.source or job.name))

@@ -23,11 +23,7 @@ local function found(word)
   if word:find("/") then
     return word:sub(1, 1) == "/" and word or lfs.currentdir() .. "/" .. word
   end
-  for folder in (os.getenv("PATH") or "/usr/bin:/bin"):gmatch("[^:]+") do
-    local path = folder .. "/" .. word
-    if lfs.attributes(path, "mode") == "file" and require("common.libuv").fs_access(path, "X") then return path end
-  end
-  return word
+  return process.find(word) or word
 end
 
 local function output_of(words)

@@ -136,6 +136,10 @@ function tuning.parse(text, place)
       end
       if set.choices[key] then refuse("a second line for " .. faults.quote(key)) end
       set.choices[key] = parse_choice(parameters, refuse)
+      if set.choices[key].kernels == "libxsmm" and not targets.by_name[set.target].has_libxsmm then
+        refuse(("kernels \"libxsmm\", which goes with the targets %s, not with %s"):format(targets.with_libxsmm(),
+          set.target))
+      end
       set.choices[key].gflops, set.choices[key].rule_gflops = gflops, rule
     end
   end

@@ -28,7 +28,7 @@ local function has(shell) return os.execute("command -v " .. shell .. " >/dev/nu
 describe("completions", function()
   after_each(helper.clean)
 
-  it("of bash are offered, and none where there is nothing to say", function()
+  it("of bash are offered, and none where there is nothing to say, or where bash itself offers files", function()
     local path = helper.file(completions.bash(parser), "attn2c")
     local lines = { "source " .. helper.shell(path),
       "offered() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); "
@@ -39,7 +39,8 @@ describe("completions", function()
       wanted[#wanted + 1] = (case[3]:gsub("^.*=(.)", "%1")) -- behind =, the value alone
     end
     for words, said in pairs { ["build ''"] = "", ["build x.lua nonsense"] = "", ["keys se"] = "",
-      ["build --tuning x se"] = "", ["import x se"] = "", ["build x.lua norm '='"] = "post pre none" } do
+      ["build --tuning x se"] = "", ["import x se"] = "", ["build x.lua --tuning se"] = "",
+      ["build --tuning ''"] = "", ["build x.lua norm '='"] = "post pre none" } do
       lines[#lines + 1] = "offered attn2c " .. words
       wanted[#wanted + 1] = said
     end

@@ -15,6 +15,7 @@ describe("the line that repeats a build", function()
     assert.equal("attn2c build a.lua target=avx2", line { description = "/some/where/a.lua" })
     assert.equal("attn2c build mini seq=8 target=avx2 --embed=f16 --static", line { description = "x/mini/",
       overrides = { "target=host", "seq=8" }, embed = "f16", static = true, output = "elsewhere" })
+    assert.equal("attn2c build mini target=avx2 --libraries", line { description = "mini", libraries = true })
     assert.equal("attn2c build . target=avx2", line { description = "." })
     assert.equal("attn2c build a target=avx2 --embed=w.safetensors", line { description = "a",
       embed = "/u/w.safetensors" })

@@ -172,5 +172,10 @@ describe("the recipe", function()
       assert.is_true(needed[name], name)
     end
     for _, name in ipairs { "libtiny.a", "libtiny.o", "libtiny.so.1" } do assert.is_nil(needed[name]) end
+    local of_libraries = {}
+    for _, job in ipairs(recipe.of_libraries(select(2, jobs()), { name = "tiny" })) do of_libraries[job.name] = job end
+    for _, name in ipairs { "libtiny.a", "libtiny.so.1" } do assert.is_true(of_libraries[name].is_output) end
+    assert.is_true(of_libraries["tiny.versions"].is_read)
+    for _, name in ipairs { "tiny", "tiny_trace.o" } do assert.is_nil(of_libraries[name]) end
   end)
 end)

@@ -115,6 +115,8 @@ describe("a tuning file", function()
       "x.tune: line 2: no parameter \"pane\"; there are " .. table.concat(tuning.names, ", "))
     refused(with("pad", "pad"):gsub("panel 32", "pad 8"),
       "x.tune: line 2: no parameter \"pad\"; there are " .. table.concat(tuning.names, ", "))
+    refused("attn2c tuning 4 aarch64 X\n" .. LINE, "x.tune: line 2: kernels \"libxsmm\", which goes with the targets "
+      .. "amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2 and x86_64, not with aarch64")
     refused(with(" token_block 4", ""), "x.tune: line 2: token_block is missing")
     refused(with("panel 32 k_block 8", "k_block 8 panel 32"), "x.tune: line 2: " .. require("common.faults").quote(
       "kernels libxsmm k_block 8 panel 32 k_order outer token_block 4" .. STRIPS)

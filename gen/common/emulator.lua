@@ -1,0 +1,37 @@
+-- emulator.lua: how a built program is started. One for another processor than this machine's goes to qemu-user's
+-- emulator: exec would refuse it, and libuv then hands it to a shell.
+local faults = require("common.faults")
+local files = require("common.files")
+local lfs = require("lfs")
+local process = require("common.process")
+local uv = require("common.libuv")
+
+local emulator = {}
+
+-- Processors by their number in an ELF header (e_machine), as uname and qemu call them.
+local MACHINES = { [62] = "x86_64", [183] = "aarch64", [243] = "riscv64" }
+
+-- The processor that a program is for; nil where its file does not say, or is none of the table's.
+local function machine_of(path)
+  local head = files.read_some(path, 20) or ""
+  if #head < 20 or head:sub(1, 4) ~= "\x7fELF" then return nil end
+  return MACHINES[string.unpack("<I2", head, 19)]
+end
+
+--- The words that start the program list[1], a path, with the words behind it. find: process.find, but in tests.
+--- Faults: machine, where it is for another processor, and there is no emulator.
+function emulator.words(list, find)
+  local machine = machine_of(list[1])
+  if not machine or machine == uv.os_uname().machine then return list end
+  local name = "qemu-" .. machine
+  local words = { (find or process.find)(name) or (find or process.find)(name .. "-static") }
+  if not words[1] then
+    faults.raise("machine", ("%s: is for %s, which this machine does not run; %s does, of Debian's package qemu-user")
+      :format(list[1], machine, name))
+  end
+  local libraries = ("/usr/%s-linux-gnu"):format(machine) -- of Debian's cross compilers
+  if lfs.attributes(libraries, "mode") == "directory" then table.move({ "-L", libraries }, 1, 2, 2, words) end
+  return table.move(list, 1, #list, #words + 1, words)
+end
+
+return emulator
