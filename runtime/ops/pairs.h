@@ -13,7 +13,8 @@ ATTN2C_INLINE uint32_t attn2c_pair(float even, float odd) {
   return (uint32_t)attn2c_to_bf16(even) | (uint32_t)attn2c_to_bf16(odd) << 16;
 }
 
-/* A block of pairs of columns: y[c][r] of x[rows][cols], at most ATTN2C_PAIRS_BLOCK rows and twice as many columns. */
+/* A block of pairs of columns: y[c][r] of x[rows][cols], at most ATTN2C_PAIRS_BLOCK rows and twice as many
+ * columns. */
 ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, int rows, int cols,
                                      ptrdiff_t ldx, ptrdiff_t ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
@@ -33,14 +34,15 @@ ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, in
   for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * (size_t)rows);
 }
 
-/* Pairs of columns, of floats or, if is_bf16, of bf16, in blocks: of those of heads' usual widths, whole ones and
- * halves, the compiler knows the sizes, which makes them six times as fast. */
+/* Pairs of columns, of floats or, if is_bf16, of bf16, in blocks: of those of heads' usual widths, whole ones
+ * and halves, the compiler knows the sizes, which makes them six times as fast. */
 ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, int rows, int cols, int ldx,
                                        int ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
   for (int r = 0; r < rows; r += BLOCK)
     for (int c = 0; c < cols; c += 2 * BLOCK) {
-      const int height = rows - r < BLOCK ? rows - r : BLOCK, width = cols - c < 2 * BLOCK ? cols - c : 2 * BLOCK;
+      const int height = rows - r < BLOCK ? rows - r : BLOCK,
+                width = cols - c < 2 * BLOCK ? cols - c : 2 * BLOCK;
       const ptrdiff_t at = (ptrdiff_t)r * ldx + c;
       const void *from = is_bf16 ? (const void *)((const uint16_t *)x + at) : (const float *)x + at;
       uint16_t *to = y + (ptrdiff_t)c * ldy + 2 * r;

@@ -13,8 +13,8 @@
 /* Scores for which c |s| is less make no rounding error of their size below. */
 #define ATTN2C_SOFTMAX_MOST 0x1p20f
 
-/* 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole; 0 from x = least, c least = whole -
- * 127, downwards; NaN stays NaN. */
+/* 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole; 0 from x = least, c least =
+ * whole - 127, downwards; NaN stays NaN. */
 ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float least) {
   const float from = least > x ? least : x;
   const float rounded = ATTN2C_FMA(from, c, shift);
@@ -22,11 +22,12 @@ ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float le
   return attn2c_exp2_reduced(ATTN2C_FMA_EXACT(from, c, -n)) * attn2c_power(rounded);
 }
 
-/* Both of the softmaxes below. With the largest c s of a row, rounded to an integer, for `whole`, the powers of a row
- * have one factor, which is in their sum as well; and as c s - whole is never rounded, nothing but c's own rounding
- * grows with it. `least` is added to each sum, which is 2^-1/2 or more, or NaN, or, of a row that
- * is -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves NaN.
- * rounded: where the weights go as bf16, rows ldr elements apart, instead of over the scores; or NULL. */
+/* Both of the softmaxes below. With the largest c s of a row, rounded to an integer, for `whole`, the powers
+ * of a row have one factor, which is in their sum as well; and as c s - whole is never rounded, nothing but
+ * c's own rounding grows with it. `least` is added to each sum, which is 2^-1/2 or more, or NaN, or, of a row
+ * that is -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves
+ * NaN. rounded: where the weights go as bf16, rows ldr elements apart, instead of over the scores; or NULL.
+ */
 ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least,
                                        uint16_t *rounded, int ldr) {
   const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
