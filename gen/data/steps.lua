@@ -466,7 +466,7 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 -- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
 -- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile, of which
--- ${row} is the row.
+-- ${row} is the row. reads_rows: that operand is a tile of floats from elsewhere, which may lie far from the core.
 steps.elementwise = {
   load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[${row} * ${ld} + j];",
     equation = "%s" },
@@ -477,10 +477,10 @@ steps.elementwise = {
   scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(4), code = "v = v * %s[j];",
     equation = "v * %s[j]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
-  add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];",
+  add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];", reads_rows = true,
     equation = "v + %s[i][j]" },
   multiply = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v * %s[i * ${ld} + j];",
-    equation = "v * %s[i][j]" },
+    reads_rows = true, equation = "v * %s[i][j]" },
   activate = { operands = {}, cost = function(c) return activations[c.fn] * c.rows * c.cols end,
     code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
   -- of scores and weights
@@ -498,9 +498,11 @@ steps.elementwise = {
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
   add_where = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
-  -- the last of a map whose tile is bf16: it rounds rows (rounds); and of one whose tile is f32
+  -- the last of a map whose tile is bf16: it rounds rows (rounds); and of one whose tile is f32, whose rows it rounds
+  -- in place behind other operations (in_place)
   round = { operands = {}, cost = each(8), rounds = true, equation = "bf16(v)" },
-  round_floats = { operands = {}, cost = each(8), code = "v = attn2c_on_bf16(v);", equation = "bf16(v)" },
+  round_floats = { operands = {}, cost = each(8), code = "v = attn2c_on_bf16(v);",
+    in_place = "attn2c_round_floats(%s, %d);", equation = "bf16(v)" },
   weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
     equation = "${factor} v, 0 where -inf" },
   weigh_relu = { operands = {}, cost = each(4), code = "v = attn2c_relu(v * ${factor});",

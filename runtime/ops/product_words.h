@@ -61,4 +61,10 @@ ATTN2C_INLINE const void *attn2c_ask_bytes(const void *x, int lines) {
   return attn2c_ask((const float *)x, lines);
 }
 
+/* Asks for x[rows][cols], rows ld floats apart, which a map reads behind the strip that works meanwhile. */
+ATTN2C_INLINE void attn2c_ask_rows(const float *x, int rows, int cols, ptrdiff_t ld) {
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < cols; j += 16) __builtin_prefetch(x + i * ld + j, 0, 3);
+}
+
 #endif

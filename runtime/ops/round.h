@@ -15,10 +15,10 @@
 /* x on the grid of bf16: a denormal becomes a zero of its sign; of a NaN the upper half is kept, made quiet.
  */
 ATTN2C_INLINE float attn2c_on_bf16(float x) {
-  const uint32_t bits = attn2c_bits(x), size = bits & 0x7fffffffu;
+  const uint32_t bits = attn2c_bits(x);
   const uint32_t nearest = bits + 0x7fffu + (bits >> 16 & 1);
-  const uint32_t finite = size < 0x00800000u ? bits & 0x80000000u : nearest;
-  return attn2c_from_bits((size > 0x7f800000u ? bits | 0x00400000u : finite) & 0xffff0000u);
+  const uint32_t number = x == x ? nearest : bits | 0x00400000u;
+  return attn2c_from_bits((bits & 0x7f800000u ? number : bits & 0x80000000u) & 0xffff0000u);
 }
 
 ATTN2C_INLINE uint16_t attn2c_to_bf16(float x) { return (uint16_t)(attn2c_bits(attn2c_on_bf16(x)) >> 16); }
@@ -48,6 +48,12 @@ ATTN2C_INLINE attn2c_bf16_one attn2c_round_one(attn2c_vector x) {
 #endif
 }
 #endif
+
+/* y[cols], rounded where it lies. */
+ATTN2C_INLINE void attn2c_round_floats(float *y, int cols) {
+#pragma omp simd
+  for (int j = 0; j < cols; j++) y[j] = attn2c_on_bf16(y[j]);
+}
 
 /* y[cols] = x[cols], rounded. */
 ATTN2C_INLINE void attn2c_round_row(uint16_t *y, const float *x, int cols) {

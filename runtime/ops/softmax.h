@@ -6,29 +6,59 @@
 #include "ops/round.h"
 #include "ops/vector.h"
 
+#include <math.h>
+
 #define ATTN2C_SOFTMAX_ROWS 8
 
-/* Both of the softmaxes below. `least` is added to each sum, which is 1 or more, or NaN, or, of a row that is
- * -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves NaN.
- * rounded: where the weights go as bf16, rows ldr elements apart, instead of over the scores; or NULL. */
+/* Scores for which c |s| is less make no rounding error of their size below. */
+#define ATTN2C_SOFTMAX_MOST 0x1p20f
+
+/* 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole; 0 from x = least, c least =
+ * whole - 127, downwards; NaN stays NaN. */
+ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float least) {
+  const float from = least > x ? least : x;
+  const float rounded = ATTN2C_FMA(from, c, shift);
+  const float n = rounded - shift;
+  return attn2c_exp2_reduced(ATTN2C_FMA_EXACT(from, c, -n)) * attn2c_power(rounded);
+}
+
+/* Both of the softmaxes below. With the largest c s of a row, rounded to an integer, for `whole`, the powers
+ * of a row have one factor, which is in their sum as well; and as c s - whole is never rounded, nothing but
+ * c's own rounding grows with it. `least` is added to each sum, which is 2^-1/2 or more, or NaN, or, of a row
+ * that is -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves
+ * NaN. rounded: where the weights go as bf16, rows ldr elements apart, instead of over the scores; or NULL.
+ */
 ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least,
                                        uint16_t *rounded, int ldr) {
-  /* e^(scale d) = 2^(d (c + c_low)): in two floats, so that only d's own rounding grows with |d| */
-  const double c_double = (double)scale * 1.4426950408889634;
-  const float c = (float)c_double, c_low = (float)(c_double - (double)c);
+  const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
   /* Some rows at a time, so that the latency of one row's reductions hides behind the others. */
   for (int begin = 0; begin < rows; begin += ATTN2C_SOFTMAX_ROWS) {
     const int count = rows - begin < ATTN2C_SOFTMAX_ROWS ? rows - begin : ATTN2C_SOFTMAX_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
     float max[ATTN2C_SOFTMAX_ROWS] = {0.0f}, inverse[ATTN2C_SOFTMAX_ROWS] = {0.0f};
-    /* From the lowest finite float on, so that a row of -inf has -inf - max = -inf and the powers 0, not NaN.
-     * A NaN that max passes over is in its own power. */
-    for (int i = 0; i < count; i++) max[i] = attn2c_largest(block + (ptrdiff_t)i * ld, cols);
+    float shift[ATTN2C_SOFTMAX_ROWS], lowest[ATTN2C_SOFTMAX_ROWS];
+    /* From the lowest finite float on. A NaN that max passes over is in its own power. */
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
+      max[i] = attn2c_largest(row, cols);
+      if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
+      /* Of scores so large a difference is exact, or its power 0. +inf gives NaN; a row of -inf stays so. */
       const float from = max[i];
 #pragma omp simd
-      for (int j = 0; j < cols; j++) row[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low);
+      for (int j = 0; j < cols; j++) row[j] -= from;
+      max[i] = 0.0f;
+    }
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_SOFTMAX_ROWS; i++) {
+      const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */
+      shift[i] = ATTN2C_ROUNDER - whole;
+      lowest[i] = (whole - 127.0f) * (1.0f / c);
+    }
+    for (int i = 0; i < count; i++) {
+      float *row = block + (ptrdiff_t)i * ld;
+      const float of_row = shift[i], from = lowest[i];
+#pragma omp simd
+      for (int j = 0; j < cols; j++) row[j] = attn2c_softmax_power(row[j], c, of_row, from);
       inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
     }
     for (int i = 0; i < count; i++) {

@@ -40,14 +40,19 @@ Test(bf16, every_upper_half_and_ties) {
       cr_assert_eq(attn2c_to_bf16(x), rounded(x), "%08x: %04x, not %04x", attn2c_bits(x), attn2c_to_bf16(x),
                    rounded(x));
     }
+  float row[COUNT_OF(special)];
   for (int i = 0; i < COUNT_OF(special); i++) {
-    const float x = attn2c_from_bits(special[i]);
+    const float x = row[i] = attn2c_from_bits(special[i]);
     cr_assert_eq(attn2c_to_bf16(x), rounded(x), "%08x", special[i]);
   }
+  attn2c_round_floats(row, COUNT_OF(special));
+  for (int i = 0; i < COUNT_OF(special); i++)
+    cr_assert_eq(attn2c_bits(row[i]), (uint32_t)rounded(attn2c_from_bits(special[i])) << 16, "%08x",
+                 special[i]);
 }
 
-static const int sizes[][2] = {{1, 1},  {2, 3},   {3, 2},  {16, 32}, {17, 33}, {31, 64},
-                               {64, 5}, {33, 31}, {1, 40}, {40, 1},  {15, 66}, {48, 63}};
+static const int sizes[][2] = {{1, 1},   {2, 3},  {3, 2},  {16, 32}, {17, 33}, {31, 64}, {64, 5},
+                               {33, 31}, {1, 40}, {40, 1}, {15, 66}, {48, 63}, {33, 48}, {16, 16}};
 
 Test(bf16, rows_of_all_lengths) {
   for (int cols = 1; cols < 70; cols++) {

@@ -143,6 +143,24 @@ Test(softmax, against_double) {
   }
 }
 
+/* Beyond 2^20 by the scale a row is shifted first. */
+Test(softmax, of_scores_far_from_zero) {
+  static const float scales[] = {0.125f, 7.3f, 1e-30f, 1e30f},
+                     means[] = {300, -4e4f, 7.2e5f, 3e7f, -1e12f, 2e38f};
+  for (size_t s = 0; s < COUNT_OF(sized); s++)
+    for (size_t k = 0; k < COUNT_OF(scales); k++)
+      for (size_t m = 0; m < COUNT_OF(means); m++) {
+        const int cols = sized[s].cols;
+        const float spread = fminf(20.0f / scales[k], 1e38f);
+        float *x = guarded_matrix(9, cols, cols, 5, means[m], spread);
+        float *y = guarded_matrix(9, cols, cols, 5, means[m], spread);
+        sized[s].softmax(y, 9, cols, scales[k]);
+        for (int i = 0; i < 9; i++) expect_softmax(y + i * cols, x + i * cols, cols, scales[k]);
+        guarded_matrix_free(x, 9, cols, cols);
+        guarded_matrix_free(y, 9, cols, cols);
+      }
+}
+
 /* Each special row stands between ordinary ones. */
 Test(softmax, special_values) {
   const float negative_nan = attn2c_from_bits(0xffc00000u);

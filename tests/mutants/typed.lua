@@ -36,8 +36,8 @@ return function(of, spec)
   of("gen/passes/kernels/joint.lua", spec .. "passes/kernels_spec.lua") {
     { name = "joint_overlap", old = "if not first or not second or", new = "if x.class ~= y.class or",
       filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
-    { name = "joint_f32", old = 'k.types.a == "f32" or ', new = "", filter = "share a function",
-      wrong = "products of f32 are joined with the map behind them" },
+    { name = "joint_f32", old = 'k.types.b == "f32" or ', new = "", filter = "share a function",
+      wrong = "products of floats are joined with the map behind them" },
   }
 
   of("gen/passes/checks/joint.lua", spec .. "passes/checks_spec.lua") {
@@ -80,6 +80,16 @@ return function(of, spec)
   of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {
     { name = "round_cut", old = "bits + 0x7fffu + (bits >> 16 & 1)", new = "bits",
       filter = "padding, in bf16", wrong = "bf16 is cut, not rounded" },
+  }
+
+  of("runtime/ops/round.h", "c:quantise_base") {
+    { name = "round_tiny", old = "(bits & 0x7f800000u ? number : bits & 0x80000000u)", new = "number",
+      filter = "bf16/every*", wrong = "denormals are rounded, and are no zeros" },
+  }
+
+  of("runtime/ops/pairs.h", "c:quantise_base") {
+    { name = "pairs_half", old = "BLOCK, BLOCK, ldx, ldy);", new = "BLOCK, BLOCK - 2, ldx, ldy);",
+      filter = "pairs/*", wrong = "half blocks of columns lack their last pair" },
   }
 
   of("runtime/ops/quantise.h", "c:quantise_base") {
