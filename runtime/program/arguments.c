@@ -115,10 +115,6 @@ static int once(const char **place, const char *value, const char *option, attn2
     attn2c_say(message, "%s: given twice, but one is allowed", option);
     return ATTN2C_USAGE;
   }
-  if (value[0] == '\0') {
-    attn2c_say(message, "%s: an empty name", option);
-    return ATTN2C_USAGE;
-  }
   *place = value;
   return ATTN2C_OK;
 }

@@ -74,8 +74,6 @@ describe("factors against outliers", function()
     refused(3, "./one/outliers pack --weights others.safetensors -o no.weights")
     assert.is_nil(files.read(folder .. "/no.npy"))
     assert.is_nil(files.read(folder .. "/no.weights"))
-    local code, said = helper.run("./one/outliers pack --weights '' -o no.weights", folder)
-    assert.same({ 2, "outliers: --weights: an empty name\n" }, { code, said })
     local others = " outliers.lua precision=int8 --weights others.safetensors"
     refused(3, attn2c .. " quality" .. others .. " --input hidden=hidden.npy")
     refused(3, attn2c .. " check" .. others)
