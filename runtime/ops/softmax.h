@@ -6,8 +6,6 @@
 #include "ops/round.h"
 #include "ops/vector.h"
 
-#define ATTN2C_SOFTMAX_ROWS 8
-
 /* Both of the softmaxes below. `least` is added to each sum, which is 1 or more, or NaN, or, of a row that is
  * -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves NaN.
  * rounded: where the weights go as bf16, rows ldr elements apart, instead of over the scores; or NULL. */
@@ -17,19 +15,28 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
   const double c_double = (double)scale * 1.4426950408889634;
   const float c = (float)c_double, c_low = (float)(c_double - (double)c);
   /* Some rows at a time, so that the latency of one row's reductions hides behind the others. */
-  for (int begin = 0; begin < rows; begin += ATTN2C_SOFTMAX_ROWS) {
-    const int count = rows - begin < ATTN2C_SOFTMAX_ROWS ? rows - begin : ATTN2C_SOFTMAX_ROWS;
+  for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
+    const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
-    float max[ATTN2C_SOFTMAX_ROWS] = {0.0f}, inverse[ATTN2C_SOFTMAX_ROWS] = {0.0f};
+    float max[ATTN2C_ROWS] = {0.0f}, inverse[ATTN2C_ROWS] = {0.0f};
+    attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
     /* From the lowest finite float on, so that a row of -inf has -inf - max = -inf and the powers 0, not NaN.
      * A NaN that max passes over is in its own power. */
-    for (int i = 0; i < count; i++) max[i] = attn2c_largest(block + (ptrdiff_t)i * ld, cols);
+    attn2c_largest_rows(max, block, count, cols, ld);
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
       const float from = max[i];
 #pragma omp simd
       for (int j = 0; j < cols; j++) row[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low);
-      inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
+      if (attn2c_folds(count, cols))
+        attn2c_partial_sums(part[i], row, cols);
+      else
+        inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
+    }
+    if (attn2c_folds(count, cols)) {
+      attn2c_fold_sums(inverse, part);
+#pragma omp simd
+      for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + least);
     }
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
