@@ -1,5 +1,7 @@
 -- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
--- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), how it
+-- floats of a vector (has_halves: half of one is multiplied by an instruction of its own, in half the time on
+-- processors that have AVX-512 in halves), its registers (cut_registers: that reading a part of a vector takes beside
+-- its own), how it
 -- multiplies bf16 and int8 (kernels/forms.lua; has_tiles: in tiles of AMX, where they fit), and the rule that chooses
 -- tile parameters where nothing was measured.
 -- bf16_rows: how rows are stored that a product of bf16 reads: as f32 where each strip would widen them anew.
@@ -78,7 +80,8 @@ end
 
 local avx512 = {
   name = "avx512", machine = "x86_64", has_libxsmm = true,
-  vector = 16, registers = 32, has_fma = true, cut_registers = 0, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
+  vector = 16, has_halves = true, registers = 32, has_fma = true, cut_registers = 0,
+  bf16 = "halves", bf16_rows = "f32", int8 = "signs",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },

@@ -9,8 +9,8 @@ local types = require("data.types")
 
 local product = {}
 
--- The groups of a kernel, in vectors: { first, size, count, lanes: floats of the last vector }. One whose last vector
--- is not whole stands alone.
+-- The groups of a kernel, in vectors: { first, size, count, lanes: floats of the last vector, half: whether that
+-- is multiplied as half a vector }. One whose last vector is not whole stands alone.
 local function groups_of(kernel, lanes)
   local list, first = {}, 0
   local rest = kernel.m % lanes
@@ -19,7 +19,9 @@ local function groups_of(kernel, lanes)
     local whole = group.count - (i == #groups and rest > 0 and 1 or 0)
     if whole > 0 then list[#list + 1] = { first = first, size = group.size, count = whole, lanes = lanes } end
     first = first + whole * group.size
-    if whole < group.count then list[#list + 1] = { first = first, size = group.size, count = 1, lanes = rest } end
+    if whole < group.count then
+      list[#list + 1] = { first = first, size = group.size, count = 1, lanes = rest, half = kernel.strips.half }
+    end
     first = first + (group.count - whole) * group.size
   end
   return list
@@ -33,7 +35,8 @@ local function shape_of(kernel, rows, group)
       types = kernel.types, step = kernel.strips.step, rest = kernel.k % kernel.strips.step > 0 }
   end
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil,
-    form = kernel.strips.form, types = kernel.types, cut = kernel.k % types.group(kernel.types.a) > 0 }
+    form = kernel.strips.form, types = kernel.types, cut = kernel.k % types.group(kernel.types.a) > 0,
+    half = group.half }
 end
 
 -- What makes the strips of a shape.
@@ -42,7 +45,11 @@ local function maker(shape) return forms.all[shape.form].in_tiles and tiles or s
 --- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; it may come more than once.
 function product.each_strip(kernel, visit)
   for _, rows in ipairs(kernel.strips.strips) do
-    for _, group in ipairs(kernel.strips.groups) do visit(shape_of(kernel, rows, group)) end
+    for i, group in ipairs(kernel.strips.groups) do
+      local half = kernel.strips.half and i == #kernel.strips.groups
+      if not half or group.count > 1 then visit(shape_of(kernel, rows, group)) end
+      if half then visit(shape_of(kernel, rows, { size = group.size, half = true })) end
+    end
   end
 end
 

@@ -10,10 +10,12 @@ local WIDTH = 116
 
 --- What tells a strip from another: { rows, vectors, rows_held: whether the rows' inputs stay in registers while the
 --- vectors come one after the other, fetches: whether it asks for weights ahead, form: of kernels/forms.lua, a name,
---- types: of its product, cut: whether its inputs end within a group }.
+--- types: of its product, cut: whether its inputs end within a group, half: whether half of its last vector is
+--- enough }.
 function strip.name(shape)
-  return ("strip_%dx%d%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
-    shape.rows_held and "_held" or "", shape.cut and "_cut" or "", shape.fetches and "_ahead" or "")
+  return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
+    shape.rows_held and "_held" or "", shape.half and "_half" or "", shape.cut and "_cut" or "",
+    shape.fetches and "_ahead" or "")
 end
 
 -- `count` texts made by make(0), make(1), ..., between separators.
@@ -94,8 +96,9 @@ function Writer:part(part, is_cut)
   local function multiply_adds(row, vector)
     local of_vector = shape.rows_held and "" or vector
     local beside = part.beside and (", u%s"):format(of_vector) or ""
-    return ("%s = %s(w%s%s, x%s, %s);"):format(sum(row, vector), form.multiply_add, of_vector, beside,
-      shape.rows_held and row or "", sum(row, vector))
+    local is_half = shape.half and vector == shape.vectors - 1
+    return ("%s = %s(w%s%s, x%s, %s);"):format(sum(row, vector), is_half and form.half or form.multiply_add, of_vector,
+      beside, shape.rows_held and row or "", sum(row, vector))
   end
   local function hold(name, value)
     self:add("%s %s = %s;", form.factor, name, value)
@@ -165,7 +168,8 @@ function strip.text(shape)
   local form, of = forms.all[shape.form], shape.types
   local group = types.group(of.a)
   local self = setmetatable({ shape = shape, form = form, group = group, lines = {}, indent = "" }, Writer)
-  self:add("/* %d rows by %d vectors of outputs%s%s%s. */", shape.rows, shape.vectors,
+  self:add("/* %d rows by %d vectors of outputs%s%s%s%s. */", shape.rows, shape.vectors,
+    shape.half and ", half of the last" or "",
     shape.rows_held and ", the rows in registers" or "",
     shape.cut and (", of inputs that %d does not divide"):format(group) or "",
     shape.fetches and (", asking for `lines` lines from `ahead` on every `every` inputs") or "")

@@ -5,22 +5,20 @@
 
 #include "ops/vector.h"
 
-#define ATTN2C_NORM_ROWS 8
-
-/* Of one row x[cols], whose mean is about `mean`: how far that is off, and the variance. */
-ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *correction, float *variance) {
-  const float inverse_cols = 1.0f / (float)cols;
-  const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
+/* The partial sums of d = x - mean over x[0 .. whole-1], and those of d^2; whole is a multiple of
+ * ATTN2C_SUMS. */
+ATTN2C_INLINE void attn2c_partial_moments(attn2c_vector sums[ATTN2C_PARTS],
+                                          attn2c_vector squares[ATTN2C_PARTS], const float *x, int whole,
+                                          float mean) {
   const attn2c_vector means = attn2c_splat(mean);
-  attn2c_vector sums[ATTN2C_PARTS], squares[ATTN2C_PARTS];
   for (int part = 0; part < ATTN2C_PARTS; part++) {
     const float *from = x + part * ATTN2C_LANES;
     attn2c_vector sum0 = {0.0f}, sum1 = {0.0f}, square0 = {0.0f}, square1 = {0.0f};
     int j = 0;
-    if (cols >= 16 * ATTN2C_SUMS) {
+    if (whole >= 16 * ATTN2C_SUMS) {
       /* four sums side by side, as an addition takes four cycles */
       attn2c_vector sum2 = {0.0f}, sum3 = {0.0f}, square2 = {0.0f}, square3 = {0.0f};
-      for (; j + 4 * ATTN2C_SUMS <= cols; j += 4 * ATTN2C_SUMS) {
+      for (; j + 4 * ATTN2C_SUMS <= whole; j += 4 * ATTN2C_SUMS) {
         const attn2c_vector d0 = attn2c_load(from + j) - means;
         const attn2c_vector d1 = attn2c_load(from + j + ATTN2C_SUMS) - means;
         const attn2c_vector d2 = attn2c_load(from + j + 2 * ATTN2C_SUMS) - means;
@@ -39,7 +37,7 @@ ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *c
       square0 += square2;
       square1 += square3;
     }
-    for (; j + 2 * ATTN2C_SUMS <= cols; j += 2 * ATTN2C_SUMS) {
+    for (; j + 2 * ATTN2C_SUMS <= whole; j += 2 * ATTN2C_SUMS) {
       const attn2c_vector d0 = attn2c_load(from + j) - means,
                           d1 = attn2c_load(from + j + ATTN2C_SUMS) - means;
       sum0 += d0;
@@ -55,15 +53,35 @@ ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *c
     sums[part] = sum0 + sum1;
     squares[part] = square0 + square1;
   }
+}
+
+/* Of one row x[cols], whose mean is about `mean`: the sums of d = x - mean and of d^2. */
+ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *sum, float *square) {
+  const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
+  attn2c_vector sums[ATTN2C_PARTS], squares[ATTN2C_PARTS];
+  attn2c_partial_moments(sums, squares, x, whole, mean);
   float last[ATTN2C_SUMS], last_square[ATTN2C_SUMS];
 #pragma omp simd
   for (int k = 0; k < rest; k++) {
     last[k] = x[whole + k] - mean;
     last_square[k] = last[k] * last[k];
   }
-  const float off = attn2c_sum_of_parts(sums, last, rest) * inverse_cols;
-  *correction = off;
-  *variance = attn2c_sum_of_parts(squares, last_square, rest) * inverse_cols - off * off;
+  *sum = attn2c_sum_of_parts(sums, last, rest);
+  *square = attn2c_sum_of_parts(squares, last_square, rest);
+}
+
+/* The same of each row of x[rows][cols], rows ld floats apart, rows <= ATTN2C_ROWS. */
+ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdiff_t ld, const float *mean,
+                                       float *sum, float *square) {
+  if (attn2c_folds(rows, cols)) {
+    attn2c_vector sums[ATTN2C_ROWS][ATTN2C_PARTS], squares[ATTN2C_ROWS][ATTN2C_PARTS];
+    for (int i = 0; i < ATTN2C_ROWS; i++)
+      attn2c_partial_moments(sums[i], squares[i], x + i * ld, cols, mean[i]);
+    attn2c_fold_sums(sum, sums);
+    attn2c_fold_sums(square, squares);
+    return;
+  }
+  for (int i = 0; i < rows; i++) attn2c_moments(x + i * ld, cols, mean[i], &sum[i], &square[i]);
 }
 
 /* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
@@ -73,18 +91,21 @@ ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *c
  * Some rows at a time, so that the latency of one row's sums hides behind the others. */
 ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain, const float *bias, int rows,
                                      int cols, int ldx, int ldy, float eps) {
-  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
-    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
+  const float inverse_cols = 1.0f / (float)cols;
+  for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
+    const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     const float *block = x + (ptrdiff_t)begin * ldx;
-    float mean[ATTN2C_NORM_ROWS], correction[ATTN2C_NORM_ROWS], variance[ATTN2C_NORM_ROWS] = {0.0f};
-    float scale[ATTN2C_NORM_ROWS];
-    for (int i = 0; i < count; i++)
-      mean[i] = attn2c_sum(block + (ptrdiff_t)i * ldx, cols) * (1.0f / (float)cols);
-    for (int i = 0; i < count; i++)
-      attn2c_moments(block + (ptrdiff_t)i * ldx, cols, mean[i], &correction[i], &variance[i]);
+    float mean[ATTN2C_ROWS] = {0.0f}, sum[ATTN2C_ROWS] = {0.0f}, square[ATTN2C_ROWS] = {0.0f};
+    float correction[ATTN2C_ROWS], scale[ATTN2C_ROWS];
+    attn2c_sum_rows(mean, block, count, cols, ldx);
 #pragma omp simd
-    for (int i = 0; i < ATTN2C_NORM_ROWS; i++) {
-      const float positive = variance[i] < 0.0f ? 0.0f : variance[i]; /* only rounding makes it negative */
+    for (int i = 0; i < ATTN2C_ROWS; i++) mean[i] *= inverse_cols;
+    attn2c_moments_rows(block, count, cols, ldx, mean, sum, square);
+#pragma omp simd
+    for (int i = 0; i < ATTN2C_ROWS; i++) {
+      correction[i] = sum[i] * inverse_cols;
+      const float variance = square[i] * inverse_cols - correction[i] * correction[i];
+      const float positive = variance < 0.0f ? 0.0f : variance; /* only rounding makes it negative */
       scale[i] = 1.0f / __builtin_sqrtf(positive + eps);
     }
     for (int i = 0; i < count; i++) {
@@ -135,12 +156,12 @@ ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
  * y = x / sqrt(mean of x^2 + eps) * gain. gain[cols] may be NULL. */
 ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, int rows, int cols, int ldx,
                                    int ldy, float eps) {
-  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
-    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
-    float square[ATTN2C_NORM_ROWS] = {0.0f}, scale[ATTN2C_NORM_ROWS];
+  for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
+    const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
+    float square[ATTN2C_ROWS] = {0.0f}, scale[ATTN2C_ROWS];
     for (int i = 0; i < count; i++) square[i] = attn2c_square_sum(x + (ptrdiff_t)(begin + i) * ldx, cols);
 #pragma omp simd
-    for (int i = 0; i < ATTN2C_NORM_ROWS; i++)
+    for (int i = 0; i < ATTN2C_ROWS; i++)
       scale[i] = 1.0f / __builtin_sqrtf(square[i] * (1.0f / (float)cols) + eps);
     for (int i = 0; i < count; i++) {
       const float *in = x + (ptrdiff_t)(begin + i) * ldx;
@@ -156,12 +177,12 @@ ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, 
  * y = x / max(sqrt(sum of x^2), eps). A NaN makes its whole row NaN. */
 ATTN2C_INLINE void attn2c_normalise(float *y, const float *x, int rows, int cols, int ldx, int ldy,
                                     float eps) {
-  for (int begin = 0; begin < rows; begin += ATTN2C_NORM_ROWS) {
-    const int count = rows - begin < ATTN2C_NORM_ROWS ? rows - begin : ATTN2C_NORM_ROWS;
-    float square[ATTN2C_NORM_ROWS] = {0.0f}, scale[ATTN2C_NORM_ROWS];
+  for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
+    const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
+    float square[ATTN2C_ROWS] = {0.0f}, scale[ATTN2C_ROWS];
     for (int i = 0; i < count; i++) square[i] = attn2c_square_sum(x + (ptrdiff_t)(begin + i) * ldx, cols);
 #pragma omp simd
-    for (int i = 0; i < ATTN2C_NORM_ROWS; i++) {
+    for (int i = 0; i < ATTN2C_ROWS; i++) {
       const float norm = __builtin_sqrtf(square[i]);
       scale[i] = 1.0f / (norm < eps ? eps : norm);
     }

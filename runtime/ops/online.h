@@ -22,8 +22,8 @@ ATTN2C_INLINE void attn2c_softmax_chunk(float *s, float *state, int rows, int co
   const double c_double = (double)scale * 1.4426950408889634;
   const float c = (float)c_double, c_low = (float)(c_double - (double)c);
   float *largest = state, *sum = state + rows, *factor = state + 2 * (ptrdiff_t)rows;
-  for (int begin = 0; begin < rows; begin += ATTN2C_SOFTMAX_ROWS) {
-    const int end = rows - begin < ATTN2C_SOFTMAX_ROWS ? rows : begin + ATTN2C_SOFTMAX_ROWS;
+  for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
+    const int end = rows - begin < ATTN2C_ROWS ? rows : begin + ATTN2C_ROWS;
     for (int i = begin; i < end; i++) {
       const float before = first ? -FLT_MAX : largest[i], here = attn2c_largest(s + (ptrdiff_t)i * ld, cols);
       largest[i] = here > before ? here : before;

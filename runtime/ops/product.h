@@ -5,7 +5,7 @@
  * each row, as an operand of the multiply-add: strips of few rows are a fifth slower.
  *
  * - ATTN2C_FMADD(a, b, c) is a*b + c in each lane: one rounding where the target has the instruction, else
- * two.
+ * two; ATTN2C_HALF_FMADD(a, b, c), where the target has it, of half vectors, and ATTN2C_FROM_HALF(v).
  *
  * - ATTN2C_FIRST(count), ATTN2C_MASK_LOAD(x, mask) and ATTN2C_MASK_STORE(y, v, mask), where the target has
  * them: a mask of the first lanes, and reading and writing these lanes alone. */
@@ -29,6 +29,15 @@ ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
   return (attn2c_vector)ATTN2C_FMADD(a, b, c);
 }
+
+#ifdef ATTN2C_HALF_FMADD
+/* The same of the lower half; the upper half of the result is anything. */
+ATTN2C_INLINE attn2c_vector attn2c_multiply_add_half(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
+#define ATTN2C_LOWER(v) ATTN2C_SHUFFLE(v, v, 0, 1, 2, 3, 4, 5, 6, 7)
+  return (attn2c_vector)ATTN2C_FROM_HALF(
+      ATTN2C_HALF_FMADD(ATTN2C_LOWER(a), ATTN2C_LOWER(b), ATTN2C_LOWER(c)));
+}
+#endif
 
 /* The first `count` floats of x, and zeros; and y[0 .. count-1] = v. 0 < count <= ATTN2C_LANES, known when
  * compiled. No float behind them is read or written. */

@@ -18,6 +18,15 @@
 #define ATTN2C_MASK_STORE(y, v, mask) __builtin_ia32_storeups512_mask(y, v, (short)(mask))
 #endif
 
+/* a*b + c of halves; a vector with this lower half, whose upper one is anything. */
+#ifdef __clang__
+#define ATTN2C_HALF_FMADD(a, b, c) _mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
+#define ATTN2C_FROM_HALF(v)        _mm512_castps256_ps512(v)
+#else
+#define ATTN2C_HALF_FMADD(a, b, c) __builtin_ia32_vfmaddps256(a, b, c)
+#define ATTN2C_FROM_HALF(v)        __builtin_ia32_ps512_256ps(v)
+#endif
+
 /* A bit a lane. */
 #define ATTN2C_FIRST(count) ((unsigned short)((1u << (count)) - 1))
 

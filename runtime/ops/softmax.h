@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#define ATTN2C_SOFTMAX_ROWS 8
-
 /* Scores for which c |s| is less make no rounding error of their size below. */
 #define ATTN2C_SOFTMAX_MOST 0x1p20f
 
@@ -32,15 +30,16 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
                                        uint16_t *rounded, int ldr) {
   const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
   /* Some rows at a time, so that the latency of one row's reductions hides behind the others. */
-  for (int begin = 0; begin < rows; begin += ATTN2C_SOFTMAX_ROWS) {
-    const int count = rows - begin < ATTN2C_SOFTMAX_ROWS ? rows - begin : ATTN2C_SOFTMAX_ROWS;
+  for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
+    const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
-    float max[ATTN2C_SOFTMAX_ROWS] = {0.0f}, inverse[ATTN2C_SOFTMAX_ROWS] = {0.0f};
-    float shift[ATTN2C_SOFTMAX_ROWS], lowest[ATTN2C_SOFTMAX_ROWS];
+    float max[ATTN2C_ROWS] = {0.0f}, inverse[ATTN2C_ROWS] = {0.0f};
+    float shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS];
+    attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
     /* From the lowest finite float on. A NaN that max passes over is in its own power. */
+    attn2c_largest_rows(max, block, count, cols, ld);
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
-      max[i] = attn2c_largest(row, cols);
       if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
       /* Of scores so large a difference is exact, or its power 0. +inf gives NaN; a row of -inf stays so. */
       const float from = max[i];
@@ -49,7 +48,7 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
       max[i] = 0.0f;
     }
 #pragma omp simd
-    for (int i = 0; i < ATTN2C_SOFTMAX_ROWS; i++) {
+    for (int i = 0; i < ATTN2C_ROWS; i++) {
       const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */
       shift[i] = ATTN2C_ROUNDER - whole;
       lowest[i] = (whole - 127.0f) * (1.0f / c);
@@ -59,7 +58,15 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
       const float of_row = shift[i], from = lowest[i];
 #pragma omp simd
       for (int j = 0; j < cols; j++) row[j] = attn2c_softmax_power(row[j], c, of_row, from);
-      inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
+      if (attn2c_folds(count, cols))
+        attn2c_partial_sums(part[i], row, cols);
+      else
+        inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
+    }
+    if (attn2c_folds(count, cols)) {
+      attn2c_fold_sums(inverse, part);
+#pragma omp simd
+      for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + least);
     }
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;

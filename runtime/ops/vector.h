@@ -17,14 +17,12 @@
 #define ATTN2C_LANES 4
 #endif
 
-/* Before a loop around another one, and before a loop that takes the largest float into `max`: gcc vectorises
- * both where it is told to; clang 14 does not, and warns of it. */
+/* Before a loop around another one: gcc vectorises it where it is told to; clang 14 does not, and warns of
+ * it. */
 #ifdef __clang__
 #define ATTN2C_SIMD_OUTER
-#define ATTN2C_SIMD_MAX
 #else
 #define ATTN2C_SIMD_OUTER _Pragma("omp simd")
-#define ATTN2C_SIMD_MAX   _Pragma("omp simd reduction(max : max)")
 #endif
 
 /* Each vector type, and the same as it lies anywhere in an array of floats: a load or store through this type
@@ -38,6 +36,8 @@ ATTN2C_VECTOR(attn2c_vector4, 4)
 ATTN2C_VECTOR(attn2c_vector8, 8)
 #endif
 ATTN2C_VECTOR(attn2c_vector, ATTN2C_LANES)
+
+#define ATTN2C_SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 
 ATTN2C_INLINE attn2c_vector attn2c_load(const float *x) { return *(const attn2c_vector_in_array *)x; }
 
@@ -67,37 +67,34 @@ ATTN2C_INLINE attn2c_vector attn2c_vector_fma(attn2c_vector a, attn2c_vector b, 
 ATTN2C_INLINE float attn2c_sum_of_parts(const attn2c_vector part[ATTN2C_PARTS], const float *x, int count) {
 #if ATTN2C_LANES >= 8
 #if ATTN2C_LANES == 16
-  attn2c_vector8 eight = __builtin_shufflevector(part[0], part[0], 0, 1, 2, 3, 4, 5, 6, 7) +
-                         __builtin_shufflevector(part[0], part[0], 8, 9, 10, 11, 12, 13, 14, 15);
+  attn2c_vector8 eight = ATTN2C_SHUFFLE(part[0], part[0], 0, 1, 2, 3, 4, 5, 6, 7) +
+                         ATTN2C_SHUFFLE(part[0], part[0], 8, 9, 10, 11, 12, 13, 14, 15);
 #else
   attn2c_vector8 eight = part[0] + part[1];
 #endif
   if (count & 8) eight += *(const attn2c_vector8_in_array *)x;
-  attn2c_vector4 four =
-      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  attn2c_vector4 four = ATTN2C_SHUFFLE(eight, eight, 0, 1, 2, 3) + ATTN2C_SHUFFLE(eight, eight, 4, 5, 6, 7);
 #else
   attn2c_vector4 low = part[0] + part[2], high = part[1] + part[3];
   if (count & 8) low += attn2c_load(x), high += attn2c_load(x + 4);
   attn2c_vector4 four = low + high;
 #endif
   if (count & 4) four += *(const attn2c_vector4_in_array *)(x + (count & 8));
-  four += __builtin_shufflevector(four, four, 2, 3, 0, 1);
+  four += ATTN2C_SHUFFLE(four, four, 2, 3, 0, 1);
   float sum = four[0] + four[1];
   for (int j = count & ~3; j < count; j++) sum += x[j];
   return sum;
 }
 
-/* x[0] + ... + x[count-1]; of long rows in four times as many partial sums. */
-ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
-  attn2c_vector part[ATTN2C_PARTS];
-  const int whole = count - count % ATTN2C_SUMS;
+/* The partial sums of x[0 .. whole-1], whole a multiple of ATTN2C_SUMS; of long rows four times as many. */
+ATTN2C_INLINE void attn2c_partial_sums(attn2c_vector part[ATTN2C_PARTS], const float *x, int whole) {
   for (int p = 0; p < ATTN2C_PARTS; p++) {
     const float *from = x + p * ATTN2C_LANES;
     attn2c_vector s = {0.0f};
     int j = 0;
-    if (count >= 8 * ATTN2C_SUMS) {
+    if (whole >= 8 * ATTN2C_SUMS) {
       attn2c_vector t = s, u = s, v = s;
-      for (; j + 4 * ATTN2C_SUMS <= count; j += 4 * ATTN2C_SUMS) {
+      for (; j + 4 * ATTN2C_SUMS <= whole; j += 4 * ATTN2C_SUMS) {
         s += attn2c_load(from + j);
         t += attn2c_load(from + j + ATTN2C_SUMS);
         u += attn2c_load(from + j + 2 * ATTN2C_SUMS);
@@ -108,28 +105,164 @@ ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
     for (; j < whole; j += ATTN2C_SUMS) s += attn2c_load(from + j);
     part[p] = s;
   }
+}
+
+/* x[0] + ... + x[count-1]. */
+ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
+  attn2c_vector part[ATTN2C_PARTS];
+  const int whole = count - count % ATTN2C_SUMS;
+  attn2c_partial_sums(part, x, whole);
   return attn2c_sum_of_parts(part, x + whole, count - whole);
 }
 
-/* The largest of x[0 .. count-1], NaN passed over; -FLT_MAX where nothing is larger. count is best a multiple
- * of a vector: gcc's reduction of a remainder is slow. */
-ATTN2C_INLINE float attn2c_largest_of_whole(const float *x, int count) {
-  float max = -FLT_MAX;
-  ATTN2C_SIMD_MAX
-  for (int j = 0; j < count; j++) max = x[j] > max ? x[j] : max;
-  return max;
+/* In each lane the larger of a and b; b where a is NaN. clang makes one instruction of the last form, gcc 12
+ * two. */
+ATTN2C_INLINE attn2c_vector attn2c_larger(attn2c_vector a, attn2c_vector b) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  return __builtin_ia32_maxps512_mask(a, b, a, (short)-1, 4);
+#elif defined(__AVX__) && !defined(__clang__)
+  return __builtin_ia32_maxps256(a, b);
+#elif defined(__SSE__) && !defined(__clang__)
+  return __builtin_ia32_maxps(a, b);
+#else
+  typedef int32_t mask __attribute__((vector_size(4 * ATTN2C_LANES)));
+  const mask is_larger = a > b;
+  return (attn2c_vector)(((mask)a & is_larger) | ((mask)b & ~is_larger));
+#endif
 }
 
-/* The same for any count: a last vector that overlaps the others takes the remainder. */
-ATTN2C_INLINE float attn2c_largest(const float *x, int count) {
-  const int width = count >= ATTN2C_LANES ? ATTN2C_LANES : count >= 8 ? 8 : count >= 4 ? 4 : 1;
-  const int rest = count % width;
-  float largest = attn2c_largest_of_whole(x, count - rest);
-  if (rest) {
-    const float last = attn2c_largest_of_whole(x + count - width, width);
-    largest = last > largest ? last : largest;
+/* In each lane the largest of some of x[0 .. count-1], NaN passed over: all lanes together see each. -FLT_MAX
+ * where nothing is larger. count >= ATTN2C_LANES; a last vector that overlaps the others takes the remainder.
+ */
+ATTN2C_INLINE attn2c_vector attn2c_largest_in_lanes(const float *x, int count) {
+  attn2c_vector max = attn2c_splat(-FLT_MAX), other = max;
+  int j = 0;
+  for (; j + 2 * ATTN2C_LANES <= count; j += 2 * ATTN2C_LANES) {
+    max = attn2c_larger(attn2c_load(x + j), max);
+    other = attn2c_larger(attn2c_load(x + j + ATTN2C_LANES), other);
   }
+  if (j + ATTN2C_LANES <= count) max = attn2c_larger(attn2c_load(x + j), max);
+  if (count % ATTN2C_LANES) other = attn2c_larger(attn2c_load(x + count - ATTN2C_LANES), other);
+  return attn2c_larger(max, other);
+}
+
+/* The largest of x[0 .. count-1], NaN passed over; -FLT_MAX where nothing is larger. */
+ATTN2C_INLINE float attn2c_largest(const float *x, int count) {
+  float largest = -FLT_MAX;
+  if (count < ATTN2C_LANES) {
+    for (int j = 0; j < count; j++) largest = x[j] > largest ? x[j] : largest;
+    return largest;
+  }
+  attn2c_vector max = attn2c_largest_in_lanes(x, count);
+#if ATTN2C_LANES == 16
+  max = attn2c_larger(max, ATTN2C_SHUFFLE(max, max, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  max = attn2c_larger(max, ATTN2C_SHUFFLE(max, max, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3));
+#elif ATTN2C_LANES == 8
+  max = attn2c_larger(max, ATTN2C_SHUFFLE(max, max, 4, 5, 6, 7, 0, 1, 2, 3));
+#endif
+  for (int j = 0; j < 4; j++) largest = max[j] > largest ? max[j] : largest;
   return largest;
+}
+
+/* Rows that are folded together: reducing a row by itself takes an instruction or two for each halving, and
+ * waits for each; of eight rows, shuffles put the halves of two side by side, so that one instruction takes
+ * both. */
+#define ATTN2C_ROWS 8
+
+ATTN2C_INLINE attn2c_vector attn2c_added(attn2c_vector a, attn2c_vector b) { return a + b; }
+
+/* NAME(folded, parts): folded[i] is what `both` makes of all lanes of all parts of row i: upper halves with
+ * lower ones, as attn2c_sum_of_parts. HALVES(x, y, ...): of two vectors with the same number of rows, whose
+ * lanes `low` and `high` are the lower and upper halves of each row. */
+#if ATTN2C_LANES == 16
+#define ATTN2C_FOLD(NAME, both)                                                                              \
+  ATTN2C_INLINE void NAME(float folded[ATTN2C_ROWS], attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS]) {        \
+    attn2c_vector eight[4], four[2];                                                                         \
+    for (int i = 0; i < 4; i++) {                                                                            \
+      const attn2c_vector x = part[2 * i][0], y = part[2 * i + 1][0];                                        \
+      eight[i] = both(ATTN2C_SHUFFLE(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),          \
+                      ATTN2C_SHUFFLE(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31));   \
+    }                                                                                                        \
+    for (int i = 0; i < 2; i++) {                                                                            \
+      const attn2c_vector x = eight[2 * i], y = eight[2 * i + 1];                                            \
+      four[i] = both(ATTN2C_SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27),         \
+                     ATTN2C_SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31));      \
+    }                                                                                                        \
+    const attn2c_vector x = four[0], y = four[1];                                                            \
+    const attn2c_vector two =                                                                                \
+        both(ATTN2C_SHUFFLE(x, y, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),                 \
+             ATTN2C_SHUFFLE(x, y, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31));              \
+    const attn2c_vector one =                                                                                \
+        both(two, ATTN2C_SHUFFLE(two, two, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));           \
+    *(attn2c_vector8_in_array *)folded = ATTN2C_SHUFFLE(one, one, 0, 4, 8, 12, 2, 6, 10, 14);                \
+  }
+#elif ATTN2C_LANES == 8
+#define ATTN2C_FOLD(NAME, both)                                                                              \
+  ATTN2C_INLINE void NAME(float folded[ATTN2C_ROWS], attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS]) {        \
+    attn2c_vector four[4], two[2];                                                                           \
+    for (int i = 0; i < 4; i++) {                                                                            \
+      const attn2c_vector x = both(part[2 * i][0], part[2 * i][1]);                                          \
+      const attn2c_vector y = both(part[2 * i + 1][0], part[2 * i + 1][1]);                                  \
+      four[i] = both(ATTN2C_SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11),                                         \
+                     ATTN2C_SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15));                                      \
+    }                                                                                                        \
+    for (int i = 0; i < 2; i++) {                                                                            \
+      const attn2c_vector x = four[2 * i], y = four[2 * i + 1];                                              \
+      two[i] = both(ATTN2C_SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13),                                          \
+                    ATTN2C_SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15));                                       \
+    }                                                                                                        \
+    const attn2c_vector one = both(ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 8, 10, 4, 6, 12, 14),                \
+                                   ATTN2C_SHUFFLE(two[0], two[1], 1, 3, 9, 11, 5, 7, 13, 15));               \
+    attn2c_store(folded, ATTN2C_SHUFFLE(one, one, 0, 4, 1, 5, 2, 6, 3, 7));                                  \
+  }
+#else
+#define ATTN2C_FOLD(NAME, both)                                                                              \
+  ATTN2C_INLINE void NAME(float folded[ATTN2C_ROWS], attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS]) {        \
+    for (int i = 0; i < ATTN2C_ROWS; i += 4) {                                                               \
+      attn2c_vector four[4], two[2];                                                                         \
+      for (int j = 0; j < 4; j++)                                                                            \
+        four[j] = both(both(part[i + j][0], part[i + j][2]), both(part[i + j][1], part[i + j][3]));          \
+      for (int j = 0; j < 2; j++) {                                                                          \
+        const attn2c_vector x = four[2 * j], y = four[2 * j + 1];                                            \
+        two[j] = both(ATTN2C_SHUFFLE(x, y, 0, 1, 4, 5), ATTN2C_SHUFFLE(x, y, 2, 3, 6, 7));                   \
+      }                                                                                                      \
+      attn2c_store(folded + i, both(ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 4, 6),                              \
+                                    ATTN2C_SHUFFLE(two[0], two[1], 1, 3, 5, 7)));                            \
+    }                                                                                                        \
+  }
+#endif
+
+ATTN2C_FOLD(attn2c_fold_sums, attn2c_added)
+ATTN2C_FOLD(attn2c_fold_largest, attn2c_larger)
+
+/* Whether rows are worth folding together: long ones hide the latency of their own reductions. */
+ATTN2C_INLINE int attn2c_folds(int rows, int cols) {
+  return rows == ATTN2C_ROWS && cols % ATTN2C_SUMS == 0 && cols <= 8 * ATTN2C_SUMS;
+}
+
+/* sums[i] = attn2c_sum of row i of x[rows][cols], rows ld floats apart, rows <= ATTN2C_ROWS. */
+ATTN2C_INLINE void attn2c_sum_rows(float *sums, const float *x, int rows, int cols, ptrdiff_t ld) {
+  if (attn2c_folds(rows, cols)) {
+    attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
+    for (int i = 0; i < ATTN2C_ROWS; i++) attn2c_partial_sums(part[i], x + i * ld, cols);
+    attn2c_fold_sums(sums, part);
+    return;
+  }
+  for (int i = 0; i < rows; i++) sums[i] = attn2c_sum(x + i * ld, cols);
+}
+
+/* The same of attn2c_largest. */
+ATTN2C_INLINE void attn2c_largest_rows(float *largest, const float *x, int rows, int cols, ptrdiff_t ld) {
+  if (attn2c_folds(rows, cols)) {
+    attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
+    for (int i = 0; i < ATTN2C_ROWS; i++) {
+      const attn2c_vector max = attn2c_largest_in_lanes(x + i * ld, cols);
+      for (int p = 0; p < ATTN2C_PARTS; p++) part[i][p] = max;
+    }
+    attn2c_fold_largest(largest, part);
+    return;
+  }
+  for (int i = 0; i < rows; i++) largest[i] = attn2c_largest(x + i * ld, cols);
 }
 
 #endif

@@ -135,6 +135,8 @@ of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
     wrong = "outputs are stored as far as A may be read" },
   { name = "strip_row", old = 'self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))',
     new = 'self:add("x = %s;", made(part.b, self:inputs(part, 0, is_cut)))', wrong = "all rows are the first" },
+  { name = "strip_half", old = "shape.half and vector == shape.vectors - 1", new = "shape.half",
+    wrong = "half of a vector that is wanted whole is multiplied" },
 }
 
 of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
@@ -185,13 +187,17 @@ of("gen/passes/plan/registers.lua", spec .. "passes/plan/registers_spec.lua") {
   { name = "registers_one", old = "(free - 1 - vectors * form.factors) // vectors",
     new = "(free - vectors * form.factors) // vectors",
     wrong = "a float of B has no register" },
-  { name = "registers_held", old = "(free - form.factors) // (vectors + 1)",
+  { name = "registers_held", old = "(free - form.factors - (steps < UNROLLED and 1 or 0)) // (vectors + 1)",
     new = "(free + vectors) // (vectors + 1)",
     wrong = "a row more than fits is held" },
   { name = "registers_fma", old = "local product = target.has_fma and 0 or 1", new = "local product = 0",
     wrong = "a product that is yet to be added has no register" },
   { name = "registers_cut", old = "(is_cut and target.cut_registers or 0)", new = "0",
     wrong = "the mask of a cut row has no register" },
+  { name = "registers_few", old = "(sums < form.few and 1 or 0)", new = "0", filter = "few sums only",
+    wrong = "strips with too few sums for the latency of one are taken" },
+  { name = "registers_unrolled", old = "(steps < UNROLLED and 1 or 0)", new = "0", filter = "few sums only",
+    wrong = "a loop that is unrolled has a register too few" },
   { name = "registers_shares", old = "last.size == block.count", new = "last.size >= block.count",
     wrong = "all shares are as large as the first" },
 }
@@ -551,6 +557,13 @@ of("runtime/model/team.c", "c:team") {
     wrong = "a signal of the process is handled on a thread of ours" },
   { name = "team_debt", old = "account.waited += time - worked", new = "account.waited += 0",
     filter = "team/works_alone*", wrong = "waiting costs nothing" },
+}
+
+of("runtime/ops/vector.h", "c:rowops_base") {
+  { name = "fold_rows", old = "ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 4, 6)",
+    new = "ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 6, 4)", wrong = "a row has another row's sum" },
+  { name = "largest_rest", old = "if (count % ATTN2C_LANES) other", new = "if (0) other",
+    wrong = "the last columns are passed over" },
 }
 
 of("runtime/ops/softmax.h", "c:rowops_base") {

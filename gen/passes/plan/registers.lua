@@ -18,18 +18,22 @@ local PER_SUM, PER_STRIP = 2, 24
 -- What each kind of strip beside the first costs: nearly nothing, but code.
 local PER_KIND = 0.005
 
+-- A loop of fewer steps may be unrolled, and gcc 12 then takes a register more where the rows' floats stay in some.
+local UNROLLED = 16
+
 -- The most rows of a strip of so many vectors, and whether the rows' floats stay in registers while the vectors come
 -- one after the other, instead of the vectors: that needs fewer registers where there are more vectors than rows.
-local function most_rows(vectors, free, form)
+local function most_rows(vectors, free, form, steps)
   local rows = (free - 1 - vectors * form.factors) // vectors
-  local held = (free - form.factors) // (vectors + 1)
+  local held = (free - form.factors - (steps < UNROLLED and 1 or 0)) // (vectors + 1)
   if held > rows and held < vectors then return held, true end
   return rows, false
 end
 
-local function cost(vectors, rows, steps, form)
+local function cost(vectors, rows, rows_held, steps, form)
   local parts, sums = #form.parts, vectors * rows
-  local work = form.work * sums + form.a_work * vectors + form.b_work * rows
+  local work = form.work * sums + form.a_work * vectors + form.b_work * rows + (sums < form.few and 1 or 0)
+    + (rows_held and form.held_work or 0)
   local step = parts * math.max(work, vectors + rows, form.latency)
   return step * steps + PER_SUM * sums + PER_STRIP
 end
@@ -65,9 +69,9 @@ function registers.free(target, is_cut, form)
 end
 
 --- The strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count, size } }
---- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, step: in tiles, the inputs
---- of a step }. In tiles where the target has them and they fit, else the cheapest by the count above. is_cut: as
---- above; product_types: of data/types.lua, by default f32's.
+--- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether half of the
+--- last vector is enough, step: in tiles, the inputs of a step }. In tiles where the target has them and they fit, else
+--- the cheapest by the count above. is_cut: as above; product_types: of data/types.lua, by default f32's.
 function registers.strips(m, n, k, target, most, is_cut, product_types)
   local best, least
   product_types = product_types or types.f32_product
@@ -77,19 +81,20 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   end
   local form, group = forms.of(product_types, target), types.group(product_types.a)
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
-  local total = (m + target.vector - 1) // target.vector
+  local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
+  local half = target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   for vectors = 1, math.min(total, target.registers // 2) do
-    local rows, rows_held = most_rows(vectors, free, form)
+    local rows, rows_held = most_rows(vectors, free, form, steps)
     for r = 1, math.min(rows, n, most) do
       local groups, strips, sum = shares(total, vectors), shares(n, r), 0
       for _, vectors_of in ipairs(groups) do
         for _, rows_of in ipairs(strips) do
-          sum = sum + vectors_of.count * rows_of.count * cost(vectors_of.size, rows_of.size, steps, form)
+          sum = sum + vectors_of.count * rows_of.count * cost(vectors_of.size, rows_of.size, rows_held, steps, form)
         end
       end
       sum = sum * (1 + PER_KIND * (#groups * #strips - 1))
       if not least or sum < least then
-        best, least = { groups = groups, strips = strips, rows_held = rows_held, form = form.name }, sum
+        best, least = { groups = groups, strips = strips, rows_held = rows_held, form = form.name, half = half }, sum
       end
     end
   end

@@ -72,6 +72,18 @@ describe("a strip", function()
     end)
   end)
 
+  it("multiplies half of its last vector where that is enough", function()
+    local half = shape(2, 3)
+    half.half = true
+    local text = strip.text(half)
+    assert.equal("strip_2x3_half", strip.name(half))
+    assert.equal(2, count(text, "attn2c_multiply_add_half"))
+    for row = 0, 1 do
+      assert.equal(1, count(text, ("c%d_2 = attn2c_multiply_add_half%%(w2, x, c%d_2%%);"):format(row, row)))
+    end
+    assert.equal(4, count(text, "attn2c_multiply_add%("))
+  end)
+
   it("reads each vector of A and each float of B once a step, of A's last vector only a_lanes", function()
     each_text(function(each, text, once)
       for vector = 0, each.vectors - 1 do

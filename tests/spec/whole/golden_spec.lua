@@ -31,7 +31,7 @@ describe("goldens", function()
         bytes = bytes + #files.read(golden.folder .. "/" .. name)
       end
     end
-    assert.is_true(bytes < 160 * 1000)
+    assert.is_true(bytes < 170 * 1000)
   end)
 
   it("name the first line that differs", function()

@@ -105,6 +105,18 @@ describe("the strips of a product", function()
     assert.equal("14 x 6, 4 x 5 rows by 1 x 2", all("avx2", 16, 104))
   end)
 
+  it("have few sums only where nothing better fits", function()
+    local function all(m, n, k)
+      local found = strips("avx2", m, n, k)
+      return text_of(found.strips) .. " rows by " .. text_of(found.groups) .. (found.rows_held and ", held" or "")
+    end
+    -- 10 sums, 2 rows by 5 vectors, were slower than 12 and 8.
+    assert.equal("8 x 4 rows by 1 x 3, 1 x 2", all(40, 32, 128))
+    -- Rows of 6 and 5 were slower than 3 in registers, which take all of them; a loop that is unrolled wants one more.
+    assert.equal("10 x 3, 1 x 2 rows by 1 x 4, held", all(32, 32, 16))
+    assert.equal("2 x 6, 4 x 5 rows by 2 x 2", all(32, 32, 15))
+  end)
+
   it("of one row keep enough sums under way", function()
     -- One row of 256 outputs: a strip of one vector would wait for each multiply-add.
     for _, target in ipairs(targets.list) do
