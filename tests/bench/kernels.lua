@@ -40,7 +40,8 @@ local function models()
   return list
 end
 
--- The products of a file of kernels: { name, sizes, text: how it is cut }.
+-- The products of a file of kernels: { name, sizes: a line of kernels.c, and each by itself, strips: how it is cut },
+-- without those that share a function with the map behind them, whose arguments are others.
 local function products(path)
   local list, comment = {}, ""
   for line in io.lines(path) do
@@ -87,7 +88,7 @@ for _, model in ipairs(models()) do
     local product, first, second = line:match("^(%S+) (%S+) (%S+)$")
     local p = of[product]
     print(("| %s x %s x %s; ld %s, %s, %s | %s | %s | %s | %.3f |"):format(p.n, p.m, p.k, p.lda, p.ldb, p.ldc,
-      p.strips:gsub("%s+$", ""), first, second, second / first))
+      p.strips:match("^%s*(.-)%s*$"), first, second, second / first))
   end
   timed:close()
 end
