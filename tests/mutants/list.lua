@@ -140,8 +140,8 @@ of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
 }
 
 of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
-  { name = "product_tail", old = "size = group.size, count = 1, lanes = rest }",
-    new = "size = group.size, count = 1, lanes = lanes }", wrong = "the last vector of a row of C is stored whole" },
+  { name = "product_tail", old = "count = 1, lanes = rest,",
+    new = "count = 1, lanes = lanes,", wrong = "the last vector of a row of C is stored whole" },
   { name = "product_stride", old = "i(rows.size * kernel.ldb)", new = "i(rows.size * kernel.ldc)",
     wrong = "the second strip begins in another row of B" },
   { name = "product_room", old = 'kernel.a_room and "ATTN2C_LANES" or group.lanes', new = '"ATTN2C_LANES"',
