@@ -3,7 +3,7 @@
 #ifndef ATTN2C_NORM_H
 #define ATTN2C_NORM_H
 
-#include "ops/vector.h"
+#include "ops/fold.h"
 
 /* The partial sums of d = x - mean over x[0 .. whole-1], and those of d^2; whole is a multiple of
  * ATTN2C_SUMS. */
@@ -77,8 +77,8 @@ ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdi
     attn2c_vector sums[ATTN2C_ROWS][ATTN2C_PARTS], squares[ATTN2C_ROWS][ATTN2C_PARTS];
     for (int i = 0; i < ATTN2C_ROWS; i++)
       attn2c_partial_moments(sums[i], squares[i], x + i * ld, cols, mean[i]);
-    attn2c_fold_sums(sum, sums);
-    attn2c_fold_sums(square, squares);
+    attn2c_fold(0, sum, sums);
+    attn2c_fold(0, square, squares);
     return;
   }
   for (int i = 0; i < rows; i++) attn2c_moments(x + i * ld, cols, mean[i], &sum[i], &square[i]);

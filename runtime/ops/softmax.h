@@ -3,8 +3,8 @@
 #ifndef ATTN2C_SOFTMAX_H
 #define ATTN2C_SOFTMAX_H
 
+#include "ops/fold.h"
 #include "ops/round.h"
-#include "ops/vector.h"
 
 #include <math.h>
 
@@ -64,7 +64,7 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
         inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
     }
     if (attn2c_folds(count, cols)) {
-      attn2c_fold_sums(inverse, part);
+      attn2c_fold(0, inverse, part);
 #pragma omp simd
       for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + least);
     }

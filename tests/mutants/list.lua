@@ -559,9 +559,12 @@ of("runtime/model/team.c", "c:team") {
     filter = "team/works_alone*", wrong = "waiting costs nothing" },
 }
 
-of("runtime/ops/vector.h", "c:rowops_base") {
+of("runtime/ops/fold.h", "c:rowops_base") {
   { name = "fold_rows", old = "ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 4, 6)",
     new = "ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 6, 4)", wrong = "a row has another row's sum" },
+}
+
+of("runtime/ops/vector.h", "c:rowops_base") {
   { name = "largest_rest", old = "if (count % ATTN2C_LANES) other", new = "if (0) other",
     wrong = "the last columns are passed over" },
 }
