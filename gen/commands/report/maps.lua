@@ -27,10 +27,16 @@ function maps.wanted(arguments)
   return given
 end
 
+-- Whether a model has weights that are no constants.
+local function has_weights(graph)
+  for _, name in ipairs(graph.weights) do if graph.tensors[name].kind == "weight" then return true end end
+  return false
+end
+
 --- Whether a variant can have the maps that a command line asks for: a run needs weights, where the model has any.
 --- Inputs alone may be for the check; a text, or a folder for pictures, cannot do without: a fault.
 function maps.possible(arguments, variant, state)
-  if arguments.weights or import.is_folder(variant.path) or #state.entries[#state.entries].graph.weights == 0 then
+  if arguments.weights or import.is_folder(variant.path) or not has_weights(state.entries[#state.entries].graph) then
     return true
   end
   if arguments.text or arguments.attention then

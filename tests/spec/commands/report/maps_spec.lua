@@ -18,6 +18,18 @@ local function path(head) return ("%s/maps_layer_0_head_%d.png"):format(folder, 
 describe("maps of attention", function()
   before_each(function() for head = 0, 1 do os.remove(path(head)) end end)
 
+  it("need weights where the model has any that are no constants", function()
+    local function possible(more)
+      local without = { d_ff = 0, projections = false, residual = false, norm = "none", target = "avx2" }
+      for key, value in pairs(more) do without[key] = value end
+      return pcall(maps.possible, { attention = "maps" }, { path = "model.lua" },
+        { entries = { helper.tiny(without, "graph") } })
+    end
+    assert.same({ true, true }, { possible {} })
+    assert.same({ true, true }, { possible { positions = "rope" } }) -- tables of constants
+    assert.is_false((possible { projections = true }))
+  end)
+
   it("are written, and written again over their own", function()
     for _ = 1, 2 do
       local ok, count = write()
