@@ -144,6 +144,21 @@ describe("installing", function()
   end)
 end)
 
+describe("make packages", function()
+  after_each(helper.clean)
+
+  it("asks for libxsmm where Debian has it alone", function()
+    local folder = helper.folder()
+    for machine, is_there in pairs { amd64 = true, arm64 = false } do
+      helper.write(folder .. "/dpkg", "#!/bin/sh\necho " .. machine .. "\n")
+      helper.succeeds("chmod 755 dpkg", folder)
+      local said = helper.succeeds(("PATH=%s:$PATH make -n packages"):format(shell(folder)), root)
+      assert.truthy(said:find(" libjansson-dev ", 1, true), said)
+      assert.equal(is_there, said:find(" libxsmm-dev ", 1, true) ~= nil, said)
+    end
+  end)
+end)
+
 describe("make deb", function()
   after_each(helper.clean)
 
@@ -169,6 +184,7 @@ describe("make deb", function()
 
     local control = helper.succeeds("dpkg-deb -f " .. shell(first))
     assert.truthy(control:find("\nVersion: " .. version.generator .. "\n", 1, true))
+    assert.truthy(control:find("\nRecommends: libxsmm-dev\n", 1, true)) -- there is none but for amd64
     local needed = helper.read(root .. "/Makefile"):match("\nneeded_packages :=(.-[^\\])\n")
     for name in needed:gmatch("[%w.-]+") do
       assert.truthy((control:match("\nDepends: ([^\n]*)") .. ","):find("[ :]?" .. name:gsub("%p", "%%%0") .. ","), name)
