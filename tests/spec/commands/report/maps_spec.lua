@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local faults = require("common.faults")
 local files = require("common.files")
+local uv = require("common.libuv")
 local maps = require("commands.report.maps")
 
 local folder = helper.absolute_root() .. "/out/spec/report_maps"
@@ -40,6 +41,14 @@ describe("maps of attention", function()
       assert.same({ 256, 256 }, { width, height })
       assert.truthy(text:find("tEXtSoftware\0attn2c report", 1, true))
     end
+  end)
+
+  it("are written by this machine, whatever processor the model is for", function()
+    local before = uv.os_getenv("CROSS")
+    uv.os_setenv("CROSS", "aarch64-linux-gnu-")
+    local ok, count = write()
+    if before then uv.os_setenv("CROSS", before) else uv.os_unsetenv("CROSS") end
+    assert.same({ true, 2 }, { ok, count })
   end)
 
   it("are not written over another's picture, or anything else, and then none is", function()
