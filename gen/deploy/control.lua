@@ -100,8 +100,8 @@ function print_of.control(size)
     " in C as well.",
     " .",
     " The C is compiled into a library and a program, for x86-64, aarch64 or any",
-    " other processor with gcc or clang, and every tensor that the model computes",
-    " can be checked against a plain reference.",
+    " other little-endian processor with gcc or clang, and every tensor that the",
+    " model computes can be checked against a plain reference.",
   }, "\n")
 end
 
