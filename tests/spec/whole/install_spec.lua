@@ -131,6 +131,16 @@ describe("installing", function()
     assert.is_nil(lfs.attributes(stage .. "/usr/share/attn2c"))
   end)
 
+  it("takes a folder with a $ in its name, doubled for make as the README says", function()
+    assert.truthy(helper.read(root .. "/README.md"):find("`PREFIX='/opt/a$$b'`", 1, true))
+    local stage = helper.folder() .. "/stage"
+    local words = (" DESTDIR=%s PREFIX='/opt/a$$b'"):format(shell(stage))
+    assert.same({ 0, "" }, { make("install" .. words) })
+    assert.equal("file", lfs.attributes(stage .. "/opt/a$b/share/man/man1/attn2c.1", "mode"))
+    assert.same({ 0, "" }, { make("uninstall" .. words) })
+    assert.equal("", helper.succeeds("find . ! -type d", stage))
+  end)
+
   it("refuses places that are none, and the checkout itself", function()
     local copy = copy_of_checkout(helper.folder() .. "/attn2c")
     local first = listing(copy)
