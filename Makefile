@@ -2,8 +2,11 @@
 
 # All Debian packages, here and nowhere else: what attn2c needs once it is installed; to build from this folder; to test.
 needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua-dkjson lua-luv lua-luaossl \
-  libxsmm-dev libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev
-build_packages := $(needed_packages) make pkg-config
+  libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev
+# What builds for x86 alone use, unless kernels=c; Debian 12 has it for amd64 alone.
+x86_packages   := libxsmm-dev
+own_packages   := $(if $(filter amd64,$(shell dpkg --print-architecture 2>/dev/null)),$(x86_packages))
+build_packages := $(needed_packages) $(own_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
 # For other processors and another C library than this machine's: compilers, what emulates them, and the library of
 # JSON for the program.

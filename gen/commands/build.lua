@@ -123,6 +123,16 @@ local function builds_of(state, tools)
   return list
 end
 
+-- What is done with the program of an older build once libraries alone are made, whose program it is not: a function
+-- that removes it, or, where the older build's list does not have its hash, says that it stays.
+local function older_program(folder, name)
+  local path = ("%s/%s"):format(folder, name)
+  if lfs.symlinkattributes(path, "mode") ~= "file" then return function() end end
+  local listed = files.read(path .. ".spdx.json") or ""
+  if listed:find(hash.content(files.read(path) or ""), 1, true) then return function() os.remove(path) end end
+  return function() say(path .. ": stays, as it is not what an older build made: it is not of these libraries") end
+end
+
 -- Compiles in a folder that holds the C of a finished pipeline. options: as make's.
 local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
@@ -146,7 +156,9 @@ local function compile(state, folder, root, options, bar)
     end
   end
   if not only then outputs[#outputs + 1] = sbom_of(state, jobs, results, context.toolchain.cflags, made, options) end
+  local finish_program = options.is_libraries and older_program(folder, spec.name)
   files.write_all(folder, outputs)
+  if finish_program then finish_program() end
   context.store:sweep()
 end
 

@@ -47,7 +47,14 @@ local function repeated(values)
   return nil
 end
 
---- Refuses a key that is given twice, a value that is twice in a list, and, but where `lists` are taken, more than one.
+-- Whether a list has a place without a value.
+local function has_gap(values)
+  for _, value in ipairs(values) do if #values > 1 and not value:find("%S") then return true end end
+  return false
+end
+
+--- Refuses a key that is given twice, a value that is twice in a list or missing there, and, but where `lists` are
+--- taken, more than one.
 function overrides.check(list, lists)
   local seen = {}
   for _, word in ipairs(list) do
@@ -58,6 +65,9 @@ function overrides.check(list, lists)
       local values = overrides.split(value)
       if not lists and #values > 1 and key ~= "target" then -- whose list is one value
         faults.raise("usage", ("%s: a list of values, which only bench and report take"):format(faults.quote(word)))
+      end
+      if has_gap(values) then
+        faults.raise("usage", ("%s: a value is missing beside a comma"):format(faults.quote(word)))
       end
       local twice = repeated(values)
       if twice then

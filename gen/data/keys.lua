@@ -149,7 +149,7 @@ keys.list = {
   { key = "target", type = "target", words = { "host", "amx", "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2",
     "x86_64", "aarch64", "generic" },
     default = "host",
-    meaning = "instructions to compile for; generic: any processor; host: the best that this machine has "
+    meaning = "instructions to compile for; generic: any little-endian processor; host: the best that this machine has "
       .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": "
       .. "code for each, chosen when a model is opened" },
   { key = "kernels", type = "word", words = { "auto", "c", "libxsmm" }, default = "auto",

@@ -169,7 +169,7 @@ targets.list = {
     cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
-  {
+  { -- any little-endian processor: files of weights and arrays are taken as they lie
     name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves",
     bf16_rows = "f32",
     int8 = "products",

@@ -1,5 +1,6 @@
 -- control.lua: the texts of the Debian package, for deb.sh: lua5.4 gen/deploy/control.lua WHAT prints one of them.
--- copyright is from LICENSE, changelog from the README's list of versions, Depends from the Makefile's list.
+-- copyright is from LICENSE, changelog from the README's list of versions, what it depends on and recommends from the
+-- Makefile's lists.
 local gen = arg[0]:match("^(.*)/deploy/[^/]*$") or error("call it by its path, gen/deploy/control.lua")
 package.path = gen .. "/?.lua;" .. package.path
 local files = require("common.files")
@@ -70,11 +71,17 @@ function print_of.copyright()
   return table.concat(lines, "\n")
 end
 
+-- The packages that a variable of the environment lists, as control files have them.
+local function packages_in(variable)
+  local list = {}
+  for name in (os.getenv(variable) or ""):gmatch("%S+") do list[#list + 1] = name end
+  if #list == 0 then fail(("the package needs its dependencies in $%s"):format(variable)) end
+  table.sort(list)
+  return table.concat(list, ", ")
+end
+
+-- What Debian has for some processors alone is recommended: a package for all of them can depend on nothing else.
 function print_of.control(size)
-  local packages = {}
-  for name in (os.getenv("packages") or ""):gmatch("%S+") do packages[#packages + 1] = name end
-  if #packages == 0 then fail("the package needs its dependencies in $packages") end
-  table.sort(packages)
   return table.concat({
     "Package: attn2c",
     "Version: " .. version.generator,
@@ -83,7 +90,8 @@ function print_of.control(size)
     "Architecture: all",
     "Maintainer: " .. maintainer(),
     "Installed-Size: " .. size,
-    "Depends: " .. table.concat(packages, ", "),
+    "Depends: " .. packages_in("packages"),
+    "Recommends: " .. packages_in("recommended"),
     "Suggests: cmake, pkg-config, python3-numpy",
     "Description: compiler from transformers to C",
     " attn2c turns a transformer, a checkpoint folder or a few lines of Lua, into C",
@@ -92,8 +100,8 @@ function print_of.control(size)
     " in C as well.",
     " .",
     " The C is compiled into a library and a program, for x86-64, aarch64 or any",
-    " other processor with gcc or clang, and every tensor that the model computes",
-    " can be checked against a plain reference.",
+    " other little-endian processor with gcc or clang, and every tensor that the",
+    " model computes can be checked against a plain reference.",
   }, "\n")
 end
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # deb.sh: a Debian package of what install.sh puts below /usr, as out/deb/attn2c_VERSION_all.deb. The same tree gives
-# the same bytes. $packages: what it depends on; DEBFULLNAME, DEBEMAIL: who maintains it, as in Debian's own tools.
+# the same bytes. $packages, $recommended: what it depends on, what it recommends; DEBFULLNAME, DEBEMAIL: who maintains
+# it, as in Debian's own tools.
 set -eu
 umask 022
 export LC_ALL=C TZ=UTC

@@ -24,4 +24,4 @@ uninstall: ## remove what install has put there
 	@sh gen/deploy/install.sh remove
 
 deb: ## make out/deb/attn2c_VERSION_all.deb, a package for Debian 12
-	@packages='$(needed_packages)' sh gen/deploy/deb.sh
+	@packages='$(needed_packages)' recommended='$(x86_packages)' sh gen/deploy/deb.sh

@@ -532,6 +532,7 @@ function plan.run(state)
     state.plan.layouts[name] = state.plan.layouts[name]
       or { format = "rows", type = state.graph.tensors[name].type }
   end
+  if #state.before == #state.entries - 1 then tuning.conclude(state) end
 end
 
 local function fusion_text(fusion)

@@ -1,5 +1,5 @@
-/* descriptor.c - look-ups in a descriptor: how many elements a tensor has, and the value of an
- * op's attribute. */
+/* descriptor.c - look-ups in a descriptor: how many elements a tensor has, the value of an op's attribute,
+ * where weights may come from. */
 #include "base/descriptor.h"
 
 #include <string.h>
@@ -48,4 +48,11 @@ int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *e
 
 int attn2c_is_embedded(const attn2c_descriptor *model) {
   return model->embedded != NULL && model->embedded->begin != NULL;
+}
+
+int attn2c_needs_checkpoint(const attn2c_descriptor *model) {
+  if (attn2c_is_embedded(model)) return 0;
+  for (int i = 0; i < model->weight_count; i++)
+    if (model->weights[i].view_count > 0) return 1;
+  return 0;
 }

@@ -314,6 +314,8 @@ const char *attn2c_precision(const attn2c_descriptor *model);
 int attn2c_scaled_by(const attn2c_descriptor *model, int weight);
 /* 1 where weights are linked in. */
 int attn2c_is_embedded(const attn2c_descriptor *model);
+/* 1 where a checkpoint is needed: some weight is not a constant, and none are linked in. */
+int attn2c_needs_checkpoint(const attn2c_descriptor *model);
 /* Floats of the arena that an entry needs. */
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry);
 int64_t attn2c_elements(const attn2c_tensor *tensor);

@@ -79,15 +79,19 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
   attn2c_message message = attn2c_message_make(text, size);
   if (!model) return ATTN2C_USAGE;
   *model = NULL;
-  if (!path && !attn2c_is_embedded(descriptor)) {
+  if (!path && attn2c_needs_checkpoint(descriptor)) {
     attn2c_say(&message, "no path of a weights file was given");
     return ATTN2C_USAGE;
   }
   attn2c_source *source = NULL;
   int status = attn2c_machine_choose(descriptor, &descriptor, &message);
   if (status != ATTN2C_OK) return status;
-  status = path ? attn2c_source_file(path, descriptor, &source, &message)
-                : attn2c_source_embedded(descriptor, &source, &message);
+  if (path)
+    status = attn2c_source_file(path, descriptor, &source, &message);
+  else if (attn2c_is_embedded(descriptor))
+    status = attn2c_source_embedded(descriptor, &source, &message);
+  else /* all are constants: none is random */
+    status = attn2c_source_random(0, descriptor, &source, &message);
   return open_from(descriptor, status, source, model, &message);
 }
 

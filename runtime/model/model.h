@@ -31,7 +31,8 @@ typedef struct attn2c_context { /* one caller's */
 int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
                       attn2c_message *message);
 /* The same for the target that is used here (attn2c_machine_choose), with a source of its own: a checkpoint
- * or packed weights, as a file (NULL: those that are linked in) or in memory. `text` takes the message. */
+ * or packed weights, as a file (NULL: those that are linked in, or none, where the model has none) or in
+ * memory. `text` takes the message. */
 int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
                            char *text, size_t size);
 int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,

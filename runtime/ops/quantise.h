@@ -71,9 +71,4 @@ ATTN2C_INLINE void attn2c_widen_i8(float *y, const int8_t *x, int rows, int cols
   }
 }
 
-/* A sum of a product of int8, as the float that it stands for: the scales of its row and of its output. */
-ATTN2C_INLINE float attn2c_dequantise(int32_t sum, float row_scale, float scale) {
-  return (float)sum * row_scale * scale;
-}
-
 #endif

@@ -231,14 +231,6 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
   }
 }
 
-int attn2c_needs_checkpoint(const attn2c_descriptor *model) {
-  if (attn2c_is_embedded(model)) return 0;
-  for (int i = 0; i < model->weight_count; i++) {
-    if (model->weights[i].view_count > 0) return 1;
-  }
-  return 0;
-}
-
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message) {
   if (arguments->weights != NULL) return attn2c_source_file(arguments->weights, model, source, message);

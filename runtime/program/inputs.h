@@ -63,9 +63,6 @@ void attn2c_arrays_free(void **arrays, int count);
  * count a sequence (i32, rank 1) is limit - 1, so that no work is left out. */
 void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, void *values);
 
-/* 1 where a checkpoint is needed: some weight is not a constant, and none are linked in. */
-int attn2c_needs_checkpoint(const attn2c_descriptor *model);
-
 /* Opens --weights, or, where it is not given, the weights that are linked in, or else seeded random ones. */
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message);

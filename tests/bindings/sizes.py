@@ -21,7 +21,9 @@ def program(arrays):
     return np.load(folder + "/class.npy")
 
 
-with module.Model.from_memory(EMPTY) as model:
+with module.Model.from_memory(EMPTY), module.Model(None):
+    pass
+with module.Model() as model:  # it has no weights
     for batch, seq in (1, 1), (1, 2), (1, 5), (2, 4), (3, 3), (7, 5):
         q, k, v = (random.standard_normal((batch, seq, 3), "float32") for _ in range(3))
         outputs = model.forward(lambda_=q, double_=k, out_=v)

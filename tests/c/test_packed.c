@@ -470,6 +470,18 @@ Test(packed, embedded_weights_are_opened_without_a_path) {
   cr_assert_str_eq(text, "no path of a weights file was given");
 }
 
+Test(packed, a_model_of_constants_is_opened_without_a_path) {
+  attn2c_descriptor without = model;
+  attn2c_model *opened;
+  without.weights = weights + 2;
+  without.weight_count = 1;
+  without.stored_count = 0;
+  cr_assert_eq(attn2c_model_open_file(&without, NULL, &opened, text, sizeof text), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < 3; i++) cr_assert_eq(opened->weights[AT_LIST + i], (float)(i + 1));
+  attn2c_model_close(opened);
+  cr_assert_eq(attn2c_model_open_file(&without, "nowhere", &opened, text, sizeof text), ATTN2C_IO);
+}
+
 Test(packed, an_embedded_checkpoint_is_read_and_packed) {
   attn2c_message message = fresh();
   attn2c_source *random;

@@ -223,7 +223,7 @@ Test(int8, rows_that_have_no_scale) {
       attn2c_quantise(y, &scale, x, 1, COLS, COLS, COLS, 1);
       for (int j = 0; j < COLS; j++)
         if (!isnan(x[j])) cr_assert_eq(integer_of(y[j]), 0);
-      cr_assert(!isfinite(scale) && !isfinite(attn2c_dequantise(0, scale, 1.0f)));
+      cr_assert(!isfinite(scale));
       if (i == 0) cr_assert(isnan(scale));
     }
 }

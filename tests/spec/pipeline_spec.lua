@@ -29,6 +29,7 @@ end
 describe("the passes between describe and emit", function()
   it("look at the state alone", function()
     local set = tuning.parse(TUNED:format("Another-CPU"), "x.tune")
+    set.hash = "0123"
     local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", notes = {},
       host = function() return "avx2" end, machine = "A-CPU", description = helper.description({ target = "host" }),
       tuning = { set = set, file = "x\27.tune" } }

@@ -103,14 +103,28 @@ local function refuse(child)
   faults.raise(kind, lines)
 end
 
+-- Refuses a compiler that failed for want of libxsmm, which Debian has for one processor alone and musl-gcc never
+-- finds.
+local function check_libxsmm(child)
+  if child.errors:find("fatal error: '?libxsmm_[%w_]+%.h") or child.errors:find("find[%w ]* %-lxsmmgen") then
+    faults.raise("machine", "the compiler finds no libxsmm (in Debian 12 the package libxsmm-dev, for amd64 alone); "
+      .. "kernels=c builds without it")
+  end
+end
+
 -- Goes on with an active job whose command has ended; false once the job is done.
 local function go_on(self, active)
   local job, child = active.job, active.child
   self.bar:hide()
   if is_program_of_ours(job) and child.code ~= 0 then refuse(child) end
+  local has_failed = child.code ~= 0 or child.signal ~= 0
+  if has_failed then check_libxsmm(child) end
   say(child, job.environment ~= nil)
-  if child.code ~= 0 or child.signal ~= 0 then
-    faults.raise("io", ("cannot compile %s: what the compiler said is above"):format(job.source or job.name))
+  if has_failed then
+    local said = child.errors .. child.output ~= "" and "what the compiler said is above"
+      or child.signal ~= 0 and ("the compiler said nothing and was ended by signal %d"):format(child.signal)
+      or ("the compiler said nothing and ended with status %d"):format(child.code)
+    faults.raise("io", ("cannot compile %s: %s"):format(job.source or job.name, said))
   end
   if active.at < #job.commands then
     step(self, active)

@@ -64,6 +64,13 @@ local function tool(name, prefixes)
   return name
 end
 
+--- The path of this machine's own compiler, for what runs during a command: CC, CROSS and flags are of models, which
+--- may be for another processor or C library. Faults: machine where there is none.
+function toolchain.own()
+  local path = process.find("cc") or process.find("gcc") or process.find("clang")
+  return path or faults.raise("machine", "there is no compiler for this machine: cc, gcc or clang")
+end
+
 --- { compiler, cflags, ldflags: lists of words; ar, objcopy: words; machine: the processor that code is made for, as a
 --- triple begins; is_gcc; version: a line; identity: a text; libraries(name): a text that changes with the files of
 --- -lNAME; library(FILE): a word that links the file }, of CC, ATTN2C_CFLAGS, ATTN2C_LDFLAGS, and CROSS, the prefix of

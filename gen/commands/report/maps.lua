@@ -27,10 +27,16 @@ function maps.wanted(arguments)
   return given
 end
 
+-- Whether a model has weights that are no constants.
+local function has_weights(graph)
+  for _, name in ipairs(graph.weights) do if graph.tensors[name].kind == "weight" then return true end end
+  return false
+end
+
 --- Whether a variant can have the maps that a command line asks for: a run needs weights, where the model has any.
 --- Inputs alone may be for the check; a text, or a folder for pictures, cannot do without: a fault.
 function maps.possible(arguments, variant, state)
-  if arguments.weights or import.is_folder(variant.path) or #state.entries[#state.entries].graph.weights == 0 then
+  if arguments.weights or import.is_folder(variant.path) or not has_weights(state.entries[#state.entries].graph) then
     return true
   end
   if arguments.text or arguments.attention then
@@ -164,17 +170,11 @@ local function grey_of(head, side)
   return ("%d %d\n"):format(#head.rows[1] * side, #head.rows * side) .. table.concat(lines)
 end
 
--- Compiles runtime/tools/pictures.c into a folder; its path.
+-- Compiles runtime/tools/pictures.c into a folder, to run here, whatever machine the model is for; its path.
 local function compile_tool(root, folder)
-  local tools = toolchain.new()
   local path = folder .. "/pictures"
-  local list = table.move(tools.compiler, 1, #tools.compiler, 1, {})
-  table.move(tools.cflags, 1, #tools.cflags, #list + 1, list)
-  for _, word in ipairs { "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o",
-    path } do list[#list + 1] = word end
-  table.move(tools.ldflags, 1, #tools.ldflags, #list + 1, list)
-  list[#list + 1] = "-lpng"
-  local child = process.run { words = list, gather = "all" }
+  local child = process.run { words = { toolchain.own(), "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o",
+    path, "-lpng" }, gather = "all" }
   if child.code ~= 0 then
     faults.raise("machine", "--attention: PNG files need libpng (libpng-dev), with which pictures.c did not compile: "
       .. (child.errors:match("[^\n]+") or ""))

@@ -172,19 +172,31 @@ end
 -- The set that a run of the pipeline uses: state.tuning's; nil where there is none or it does not fit.
 local function set_for(state)
   local given = state.tuning
-  if not (given and given.file) then return given and given.set end
+  local is_of_another = given and given.file and given.set.target ~= state.spec.target
+  return given and not is_of_another and given.set or nil
+end
+
+-- Whether a set had a line for a product of a model.
+local function is_used(state)
+  for _, entry in ipairs(state.entries) do if entry.plan.tuning_hash then return true end end
+  return false
+end
+
+--- Notes, once all entries are planned, what came of the user's file.
+function tuning.conclude(state)
+  local given = state.tuning
+  if not (given and given.file) then return end
   local set = given.set
   local function note(...) state.notes[#state.notes + 1] = terminal.safe(given.file .. ": " .. string.format(...)) end
   if set.target ~= state.spec.target then
     if not words.set(state.target_names)[set.target] then -- else it is used for that one
       note("made for %s, but the target is %s: ignored", set.target, state.spec.target)
     end
-    return nil
-  end
-  if set.machine ~= state.machine then
+  elseif not is_used(state) then
+    note("no line is of a product of this model: ignored")
+  elseif set.machine ~= state.machine then
     note("measured on %s, but this is %s: used all the same", set.machine, state.machine)
   end
-  return set
 end
 
 -- What replaces the rule for a product of this key and weight [out][in], where it is a deep one; else nil.
@@ -201,7 +213,6 @@ end
 --- Fills state.plan.parameters, those of all products alike, and state.plan.parameters_of(key, weight), those of one. A
 --- set that had a line for a product leaves its hash in state.plan.tuning_hash.
 function tuning.prepare(state)
-  state.notes = state.notes or {}
   local target = targets.by_name[state.spec.target]
   local common = {}
   for name, value in pairs(target.rule) do common[name] = value end

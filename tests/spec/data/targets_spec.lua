@@ -21,6 +21,14 @@ describe("targets", function()
     end
   end)
 
+  it("are for little-endian processors, as the key target says, and the runtime compiles for no others", function()
+    for _, key in ipairs(require("data.keys").list) do
+      if key.key == "target" then assert.matches("generic: any little%-endian processor;", key.meaning) end
+    end
+    assert.matches("_Static_assert%(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__",
+      helper.read(helper.root .. "/runtime/formats/safetensors.c"))
+  end)
+
   it("are what the key target takes, next to host", function()
     for _, key in ipairs(require("data.keys").list) do
       if key.key == "target" then

@@ -55,6 +55,21 @@ end
 local HOSTILE = { "./a$(touch ran)", "a`touch ran`", "a b", "a:b", "a%b%s", "a$HOME", "a&touch ran&", "a;touch ran;",
   "a'b", 'a"b', "a\nb", "a\\b", "-dash", "@file", "a=b,c", "a#b", "*", "\27[31mred", "ü\xFF", "a|b>c", "~", "{a,b}" }
 
+describe("libraries alone", function()
+  it("leave no program of an older build beside them, but what is another's", function()
+    local folder = fresh("libraries")
+    local words, program = { "build", "tiny.lua", "-o", "made", "--libraries" }, folder .. "/made/tiny"
+    succeeds(folder, { "build", "tiny.lua", "-o", "made" })
+    assert.equal("file", lfs.attributes(program, "mode"))
+    assert.equal("", select(2, succeeds(folder, words)))
+    assert.is_nil(lfs.attributes(program))
+    helper.write(program, "of the user")
+    assert.equal("attn2c: made/tiny: stays, as it is not what an older build made: it is not of these libraries\n",
+      select(2, succeeds(folder, words)))
+    assert.equal("of the user", files.read(program))
+  end)
+end)
+
 describe("folders of any name", function()
   it("hold what is built, and nothing of them is run", function()
     local folder = fresh("names")

@@ -131,6 +131,16 @@ describe("installing", function()
     assert.is_nil(lfs.attributes(stage .. "/usr/share/attn2c"))
   end)
 
+  it("takes a folder with a $ in its name, doubled for make as the README says", function()
+    assert.truthy(helper.read(root .. "/README.md"):find("`PREFIX='/opt/a$$b'`", 1, true))
+    local stage = helper.folder() .. "/stage"
+    local words = (" DESTDIR=%s PREFIX='/opt/a$$b'"):format(shell(stage))
+    assert.same({ 0, "" }, { make("install" .. words) })
+    assert.equal("file", lfs.attributes(stage .. "/opt/a$b/share/man/man1/attn2c.1", "mode"))
+    assert.same({ 0, "" }, { make("uninstall" .. words) })
+    assert.equal("", helper.succeeds("find . ! -type d", stage))
+  end)
+
   it("refuses places that are none, and the checkout itself", function()
     local copy = copy_of_checkout(helper.folder() .. "/attn2c")
     local first = listing(copy)
@@ -141,6 +151,21 @@ describe("installing", function()
       assert.truthy(said:find("make: cannot install ", 1, true) and said:find(wanted, 1, true), said)
     end
     assert.equal(first, listing(copy))
+  end)
+end)
+
+describe("make packages", function()
+  after_each(helper.clean)
+
+  it("asks for libxsmm where Debian has it alone", function()
+    local folder = helper.folder()
+    for machine, is_there in pairs { amd64 = true, arm64 = false } do
+      helper.write(folder .. "/dpkg", "#!/bin/sh\necho " .. machine .. "\n")
+      helper.succeeds("chmod 755 dpkg", folder)
+      local said = helper.succeeds(("PATH=%s:$PATH make -n packages"):format(shell(folder)), root)
+      assert.truthy(said:find(" libjansson-dev ", 1, true), said)
+      assert.equal(is_there, said:find(" libxsmm-dev ", 1, true) ~= nil, said)
+    end
   end)
 end)
 
@@ -169,6 +194,7 @@ describe("make deb", function()
 
     local control = helper.succeeds("dpkg-deb -f " .. shell(first))
     assert.truthy(control:find("\nVersion: " .. version.generator .. "\n", 1, true))
+    assert.truthy(control:find("\nRecommends: libxsmm-dev\n", 1, true)) -- there is none but for amd64
     local needed = helper.read(root .. "/Makefile"):match("\nneeded_packages :=(.-[^\\])\n")
     for name in needed:gmatch("[%w.-]+") do
       assert.truthy((control:match("\nDepends: ([^\n]*)") .. ","):find("[ :]?" .. name:gsub("%p", "%%%0") .. ","), name)

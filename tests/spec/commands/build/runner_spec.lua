@@ -141,9 +141,22 @@ describe("the runner", function()
     assert.same({}, at.leftovers())
   end)
 
+  it("says in one line that libxsmm is not there, whoever misses it", function()
+    local line = "the compiler finds no libxsmm (in Debian 12 the package libxsmm-dev, for amd64 alone); "
+      .. "kernels=c builds without it"
+    for _, said in ipairs { "v.h:6:10: fatal error: libxsmm_version.h: No such file or directory",
+      "v.h:6:10: fatal error: 'libxsmm_version.h' file not found",
+      "/usr/bin/ld: cannot find -lxsmmgen: No such file or directory" } do
+      local at = new()
+      at.jobs[2].commands = { { "sh", "-c", 'echo "$0" >&2; exit 1', said } }
+      local fault = helper.fault(at.run)
+      assert.same({ 6, { line } }, { fault.code, fault.lines })
+    end
+  end)
+
   it("says which job failed, ends the others and leaves nothing", function()
     local at = new()
-    at.jobs[2].commands = { { "sh", "-c", "printf 'half' >\"$1\"; exit 1", "sh", RESULT } }
+    at.jobs[2].commands = { { "sh", "-c", "printf 'half' >\"$1\"; echo so >&2; exit 1", "sh", RESULT } }
     at.jobs[3].commands = { { "sh", "-c", "sleep 600; touch late" } }
     local begun = os.time()
     local fault = helper.fault(at.run)
@@ -151,6 +164,11 @@ describe("the runner", function()
     assert.equal(4, fault.code)
     assert.is_true(os.time() - begun < 300)
     assert.same({}, at.leftovers())
+    at.jobs[2].commands = { { "false" } }
+    assert.same({ "cannot compile a: the compiler said nothing and ended with status 1" }, helper.fault(at.run).lines)
+    at.jobs[2].commands = { { "sh", "-c", "kill -9 $$" } }
+    assert.same({ "cannot compile a: the compiler said nothing and was ended by signal 9" },
+      helper.fault(at.run).lines)
     at.jobs[2].commands = { { "/nonexistent/cc" } }
     assert.same({ "cannot compile a: /nonexistent/cc: no such file or directory" }, helper.fault(at.run).lines)
     at.jobs[2].commands = { { "true" } } -- which makes no result

@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local faults = require("common.faults")
 local files = require("common.files")
+local uv = require("common.libuv")
 local maps = require("commands.report.maps")
 
 local folder = helper.absolute_root() .. "/out/spec/report_maps"
@@ -18,6 +19,18 @@ local function path(head) return ("%s/maps_layer_0_head_%d.png"):format(folder, 
 describe("maps of attention", function()
   before_each(function() for head = 0, 1 do os.remove(path(head)) end end)
 
+  it("need weights where the model has any that are no constants", function()
+    local function possible(more)
+      local without = { d_ff = 0, projections = false, residual = false, norm = "none", target = "avx2" }
+      for key, value in pairs(more) do without[key] = value end
+      return pcall(maps.possible, { attention = "maps" }, { path = "model.lua" },
+        { entries = { helper.tiny(without, "graph") } })
+    end
+    assert.same({ true, true }, { possible {} })
+    assert.same({ true, true }, { possible { positions = "rope" } }) -- tables of constants
+    assert.is_false((possible { projections = true }))
+  end)
+
   it("are written, and written again over their own", function()
     for _ = 1, 2 do
       local ok, count = write()
@@ -28,6 +41,14 @@ describe("maps of attention", function()
       assert.same({ 256, 256 }, { width, height })
       assert.truthy(text:find("tEXtSoftware\0attn2c report", 1, true))
     end
+  end)
+
+  it("are written by this machine, whatever processor the model is for", function()
+    local before = uv.os_getenv("CROSS")
+    uv.os_setenv("CROSS", "aarch64-linux-gnu-")
+    local ok, count = write()
+    if before then uv.os_setenv("CROSS", before) else uv.os_unsetenv("CROSS") end
+    assert.same({ true, 2 }, { ok, count })
   end)
 
   it("are not written over another's picture, or anything else, and then none is", function()

@@ -351,6 +351,17 @@ describe("the command with a tuning file", function()
     assert.truthy(output:find("rows in blocks of 4 4", 1, true))
   end)
 
+  it("ignores one without a line for any product, and says so once for all lengths", function()
+    local path = described(GOOD)
+    local function show(...) return helper.command { "show", path, "--stage", "plan", "seq={4,6}", ... } end
+    local code, output, errors = show()
+    assert.equal(0, code)
+    assert.matches("^attn2c: [^\n]*/tiny%.tune: no line is of a product of this model: ignored\n$", errors)
+    assert.equal(output, (select(2, show("--tuning", "none"))))
+    errors = select(3, helper.command { "show", path, "--stage", "plan", "seq={4,8}" }) -- one is of the longest
+    assert.is_nil(errors:find("no line", 1, true))
+  end)
+
   it("ignores one for another target, and says so", function()
     local path = described((GOOD:gsub("avx512", "avx2")))
     local code, output, errors = helper.command { "show", path, "--stage", "plan" }
