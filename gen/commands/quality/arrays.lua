@@ -34,10 +34,11 @@ function arrays.integers(text)
   if #header < size or not descr or not dimensions then return nil, "is no whole array" end
   local order, kind, bytes = descr:match("^([<>|])([iub])([1248])$")
   if not order then return nil, ("is of %s, but integers are expected"):format(faults.quote(descr)) end
-  local count, shape = 1, {}
+  local count, shape = 1.0, {} -- a float, which no product of sizes overflows
   for n in dimensions:gmatch("%d+") do
-    shape[#shape + 1] = math.tointeger(tonumber(n))
-    count = count * (shape[#shape] or math.huge)
+    local axis = #shape + 1
+    shape[axis] = math.tointeger(tonumber(n)) or math.huge
+    count = count * shape[axis]
   end
   local is_fortran = #shape > 1 and header:find("'fortran_order': *True")
   if is_fortran and #shape > 2 then return nil, "is in Fortran order, but C order is expected of three axes" end
@@ -45,7 +46,7 @@ function arrays.integers(text)
   if #text - at + 1 ~= count * bytes then return nil, "is cut off, or has more than its shape says" end
   local format, values = (order == ">" and ">" or "<") .. integer_formats[kind] .. bytes, {}
   for i = 1, count do values[i] = format:unpack(text, at + (i - 1) * bytes) end
-  return { shape = shape, values = is_fortran and transposed(values, shape[1], shape[2]) or values }
+  return { shape = shape, values = is_fortran and count > 0 and transposed(values, shape[1], shape[2]) or values }
 end
 
 --- The bytes of an array of random values: f32 normal, i32 from minimum on, below limit.

@@ -111,6 +111,22 @@ describe("labels", function()
     assert.same({ 1, 3, 5, 2, 4, 6 }, quality.labels(helper.file((bytes:gsub("False", "True ")), "f.npy")))
   end)
 
+  it("are refused where a size is none that an array can have", function()
+    local bytes = arrays.random({ 3 }, "i32", 0, 1)
+    for _, shape in ipairs { "(3, 99999999999999999999)", "(99999999999999999999, 3)", "(4294967296, 4294967296, 3)" } do
+      local header = ("{'descr': '<i4', 'fortran_order': True, 'shape': %s, }\n"):format(shape)
+      local found, wrong = arrays.integers("\x93NUMPY\1\0" .. ("<s2"):pack(header) .. bytes:sub(-12))
+      assert.is_nil(found)
+      assert.equal("string", type(wrong))
+    end
+    -- Sizes whose product is beyond 64 bits, or 0, of no numbers.
+    for _, shape in ipairs { "(4294967296, 4294967296)", "(1099511627776, 0)" } do
+      local header = ("{'descr': '<i4', 'fortran_order': True, 'shape': %s, }\n"):format(shape)
+      local found = arrays.integers("\x93NUMPY\1\0" .. ("<s2"):pack(header))
+      assert.same(shape:find(", 0", 1, true) and {} or nil, found and found.values)
+    end
+  end)
+
   it("that no score stands for are said", function()
     assert.same({ nil, 2 }, { arrays.accuracy({ shape = { 1, 2 }, values = { 1, 2 } }, { 2 }) })
   end)
