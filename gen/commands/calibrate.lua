@@ -53,7 +53,7 @@ local function look_at(path, x_tensor, told, into)
   local width = #into.largest
   local count, out = array.count // width, padding.parts(told, x_tensor, array.shape)
   local largest, squares = into.largest, into.squares
-  local step = count // MOST_ROWS | 1 -- odd: not the same place of each sequence
+  local step = count // MOST_ROWS | 1 -- odd, so that it divides no even length: other places of each sequence
   local function look_at_row(row)
     local x, sum = array.numbers(row * width, width), 0.0
     for j = 1, width do

@@ -74,7 +74,7 @@ function padding.parts(told, tensor, shape)
   local axis, is_padding = axis_of(told, tensor)
   local of_batch = (tensor.grows or ""):find("b", 1, true)
   if not axis or not is_padding or not of_batch then return nil end
-  local last, parts, count = math.max(axis, of_batch), { inner = 1 }, 1
+  local last, parts, count, found = math.max(axis, of_batch), { inner = 1 }, 1, nil
   for i = #shape, 1, -1 do
     if i > last then parts.inner = parts.inner * shape[i] else count = count * shape[i] end
   end
@@ -83,9 +83,12 @@ function padding.parts(told, tensor, shape)
     for i = last, 1, -1 do
       place[i], rest = rest % shape[i], rest // shape[i]
     end
-    if is_padding(place[of_batch], place[axis]) then parts[part] = true end
+    if is_padding(place[of_batch], place[axis]) then
+      parts[part] = true
+      found = parts
+    end
   end
-  return next(parts, next(parts)) ~= nil and parts or nil
+  return found
 end
 
 return padding
