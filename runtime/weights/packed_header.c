@@ -124,9 +124,8 @@ static int differs(const attn2c_descriptor *model, const unsigned char *header, 
     snprintf(what, size, "of another description of %.100s (%.31s, and this is %.31s)", ours + AT_NAME,
              theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION);
   else if (!is_laid_out)
-    snprintf(
-        what, size,
-        "of a build with other tile parameters or factors: by another file of them, or version of attn2c");
+    snprintf(what, size,
+             "of a build with other tile parameters or factors: by other files, or version of attn2c");
   else if (number_at(header, AT_BYTES) != number_at(own, AT_BYTES))
     snprintf(what, size, "a block of %" PRIu64 " bytes, and %" PRIu64 " are expected",
              number_at(header, AT_BYTES), number_at(own, AT_BYTES));

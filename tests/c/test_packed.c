@@ -234,7 +234,7 @@ Test(packed, says_what_differs) {
       {24, &(uint64_t){(uint64_t)1 << 62}, 8, "a block of 4611686018427387904 bytes"},
       {24, &(uint64_t){0}, 8, "a block of 0 bytes"},
       {40, &(uint64_t){1}, 8,
-       "of a build with other tile parameters or factors: by another file of them, or version of attn2c"},
+       "of a build with other tile parameters or factors: by other files, or version of attn2c"},
       {48, "fedcba9876543210", 17,
        "of another description of tiny (fedcba9876543210, and this is 0123456789abcdef)"},
       {112, "other", 6, "of another model, other, and this is tiny"},
