@@ -1,9 +1,9 @@
 -- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
--- floats of a vector (has_halves: half of one is multiplied by an instruction of its own, in half the time on
--- processors that have AVX-512 in halves), its registers (cut_registers: that reading a part of a vector takes beside
--- its own), how it
+-- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), how it
 -- multiplies bf16 and int8 (kernels/forms.lua; has_tiles: in tiles of AMX, where they fit), and the rule that chooses
 -- tile parameters where nothing was measured.
+-- has_halves: half a vector is multiplied by an instruction of its own: in half the time where the processor takes a
+-- vector in two halves.
 -- bf16_rows: how rows are stored that a product of bf16 reads: as f32 where each strip would widen them anew.
 -- only_for: number types without which `target = "host"` passes the target over, as it is then no faster.
 --

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* gcc names the file of each line of assembly to the assembler, as it is: the name of a folder with a " in it
- * would end there. */
+ * would end there. The lines below are numbered one too low. */
 #line __LINE__ "attn2c/runtime/base/processor_x86_64.h"
 
 typedef unsigned attn2c_modes; /* MXCSR; nothing here computes on the x87 stack */

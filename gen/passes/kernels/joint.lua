@@ -1,8 +1,8 @@
 -- joint: which products of bf16 and int8 share a function with the map behind them, strip by strip: sums are read again
 -- while they are in the first-level cache, and where the map alone reads them, never stored but on the stack. Products
 -- are so fast that the way of a tile to the second-level cache and back shows: 0.07 of the time in bf16, 0.15 in int8.
--- Not where rows are floats already (bf16_floats): these products are as slow as those of f32, and their strips so
--- narrow that a map has more of beginnings and ends than it gains.
+-- Not where a product of bf16 reads rows of floats (bf16_floats): it is as slow as one of f32, and its strips are so
+-- narrow that the beginnings and ends of a map's rows cost more than is gained.
 local forms = require("kernels.forms")
 local operands = require("data.operands")
 local steps = require("data.steps")
