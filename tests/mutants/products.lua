@@ -1,0 +1,79 @@
+-- products.lua: the part of list.lua that concerns kernels in C and panels that are one call. of and spec: those of
+-- list.lua.
+return function(of, spec)
+  of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
+    { name = "strip_name", old = 'shape.rows_held and "_held" or ""', new = '""',
+      wrong = "another product decides which of two strips of one name a product has" },
+    { name = "strip_load_cut", old = 'if v < shape.vectors - 1 then return ("%s(%s)")',
+      new = 'if v < shape.vectors then return ("%s(%s)")', wrong = "the last vector of a row is read whole" },
+    { name = "strip_store_cut", old = '"%s(%s, %s, c_lanes);"', new = '"%s(%s, %s, a_lanes);"',
+      wrong = "outputs are stored as far as A may be read" },
+    { name = "strip_row", old = 'self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))',
+      new = 'self:add("x = %s;", made(part.b, self:inputs(part, 0, is_cut)))', wrong = "all rows are the first" },
+    { name = "strip_half", old = "shape.half and vector == shape.vectors - 1", new = "shape.half",
+      wrong = "half of a vector that is wanted whole is multiplied" },
+  }
+
+  of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
+    { name = "product_tail", old = "count = 1, lanes = rest,",
+      new = "count = 1, lanes = lanes,", wrong = "the last vector of a row of C is stored whole" },
+    { name = "product_stride", old = "i(rows.size * kernel.ldb)", new = "i(rows.size * kernel.ldc)",
+      wrong = "the second strip begins in another row of B" },
+    { name = "product_room", old = 'kernel.a_room and "ATTN2C_LANES" or group.lanes', new = '"ATTN2C_LANES"',
+      wrong = "rows of A without room are read past their end" },
+    { name = "product_ahead_strips", old = "i(each_row * step)", new = "i(step)",
+      filter = "every line of the panel", wrong = "strips of several groups ask for the same lines" },
+    { name = "product_ahead_kinds", old = "+ (calls + done) * step", new = "+ done * step",
+      filter = "every line of the panel", wrong = "strips of fewer rows ask for what the first ones asked for" },
+  }
+
+  of("gen/passes/kernels/series.lua", spec .. "passes/kernels/series_spec.lua") {
+    { name = "series_written", old = 'of.is_written or operand.access ~= "r"', new = "of.is_written",
+      wrong = "a function of panels takes what it writes as constant" },
+    { name = "series_buffer", old = " and operands.same_buffer(parameter.operand, operand.operand)", new = "",
+      wrong = "operands of all buffers are reached by one pointer" },
+    { name = "series_attention", old = ' or first.region.kind == "attention"', new = "", filter = "in an attention",
+      wrong = "products of an attention share a call as panels do" },
+  }
+
+  of("gen/passes/emit/series.lua", spec .. "passes/kernels/series_spec.lua") {
+    { name = "series_first", old = "c.behind(parameter.name, types.elements(operand.offset, parameter.type))",
+      new = "parameter.name", filter = "makes the calls", wrong = "each operand is the first of its buffer" },
+    { name = "series_panel", old = "panel < %d; panel++) {\"):format(each.count)",
+      new = "panel < %d; panel++) {\"):format(each.count - 1)", filter = "makes the calls",
+      wrong = "the last panel is left out" },
+  }
+
+  of("gen/passes/emit/steps.lua", spec .. "passes/kernels/series_spec.lua") {
+    { name = "series_remark", old = "names_between(addresses.in_order, from, upto, first.arguments.a.buffer)",
+      new = "names_between(addresses.in_order, from, upto)", filter = "remark",
+      wrong = "a call says that it fetches the weight that it reads" },
+  }
+
+  of("gen/passes/checks/series.lua", spec .. "passes/checks_spec.lua") {
+    { name = "check_series_place", old = "parameter.operand.offset + place.offset + panel * place.stride",
+      new = "operand.offset + 0 * (place.offset + panel)",
+      filter = "another operand", wrong = "the checker takes any stride" },
+    { name = "check_series_left", old = "expect(not program.in_series[lines[at]], \"kernels\",",
+      new = "expect(true, \"kernels\",", filter = "left out", wrong = "steps without a call are not noticed" },
+  }
+
+  of("gen/passes/plan/registers.lua", spec .. "passes/plan/registers_spec.lua") {
+    { name = "registers_one", old = "(free - 1 - vectors * form.factors) // vectors",
+      new = "(free - vectors * form.factors) // vectors",
+      wrong = "a float of B has no register" },
+    { name = "registers_held", old = "(free - form.factors - (steps < UNROLLED and 1 or 0)) // (vectors + 1)",
+      new = "(free + vectors) // (vectors + 1)",
+      wrong = "a row more than fits is held" },
+    { name = "registers_fma", old = "local product = target.has_fma and 0 or 1", new = "local product = 0",
+      wrong = "a product that is yet to be added has no register" },
+    { name = "registers_cut", old = "(is_cut and target.cut_registers or 0)", new = "0",
+      wrong = "the mask of a cut row has no register" },
+    { name = "registers_few", old = "(sums < form.few and 1 or 0)", new = "0", filter = "few sums only",
+      wrong = "strips with too few sums for the latency of one are taken" },
+    { name = "registers_unrolled", old = "(steps < UNROLLED and 1 or 0)", new = "0", filter = "few sums only",
+      wrong = "a loop that is unrolled has a register too few" },
+    { name = "registers_shares", old = "last.size == block.count", new = "last.size >= block.count",
+      wrong = "all shares are as large as the first" },
+  }
+end
