@@ -11,8 +11,8 @@
 /* Scores for which c |s| is less make no rounding error of their size below. */
 #define ATTN2C_SOFTMAX_MOST 0x1p20f
 
-/* 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole; 0 from x = lowest downwards, where
- * c lowest = whole - 127; NaN stays NaN. */
+/* 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole; 0 from x = lowest downwards,
+ * where c lowest = whole - 127; NaN stays NaN. */
 ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float lowest) {
   const float from = lowest > x ? lowest : x;
   const float rounded = ATTN2C_FMA(from, c, shift);
