@@ -24,13 +24,15 @@ local function given_to(list, graph)
   return result
 end
 
--- The size of the inputs along the axes with a letter (Builder:grows); nil where none has one.
+-- The size of the inputs along the axes with a letter (Builder:grows); nil where none has one, false where they differ.
 local function size_along(inputs, letter)
+  local size
   for _, each in ipairs(inputs) do
     local axis = (each.tensor.grows or ""):find(letter, 1, true)
-    if axis then return each.shape[axis] end
+    if axis and size and each.shape[axis] ~= size then return false end
+    size = axis and each.shape[axis] or size
   end
-  return nil
+  return size
 end
 
 -- The entry for sequences so long, with the largest batch that they fill, or else the smallest.
@@ -54,6 +56,7 @@ function batch.of(list, state, folder)
   local inputs = #list > 0 and given_to(list, state.entries[#state.entries].graph)
   if not inputs then return as_given end
   local seq, sequences = size_along(inputs, "s"), size_along(inputs, "b")
+  if seq == false or sequences == false then return as_given end -- the program refuses one of them
   local entry = entry_for(state.entries, seq, sequences)
   if not entry then
     local lengths = {}

@@ -58,6 +58,19 @@ describe("a batch of inputs", function()
     assert.matches("have 6 tokens, and the model's entries 4, 8$", found.note)
   end)
 
+  it("is left to the program where two have other numbers of sequences, or of tokens", function()
+    local five, two = made(5, 4), helper.file(arrays.random({ 2 }, "i32", 1, 5), "two.npy")
+    local list = { five[1], "n=" .. two }
+    assert.same({ input = list }, batch.of(list, state, helper.folder()))
+    local four, eight = made(3, 4), helper.file(arrays.random({ 3, 8 }, "i32", 0, 2), "eight.npy")
+    local other = entry_of("forward_3x4", 3, 4)
+    table.insert(other.graph.entry.inputs, "in.m")
+    other.graph.tensors["in.m"] = { member = "m", grows = "bs", shape = { 3, 4 } }
+    list = { four[1], "m=" .. eight }
+    assert.same({ input = list }, batch.of(list, { entries = { other, state.entries[1] } }, helper.folder()))
+    assert.same({ input = list }, batch.of(list, { entries = { other } }, helper.folder()))
+  end)
+
   it("is left to the program where it is no array, or of no input", function()
     for _, list in ipairs { { "x=/nowhere.npy" }, { "y=" .. helper.file("text") }, { "x=" .. helper.file("text") },
       { helper.file(arrays.random({ 5, 4, 2 }, "f32")) }, {} } do
