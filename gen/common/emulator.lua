@@ -11,15 +11,17 @@ local emulator = {}
 -- Processors by their number in an ELF header (e_machine), as uname and qemu call them.
 local MACHINES = { [62] = "x86_64", [183] = "aarch64", [243] = "riscv64" }
 
--- The processor that a program is for; nil where its file does not say, or is none of the table's.
+-- The processor that a program is for; nil where its file does not say, or is none of the table's, and of a name that
+-- exec looks for.
 local function machine_of(path)
+  if not path:find("/", 1, true) then return nil end
   local head = files.read_some(path, 20) or ""
   if #head < 20 or head:sub(1, 4) ~= "\x7fELF" then return nil end
   return MACHINES[string.unpack("<I2", head, 19)]
 end
 
---- The words that start the program list[1], a path, with the words behind it. find: process.find, but in tests.
---- Faults: machine, where it is for another processor, and there is no emulator.
+--- The words that start the program list[1], a path or a name in PATH, with the words behind it. find: process.find,
+--- but in tests. Faults: machine, where it is for another processor, and there is no emulator.
 function emulator.words(list, find)
   local machine = machine_of(list[1])
   if not machine or machine == uv.os_uname().machine then return list end

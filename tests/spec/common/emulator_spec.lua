@@ -1,6 +1,7 @@
 -- emulator_spec: programs for another processor go to an emulator, all others are started as they are.
 local helper = require("tests.spec.helper")
 local emulator = require("common.emulator")
+local lfs = require("lfs")
 local uv = require("common.libuv")
 
 local numbers = { x86_64 = 62, aarch64 = 183, riscv64 = 243 }
@@ -23,6 +24,15 @@ describe("a built program", function()
       local words = { path, "check", "a b" }
       assert.same({ path, "check", "a b" }, emulator.words(words, nowhere))
     end
+  end)
+
+  it("of a name without / is one of PATH, whatever lies in the working directory", function()
+    local other = uv.os_uname().machine == "aarch64" and "x86_64" or "aarch64"
+    local before, folder = lfs.currentdir(), program(numbers[other]):match("^(.*)/")
+    lfs.chdir(folder)
+    local ok, words = pcall(emulator.words, { "program", "x" }, there)
+    lfs.chdir(before)
+    assert.same({ true, { "program", "x" } }, { ok, words })
   end)
 
   it("for another one is started by its emulator, which is looked for under both of its names", function()
