@@ -3,15 +3,30 @@
 local ops = require("data.ops")
 
 -- The axes of a tensor of rows, as Builder:grows has them; nil of what is no rows of f32. Rows of an encoder, and of a
--- memory, have one size; behind a pool there is one a sequence.
-local function axes_of(self, tensor, is_pooled)
+-- memory, have one size; behind a pool there is one a sequence. of_memory: the tensors of a memory's rows.
+local function axes_of(self, tensor, is_pooled, of_memory)
   local rank = #tensor.shape
   if tensor.type ~= "f32" or tensor.unbatched or tensor.shape[1] ~= self.batch then return nil end
   if tensor.grows then return tensor.grows end
   if rank == 2 then return is_pooled and "b." or nil end
   if rank ~= 3 then return nil end
-  local is_of_entry = not tensor.name:find("^encoder%.") and tensor.shape[2] == self.spec.seq
+  local is_of_entry = not of_memory[tensor] and tensor.shape[2] == self.spec.seq
   return is_of_entry and "bs." or "b.."
+end
+
+-- Whether the rows of a tensor are those of an encoder or a memory. op: what makes it, from such rows alone; nil of an
+-- input.
+local function is_of_memory(tensor, op, of_memory)
+  if tensor.name:find("^encoder%.") then return true end
+  if not op then return tensor.grows == "b.." or tensor.grows == ".b." end
+  local reads_some = false
+  for _, operand in pairs(op.operands) do
+    if operand.kind ~= "weight" and operand.kind ~= "constant" then
+      if not of_memory[operand] then return false end
+      reads_some = true
+    end
+  end
+  return reads_some
 end
 
 -- A copy of an input, before all else.
@@ -25,15 +40,20 @@ end
 --- Makes tensors of a builder's graph outputs: those that are named, or, where wanted is true, all that f32 has, too.
 --- Their members are exposed_0, exposed_1 and so on; self.graph.exposed lists { name, member }.
 return function(self, wanted)
-  local list, named, is_pooled = {}, {}, false
+  local list, named, is_pooled, of_memory = {}, {}, false, {}
   if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end
   local function take(tensor)
-    local axes = axes_of(self, tensor, is_pooled)
+    local axes = axes_of(self, tensor, is_pooled, of_memory)
     local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch"
     if axes and is_wanted then list[#list + 1] = { tensor = tensor, axes = axes } end
   end
-  for _, name in ipairs(self.entry.inputs) do take(self.graph.tensors[name]) end
+  for _, name in ipairs(self.entry.inputs) do
+    local tensor = self.graph.tensors[name]
+    of_memory[tensor] = is_of_memory(tensor, nil, of_memory)
+    take(tensor)
+  end
   for _, op in ipairs(self.entry.ops) do
+    of_memory[op.result] = is_of_memory(op.result, op, of_memory)
     is_pooled = is_pooled or ops.class(op).pools
     local gain = op.operands.gain
     -- With factors they are other numbers than in f32. Keys joined with others lie elsewhere in a shorter call.

@@ -1,0 +1,28 @@
+-- exposed_spec: which axes of tensors that are made outputs have the size of a call.
+local helper = require("tests.spec.helper")
+
+-- The axes of a model's exposed tensors (Builder:grows), by the tensors' names.
+local function axes_of(more)
+  local graph, axes = helper.state(helper.description(more), "graph", { exposed = true }).graph, {}
+  for _, each in ipairs(graph.exposed) do
+    for _, name in ipairs(graph.entry.outputs) do
+      if graph.tensors[name].member == each.member then axes[each.name] = graph.tensors[name].grows end
+    end
+  end
+  return axes
+end
+
+describe("exposed tensors", function()
+  it("of a memory keep its rows, also where it has as many as the sequence", function()
+    for _, layout in ipairs { "batch_first", "seq_first" } do
+      for _, rows in ipairs { 8, 12 } do
+        local axes = axes_of { seq = 8, layout = layout, memory = { seq = rows, width = 8 } }
+        assert.equal("b..", axes["l0.cross.k"])
+        assert.equal("b..", axes["l0.cross.v"])
+        for _, name in ipairs { "l0.attn.k", "l0.cross.q", "l0.cross.context", "l0.cross.out" } do
+          assert.equal("bs.", axes[name], name)
+        end
+      end
+    end
+  end)
+end)
