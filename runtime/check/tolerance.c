@@ -41,8 +41,37 @@ static int scores(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);
 }
 
+/* How many keys one after the other, of those that have a weight, have the same weight and value, at most. */
+static int64_t longest_run(const float *weights, const float *values, int64_t keys, int64_t stride) {
+  int64_t longest = 1, run = 0, before = 0;
+  for (int64_t j = 0; j < keys; j++) {
+    if (weights[j] == 0) continue;
+    const int is_same = weights[j] == weights[before] && values[j * stride] == values[before * stride];
+    run = run > 0 && is_same ? run + 1 : 1;
+    longest = run > longest ? run : longest;
+    before = j;
+  }
+  return longest;
+}
+
+/* A product; but roundings are not as often up as down where terms are the same: while the sum stays between
+ * two powers of two, each addition of one is off by the same, by u of |A||B| at most. Values are the same
+ * where only one channel was normalised: the norm's bias is all that it leaves. */
 static int context(const op_result *result) {
-  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
+  const attn2c_reference_call *call = result->call;
+  const attn2c_tensor *p = attn2c_reference_operand(call, 0);
+  const float *weights = attn2c_reference_values(call, 0), *values = attn2c_reference_values(call, 1);
+  const int64_t heads = p->shape[1], queries = p->shape[2], keys = p->shape[3], width = result->width / heads;
+  const int64_t key_heads = attn2c_reference_count(call, "kv_heads", heads), stride = key_heads * width;
+  for (int64_t i = 0; i < result->elements; i++) {
+    const int64_t query = i / result->width, b = query / queries, head = i % result->width / width;
+    const float *of_query = weights + ((b * heads + head) * queries + query % queries) * keys;
+    const float *of_head = values + b * keys * stride + head / (heads / key_heads) * width + i % width;
+    const double roundings =
+        4 * sqrt((double)keys) + (double)longest_run(of_query, of_head, keys, stride) - 1;
+    result->allowed[i] = (float)(roundings * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST);
+  }
+  return ATTN2C_OK;
 }
 
 /* y = sum r s + b: sum as a float, two products and an addition, each off by u of a term at most, and so is

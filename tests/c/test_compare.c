@@ -168,13 +168,13 @@ Test(compare, row_sums) {
   cr_assert_eq(found.expected, 1);
 }
 
-/* One op: operands x and y of 16 and 16 elements at most, judged against its own reference. */
+/* One op and its operands, judged against its own reference. */
 typedef struct {
   attn2c_tensor tensors[4];
   attn2c_attribute attributes[6];
   attn2c_op op;
   attn2c_descriptor model;
-  float a[64], b[64], c[64], want[64], allowed[64];
+  float a[512], b[512], c[64], want[64], allowed[64];
   void *values[4];
 } subject;
 
@@ -343,6 +343,28 @@ Test(tolerance, layer_norm_in_one_pass_is_wrong) {
   float mean = sum / 32, variance = squares / 32 - mean * mean;
   for (int i = 0; i < 32; i++) got[i] = (it.a[i] - mean) / sqrtf(variance + 1e-5f);
   cr_assert_not(judge(got).passed);
+}
+
+/* 400 equal terms: each addition rounds alike, so that plain float arithmetic is off by 97 u, more than the
+ * 4 sqrt(400) u that is allowed where terms differ. */
+Test(tolerance, context_of_values_that_are_the_same) {
+  enum { KEYS = 400 };
+  for (int differ = 0; differ < 2; differ++) {
+    subject_of("context", NULL, 2);
+    it.attributes[0] = (attn2c_attribute){"heads", 1, NULL};
+    it.tensors[0].rank = 4, it.tensors[1].rank = it.tensors[3].rank = 3;
+    for (int axis = 0; axis < 4; axis++)
+      for (int tensor = 0; tensor < 4; tensor++) it.tensors[tensor].shape[axis] = 1;
+    it.tensors[0].shape[3] = it.tensors[1].shape[1] = KEYS;
+    float got = 0, term = 1.0f / KEYS * 2.37f;
+    for (int j = 0; j < KEYS; j++) {
+      it.a[j] = 1.0f / KEYS;
+      it.b[j] = differ && j % 2 ? 2.36f : differ ? 2.38f : 2.37f;
+      got += term;
+    }
+    cr_assert_eq(judge(&got).passed, !differ);
+    cr_assert_float_eq(it.allowed[0] / (0x1p-24 * 2.37 * (differ ? 80 : 80 + KEYS - 1)), 1, 1e-5);
+  }
 }
 
 Test(tolerance, models_by_depth) {
