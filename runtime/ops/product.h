@@ -31,11 +31,14 @@ ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b
 }
 
 #ifdef ATTN2C_HALF_FMADD
+ATTN2C_INLINE attn2c_vector8 attn2c_lower_half(attn2c_vector v) {
+  return ATTN2C_SHUFFLE(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
 /* The same of the lower half; the upper half of the result is anything. */
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add_half(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
-#define ATTN2C_LOWER(v) ATTN2C_SHUFFLE(v, v, 0, 1, 2, 3, 4, 5, 6, 7)
   return (attn2c_vector)ATTN2C_FROM_HALF(
-      ATTN2C_HALF_FMADD(ATTN2C_LOWER(a), ATTN2C_LOWER(b), ATTN2C_LOWER(c)));
+      ATTN2C_HALF_FMADD(attn2c_lower_half(a), attn2c_lower_half(b), attn2c_lower_half(c)));
 }
 #endif
 

@@ -11,6 +11,12 @@ local formats = { ["<f4"] = "f", ["<i4"] = "i4", ["<i8"] = "i8", ["<f8"] = "d" }
 -- A number of the normal distribution.
 local function normal() return math.sqrt(-2 * math.log(1 - math.random())) * math.cos(2 * math.pi * math.random()) end
 
+--- What a word of --input, NAME=FILE or FILE alone, says: the name or nil, and the path.
+function arrays.given(word)
+  local member, path = word:match("^([%a_][%w_]*)=(.*)$")
+  return member, path or word
+end
+
 local integer_formats = { i = "i", u = "I", b = "I" }
 
 -- Values in Fortran order, with two axes or one, in C order.

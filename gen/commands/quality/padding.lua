@@ -7,7 +7,8 @@ local files = require("common.files")
 local padding = {}
 
 -- Inputs that tell padding, the first that is given in each list: of the rows, or, of qkv(), keys; of those of the
--- memory. counts: how many rows a sequence has; keeps: the number of those that it has, else of those that it has not.
+-- memory. counts: an input says how many rows a sequence has; else it has a number for each row: with keeps, one that
+-- is not 0 where the row counts, without, where the row is padding.
 local telling = {
   { { member = "lengths", counts = true }, { member = "rows", counts = true },
     { member = "attention_mask", keeps = true }, { member = "key_padding" } },
@@ -21,7 +22,7 @@ local of_queries = { { member = "rows", counts = true } }
 local function files_of(words)
   local of = {}
   for i = 1, #words - 1 do
-    local member, path = words[i + 1]:match("^([%a_][%w_]*)=(.*)$")
+    local member, path = arrays.given(words[i + 1])
     if words[i] == "--input" and member then of[member] = path end
   end
   return of

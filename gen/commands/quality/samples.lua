@@ -68,8 +68,7 @@ end
 function samples.first(arguments, graph, folder, count)
   local result = { input = {}, text = {}, text_option = arguments.text_option }
   for i, input in ipairs(arguments.input) do
-    local member, path = input:match("^([%a_][%w_]*)=(.*)$")
-    path = path or input
+    local member, path = arrays.given(input)
     local tensor
     for _, name in ipairs(graph.entry.inputs) do
       local each = graph.tensors[name]

@@ -12,11 +12,9 @@ local function given_to(list, graph)
   for _, name in ipairs(graph.entry.inputs) do of[graph.tensors[name].member] = graph.tensors[name] end
   local result = {}
   for i, word in ipairs(list) do
-    local member, path = word:match("^([%a_][%w_]*)=(.*)$")
-    if not member and #graph.entry.inputs == 1 then
-      member, path = graph.tensors[graph.entry.inputs[1]].member, word
-    end
-    local tensor, text = of[member or ""], path and files.read(path)
+    local member, path = arrays.given(word)
+    if not member and #graph.entry.inputs == 1 then member = graph.tensors[graph.entry.inputs[1]].member end
+    local tensor, text = of[member or ""], files.read(path)
     local shape = text and arrays.shape(text)
     if not tensor or not shape or #shape ~= #tensor.shape then return nil end
     result[i] = { member = member, path = path, text = text, tensor = tensor, shape = shape }
