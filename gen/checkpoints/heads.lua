@@ -26,8 +26,8 @@ end
 heads.token_classification = { { "linear", to = "labels", name = "logits", tensor = "classifier" } }
 
 heads.question_answering = {
-  { "linear", to = 1, name = "start_logits", tensor = "qa_outputs", part = 1, parts = 2 },
-  { "linear", to = 1, name = "end_logits", of = 0, tensor = "qa_outputs", part = 2, parts = 2 },
+  { "linear", to = 1, name = "start_logits", squeeze = true, tensor = "qa_outputs", part = 1, parts = 2 },
+  { "linear", to = 1, name = "end_logits", of = 0, squeeze = true, tensor = "qa_outputs", part = 2, parts = 2 },
 }
 
 --- A classifier on the pooler's output.

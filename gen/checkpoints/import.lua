@@ -90,7 +90,7 @@ local function output_stage(self, stage, number)
       and ("the file has no %s: %s is left out"):format(stage.needs, stage.name) or nil
     return nil
   end
-  local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name }
+  local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name, squeeze = stage.squeeze }
   self.has_labels = self.has_labels or stage.to == "labels"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
   result.activation = fact_or(self, stage.activation)
@@ -323,6 +323,9 @@ function import.text(path, from)
     f.pooler_activation = f.pooler_activation or "tanh"
     if self.family.derive then self.family.derive(f, self.folder.config, self.names) end
     local head = head_of(self, self.folder.config)
+    self.notes[#self.notes + 1] = (self.family.notes or {})[head]
+      and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
+        self.family.notes[head])
     local stages = self.folder.modules and sentence.stages(self.folder) or self.family.heads[head]
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]

@@ -37,6 +37,7 @@ stages.constructors = {
         meaning = "width of the result" },
       bias = { type = "boolean", default = true, meaning = "whether there is a b" },
       activation = { type = "activation", place = "output", meaning = "applied to the result" },
+      squeeze = { type = "boolean", place = "output", meaning = "to = 1: the output has no last axis" },
       of = of_field,
       name = { type = "name", place = "output", meaning = name_field.meaning },
     },

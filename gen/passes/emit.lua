@@ -31,9 +31,8 @@ local words = require("common.words")
 
 local emit = {}
 
-local function c_shape(tensor)
-  local text = ""
-  for _, n in ipairs(tensor.shape) do text = text .. "[" .. n .. "]" end
+local function c_shape(tensor, spec)
+  local text = emit_lengths.shape(tensor, spec, false)
   return tensor.unbatched and tensor.axes and text .. ", " .. tensor.axes .. ", for all sequences" or text
 end
 
@@ -50,10 +49,10 @@ local function members_of(state, names, program)
     local tensor = state.graph.tensors[name]
     local member = reserved.member(tensor.member)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
-    list[#list + 1] = { name = member, note = note, type = types.c(tensor.type), shape = c_shape(tensor),
+    list[#list + 1] = { name = member, note = note, type = types.c(tensor.type), shape = c_shape(tensor, state.spec),
       count = words.elements(tensor.shape),
       macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
-      any_shape = emit_lengths.shape(tensor, state.spec), optional = tensor.optional, zeros = tensor.zeros,
+      any_shape = emit_lengths.shape(tensor, state.spec, true), optional = tensor.optional, zeros = tensor.zeros,
       counted = tensor.fill == "count",
       all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
       shadow = shadow_of(program.offsets[name]) }

@@ -224,7 +224,7 @@ local function output(self, x)
       self:expose(x, member, axes)
       self:expose(indices, member .. "_index", axes)
     elseif member then
-      self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first))
+      self:expose(laid_out(self, x, member), member, axes_of(x, has_rows[i], seq_first)).squeezed = stage.squeeze
     end
   end
 end

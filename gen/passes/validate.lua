@@ -77,6 +77,9 @@ local function check_output(say, spec)
     elseif stage.stage == "vocabulary" and stage.tied and table_width and width ~= table_width then
       say(key, ("tied to a table of width %d, but the rows are %d wide; give tied = false"):format(table_width, width))
     end
+    if stage.squeeze and stage.to and stage.to ~= 1 then
+      say(key .. ".squeeze", ("the last axis has %d elements, but only one of 1 can be left out"):format(stage.to))
+    end
     if stage.of and stage.of >= i then
       say(key .. ".of", ("%d, but a stage before it, 0 to %d, is allowed"):format(stage.of, i - 1))
       stage.of = i - 1

@@ -36,7 +36,11 @@ typedef struct {
    * dimensions but the last) leading_dimension floats apart. Offset -1: not in the arena (input, output,
    * weight, constant). */
   int64_t trace_offset, trace_leading_dimension;
+  int squeezed; /* 1: an output whose last axis, of one element, callers do not see */
 } attn2c_tensor;
+
+/* The number of axes of an input or output as callers see it. */
+static inline int attn2c_caller_rank(const attn2c_tensor *tensor) { return tensor->rank - tensor->squeezed; }
 
 typedef struct {
   const char *name;

@@ -129,7 +129,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
 
 static json_t *json_tensor(const attn2c_tensor *tensor) {
   json_t *shape = json_array();
-  for (int i = 0; i < tensor->rank; i++) {
+  for (int i = 0; i < attn2c_caller_rank(tensor); i++) {
     if (json_array_append_new(shape, json_integer(tensor->shape[i])) != 0) {
       json_decref(shape);
       return NULL;

@@ -212,10 +212,11 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
 /* main reports where standard output fails. */
 static void print_array(const stream *output) {
   const attn2c_tensor *tensor = &output->tensor;
-  const int64_t width = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
+  const int rank = attn2c_caller_rank(tensor);
+  const int64_t width = rank > 0 ? tensor->shape[rank - 1] : 1;
   int64_t rows = 1;
-  for (int axis = 0; axis + 1 < tensor->rank; axis++) rows *= tensor->shape[axis];
-  printf("%s %s\n", tensor->name, attn2c_shape_write(tensor->rank, tensor->shape).text);
+  for (int axis = 0; axis + 1 < rank; axis++) rows *= tensor->shape[axis];
+  printf("%s %s\n", tensor->name, attn2c_shape_write(rank, tensor->shape).text);
   for (int64_t r = 0; r < rows; r++) {
     for (int64_t i = r * width; i < (r + 1) * width; i++) {
       const char *space = i > r * width ? " " : "";
@@ -238,8 +239,8 @@ static int job_write(const job *job, attn2c_message *message) {
       continue;
     }
     fflush(stdout); /* main looks at its errors */
-    status = attn2c_npy_write(output->path, output->tensor.type, output->tensor.rank, output->tensor.shape,
-                              output->values, message);
+    status = attn2c_npy_write(output->path, output->tensor.type, attn2c_caller_rank(&output->tensor),
+                              output->tensor.shape, output->values, message);
   }
   return status;
 }

@@ -259,7 +259,7 @@ static int shape_of(const attn2c_arrays *arrays, const attn2c_reader *reader, in
     shape[a] = a == axes->batch                     ? arrays->texts
                : a == axes->rows || a == axes->keys ? arrays->rows
                                                     : tensor->shape[a];
-  return tensor->rank;
+  return attn2c_caller_rank(tensor);
 }
 
 static void *join(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, int rank,

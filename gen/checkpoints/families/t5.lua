@@ -55,4 +55,8 @@ return {
     end
   end,
   heads = { EncoderModel = heads.model(), Model = heads.model(), ForConditionalGeneration = heads.model() },
+  notes = {
+    Model = "the encoder alone is built; T5's decoder is not supported",
+    ForConditionalGeneration = "the encoder alone is built; T5's decoder is not supported",
+  },
 }

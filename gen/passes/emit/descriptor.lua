@@ -65,9 +65,9 @@ local function add_tensors(state, index_of, rows, weights)
           offset, ld = types.elements(trace.offsets[name .. "@trace"], "f32"), storage.width
         end
       end
-      rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
+      rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d%s },"):format(c.string(tensor.member or name),
         kind_of(state, tensor), type_names[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
-        tensor.limit or 0, offset, ld)
+        tensor.limit or 0, offset, ld, tensor.squeezed and ", 1" or "")
     end
   end
 end

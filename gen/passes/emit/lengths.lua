@@ -19,15 +19,22 @@ local function axes_list(graph, names)
   return table.concat(rows, ", ")
 end
 
---- What stands in an array's shape for a call of any size: "[batch][seq][384]".
-function emit_lengths.shape(tensor, spec)
-  local parts = {}
-  for i, n in ipairs(tensor.shape) do
-    local letter = tensor.grows:sub(i, i)
-    local behind = letter == "k" and n - spec.seq or 0
-    parts[i] = letter == "b" and "[batch]" or letter == "s" and "[seq]"
-      or letter == "k" and (behind > 0 and ("[seq + %d]"):format(behind) or "[seq]") or ("[%d]"):format(n)
+--- Returns the sizes of a tensor as callers see it: numbers; for a call of any size also "batch", "seq" and "seq + N".
+function emit_lengths.sizes(tensor, spec, is_growing)
+  local sizes = {}
+  for i = 1, #tensor.shape - (tensor.squeezed and 1 or 0) do
+    local n, letter = tensor.shape[i], is_growing and tensor.grows:sub(i, i) or ""
+    local more = letter == "k" and n - spec.seq or 0
+    sizes[i] = letter == "b" and "batch" or letter == "s" and "seq"
+      or letter == "k" and (more > 0 and ("seq + %d"):format(more) or "seq") or n
   end
+  return sizes
+end
+
+--- Returns the sizes as C writes them: "[batch][seq][384]".
+function emit_lengths.shape(tensor, spec, is_growing)
+  local parts = {}
+  for i, size in ipairs(emit_lengths.sizes(tensor, spec, is_growing)) do parts[i] = ("[%s]"):format(size) end
   return table.concat(parts)
 end
 

@@ -1,23 +1,12 @@
 -- emit_module: what the Python module of a model has beside its C interface, as Python: parameters, types and shapes.
 -- A size of a shape is a number, or "batch", "seq" or "seq + N", which a call decides.
+local emit_lengths = require("passes.emit.lengths")
 local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
 
 local emit_module = {}
 
 local kinds = { f32 = "float32", i32 = "int32" }
-
--- The sizes of a tensor's shape, as Lua values.
-local function sizes_of(tensor, spec, is_growing)
-  local sizes = {}
-  for i, n in ipairs(tensor.shape) do
-    local letter = is_growing and tensor.grows:sub(i, i) or ""
-    local behind = letter == "k" and n - spec.seq or 0
-    sizes[i] = letter == "b" and "batch" or letter == "s" and "seq"
-      or letter == "k" and (behind > 0 and ("seq + %d"):format(behind) or "seq") or n
-  end
-  return sizes
-end
 
 local function literal(value) return type(value) == "string" and '"' .. value .. '"' or tostring(value) end
 
@@ -28,12 +17,6 @@ local function tuple(sizes)
   return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
 end
 
-local function shown(sizes)
-  local parts = {}
-  for i, size in ipairs(sizes) do parts[i] = ("[%s]"):format(size) end
-  return table.concat(parts)
-end
-
 -- The least and the largest value of an integer input.
 local function bounds_of(tensor, is_listed)
   if tensor.type ~= "i32" then return "None", "None" end
@@ -42,21 +25,22 @@ local function bounds_of(tensor, is_listed)
 end
 
 local function input_of(tensor, state, spec)
-  local sizes = sizes_of(tensor, spec, state.is_listed)
-  local least, most = bounds_of(tensor, state.is_listed)
+  local is_listed = state.is_listed
+  local least, most = bounds_of(tensor, is_listed)
   local range = least == "None" and "" or (", from %s to %s"):format(least, (most:gsub('"', "")))
   local name = reserved_python.parameter(tensor.member)
   if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
   return { name = name, member = reserved.member(tensor.member),
-    kind = kinds[tensor.type], sizes = tuple(sizes), shape = shown(sizes), range = range, least = least, most = most,
+    kind = kinds[tensor.type], sizes = tuple(emit_lengths.sizes(tensor, spec, is_listed)),
+    shape = emit_lengths.shape(tensor, spec, is_listed), range = range, least = least, most = most,
     optional = tensor.optional and "True" or "False", is_optional = tensor.optional }
 end
 
 local function output_of(tensor, state, spec)
-  local sizes = sizes_of(tensor, spec, state.is_listed)
+  local sizes, shape, is_listed = emit_lengths.sizes, emit_lengths.shape, state.is_listed
   return { name = tensor.member, member = reserved.member(tensor.member), kind = kinds[tensor.type],
-    sizes = tuple(sizes), shape = shown(sizes), text_sizes = tuple(sizes_of(tensor, spec, true)),
-    text_shape = shown(sizes_of(tensor, spec, true)) }
+    sizes = tuple(sizes(tensor, spec, is_listed)), shape = shape(tensor, spec, is_listed),
+    text_sizes = tuple(sizes(tensor, spec, true)), text_shape = shape(tensor, spec, true) }
 end
 
 --- The values of templates/module.py.in. state: the model's.

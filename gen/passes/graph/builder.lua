@@ -215,12 +215,13 @@ function Builder:norm(path, x, eps)
 end
 
 --- Makes a tensor an output of this name; one that is an input or an output already is copied. axes: as grows has
---- them.
+--- them. Returns the output.
 function Builder:expose(tensor, member, axes)
   if tensor.kind ~= "scratch" then tensor = self:op("copy", "output." .. member, { x = tensor }) end
   tensor.kind, tensor.member = "output", member
   self:grows(tensor, axes)
   self.entry.outputs[#self.entry.outputs + 1] = tensor.name
+  return tensor
 end
 
 --- Makes a tensor an output that is listed behind those of the output stages.

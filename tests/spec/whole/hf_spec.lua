@@ -14,14 +14,14 @@ local HIDDEN, LOGITS = 1e-5, 1e-4 -- of values of about one, relative to larger 
 
 local function sh(command) return helper.succeeds(command, folder) end
 
--- The float32 numbers of an .npy file.
+-- Returns the float32 numbers of an .npy file, and its shape as the header writes it.
 local function floats(path)
   local text = helper.read(path)
   local at = 11 + string.unpack("<I2", text, 9)
   assert(text:sub(1, at):find("'<f4'", 1, true), path)
   local list = {}
   for i = at, #text - 3, 4 do list[#list + 1] = string.unpack("<f", text, i) end
-  return list
+  return list, text:sub(1, at):match("'shape': (%b())")
 end
 
 -- The largest difference, where the expected number is one, and how many are compared.
@@ -93,8 +93,10 @@ describe("a folder of transformers'", function()
       end
       sh(table.concat(words, " "))
       for _, output in ipairs(outputs) do
-        local apart, compared = difference(floats(("%s/out_%s.npy"):format(golden, output)),
-          floats(("%s/%s/%s.npy"):format(folder, case, output)))
+        local expected, expected_shape = floats(("%s/out_%s.npy"):format(golden, output))
+        local got, got_shape = floats(("%s/%s/%s.npy"):format(folder, case, output))
+        local apart, compared = difference(expected, got)
+        assert.equal(expected_shape, got_shape, output)
         assert.is_true(compared > 1, output .. ": nothing is compared")
         local allowed = output:find("logits") and LOGITS or HIDDEN
         assert.is_true(apart <= allowed, ("%s: %g apart"):format(output, apart))
