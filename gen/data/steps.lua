@@ -466,15 +466,18 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 -- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
 -- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile, of which
--- ${row} is the row. reads_rows: that operand is a tile of floats from elsewhere, which may lie far from the core.
+-- ${row} is the row. of_row: a line before the loop over a row's elements. reads_rows: that operand is a tile of floats
+-- from elsewhere, which may lie far from the core.
 steps.elementwise = {
   load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[${row} * ${ld} + j];",
     equation = "%s" },
   load_integers = { loads = true, operands = { { "x", "r", tile, type = "i32" } }, cost = each(5),
     code = "float v = (float)%s[${row} * ${ld} + j];", equation = "%s" },
-  scale_row = { operands = { { "r", "r", first_column } }, cost = each(2), code = "v = v * %s[i * ${ld}];",
-    equation = "v * %s[i]" },
-  scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(4), code = "v = v * %s[j];",
+  -- these two follow each other: the second multiplies with what the first leaves of a row's scale (ops/quantise.h)
+  scale_row = { operands = { { "r", "r", first_column } }, cost = each(2),
+    of_row = "const float scale = %s[i * ${ld}], head = attn2c_scale_head(scale), rest = attn2c_scale_rest(scale);",
+    code = "v = v * head;", equation = "v * %s[i]" },
+  scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j] * rest;",
     equation = "v * %s[j]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];", reads_rows = true,

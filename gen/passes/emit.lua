@@ -190,12 +190,19 @@ local function tile_of(fn)
     sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
 end
 
+-- A snippet of an elementwise operation, filled in.
+local function code_of(snippet, operation, row)
+  if operation.argument then snippet = snippet:format(operation.argument) end
+  return steps.fill(snippet, steps.constants_of(operation, row))
+end
+
 -- The loops of a map over its rows, as lines of C; bounds: from the first row up to the end. Rows of bf16 are rounded
 -- as wholes: what is only rounded, from where it lies. Floats that others end with rounding are rounded in loops of
 -- their own, as all at once has more constants than AVX2 has registers. sums: whether the map loads from an array that
 -- begins with row `first`.
 local function loops_of(map, bounds, sums)
   local k, code, list, line = map.constants, {}, map.elementwise, "line"
+  local of_row = {}
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
   local loads = steps.elementwise[first.kind].loads
   local again = #list > (loads and 2 or 1) and steps.elementwise[list[#list].kind].in_place
@@ -205,9 +212,9 @@ local function loops_of(map, bounds, sums)
   else
     if not loads then code[1] = "float v = y[i * " .. k.ld .. " + j];" end
     for i = 1, (rounds or again) and #list - 1 or #list do
-      local text = steps.elementwise[list[i].kind].code
-      if list[i].argument then text = text:format(list[i].argument) end
-      code[#code + 1] = steps.fill(text, steps.constants_of(list[i], row))
+      local operation = steps.elementwise[list[i].kind]
+      if operation.of_row then of_row[#of_row + 1] = code_of(operation.of_row, list[i], row) end
+      code[#code + 1] = code_of(operation.code, list[i], row)
     end
     code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
   end
@@ -215,6 +222,7 @@ local function loops_of(map, bounds, sums)
   local function add(text) lines[#lines + 1] = text end
   if #code > 0 then
     if rounds then add(("    float line[%d];"):format(k.cols)) end
+    for _, text in ipairs(of_row) do add("    " .. text) end
     add("#pragma omp simd")
     add(("    for (size_t j = 0; j < %d; j++) {"):format(k.cols))
     for _, text in ipairs(code) do add("      " .. text) end

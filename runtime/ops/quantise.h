@@ -14,6 +14,16 @@
  * normal float: a denormal is less than half of it and becomes 0, whether denormals count as zero or not. */
 #define ATTN2C_INT8_LEAST_SCALE 0x1p-125f
 
+/* A row's scale in two factors, so that sum * head * (another scale) * rest is finite where the result is:
+ * |sum| < 2^31, and no scale is more than 2^121. The factor `rest` is a power of two and takes no bit off. */
+#define ATTN2C_INT8_LARGE_SCALE 0x1p96f
+ATTN2C_INLINE float attn2c_scale_head(float scale) {
+  return scale > ATTN2C_INT8_LARGE_SCALE ? scale * 0x1p-32f : scale;
+}
+ATTN2C_INLINE float attn2c_scale_rest(float scale) {
+  return scale > ATTN2C_INT8_LARGE_SCALE ? 0x1p32f : 1.0f;
+}
+
 /* max |x[j] factors[j]| / 127 over a row x[cols], and at least ATTN2C_INT8_LEAST_SCALE; factors may be NULL:
  * ones. A NaN in the row makes it NaN, and else an infinity infinite. *inverse: what numbers are multiplied
  * with, 1 / scale; 0 where the scale is not finite: whatever is made of such a row is NaN. */

@@ -28,6 +28,11 @@ return function(of, spec)
       wrong = "all rows have the scale of the first" },
   }
 
+  of("gen/data/steps.lua", spec .. "whole/precision_spec.lua") {
+    { name = "scale_rest", old = 'code = "v = v * %s[j] * rest;"', new = 'code = "v = v * %s[j];"',
+      filter = "do not overflow between", wrong = "what is left of a large scale is lost" },
+  }
+
   of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
     { name = "joint_trace", old = 'and program.variant == "ship" and', new = "and",
       filter = "share a function", wrong = "a trace joins products and maps, too" },

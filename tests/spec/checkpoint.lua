@@ -31,12 +31,12 @@ function checkpoint.text(path, dtype)
   return string.pack("<I8", #text) .. text .. table.concat(data)
 end
 
---- Integers as .npy; shape as Python writes it: "3, 5".
-function checkpoint.npy(shape, values)
-  local header = ("{'descr': '<i4', 'fortran_order': False, 'shape': (%s), }"):format(shape)
+--- Integers, or floats where `floats` is true, as .npy; shape as Python writes it: "3, 5".
+function checkpoint.npy(shape, values, floats)
+  local header = ("{'descr': '<%s4', 'fortran_order': False, 'shape': (%s), }"):format(floats and "f" or "i", shape)
   header = header .. (" "):rep((64 - (10 + #header + 1) % 64) % 64) .. "\n"
   return "\x93NUMPY\1\0" .. string.pack("<I2", #header) .. header
-    .. string.pack("<" .. ("i4"):rep(#values), table.unpack(values))
+    .. string.pack("<" .. (floats and "f" or "i4"):rep(#values), table.unpack(values))
 end
 
 return checkpoint

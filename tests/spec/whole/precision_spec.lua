@@ -4,6 +4,7 @@
 local helper = require("tests.spec.helper")
 package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
 local case = require("case")
+local checkpoints = require("tests.spec.checkpoint")
 local files = require("common.files")
 local json = require("dkjson")
 local targets = require("data.targets")
@@ -89,6 +90,20 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
       assert.truthy(sh("./one/one info"):find("precision +" .. value))
       assert.truthy(sh("./one/one info --json"):find('"precision": "' .. value .. '"', 1, true))
     end
+  end)
+end)
+
+describe("numbers near the largest", function()
+  it("do not overflow between the two scales of int8", function()
+    local numbers = {}
+    for i = 1, 4 * 24 do numbers[i] = (i * 37 % 19 - 9) / 9 * 3e37 end
+    files.write_all(folder, { { name = "large.lua", text = [[
+return { name = "large", seq = 4, d_model = 16, heads = 1, layers = 0, precision = "int8",
+  input = { stage = "linear", from = 24 }, output = { { stage = "linear", to = 5 } } }
+]] }, { name = "large.npy", text = checkpoints.npy("1, 4, 24", numbers, true) } })
+    sh(shell(root .. "/gen/attn2c") .. " build large.lua -o large")
+    local said = sh("./large/large check --input large.npy")
+    assert.truthy(said:find("passed, 0 failed", 1, true), said)
   end)
 end)
 
