@@ -22,7 +22,8 @@ typedef enum {
   ATTN2C_SHARED_INPUT, /* an input that has no batch in front: one for all sequences of a call */
   ATTN2C_ROWS_INPUT, /* [batch], how many rows each sequence has: callers need not give it, and then it is all
                       */
-  ATTN2C_ZEROS_INPUT /* callers need not give it, and then it is all 0 */
+  ATTN2C_ZEROS_INPUT,    /* callers need not give it, and then it is all 0 */
+  ATTN2C_SQUEEZED_OUTPUT /* an output whose last axis, of one element, callers do not see */
 } attn2c_kind;
 
 typedef struct {
@@ -36,11 +37,12 @@ typedef struct {
    * dimensions but the last) leading_dimension floats apart. Offset -1: not in the arena (input, output,
    * weight, constant). */
   int64_t trace_offset, trace_leading_dimension;
-  int squeezed; /* 1: an output whose last axis, of one element, callers do not see */
 } attn2c_tensor;
 
 /* The number of axes of an input or output as callers see it. */
-static inline int attn2c_caller_rank(const attn2c_tensor *tensor) { return tensor->rank - tensor->squeezed; }
+static inline int attn2c_caller_rank(const attn2c_tensor *tensor) {
+  return tensor->rank - (tensor->kind == ATTN2C_SQUEEZED_OUTPUT);
+}
 
 typedef struct {
   const char *name;

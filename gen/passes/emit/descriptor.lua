@@ -19,6 +19,7 @@ local packing_names = { f32 = "ATTN2C_F32", bf16 = "ATTN2C_BF16", i8 = "ATTN2C_I
 -- seq_first no input has a leading batch.
 local function kind_of(state, tensor)
   if tensor.optional then return "ATTN2C_ROWS_INPUT" end
+  if tensor.squeezed then return "ATTN2C_SQUEEZED_OUTPUT" end
   if tensor.zeros then return "ATTN2C_ZEROS_INPUT" end
   local unbatched = tensor.unbatched or state.spec.layout == "seq_first"
   return tensor.kind == "input" and unbatched and "ATTN2C_SHARED_INPUT" or kinds[tensor.kind]
@@ -65,9 +66,9 @@ local function add_tensors(state, index_of, rows, weights)
           offset, ld = types.elements(trace.offsets[name .. "@trace"], "f32"), storage.width
         end
       end
-      rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d%s },"):format(c.string(tensor.member or name),
+      rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
         kind_of(state, tensor), type_names[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
-        tensor.limit or 0, offset, ld, tensor.squeezed and ", 1" or "")
+        tensor.limit or 0, offset, ld)
     end
   end
 end
