@@ -1,40 +1,10 @@
 -- tables.lua: writes what runtime/text/tables.h reads: one text of bytes, little-endian, aligned to 8, with a checksum.
--- Hashes have at least four slots for three entries, and no chain of more than 200.
+local slots = require("text.slots")
+
 local tables = {}
 
-local VERSION, NONE = 1, 0xffffffff
-local LONGEST_CHAIN = 200
+local VERSION, NONE = 2, 0xffffffff
 local PRESENT, SPECIAL, ADDED_SPECIAL = 1, 2, 16
-
-local function hash_bytes(hash, text)
-  for i = 1, #text do hash = ((hash ~ text:byte(i)) * 0x01000193) & 0xffffffff end
-  return hash
-end
-
-local function spread(hash) return ((hash * 0x9e3779b1) & 0xffffffff) ~ hash >> 15 end
-
-local function pair_hash(left, right) return (left * 0x9e3779b97f4a7c15 + right * 0xc2b2ae3d27d4eb4f) >> 32 end
-
--- Open addressing: entry(i), for i of 1..count in order, goes into the first free slot from hash place(i) on.
-local function fill(count, place, entry, empty)
-  if count == 0 then return "" end
-  local slots = 4
-  while slots * 3 < count * 4 do slots = slots * 2 end
-  while true do
-    local table_, longest, mask = {}, 0, slots - 1
-    for i = 1, count do
-      local at, chain = place(i) & mask, 1
-      while table_[at + 1] do at, chain = at + 1 & mask, chain + 1 end
-      table_[at + 1] = entry(i)
-      if chain > longest then longest = chain end
-    end
-    if longest <= LONGEST_CHAIN then
-      for at = 1, slots do table_[at] = table_[at] or empty end
-      return table.concat(table_)
-    end
-    slots = slots * 2
-  end
-end
 
 -- The texts of a model's tokens, by id, but for empty ones.
 local function texts_of(made)
@@ -46,24 +16,25 @@ local function texts_of(made)
   return texts
 end
 
-local function vocabulary(made)
-  local texts, ids, hashes = texts_of(made), made.ids, {}
-  for i, token in ipairs(texts) do hashes[i] = hash_bytes(0x811c9dc5, token) end
-  return fill(#texts, function(i) return spread(hashes[i]) end,
+local function vocabulary(made, texts, seed)
+  local ids, hashes = made.ids, {}
+  for i, token in ipairs(texts) do hashes[i] = slots.hash(seed, token) end
+  return slots.fill(#texts, function(i) return slots.of_hash(hashes[i]) end,
     function(i) return string.pack("<I4I4", hashes[i], ids[texts[i]]) end, string.pack("<I4I4", 0, NONE))
 end
 
-local function merges(list)
+local function merges(list, seed)
   if not list then return "" end
   local left, right, rank, result = list.left, list.right, list.rank, list.result
-  return fill(list.count, function(i) return pair_hash(left[i], right[i]) end,
+  return slots.fill(list.count, function(i) return slots.of_number(seed, left[i] << 32 | right[i]) end,
     function(i) return string.pack("<I4I4I4I4", left[i], right[i], rank[i], result[i]) end, ("\255"):rep(16))
 end
 
--- The edges of the trie of a Unigram's tokens, and its root: a token's node has its id, others follow.
-local function trie(made, limit)
-  local edges, parents, bytes, children, count, terminal, ids = {}, {}, {}, {}, 0, {}, made.ids
-  for _, token in ipairs(texts_of(made)) do
+-- The edges of the trie of a Unigram's tokens, { count, keys, children }: a token's node has its id, others follow; the
+-- root is `limit`. nil where there are too many nodes.
+local function trie(made, texts, limit)
+  local edges, parents, bytes, count, terminal, ids = {}, {}, {}, 0, {}, made.ids
+  for _, token in ipairs(texts) do
     local node = 0
     for i = 1, #token do
       local byte = token:byte(i)
@@ -72,7 +43,7 @@ local function trie(made, limit)
       if not child then
         count = count + 1
         child = count
-        edges[key], parents[count], bytes[count], children[count] = child, node, byte, child
+        edges[key], parents[count], bytes[count] = child, node, byte
       end
       node = child
     end
@@ -84,9 +55,15 @@ local function trie(made, limit)
     if not names[node] then names[node], next_name = next_name, next_name + 1 end
   end
   if next_name >= 1 << 24 then return nil end
-  local function key(i) return names[parents[i]] << 8 | bytes[i] end
-  return fill(count, function(i) return spread(key(i)) >> 3 end,
-    function(i) return string.pack("<I4I4", key(i), names[children[i]]) end, string.pack("<I4I4", 0, NONE)), limit
+  local keys = {}
+  for node = 1, count do keys[node] = names[parents[node]] << 8 | bytes[node] end
+  return { count = count, keys = keys, children = names }
+end
+
+local function edges_of(nodes, seed)
+  local keys, children = nodes.keys, nodes.children
+  return slots.fill(nodes.count, function(i) return slots.of_number(seed, keys[i]) end,
+    function(i) return string.pack("<I4I4", keys[i], children[i]) end, string.pack("<I4I4", 0, NONE))
 end
 
 -- A pool of texts: the same text is there once. Tokens come first, one behind the other.
@@ -161,7 +138,7 @@ local function ids_of(count, text, ids)
   return pack_list("I4", list)
 end
 
-local function write_settings(state, pool, longest, root)
+local function write_settings(state, pool, longest, root, seed)
   local made, limit = state.model, state.limit
   local prefix, prefix_length = pool.place(made.prefix or "")
   local suffix, suffix_length = pool.place(made.suffix or "")
@@ -169,7 +146,7 @@ local function write_settings(state, pool, longest, root)
   local low, high = string.unpack("<I4I4", string.pack("<d", made.unknown_score))
   return pack_list("I4", { made.kind, made.options, made.unknown or NONE, made.largest + 1, made.longest_word, prefix,
     prefix_length, suffix, suffix_length, longest, limit and limit.tokens or NONE, limit and limit.strategy or 0,
-    limit and limit.from_left or 0, word, word_length, root, low, high })
+    limit and limit.from_left or 0, word, word_length, root, low, high, seed })
 end
 
 local function scores(made)
@@ -200,19 +177,24 @@ end
 
 local function pad(text) return text .. ("\0"):rep(-#text % 8) end
 
---- The bytes. state: { model, added, components, templates, limit, word }; nil where the trie has too many nodes.
+--- The bytes. state: { model, added, components, templates, limit, word }; nil and why where there are none.
 function tables.write(state)
   local made, pool = state.model, new_pool()
-  local edges, root = "", 0
+  local texts, nodes, root = texts_of(made), { count = 0 }, 0
   if made.scores then
-    edges, root = trie(made, made.largest + 1)
-    if not edges then return nil end
+    root = made.largest + 1
+    nodes = trie(made, texts, root)
+    if not nodes then return nil, "too many different beginnings of tokens" end
   end
+  local hashed, seed = slots.seeded(3, function(seed)
+    return { vocabulary(made, texts, seed), merges(made.merges, seed), edges_of(nodes, seed) }
+  end)
+  if not hashed then return nil, "too many tokens or merges with the same hash" end
   local token_places, flags, longest = write_tokens(made, state.added, pool)
   local components, added = write_components(state.components, pool), write_added(state.added, pool)
-  local settings = write_settings(state, pool, longest, root)
-  local sections = { settings, table.concat(pool.parts), token_places, flags, vocabulary(made), merges(made.merges),
-    edges, scores(made), components, added, write_templates(state.templates),
+  local settings = write_settings(state, pool, longest, root, seed)
+  local sections = { settings, table.concat(pool.parts), token_places, flags, hashed[1], hashed[2],
+    hashed[3], scores(made), components, added, write_templates(state.templates),
     ids_of(256, function(i) return ("<0x%02X>"):format(i) end, made.ids),
     ids_of(512, function(i) return utf8.char(i) end, made.ids) }
   local offset, directory, body = 32 + 16 * #sections, {}, {}

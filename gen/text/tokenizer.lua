@@ -63,8 +63,8 @@ function tokenizer.compile(root, file)
   state.added = model.add(at, root, state.model)
   check_ids(at, state)
   at:settle()
-  local written = tables.write(state)
-  if not written then faults.raise("format", file .. ": model.vocab: too many different beginnings of tokens") end
+  local written, reason = tables.write(state)
+  if not written then faults.raise("format", ("%s: model.vocab: %s"):format(file, reason)) end
   return written, state, at.warnings
 end
 

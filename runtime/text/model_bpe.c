@@ -39,7 +39,7 @@ static uint32_t letter(const attn2c_tokenizer *text, const uint8_t *bytes, size_
   memcpy(tail, bytes, width);
   if (suffix) memcpy(tail + width, text->suffix.bytes, suffix);
   text_span head = {text->prefix.bytes, prefix}, rest = {tail, width + suffix};
-  uint32_t hash = text_hash(text_hash(TEXT_HASH_START, head.bytes, head.length), rest.bytes, rest.length);
+  uint32_t hash = text_hash(text_hash(text->tables.seed, head.bytes, head.length), rest.bytes, rest.length);
   return text_find(&text->tables, head, rest, hash);
 }
 
@@ -186,7 +186,7 @@ int text_bpe(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
   size_t count = 0, begin = 0;
   if (tables->settings[SETTING_OPTIONS] & OPTION_IGNORE_MERGES) {
     uint32_t id = text_find(tables, (text_span){bytes, 0}, (text_span){bytes, length},
-                            text_hash(TEXT_HASH_START, bytes, length));
+                            text_hash(tables->seed, bytes, length));
     if (id != TEXT_NONE) return text_token_add(work, id, 0, length);
   }
   int status = read_symbols(work, bytes, length, &count);

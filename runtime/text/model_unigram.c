@@ -60,7 +60,7 @@ static int add_stretch(attn2c_text_work *work, const uint8_t *bytes, size_t begi
   const text_tables *tables = &work->text->tables;
   text_span text = {bytes + begin, end - begin};
   uint32_t id =
-      text_find(tables, (text_span){bytes, 0}, text, text_hash(TEXT_HASH_START, text.bytes, text.length));
+      text_find(tables, (text_span){bytes, 0}, text, text_hash(tables->seed, text.bytes, text.length));
   if (id != TEXT_NONE) return text_token_add(work, id, begin, end);
   int has_bytes = (tables->settings[SETTING_OPTIONS] & OPTION_BYTE_FALLBACK) != 0, status = ATTN2C_OK;
   for (size_t i = begin; i < end && has_bytes; i++)

@@ -71,6 +71,7 @@ static int read_settings(text_tables *tables, attn2c_message *message) {
     return damaged(message, "the scores are cut");
   tables->vocabulary = (uint32_t)vocabulary;
   tables->slots = (uint32_t)(tables->section[SECTION_VOCABULARY].length / 8);
+  tables->seed = tables->settings[SETTING_SEED];
   return ATTN2C_OK;
 }
 
@@ -138,8 +139,13 @@ uint8_t text_token_flags(const text_tables *tables, uint32_t id) {
   return id < tables->vocabulary ? tables->section[SECTION_FLAGS].bytes[id] : 0;
 }
 
-/* Spreads a hash over the slots; the writer does the same. */
+/* The first slot of a text's hash, and of a number; gen/text/slots.lua has the same. */
 static uint32_t spread(uint32_t hash) { return hash * 0x9e3779b1u ^ hash >> 15; }
+
+static uint32_t slot_of(const text_tables *tables, uint64_t number) {
+  uint64_t mixed = (number + tables->seed * 0xc2b2ae3d27d4eb4fu) * 0x9e3779b97f4a7c15u;
+  return (uint32_t)((mixed ^ mixed >> 32) * 0xc2b2ae3d27d4eb4fu >> 32);
+}
 
 uint32_t text_find(const text_tables *tables, text_span head, text_span tail, uint32_t hash) {
   const uint8_t *slots = tables->section[SECTION_VOCABULARY].bytes;
@@ -158,15 +164,10 @@ uint32_t text_find(const text_tables *tables, text_span head, text_span tail, ui
   return TEXT_NONE;
 }
 
-static uint64_t pair_hash(uint32_t left, uint32_t right) {
-  uint64_t hash = left * 0x9e3779b97f4a7c15u + right * 0xc2b2ae3d27d4eb4fu;
-  return hash >> 32;
-}
-
 int text_merge(const text_tables *tables, uint32_t left, uint32_t right, uint32_t *rank, uint32_t *result) {
   text_span merges = tables->section[SECTION_MERGES];
   size_t slots = merges.length / 16;
-  uint64_t at = pair_hash(left, right);
+  size_t at = slot_of(tables, (uint64_t)left << 32 | right);
   for (size_t probes = 0; probes < LONGEST_CHAIN && probes < slots; probes++, at++) {
     const uint8_t *slot = merges.bytes + 16 * (size_t)(at & (slots - 1));
     uint32_t first = number(slot);
@@ -183,7 +184,7 @@ uint32_t text_step(const text_tables *tables, uint32_t node, uint8_t byte) {
   text_span trie = tables->section[SECTION_TRIE];
   size_t slots = trie.length / 8;
   uint32_t key = node << 8 | byte;
-  uint32_t at = spread(key) >> 3;
+  size_t at = slot_of(tables, key);
   for (size_t probes = 0; probes < LONGEST_CHAIN && probes < slots; probes++, at++) {
     const uint8_t *slot = trie.bytes + 8 * (size_t)(at & (slots - 1));
     uint32_t child = number(slot + 4);

@@ -6,7 +6,7 @@
 
 #include "base/attn2c.h"
 
-#define TEXT_TABLES_VERSION 1
+#define TEXT_TABLES_VERSION 2
 #define TEXT_NONE           0xffffffffu
 
 /* Header: "attn2cTX", version, number of sections, bytes in all, checksum of what follows the header and the
@@ -16,8 +16,9 @@ enum text_section {
   SECTION_STRINGS,    /* bytes that the others point into */
   SECTION_TOKENS,     /* uint32 [vocabulary + 1]: where a token's text begins in the strings */
   SECTION_FLAGS,      /* uint8 [vocabulary]: TOKEN_ */
-  SECTION_VOCABULARY, /* { uint32 hash, id } [a power of 2]: open addressing by the text's hash */
-  SECTION_MERGES,     /* { uint32 left, right, rank, result } [a power of 2]: by merge_hash */
+  SECTION_VOCABULARY, /* { uint32 hash, id } [a power of 2]: open addressing by the text's hash from the seed
+                         on */
+  SECTION_MERGES,     /* { uint32 left, right, rank, result } [a power of 2]: by both ids */
   SECTION_TRIE, /* { uint32 node << 8 | byte, child } [a power of 2]; nodes below the vocabulary are tokens */
   SECTION_SCORES,     /* double [vocabulary] of a Unigram model */
   SECTION_COMPONENTS, /* struct text_record, in the order of their stages */
@@ -47,6 +48,7 @@ enum text_setting {
   SETTING_ROOT,        /* of the trie */
   SETTING_UNKNOWN_LOW, /* the score of an unknown character: the halves of a double */
   SETTING_UNKNOWN_HIGH,
+  SETTING_SEED, /* of all hashes */
   SETTING_COUNT
 };
 
@@ -76,6 +78,7 @@ typedef struct text_tables {
   uint32_t settings[SETTING_COUNT];
   uint32_t vocabulary; /* setting */
   uint32_t slots;      /* of the vocabulary's hash */
+  uint32_t seed;       /* setting */
 } text_tables;
 
 typedef struct text_added {
@@ -101,7 +104,8 @@ int text_template_at(const text_tables *tables, size_t index, text_template *pie
 text_span text_token_text(const text_tables *tables, uint32_t id);
 uint8_t text_token_flags(const text_tables *tables, uint32_t id);
 
-/* FNV-1a, 32 bits: of a text continued byte by byte. */
+/* FNV-1a, 32 bits: of a text continued byte by byte. It begins with the tables' seed where they are looked
+ * into. */
 #define TEXT_HASH_START 0x811c9dc5u
 static inline uint32_t text_hash_byte(uint32_t hash, uint8_t byte) { return (hash ^ byte) * 0x01000193u; }
 static inline uint32_t text_hash(uint32_t hash, const uint8_t *bytes, size_t length) {
