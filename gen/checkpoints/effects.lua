@@ -29,17 +29,17 @@ effects.none = words.set {
 
 --- key -> the values that it may have (null is always allowed), and why.
 effects.only = {
-  is_decoder = { { false }, "causal models of this family are not done" },
-  add_cross_attention = { { false }, "cross-attention is not done" },
+  is_decoder = { { false }, "causal models of this family are not supported" },
+  add_cross_attention = { { false }, "cross-attention is not supported" },
   position_embedding_type = { { "absolute" }, "transformers itself does not follow it any more" },
-  partial_rotary_factor = { { 1 }, "rotary positions of a part of a head are not done" },
-  scale_attn_weights = { { true }, "scores without a scale are not done" },
+  partial_rotary_factor = { { 1 }, "rotary positions of a part of a head are not supported" },
+  scale_attn_weights = { { true }, "scores without a scale are not supported" },
 }
 
 --- Keys that must be null, false or empty.
 effects.empty = {
-  quantization_config = "quantised checkpoints are not read", pruned_heads = "pruned heads are not done",
-  auto_map = "the model has code of its own", adapters = "adapters are not done",
+  quantization_config = "quantised checkpoints are not read", pruned_heads = "pruned heads are not supported",
+  auto_map = "the model has code of its own", adapters = "adapters are not supported",
 }
 
 return effects

@@ -57,11 +57,11 @@ function kinds.sides(value)
   return nil, "an integer or two"
 end
 
--- `what` a word of transformers' becomes; not done words are refused by name.
+-- Returns our word for an activation of transformers; refuses those that are not supported by name.
 function kinds.activation(value, key)
   if type(value) ~= "string" then return nil, "a word" end
   if not heads.activations[value] then
-    refuse("usage", key, ("%s is not done; %s are"):format(faults.quote(value),
+    refuse("usage", key, ("%s is not supported; supported are %s"):format(faults.quote(value),
       table.concat(words.sorted_keys(heads.activations), ", ")))
   end
   return heads.activations[value]
@@ -97,7 +97,7 @@ local function check_only(config, only, known)
     local value, found = config[key], false
     for _, allowed in ipairs(only[key][1]) do found = found or value == allowed end
     if value ~= nil and value ~= json.null and not found then
-      refuse("usage", key, ("%s is not done: %s"):format(show(value), only[key][2]))
+      refuse("usage", key, ("%s is not supported: %s"):format(show(value), only[key][2]))
     end
     known[key] = true
   end
@@ -109,8 +109,8 @@ function facts.family(config)
   if type(word) ~= "string" then refuse("format", "model_type", "missing, or no text") end
   local family = families.by_type[word]
   if not family then
-    refuse("usage", "model_type", ("%s is not done; %s are"):format(faults.quote(word),
-      table.concat(words.sorted_keys(families.by_type), ", ")))
+    refuse("usage", "model_type", ("%s is not supported; supported are %s, and models of the same form that a "
+      .. "description says (models/*.lua)"):format(faults.quote(word), table.concat(families.called(), ", ")))
   end
   return family, word
 end

@@ -3,11 +3,14 @@
 -- these files are not trusted: none may lead out of the folder.
 local faults = require("common.faults")
 local json = require("common.json")
+local kinds = require("common.kinds")
 local lfs = require("lfs")
 
 local folder = {}
 
 local LARGEST = { config = 4 << 20, header = 100 << 20 }
+
+local LONGEST_NAME = 255 -- bytes of a file's, as file systems have it
 
 local types = { F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U64 = 8, U32 = 4, U16 = 2,
   U8 = 1, BOOL = 1, F8_E4M3 = 1, F8_E5M2 = 1 }
@@ -53,6 +56,11 @@ local function open(path)
   return handle, lfs.attributes(path, "size")
 end
 
+-- Refuses what a file holds, and says what the file is where its first bytes tell.
+local function refuse_contents(path, message, wanted)
+  refuse("format", path, kinds.said_of_file(path, wanted) or message)
+end
+
 local function read_all(path, handle, bytes)
   local text, message = handle:read(bytes)
   if message then refuse("io", path, "cannot be read: " .. message) end
@@ -71,7 +79,7 @@ local function read_json(path, most)
   local text = size > 0 and read_all(path, handle, size) or ""
   handle:close()
   local value, message = json.decode(text, json.null)
-  if message then refuse("format", path, message) end
+  if message then refuse_contents(path, message, "json") end
   return value
 end
 
@@ -90,7 +98,7 @@ local function read_header(path, tensors, prefix)
   local length = size >= 8 and string.unpack("<I8", read_all(path, handle, 8)) or nil
   if not length or length < 0 or length > LARGEST.header or length > size - 8 then
     handle:close()
-    refuse("format", path, "is no safetensors file, or it was cut")
+    refuse_contents(path, "is no safetensors file, or it was cut", "safetensors")
   end
   local text = read_all(path, handle, length)
   handle:close()
@@ -126,6 +134,10 @@ local function read_shards(path, index_path, tensors)
     if type(name) ~= "string" or type(file) ~= "string" or file:find("[/\\%c]") or file:find("^%.") or file == "" then
       refuse("format", index_path, ("%s is in %s, but a file beside the index is expected"):format(faults.quote(name),
         faults.quote(file)))
+    end
+    if #file > LONGEST_NAME then
+      refuse("format", index_path, ("%s is in %s, a name of %d bytes, but at most %d are allowed"):format(
+        faults.quote(name), faults.quote(file), #file, LONGEST_NAME))
     end
     if not seen[file] then
       seen[file] = true
@@ -195,6 +207,23 @@ function folder.title(path)
   return title
 end
 
+-- Refuses a folder without config.json: names one within it that has it, or a file that is of another format.
+local function refuse_folder(path)
+  local places, files = { path, path .. "/snapshots" }, {}
+  for _, place in ipairs(lfs.attributes(places[2], "mode") == "directory" and places or { path }) do
+    for name in lfs.dir(place) do
+      local inner = place .. "/" .. name
+      if not name:find("^%.") and lfs.attributes(inner .. "/config.json", "mode") == "file" then
+        refuse("io", path, ("has no config.json, but %s has one: give that folder"):format(shown(inner)))
+      end
+      if name:find("%.gguf$") or name:find("%.onnx$") then files[#files + 1] = inner end
+    end
+  end
+  local said = files[1] and kinds.said(files[1], "", 0)
+  refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them"
+    .. (said and ("; %s %s"):format(files[1]:match("[^/]*$"), said) or ""))
+end
+
 --- What a folder holds: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits };
 --- tokenizer: where its files are in the folder, "" for
 --- the folder itself; modules, settings and limits are of sentence-transformers. Faults: io, format.
@@ -204,7 +233,7 @@ function folder.read(path)
   local main = path
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
   local config = read_object(main .. "/config.json", LARGEST.config)
-  if not config then refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them") end
+  if not config then refuse_folder(path) end
   local tensors = read_tensors(main)
   for _, module in ipairs(modules or {}) do
     if module.kind == "Dense" then

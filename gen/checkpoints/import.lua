@@ -43,8 +43,8 @@ local function head_of(self, config)
     local list = {}
     for word in pairs(self.family.heads) do list[#list + 1] = begin .. word end
     table.sort(list)
-    faults.raise("usage", ("config.json: architectures: %s is not done; %s are"):format(faults.quote(class),
-      table.concat(list, ", ")))
+    faults.raise("usage", ("config.json: architectures: %s is not supported; supported are %s"):format(
+      faults.quote(class), table.concat(list, ", ")))
   end
   return suffix
 end
@@ -134,7 +134,7 @@ end
 local function image_input(self)
   local f = self.facts
   if f.patch[1] ~= f.patch[2] then
-    faults.raise("usage", "config.json: patch_size: patches that are no squares are not done")
+    faults.raise("usage", "config.json: patch_size: patches that are not square are not supported")
   end
   self.inputs = { image = "pixel_values" }
   return { stage = "image", channels = f.channels, height = f.image[1], width = f.image[2], patch = f.patch[1],
@@ -216,7 +216,7 @@ local function labels_of_text(self, output)
   if #list ~= last.to or #list > MOST_LABELS then
     if type(by_number) == "table" then
       self.notes[#self.notes + 1] = ("config.json: id2label: %d labels are expected, as the tensors say, and at most %d"
-        .. " are done; they have numbers"):format(last.to, MOST_LABELS)
+        .. " are supported; they have numbers"):format(last.to, MOST_LABELS)
     end
     list = nil
   end

@@ -63,11 +63,11 @@ function rotary.of(facts)
     if type(value) ~= "number" then refuse("format", key .. ": a number is expected") end
     return value
   end
-  if number("partial_rotary_factor", 1) ~= 1 then refuse("usage", "partial_rotary_factor is not done") end
+  if number("partial_rotary_factor", 1) ~= 1 then refuse("usage", "partial_rotary_factor is not supported") end
   local word = dictionary.rope_type or dictionary.type or "default"
   if not kinds[word] then
     local list = words.sorted_keys(kinds)
-    refuse("usage", ("type %s is not done; %s are"):format(faults.quote(word), table.concat(list, ", ")))
+    refuse("usage", ("type %s is not supported; supported: %s"):format(faults.quote(word), table.concat(list, ", ")))
   end
   local theta = number("rope_theta", facts.rope_theta or 10000)
   local original = facts.original or number("original_max_position_embeddings", facts.longest)

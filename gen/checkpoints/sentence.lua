@@ -22,7 +22,7 @@ local function pooling_words(config)
     local by_word = {}
     for _, pool in ipairs(pools) do by_word[pool[2]] = pool[3] end
     for i, word in ipairs(mode) do
-      list[i] = by_word[word] or refuse(("Pooling: pooling_mode %s is not done"):format(faults.quote(word)))
+      list[i] = by_word[word] or refuse(("Pooling: pooling_mode %s is not supported"):format(faults.quote(word)))
     end
     return list
   end
@@ -36,7 +36,7 @@ local kinds = {}
 
 function kinds.Pooling(module, stages)
   local config = module.config or refuse("Pooling: has no config.json")
-  if config.include_prompt == false then refuse("Pooling: include_prompt = false is not done") end
+  if config.include_prompt == false then refuse("Pooling: include_prompt = false is not supported") end
   local list = pooling_words(config)
   stages[#stages + 1] = { "pool", over = #list == 1 and list[1] or list }
 end
@@ -48,9 +48,9 @@ function kinds.Dense(module, stages)
   local config = module.config or refuse("Dense: has no config.json")
   local word = type(config.activation_function) == "string" and config.activation_function:match("([%w_]+)$") or "Tanh"
   if word ~= "Identity" and not activations[word] then
-    refuse(("Dense: activation_function %s is not done"):format(faults.quote(word)))
+    refuse(("Dense: activation_function %s is not supported"):format(faults.quote(word)))
   end
-  if config.use_residual == true then refuse("Dense: use_residual is not done") end
+  if config.use_residual == true then refuse("Dense: use_residual is not supported") end
   if math.type(config.out_features) ~= "integer" then refuse("Dense: out_features is missing") end
   stages[#stages + 1] = { "linear", to = config.out_features, activation = activations[word],
     bias = config.bias ~= false, tensor = module.path .. "/linear" }
@@ -65,9 +65,10 @@ function sentence.stages(folder)
   local stages = {}
   for i, module in ipairs(folder.modules) do
     if i == 1 then
-      if module.kind ~= "Transformer" then refuse(("%s is not done"):format(faults.quote(module.kind))) end
+      if module.kind ~= "Transformer" then refuse(("%s is not supported"):format(faults.quote(module.kind))) end
     elseif not kinds[module.kind] then
-      refuse(("%s is not done; Pooling, Dense, Normalize and Dropout are"):format(faults.quote(module.kind)))
+      refuse(("%s is not supported; supported are Pooling, Dense, Normalize and Dropout"):format(
+        faults.quote(module.kind)))
     else
       kinds[module.kind](module, stages)
     end
@@ -75,7 +76,7 @@ function sentence.stages(folder)
   if #stages == 0 then refuse("there is no Pooling") end
   local settings = folder.settings or {}
   if settings.truncate_dim ~= nil and settings.truncate_dim ~= json.null then
-    faults.raise("usage", "config_sentence_transformers.json: truncate_dim is not done")
+    faults.raise("usage", "config_sentence_transformers.json: truncate_dim is not supported")
   end
   stages[#stages].name = "sentence_embedding"
   return stages

@@ -1,4 +1,5 @@
 -- command.lua: the command line: its grammar, and what each command does with the pipeline.
+local advice = require("commands.advice")
 local argparse = require("argparse")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
@@ -360,9 +361,13 @@ end
 --- Runs a command line; returns the exit code.
 function command.main(root, argv)
   local parser = command.grammar()
+  if #argv == 0 then -- on standard error: to a script that lost its command this is a fault
+    io.stderr:write(parser:get_help(), "\n")
+    return faults.code.usage
+  end
   local ok, arguments = parser:pparse(argv)
   if not ok then
-    io.stderr:write("attn2c: ", terminal.safe((tostring(arguments):gsub("\n.*", ""))), " (attn2c -h tells more)\n")
+    io.stderr:write("attn2c: ", terminal.safe(advice.line(parser, argv, tostring(arguments))), "\n")
     return faults.code.usage
   end
   -- A folder's last slash is no part of its name.
@@ -374,7 +379,10 @@ function command.main(root, argv)
         faults.raise("usage", ("--%s: an empty name, but a file is needed"):format(name))
       end
     end
-    if arguments.overrides then overrides.check(arguments.overrides, takes_lists[arguments.command]) end
+    if arguments.overrides then
+      advice.check_words(arguments.overrides)
+      overrides.check(arguments.overrides, takes_lists[arguments.command])
+    end
     return run[arguments.command](root, arguments)
   end, function(value)
     if faults.is(value) then return value end

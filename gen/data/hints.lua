@@ -21,7 +21,9 @@ hints.keys = {
   encoder_ffn_dim = "d_ff", decoder_ffn_dim = "d_ff", feedforward_dim = "d_ff", mlp_dim = "d_ff",
   mlp_ratio = "d_ff, a width",
   batch_size = "batch", seq_len = "seq", seq_length = "seq", sequence_length = "seq", max_seq_len = "seq",
-  max_length = "seq", n_ctx = "seq", context_length = "seq", block_size = "seq",
+  max_length = "seq", n_ctx = "seq", context_length = "seq", block_size = "seq", sequence = "seq", seqlen = "seq",
+  length = "seq", max_len = "seq", maxlen = "seq", context = "seq", bs = "batch", batchsize = "batch",
+  width = "d_model", hidden = "d_model", num_layer = "layers", depths = "layers",
   -- the block
   norm_first = 'norm = "pre"', do_layer_norm_before = 'norm = "pre"', layer_norm_eps = "eps",
   layer_norm_epsilon = "eps", norm_eps = "eps", layernorm_epsilon = "eps",
@@ -55,7 +57,12 @@ hints.keys = {
   num_channels = "input = image { channels = }", num_labels = "output = { linear { to = } }",
   num_classes = "output = { linear { to = } }", batch_first = 'layout = "batch_first"', outputs = "output",
   -- numbers and machines
-  dtype = "!numbers are f32", torch_dtype = "!numbers are f32", device = "target", num_threads = "threads",
+  dtype = "precision", torch_dtype = "precision", quantize = "precision", quantization = "precision",
+  quantized = "precision", bits = "precision", type = "precision", compute_type = "precision",
+  int8 = 'precision = "int8"', bf16 = 'precision = "bf16"', bfloat16 = 'precision = "bf16"',
+  fp16 = 'precision = "bf16"', half = 'precision = "bf16"', f16 = 'precision = "bf16"',
+  device = "target", arch = "target", march = "target", cpu = "target", isa = "target", simd = "target",
+  num_threads = "threads", nthreads = "threads", n_threads = "threads", jobs = "threads", cores = "threads",
   num_experts = "!mixtures of experts are not supported", num_local_experts = "!mixtures of experts are not supported",
 }
 

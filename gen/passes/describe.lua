@@ -10,7 +10,9 @@ local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
+local kinds = require("common.kinds")
 local language = require("passes.describe.language")
+local lfs = require("lfs")
 local limits = require("passes.describe.limits")
 local terminal = require("common.terminal")
 local words = require("common.words")
@@ -32,7 +34,7 @@ local function reason(failure, text)
     return (":%d: %s"):format(failure.line, language.unknown(failure.unknown, text, failure.line))
   end
   if failure.limit then return ": " .. failure.limit end
-  local message = terminal.short(failure.message, 400)
+  local message = language.explained(terminal.short(failure.message, 400))
   return message:match("^description(:.*)$") or ": " .. message
 end
 
@@ -44,14 +46,26 @@ local function evaluate(budget, text, name)
   return ok, result
 end
 
+-- Faults where a file is of a kind that is no description; one in Lua may have any name.
+local function refuse_kind(file, text)
+  local said = kinds.said(file, text, lfs.attributes(file, "size"), text:find("return%s*{") ~= nil)
+  if said then faults.raise("usage", ("%s: %s"):format(file, said)) end
+end
+
 local function read(file)
   local handle, message = files.open(file)
-  if not handle then faults.raise("io", ("cannot read %s: %s"):format(file, message)) end
+  if not handle then
+    local advice = lfs.attributes(file, "mode") and "" or kinds.advice_on_missing(file)
+    faults.raise("io", ("cannot read %s: %s%s"):format(file, message, advice))
+  end
   local text, failure = handle:read(LARGEST + 1)
   handle:close()
   if failure then faults.raise("io", ("cannot read %s: %s"):format(file, failure)) end
   text = text or ""
-  if #text > LARGEST then faults.raise("usage", file .. ": larger than 256 KiB, which no description is") end
+  if #text > LARGEST then
+    refuse_kind(file, text)
+    faults.raise("usage", file .. ": larger than 256 KiB, which no description is")
+  end
   return text
 end
 
@@ -127,10 +141,13 @@ function describe.run(state)
   end
   local budget = limits.budget()
   local ok, result = evaluate(budget, state.text, "description")
-  if not ok then faults.raise("usage", file .. reason(result, state.text)) end
+  if not ok then
+    if not import.is_folder(file) then refuse_kind(file, state.text) end
+    faults.raise("usage", file .. reason(result, state.text))
+  end
   if type(result) ~= "table" then
-    faults.raise("usage", ("%s: a description returns a table, this one returned %s"):format(file,
-      result == nil and "nothing" or "a " .. type(result)))
+    faults.raise("usage", ("%s: a description returns a table, this one returned %s"):format(
+      file, result == nil and "nothing (write return in front of its first {)" or "a " .. type(result)))
   end
   state.description = result
   for _, argument in ipairs(state.overrides) do override(budget, result, argument) end

@@ -29,7 +29,7 @@ local function pattern(look, object, path)
   local text = look:text(value, path .. ".pattern", "Regex")
   if not text then return nil end
   local translated, problem = regex.translate(text)
-  if not translated then look:fault(path .. ".pattern.Regex", problem .. " is not done in patterns") end
+  if not translated then look:fault(path .. ".pattern.Regex", problem .. " is not supported in patterns") end
   return translated
 end
 

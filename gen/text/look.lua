@@ -62,7 +62,7 @@ function Look:choice(object, path, key, choices, default)
   local words = {}
   for word in pairs(choices) do words[#words + 1] = word end
   table.sort(words)
-  self:fault(path .. "." .. key, ("%s is not done; %s are"):format(said(value), table.concat(words, ", ")))
+  self:fault(path .. "." .. key, ("%s is not supported; supported: %s"):format(said(value), table.concat(words, ", ")))
   return nil
 end
 

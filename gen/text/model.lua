@@ -100,10 +100,12 @@ end
 
 local function read_bpe(look, object, made)
   read_vocabulary(look, object, made)
-  if object.dropout ~= nil and object.dropout ~= 0 then look:fault("model.dropout", "is not done; null or 0 is") end
+  if object.dropout ~= nil and object.dropout ~= 0 then
+    look:fault("model.dropout", "is not supported; null or 0 is")
+  end
   made.prefix = look:maybe_text(object, "model", "continuing_subword_prefix") or ""
   made.suffix = look:maybe_text(object, "model", "end_of_word_suffix") or ""
-  if #made.suffix > 60 then look:fault("model.end_of_word_suffix", "more than 60 bytes are not done") end
+  if #made.suffix > 60 then look:fault("model.end_of_word_suffix", "more than 60 bytes are not supported") end
   made.options = option(look, object, "fuse_unk", FUSE) | option(look, object, "byte_fallback", BYTE_FALLBACK)
     | option(look, object, "ignore_merges", IGNORE_MERGES)
   local token = unknown_token(look, object, made)
@@ -184,7 +186,7 @@ end
 function model.add(look, root, made)
   local by_id, order, next_id = {}, {}, made.count
   local list = root.added_tokens ~= nil and look:array(root, "tokenizer", "added_tokens") or {}
-  if #list > MOST_ADDED then look:fault("added_tokens", "more than 65,536 are not done") end
+  if #list > MOST_ADDED then look:fault("added_tokens", "more than 65,536 are not supported") end
   for i, entry in ipairs(list) do
     local path = ("added_tokens[%d]"):format(i - 1)
     local content, bits = read_added(look, entry, path)

@@ -109,7 +109,7 @@ local function read(look, value, path, made, depth)
   local processor = look:choice(value, path, "type", processors)
   if not processor then return nil end
   local templates, trims = processor(look, value, path)
-  if templates and made.templates then look:fault(path, "two of a sequence that add tokens are not done") end
+  if templates and made.templates then look:fault(path, "two of a sequence that add tokens are not supported") end
   made.templates = made.templates or templates
   made.trims[#made.trims + 1] = trims
   return nil

@@ -5,6 +5,7 @@ local components = require("text.components")
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
+local kinds = require("common.kinds")
 local lfs = require("lfs")
 local look = require("text.look")
 local model = require("text.model")
@@ -83,7 +84,9 @@ local function read_json(folder, name)
   local text = files.read(path)
   if not text then return nil, nil end
   local root, problem = json.decode(text)
-  if root == nil then faults.raise("format", ("%s: %s"):format(path, problem)) end
+  if root == nil then
+    faults.raise("format", ("%s: %s"):format(path, kinds.said(path, text, #text, true, "json") or problem))
+  end
   return root, path
 end
 

@@ -10,6 +10,7 @@ local layer = "encoder.albert_layer_groups.*.albert_layers.0."
 
 return {
   model_types = { albert = "Albert" },
+  called = { albert = "ALBERT" },
   prefixes = { "albert.", "" },
   tensors = heads.bert_tables {
     { "input.projection", "encoder.embedding_hidden_mapping_in" },
@@ -23,7 +24,7 @@ return {
     { "l*.norm2", layer .. "full_layer_layer_norm" },
   },
   config = config,
-  only = { inner_group_num = { { 1 }, "groups of several layers are not done" } },
+  only = { inner_group_num = { { 1 }, "groups of several layers are not supported" } },
   fixed = { norm = "post" },
   always_projects = true,
   --- Layer i is of group int(i / (layers / groups)).

@@ -3,6 +3,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { bert = "Bert" },
+  called = { bert = "BERT" },
   prefixes = { "bert.", "" },
   tensors = heads.bert_tensors(),
   config = heads.bert_config { vocab = 30522, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072 },

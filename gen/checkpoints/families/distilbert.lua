@@ -3,6 +3,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { distilbert = "DistilBert" },
+  called = { distilbert = "DistilBERT" },
   prefixes = { "distilbert.", "" },
   tensors = {
     { "input.tokens", "embeddings.word_embeddings" },

@@ -6,6 +6,7 @@ config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind 
 
 return {
   model_types = { electra = "Electra" },
+  called = { electra = "ELECTRA" },
   prefixes = { "electra.", "" },
   tensors = heads.bert_tensors("embeddings_project"),
   config = config,

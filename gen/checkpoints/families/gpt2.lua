@@ -5,6 +5,7 @@ local function transposed(name, part) return { name, part = part, parts = part a
 
 return {
   model_types = { gpt2 = "GPT2" },
+  called = { gpt2 = "GPT-2" },
   prefixes = { "transformer.", "" },
   tensors = {
     { "input.tokens", "wte" },

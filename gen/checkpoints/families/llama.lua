@@ -3,6 +3,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { llama = "Llama" },
+  called = { llama = "Llama" },
   prefixes = heads.llama_prefixes,
   tensors = heads.llama_tensors(),
   config = heads.llama_config({ vocab = 32000, d_ff = 11008, positions = 2048 }, {

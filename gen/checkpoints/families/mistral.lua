@@ -3,6 +3,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { mistral = "Mistral" },
+  called = { mistral = "Mistral" },
   prefixes = heads.llama_prefixes,
   tensors = heads.llama_tensors(),
   config = heads.llama_config({ vocab = 32000, d_ff = 14336, positions = 131072, kv_heads = 8 }, {

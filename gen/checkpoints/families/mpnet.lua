@@ -3,6 +3,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { mpnet = "MPNet" },
+  called = { mpnet = "MPNet" },
   prefixes = { "mpnet.", "" },
   tensors = {
     { "input.tokens", "embeddings.word_embeddings" },

@@ -4,6 +4,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { qwen2 = "Qwen2" },
+  called = { qwen2 = "Qwen2" },
   prefixes = heads.llama_prefixes,
   tensors = heads.llama_tensors(),
   config = heads.llama_config({ vocab = 151936, d_ff = 22016, positions = 32768, kv_heads = 32 }, {
@@ -24,7 +25,8 @@ return {
       if kind == "sliding_attention" then sliding = sliding + 1 else full = full + 1 end
     end
     if sliding > 0 and facts.window and full > 0 then
-      faults.raise("usage", "config.json: layer_types, max_window_layers: a window in some layers only is not done")
+      faults.raise("usage", "config.json: layer_types, max_window_layers: a window in some layers alone is "
+        .. "not supported")
     end
     if sliding > 0 and not facts.use_window then
       faults.raise("usage", "config.json: layer_types: sliding_attention without use_sliding_window")

@@ -4,6 +4,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { roberta = "Roberta", ["xlm-roberta"] = "XLMRoberta", camembert = "Camembert" },
+  called = { roberta = "RoBERTa", ["xlm-roberta"] = "XLM-RoBERTa", camembert = "CamemBERT" },
   prefixes = { "roberta.", "" },
   tensors = heads.bert_tensors(),
   config = heads.bert_config { vocab = 50265, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },

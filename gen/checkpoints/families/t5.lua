@@ -14,6 +14,7 @@ end
 
 return {
   model_types = { t5 = "T5" },
+  called = { t5 = "T5 (its encoder)" },
   prefixes = { "" },
   tensors = {
     { "input.tokens.weight", { "shared.weight", "encoder.embed_tokens.weight" } },
@@ -51,7 +52,7 @@ return {
     word, facts.gated = feed_forward(facts.ff_word)
     facts.activation = heads.activations[word]
     if not facts.activation then
-      faults.raise("usage", ("config.json: feed_forward_proj: %s is not done"):format(faults.quote(facts.ff_word)))
+      faults.raise("usage", ("config.json: feed_forward_proj: %s is not supported"):format(faults.quote(facts.ff_word)))
     end
   end,
   heads = { EncoderModel = heads.model(), Model = heads.model(), ForConditionalGeneration = heads.model() },

@@ -3,6 +3,7 @@ local heads = require("checkpoints.heads")
 
 return {
   model_types = { vit = "ViT" },
+  called = { vit = "ViT" },
   prefixes = { "vit.", "" },
   tensors = heads.vit_tensors("embeddings.cls_token"),
   config = heads.vit_config(),

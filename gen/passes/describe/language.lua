@@ -74,6 +74,28 @@ local function line_of(text, number)
   return ""
 end
 
+-- Lua's messages that mean something else to who has only written a table, and their meaning. %1: a capture.
+local meanings = {
+  { "attempt to index a string value.*", "a text has no methods or fields here" },
+  { "attempt to call a string value.*", "a text cannot be called: is a comma missing before it?" },
+  { "attempt to call a table value.*", "a table cannot be called: is a comma missing before it?" },
+  { "attempt to call a nil value %(method '([^']*)'%)", "there is no method '%1' here" },
+  { "attempt to call a (%a+) value.*", "a %1 cannot be called" },
+  { "attempt to perform arithmetic on a string value", "a text is no number: attempt to perform arithmetic on it" },
+  { "unexpected symbol near '{'", "unexpected symbol near '{': a description begins with return {" },
+  { "<name> expected near (.*)$", "a name is expected near %1: a key is written as KEY = VALUE" },
+  { "('.-' expected.* near ['\"]?[%w_\"'{]+['\"]?)$", "%1: is a comma missing before it?" },
+}
+
+--- A message of Lua's about a description, with its meaning where that is not plain.
+function language.explained(message)
+  for _, each in ipairs(meanings) do
+    local text, count = message:gsub(each[1], each[2])
+    if count > 0 then return text end
+  end
+  return message
+end
+
 --- The message about a name that a text has in a line, and that is not there.
 function language.unknown(name, text, line)
   if name == "math" then return about_math(line_of(text, line)) end

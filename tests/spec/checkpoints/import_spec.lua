@@ -95,9 +95,10 @@ describe("a checkpoint's folder", function()
       hidden_act = "xielu" } do
       refused(made.checkpoint(made.config { [key] = value }), "config.json: " .. key)
     end
-    refused(made.checkpoint(made.config { model_type = "deberta" }), 'model_type: "deberta" is not done; albert, bert')
+    refused(made.checkpoint(made.config { model_type = "deberta" }),
+      'model_type: "deberta" is not supported; supported are ALBERT, BERT, CamemBERT')
     refused(made.checkpoint(made.config { architectures = { "BertForMultipleChoice" } }),
-      '"BertForMultipleChoice" is not done')
+      '"BertForMultipleChoice" is not supported; supported are BertForMaskedLM')
   end)
 
   it("refuses values of other types", function()
@@ -121,6 +122,32 @@ describe("a checkpoint's folder", function()
     local tensors = made.bert()
     tensors["encoder.layer.0.output.dense.weight"] = { 12, 8 } -- lies the other way round
     refused(made.checkpoint(nil, tensors), "encoder.layer.0.output.dense.weight: shape [12, 8]", 3)
+  end)
+
+  it("may be cloned without its large files, or be a folder too high", function()
+    local pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 437955512\n"
+    local said = ": is a Git LFS pointer, not the file itself: run `git lfs pull`"
+    refused(made.checkpoint(nil, nil, { ["model.safetensors"] = pointer }), "model.safetensors" .. said, 3)
+    refused(made.checkpoint(pointer), "config.json" .. said, 3)
+    local folder = made.folder({ ["tokenizer.json"] = pointer })
+    local fault = helper.fault(require("text.tokenizer").from_folder, folder)
+    assert.equal(1, fault.lines[1]:find(folder .. "/tokenizer.json" .. said, 1, true), fault.lines[1])
+    refused(made.checkpoint(nil, nil, { ["model.safetensors"] = "<!DOCTYPE html><html>" }), "is a page of HTML", 3)
+    local above = helper.folder()
+    lfs.mkdir(above .. "/snapshots")
+    lfs.mkdir(above .. "/snapshots/0123abcd")
+    helper.write(above .. "/snapshots/0123abcd/config.json", "{}")
+    refused(above, "has no config.json, but " .. above .. "/snapshots/0123abcd has one: give that folder", 4)
+    local other = helper.folder()
+    helper.write(other .. "/x.gguf", "GGUF")
+    refused(other, "; x.gguf is a GGUF model, which is not supported: ", 4)
+  end)
+
+  it("has shards whose names a file system takes", function()
+    local line = refused(made.checkpoint(nil, {}, { ["model.safetensors"] = false, ["model.safetensors.index.json"] =
+      made.json({ weight_map = { embeddings = ("a"):rep(100000) } }) }),
+      'model.safetensors.index.json: "embeddings" is in "aaa', 3)
+    assert.matches('%.%.%.", a name of 100000 bytes, but at most 255 are allowed$', line)
   end)
 
   it("may be a file's cut, a folder's lack, a pickle", function()
@@ -179,12 +206,12 @@ describe("a checkpoint's folder", function()
       { { type = "sentence_transformers.sentence_transformer.modules.normalize.Normalize", path = "2_Normalize" } })))
     assert.same({ "last", "normalise", "sentence_embedding" },
       { s.output[1].over, s.output[2].stage, s.output[2].name })
-    refused(made.checkpoint(nil, nil, modules({ pooling_mode = "attention" })), "\"attention\" is not done")
-    refused(made.checkpoint(nil, nil, modules({ include_prompt = false })), "include_prompt = false is not done")
-    refused(made.checkpoint(nil, nil, modules({}, { { type = "x.CNN", path = "2_CNN" } })), '"CNN" is not done')
+    refused(made.checkpoint(nil, nil, modules({ pooling_mode = "attention" })), "\"attention\" is not supported")
+    refused(made.checkpoint(nil, nil, modules({ include_prompt = false })), "include_prompt = false is not supported")
+    refused(made.checkpoint(nil, nil, modules({}, { { type = "x.CNN", path = "2_CNN" } })), '"CNN" is not supported')
     local cut = modules({ pooling_mode = "mean" })
     cut["config_sentence_transformers.json"] = '{"truncate_dim": 4}'
-    refused(made.checkpoint(nil, nil, cut), "truncate_dim is not done")
+    refused(made.checkpoint(nil, nil, cut), "truncate_dim is not supported")
   end)
 
   it("never raises anything but a fault, whatever one byte of its files is", function()

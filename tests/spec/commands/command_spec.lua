@@ -29,8 +29,42 @@ describe("the command", function()
     assert.same({ 0, "attn2c " .. require("common.version").generator .. "\n" }, { code, output })
   end)
 
+  it("lists the commands where it is called alone, as a fault", function()
+    local code, output, errors = helper.command {}
+    assert.same({ 2, "" }, { code, output })
+    assert.matches("\n +build +Emit C and compile it", errors)
+  end)
+
+  it("says what was meant by a word that it does not know", function()
+    local small = "models/small.lua"
+    for line, said in pairs {
+      ["biuld"] = "unknown command 'biuld' (did you mean build?)",
+      ["run " .. small] = "unknown command 'run' (`run` is a command of the program that build makes: "
+        .. "out/NAME/NAME run)",
+      [small] = "unknown command 'models/small.lua' (did you mean attn2c build models/small.lua?)",
+      ["gen " .. small .. " --precision int8"] = "unknown option '--precision' (precision is a key, not an option: "
+        .. "precision=int8)",
+      ["gen " .. small .. " --hidden-size=3"] = "unknown option '--hidden-size' (d_model is a key, not an option: "
+        .. "d_model=3)",
+      ["build " .. small .. " --embedd x"] = "unknown option '--embedd' (did you mean --embed?)",
+      ["build " .. small .. " --out x"] = "unknown option '--out' (did you mean --output?)",
+      ["gen " .. small .. " --layer 3"] = "unknown option '--layer' (did you mean layers=VALUE?)",
+      ["gen " .. small .. " sequence=64"] = small .. ": sequence: no such key (did you mean seq?)",
+      ["gen " .. small .. " dtype=int8"] = small .. ": dtype: no such key (did you mean precision?)",
+      ["gen " .. small .. " seq 64"] = '"seq": an override is KEY=VALUE, as one word: seq=64',
+      ["gen " .. small .. " seq= 64"] = '"seq=": a value is missing after the =',
+      ["build"] = "missing argument 'description' (attn2c build FILE: a description such as models/small.lua, or a "
+        .. "checkpoint's folder)",
+    } do
+      local list = {}
+      for word in line:gmatch("%S+") do list[#list + 1] = word end
+      assert.equal(said, failure(2, table.unpack(list)))
+    end
+    assert.matches("must be one of .*%(did you mean graph%?%)$", failure(2, "show", small, "--stage", "grph"))
+  end)
+
   it("refuses wrong usage with 2 and one line", function()
-    for _, words in ipairs { {}, { "nonsense" }, { "gen" }, { "show", "models/small.lua" },
+    for _, words in ipairs { { "nonsense" }, { "gen" }, { "show", "models/small.lua" },
       { "show", "models/small.lua", "--stage", "nonsense" }, { "gen", "models/small.lua", "--nonsense" },
       { "keys", "more" } } do
       assert.is_truthy(failure(2, table.unpack(words)))

@@ -110,16 +110,17 @@ describe("a description", function()
   end)
 
   it("has no methods on strings, and the compiler has them back afterwards", function()
-    assert.matches("tiny.lua:1: attempt to index a string value", refusal('return { a = ("x"):rep(1000000000) }'))
+    assert.equal("tiny.lua:1: a text has no methods or fields here", refusal('return { a = ("x"):rep(1000000000) }'))
+    assert.equal("tiny.lua:1: a text has no methods or fields here", refusal('local t = "x"; t:rep(9)'))
     assert.equal("xx", ("x"):rep(2))
-    assert.matches("tiny.lua:1: attempt to index a string value", refusal('local s = "x" return { a = s.gsub }'))
+    assert.matches("tiny.lua:1: a text has no methods or fields", refusal('local s = "x" return { a = s.gsub }'))
     assert.equal("y", (("x"):gsub("x", "y")))
   end)
 
   it("has no arithmetic on strings, and the compiler has it back afterwards", function()
-    assert.equal("tiny.lua:1: attempt to perform arithmetic on a string value (constant '1')",
+    assert.equal("tiny.lua:1: a text is no number: attempt to perform arithmetic on it (constant '1')",
       refusal('return { a = "1" + 1 }'))
-    assert.matches("^tiny.lua:1: attempt to perform arithmetic on a string value", refusal('return { a = -"1" }'))
+    assert.matches("^tiny.lua:1: a text is no number", refusal('return { a = -"1" }'))
     assert.equal(2, "1" + 1)
     assert.is_table(read("return {}"))
     assert.equal(2, "1" + 1)
@@ -311,9 +312,10 @@ describe("a description that is none", function()
   end)
 
   it("returns no table", function()
-    assert.equal("tiny.lua: a description returns a table, this one returned nothing", refusal(""))
-    assert.equal("tiny.lua: a description returns a table, this one returned a number", refusal("return 5"))
-    assert.equal("tiny.lua: a description returns a table, this one returned a function", refusal("return linear"))
+    local said = "tiny.lua: a description returns a table, this one returned "
+    assert.equal(said .. "nothing (write return in front of its first {)", refusal(""))
+    assert.equal(said .. "a number", refusal("return 5"))
+    assert.equal(said .. "a function", refusal("return linear"))
   end)
 
   it("fails as it runs", function()
@@ -322,11 +324,51 @@ describe("a description that is none", function()
     assert.matches("^tiny.lua:1: attempt to ", refusal("return { a = 1 // 0 }"))
   end)
 
+  it("is written as other languages would", function()
+    for text, said in pairs {
+      ["return { a = 1 b = 2 }"] = "'}' expected near 'b': is a comma missing before it?",
+      ['return { a = "x" "y" }'] = "'}' expected near '\"y\"': is a comma missing before it?",
+      ["return { a = linear(1)(2) }"] = "a table cannot be called: is a comma missing before it?",
+      ["return { layers: 3 }"] = "a name is expected near '3': a key is written as KEY = VALUE",
+      ['{ name = "x" }'] = "unexpected symbol near '{': a description begins with return {",
+      ["local t = {} t:rep(9)"] = "there is no method 'rep' here",
+    } do
+      assert.equal("tiny.lua:1: " .. said, refusal(text))
+    end
+    assert.equal("tiny.lua:2: '}' expected (to close '{' at line 1) near <eof>", refusal("return { a = 1\n"))
+  end)
+
+  it("is a file of another kind, which the line names with what to give instead", function()
+    local function said(name, text)
+      local fault = helper.fault(run, helper.file(text, name))
+      assert.same({ faults.code.usage, 1 }, { fault.code, #fault.lines })
+      return (fault.lines[1]:gsub("^.*/([^/]*: )", "%1", 1))
+    end
+    for name, text in pairs { ["m.onnx"] = "\8\7\18\7pytorch", ["m.gguf"] = "GGUF\3", ["gguf"] = "GGUF\3",
+      ["onnx"] = "\8\7\18\7pytorch", ["m.bin"] = "PK\3\4", ["config.json"] = '{ "model_type": "bert" }',
+      ["m.safetensors"] = "\2\0\0\0\0\0\0\0{}", ["weights"] = "\2\0\0\0\0\0\0\0{}" } do
+      assert.matches("^" .. name:gsub("%p", "%%%0") .. ": is .*: give the checkpoint's folder", said(name, text))
+    end
+    assert.matches("^m.txt: is a text, not a description in Lua: ", said("m.txt", "hello world\n"))
+    assert.matches("^m.lua: is a Git LFS pointer", said("m.lua", "version https://git-lfs.github.com/spec/v1\n"))
+    assert.matches("^big.onnx: is an ONNX model", said("big.onnx", "\8\7\18\7" .. ("x"):rep(300000)))
+    assert.matches("^m.txt:1: '}' expected", said("m.txt", "return { a = 1 b = 2 }"))
+    assert.equal(5, run(helper.file("return { a = 5 }", "m.txt")).description.a)
+  end)
+
   it("is missing, or a folder: a fault of input, not of usage", function()
     local folder = helper.folder()
     local missing = helper.fault(run, folder .. "/none.lua")
     assert.equal(faults.code.io, missing.code)
     assert.equal(("cannot read %s/none.lua: No such file or directory"):format(folder), missing.lines[1])
+    helper.write(folder .. "/encoder.lua", "return {}")
+    for _, name in ipairs { "encodr.lua", "encoder" } do
+      assert.equal(("cannot read %s/%s: No such file or directory (did you mean %s/encoder.lua?)"):format(folder, name,
+        folder), helper.fault(run, folder .. "/" .. name).lines[1])
+    end
+    assert.equal("cannot read no-one/a-model: No such file or directory (a model of the Hugging Face hub is downloaded "
+      .. "first: huggingface-cli download no-one/a-model --local-dir a-model)",
+      helper.fault(run, "no-one/a-model").lines[1])
     local directory = helper.fault(run, folder)
     assert.equal(faults.code.io, directory.code)
     assert.equal(folder .. ": has no config.json: it is no checkpoint as Hugging Face publishes them",

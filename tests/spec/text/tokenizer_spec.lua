@@ -44,14 +44,14 @@ end
 describe("a tokenizer.json", function()
   teardown(helper.clean)
 
-  it("that asks for what is not done is refused by name", function()
-    assert.equal("t.json: model.dropout: is not done; null or 0 is",
+  it("that asks for what is not supported is refused by name", function()
+    assert.equal("t.json: model.dropout: is not supported; null or 0 is",
       refusal("gpt2", function(r) r.model.dropout = 0.1 end))
-    assert.matches('^t%.json: normalizer%.type: "Magic" is not done; BertNormalizer, ByteLevel, ',
+    assert.matches('^t%.json: normalizer%.type: "Magic" is not supported; supported: BertNormalizer, ByteLevel, ',
       refusal("bert_uncased", function(r) r.normalizer.type = "Magic" end))
-    assert.matches('^t%.json: pre_tokenizer%.pretokenizers%[0%]%.pattern%.Regex: \\b is not done in patterns$',
+    assert.matches('^t%.json: pre_tokenizer%.pretokenizers%[0%]%.pattern%.Regex: \\b is not supported in patterns$',
       refusal("llama3", function(r) r.pre_tokenizer.pretokenizers[1].pattern.Regex = "\\bx" end))
-    assert.matches('^t%.json: model%.type: "WordLevel" is not done; BPE, Unigram, WordPiece are$',
+    assert.matches('^t%.json: model%.type: "WordLevel" is not supported; supported: BPE, Unigram, WordPiece$',
       refusal("bert_uncased", function(r) r.model.type = "WordLevel" end))
     assert.equal('t.json: "speed": is no key of a tokenizer.json of version 1.0',
       refusal("bert_uncased", function(r) r.speed = 1 end))

@@ -263,7 +263,7 @@ describe("a description's code", function()
       ["pcall(function() while true do end end)"] = 'is called "pcall"',
         ["setmetatable({}, {})"] = 'is called "setmetatable"',
       ["error { limit = 5 }"] = 'is called "error"', ["return string.rep('x', 1e9)"] = 'is called "string"',
-      ["return ('x'):rep(1e9)"] = "index a string value", ["return ('x').rep"] = "index a string value",
+      ["return ('x'):rep(1e9)"] = "a text has no methods", ["return ('x').rep"] = "a text has no methods",
       ["collectgarbage 'stop'"] = 'is called "collectgarbage"', ["local x <close> = {}"] = "non-closable",
       ["return -{}"] = "arithmetic on a table", ["return {} < {}"] = "compare two table values",
       ["return 1 // 0"] = "divide by zero", ["return nil + 1"] = "arithmetic on a nil",
@@ -380,7 +380,8 @@ describe("an override", function()
     for _, word in ipairs { "x", "=3", "..=3", "a..b=3", "seq.=3", ".seq=3", "se q=3", "seq\n=3" } do
       refused(whole, { "an override is KEY=VALUE, with dots between nested keys" }, { word })
     end
-    for _, word in ipairs { "seq=", "x=", "seq=1e", "seq=}", "seq=8)--", "seq=8;seq=9", 'seq="8',
+    refused(whole, { '"seq=": a value is missing after the =' }, { "seq=" })
+    for _, word in ipairs { "seq=1e", "seq=}", "seq=8)--", "seq=8;seq=9", 'seq="8',
       "seq=8\nheads=3",
       "name=a\nb", "seq=os.exit()", "seq=1..2", 'name="x".."y"',
         "seq=('8'):rep(9)" } do
@@ -447,7 +448,7 @@ describe("the command's options:", function()
   it("what is missing, unknown or wrong is told in one line", function()
     local file = put(scratch .. "/d.lua", "return { " .. base .. " }")
     for words, fragment in pairs {
-      [""] = "a command is required", ["gen"] = "missing argument 'description'", ["foo"] = "unknown command 'foo'",
+      ["gen"] = "missing argument 'description'", ["foo"] = "unknown command 'foo'",
       ["--foo"] = "unknown option '--foo'", ["keys x"] = "too many arguments",
         ["show FILE"] = "missing option '--stage'",
       ["show FILE --stage"] = "requires an argument",

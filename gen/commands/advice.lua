@@ -1,0 +1,140 @@
+-- advice.lua: a clearer line for what argparse says of a wrong command line: the nearest command, option or value, or
+-- the KEY=VALUE that was meant.
+local faults = require("common.faults")
+local hints = require("data.hints")
+local keys = require("data.keys")
+local lfs = require("lfs")
+local words = require("common.words")
+
+local advice = {}
+
+-- Commands of a built program, and words that other tools use.
+local elsewhere = {
+  run = "`run` is a command of the program that build makes: out/NAME/NAME run",
+  info = "`info` is a command of the program that build makes: out/NAME/NAME info",
+  pack = "`pack` is a command of the program that build makes: out/NAME/NAME pack",
+  help = "attn2c -h lists the commands, attn2c COMMAND -h explains one",
+  version = "attn2c --version prints it",
+  compile = "did you mean build?", generate = "did you mean gen?", convert = "did you mean import or build?",
+  test = "did you mean check?", benchmark = "did you mean bench?", make = "did you mean build?",
+}
+
+local known_keys = {}
+for _, field in ipairs(keys.list) do known_keys[#known_keys + 1] = field.key end
+local is_key = words.set(known_keys)
+
+-- The command of a line, or nil.
+local function command_of(parser, argv)
+  for _, word in ipairs(argv) do
+    for _, each in ipairs(parser._commands) do if each._name == word then return each end end
+    if word:sub(1, 1) ~= "-" then return nil end
+  end
+  return nil
+end
+
+-- All names of the options of a command, or of the parser itself.
+local function options_of(parser)
+  local names = {}
+  for _, option in ipairs(parser._options) do
+    for _, alias in ipairs(option._aliases) do if #alias > 2 then names[#names + 1] = alias end end
+  end
+  return names
+end
+
+-- The one that a word is the beginning of, or nil.
+local function longer(name, list)
+  for _, each in ipairs(list) do if #name > 3 and each:sub(1, #name) == name then return each end end
+  return nil
+end
+
+-- Whether a command takes KEY=VALUE.
+local function takes_keys(command)
+  for _, argument in ipairs(command._arguments) do if argument._name == "overrides" then return true end end
+  return false
+end
+
+-- The word of a line behind another; "" where there is none or where it is an option.
+local function value_behind(argv, option)
+  for i, word in ipairs(argv) do
+    local value = word:match("^" .. option:gsub("%p", "%%%0") .. "=(.*)$")
+    if value then return value end
+    if word == option and argv[i + 1] and argv[i + 1]:sub(1, 1) ~= "-" then return argv[i + 1] end
+  end
+  return ""
+end
+
+local function about_option(parser, argv, name)
+  local command = command_of(parser, argv)
+  local word = name:gsub("^%-+", ""):gsub("%-", "_")
+  if command and takes_keys(command) then
+    local hint = hints.keys[word]
+    if is_key[word] or (hint and is_key[hint]) then
+      local value = value_behind(argv, name)
+      return ("%s is a key, not an option: %s=%s"):format(is_key[word] and word or hint, is_key[word] and word or hint,
+        value ~= "" and value or "VALUE")
+    end
+    local near = longer(name, options_of(command)) or words.nearest(name, options_of(command))
+    if near then return ("did you mean %s?"):format(near) end
+    if hint then return (hints.text(hints.keys, word):gsub("^ %((.*)%)$", "%1")) end
+    near = words.nearest(word, known_keys)
+    if near then return ("did you mean %s=%s?"):format(near, "VALUE") end
+    return ("attn2c %s -h lists its options"):format(command._name)
+  end
+  local near = words.nearest(name, options_of(command or parser))
+  return near and ("did you mean %s?"):format(near) or nil
+end
+
+local function about_command(parser, name)
+  if elsewhere[name] then return elsewhere[name] end
+  local names = {}
+  for i, each in ipairs(parser._commands) do names[i] = each._name end
+  if lfs.attributes(name, "mode") then return ("did you mean attn2c build %s?"):format(words.shell(name)) end
+  local near = words.nearest(name, names)
+  return near and ("did you mean %s?"):format(near) or "commands are " .. table.concat(names, ", ")
+end
+
+-- The value of an option that has a few.
+local function about_choice(argv, option, listed)
+  local choices = {}
+  for choice in listed:gmatch("'([^']*)'") do choices[#choices + 1] = choice end
+  local value = value_behind(argv, option)
+  local near = #choices > 3 and value ~= "" and words.nearest(value, choices)
+  return near and ("did you mean %s?"):format(near) or nil
+end
+
+--- The line for argparse's message on a line of words; its first line, with advice in brackets.
+function advice.line(parser, argv, message)
+  message = message:gsub("\n.*", "")
+  local more
+  local option = message:match("^unknown option '(.*)'$")
+  local name = message:match("^unknown command '(.*)'$")
+  local choice, listed = message:match("^argument for option '(%-[^']*)' must be one of (.*)$")
+  local command = command_of(parser, argv)
+  if option then
+    more = about_option(parser, argv, option)
+  elseif name then
+    more = about_command(parser, name)
+  elseif choice then
+    more = about_choice(argv, choice, listed)
+  elseif message == "missing argument 'description'" then
+    more = ("attn2c %s FILE: a description such as models/small.lua, or a checkpoint's folder"):format(
+      command and command._name or "build")
+  end
+  return ("%s (%s)"):format(message, more or ("attn2c %s-h tells more"):format(command and command._name .. " " or ""))
+end
+
+--- Faults: usage, where a word is no KEY=VALUE but may have been meant as one.
+function advice.check_words(list)
+  for i, word in ipairs(list) do
+    if is_key[word] and not word:find("=", 1, true) then
+      local value = list[i + 1] and not list[i + 1]:find("=", 1, true) and list[i + 1] or "VALUE"
+      faults.raise("usage", ("%s: an override is KEY=VALUE, as one word: %s=%s"):format(faults.quote(word), word,
+        (value:gsub("^=", ""))))
+    end
+    if word:match("^[%w_.]+=$") then
+      faults.raise("usage", ("%s: a value is missing after the ="):format(faults.quote(word)))
+    end
+  end
+end
+
+return advice

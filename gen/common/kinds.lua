@@ -1,0 +1,113 @@
+-- kinds.lua: recognises files that users give by mistake, by their first bytes or the end of their name, and says what
+-- to give instead.
+local files = require("common.files")
+local lfs = require("lfs")
+local words = require("common.words")
+
+local kinds = {}
+
+local MOST_BYTES = 512 -- of a file's start that are looked at
+local MOST_NAMES = 2000 -- of a folder that a misspelt name is compared with
+
+local FOLDER = "give the checkpoint's folder, with config.json and model.safetensors"
+
+-- Whether a file begins like safetensors: the length of the header, and the header, an object of JSON.
+local function is_safetensors(start, size)
+  local length = #start > 8 and string.unpack("<I8", start) or 0
+  return length > 0 and length <= size and start:sub(9, 9) == "{"
+end
+
+-- The first that fits is taken. starts: patterns of the first bytes; ends: of the name; fits: a function of the first
+-- bytes and the size.
+local list = {
+  { name = "git-lfs", what = "a Git LFS pointer, not the file itself", starts = { "^version https://git%-lfs" },
+    advice = "run `git lfs pull` in its folder, or download it again" },
+  { name = "safetensors", what = "a file of weights (safetensors)", fits = is_safetensors, ends = { "%.safetensors$" },
+    advice = FOLDER .. ", or a description, and these weights with --weights" },
+  { name = "gguf", what = "a GGUF model, which is not supported", starts = { "^GGUF" }, ends = { "%.gguf$" },
+    advice = FOLDER .. ", that it was converted from" },
+  { name = "onnx", what = "an ONNX model, which is not supported", starts = { "^\8[\1-\32][\18\26\34\42\50\58]" },
+    ends = { "%.onnx$" }, advice = FOLDER .. ", that it was exported from" },
+  { name = "pickle", what = "PyTorch's pickle, which is not read", starts = { "^PK\3\4", "^\128[\2-\5]" },
+    ends = { "%.bin$", "%.pt$", "%.pth$", "%.ckpt$" }, advice = FOLDER },
+  { name = "npy", what = "an array of NumPy", starts = { "^\147NUMPY" }, ends = { "%.npy$", "%.npz$" },
+    advice = "it can be an --input of check or run" },
+  { name = "hdf5", what = "a file of Keras or TensorFlow (HDF5), which is not supported", starts = { "^\137HDF" },
+    ends = { "%.h5$", "%.pb$", "%.tflite$" }, advice = FOLDER },
+  { name = "program", what = "a compiled program or library", starts = { "^\127ELF" },
+    advice = "give the description that it was built from" },
+  { name = "html", what = "a page of HTML", starts = { "^%s*<!DOCTYPE", "^%s*<!doctype", "^%s*<html" },
+    advice = "download the file itself: on a hub its link is resolve/..., not blob/..." },
+  { name = "json", what = "a file of JSON", starts = { "^\239?\187?\191?%s*[{%[]%s*\"", "^%s*{%s*}" },
+    ends = { "%.json$" }, advice = FOLDER },
+  { name = "python", what = "a Python program", ends = { "%.py$", "%.ipynb$" },
+    advice = "describe the model in Lua (attn2c keys lists what a description says)" },
+  { name = "text", what = "a text, not a description in Lua", ends = { "%.txt$", "%.md$", "%.csv$", "%.ya?ml$" },
+    advice = "a description returns a table (attn2c keys lists what it says); a model that is built takes texts: "
+      .. "run --text FILE" },
+}
+
+local function matches(text, patterns)
+  for _, pattern in ipairs(patterns or {}) do if text:find(pattern) then return true end end
+  return false
+end
+
+--- What a file of this name is, by its first bytes and its size: { name, what, advice }; nil where it is none of those
+--- known. With `by_bytes`, its name says nothing.
+function kinds.of(path, start, size, by_bytes)
+  start = start:sub(1, MOST_BYTES)
+  for _, kind in ipairs(list) do
+    if matches(start, kind.starts) or (kind.fits and kind.fits(start, size)) then return kind end
+  end
+  for _, kind in ipairs(by_bytes and {} or list) do
+    if matches(path:lower(), kind.ends) then return kind end
+  end
+  return nil
+end
+
+--- The same as a phrase: "is a Git LFS pointer, not the file itself: ...", or nil. wanted: the name of the kind that
+--- the file should be, of which there is nothing to say.
+function kinds.said(path, start, size, by_bytes, wanted)
+  local kind = kinds.of(path, start, size, by_bytes)
+  if not kind or kind.name == wanted then return nil end
+  return ("is %s: %s"):format(kind.what, kind.advice)
+end
+
+-- The name in a file's folder that resembles its own, or nil.
+local function near(path)
+  local folder, name = path:match("^(.*/)([^/]*)$")
+  folder, name = folder or "", name or path
+  if lfs.attributes(folder == "" and "." or folder, "mode") ~= "directory" then return nil end
+  local names, done = {}, nil
+  pcall(function()
+    for each in lfs.dir(folder == "" and "." or folder) do
+      if #names < MOST_NAMES and each:sub(1, 1) ~= "." then names[#names + 1] = each end
+    end
+    done = true
+  end)
+  if not done then return nil end
+  table.sort(names)
+  for _, each in ipairs(names) do if each == name .. ".lua" then return folder .. each end end
+  local found = #name > 3 and words.nearest(name, names)
+  return found and folder .. found or nil
+end
+
+--- Advice on a path where nothing is, in brackets, or "".
+function kinds.advice_on_missing(path)
+  local found = near(path)
+  if found then return (" (did you mean %s?)"):format(found) end
+  local organisation, name = path:match("^([%w][%w._-]*)/([%w][%w._-]*)$")
+  if organisation and not name:find("%.lua$") and not lfs.attributes(organisation, "mode") then
+    return (" (a model of the Hugging Face hub is downloaded first: huggingface-cli download %s --local-dir %s)")
+      :format(path, name)
+  end
+  return ""
+end
+
+--- The same phrase for a regular file, by its first bytes.
+function kinds.said_of_file(path, wanted)
+  local start = files.read_some(path, MOST_BYTES)
+  return start and kinds.said(path, start, lfs.attributes(path, "size"), true, wanted)
+end
+
+return kinds
