@@ -20,6 +20,19 @@ function Reader:refuse(what) error({ json = ("byte %d: %s"):format(self.at, what
 
 function Reader:skip_space() self.at = self.text:find("[^ \t\n\r]", self.at) or #self.text + 1 end
 
+-- The place after the escape of a UTF-16 unit, whose four digits begin at `at`; nil where they are none. One character
+-- may take two units: half of it alone is no character.
+function Reader:unit(at)
+  local digits = self.text:match("^%x%x%x%x", at)
+  if not digits then return nil end
+  local is_whole = not digits:match("^[dD][89abAB]") or self.text:match("^\\u[dD][c-fC-F]%x%x", at + 4)
+  if not is_whole or digits:match("^[dD][c-fC-F]") then
+    self.at = at - 2
+    self:refuse(("\\u%s is a surrogate without its other half"):format(digits))
+  end
+  return at + (digits:match("^[dD][89abAB]") and 10 or 4)
+end
+
 -- Takes a string; returns it as it stands between its quotes.
 function Reader:string()
   if self.text:sub(self.at, self.at) ~= '"' then self:refuse("a string is expected") end
@@ -33,7 +46,8 @@ function Reader:string()
       self.at = stop + 1
       return self.text:sub(from, stop - 1)
     elseif c == "\\" then
-      local escape = self.text:match('^["\\/bfnrt]()', stop + 1) or self.text:match("^u%x%x%x%x()", stop + 1)
+      local escape = self.text:match('^["\\/bfnrt]()', stop + 1)
+        or self.text:sub(stop + 1, stop + 1) == "u" and self:unit(stop + 2)
       if not escape then self:refuse("an unknown escape in a string") end
       at = escape
     elseif c == "\127" then

@@ -71,6 +71,10 @@ function words.shell(text)
   return "$'" .. text:gsub("[\\']", "\\%0"):gsub("[^ -~]", function(c) return ("\\%03o"):format(c:byte()) end) .. "'"
 end
 
+--- The text without the bytes of a set at its end; set: as in brackets of a pattern. Takes time in proportion to the
+--- text, as [set]+$ does not.
+function words.without_end(text, set) return text:match("^(.*[^" .. set .. "])") or "" end
+
 --- How many elements there are in a shape.
 function words.elements(shape)
   local n = 1

@@ -3,6 +3,7 @@
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
+local words = require("common.words")
 
 local older = {}
 
@@ -34,7 +35,7 @@ local function choose(value, default) if value == nil then return default end re
 local function from_vocab_txt(text, path, config)
   local ids, count = {}, 0
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
-    ids[(line:gsub("[ \t\r\v\f]+$", ""))] = count
+    ids[words.without_end(line, " \t\r\v\f")] = count
     count = count + 1
   end
   local unknown, cls, sep = special(config, "unk_token", "[UNK]"), special(config, "cls_token", "[CLS]"),

@@ -67,9 +67,11 @@ local function template_ids(look, tokens, name, path)
   return ids
 end
 
+local MOST_PIECES = 4096 -- of a template: far more than a call of any model takes
+
 local function template(look, object, path, key, pair, list)
   local tokens = look:object(object, path, "special_tokens") or {}
-  local firsts = 0
+  local firsts, before = 0, #list
   for i, entry in ipairs(look:array(object, path, key) or {}) do
     local at = ("%s.%s[%d]"):format(path, key, i - 1)
     local sequence = json.kind(entry) == "object" and entry.Sequence
@@ -86,6 +88,9 @@ local function template(look, object, path, key, pair, list)
       end
     else
       look:fault(at, "Sequence or SpecialToken is expected")
+    end
+    if #list - before > MOST_PIECES then
+      return look:fault(at, ("has more than %d tokens with those before it"):format(MOST_PIECES))
     end
   end
   if firsts > 16 then look:fault(path .. "." .. key, "a text more than 16 times") end

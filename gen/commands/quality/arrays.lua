@@ -107,7 +107,7 @@ local function entries_of(text)
   if not rows or header:find("'fortran_order': True", 1, true) then return nil end
   return tonumber(rows), text:sub(at), function(count, bytes)
     local other = header:gsub("'shape': %b()", function() return ("'shape': (%d,%s)"):format(count, others) end)
-    other = other:gsub(" +$", "")
+    other = words.without_end(other, " ")
     other = other .. (" "):rep(-(#other + 11) % 64) .. "\n"
     return before .. ("<I2"):pack(#other) .. other .. bytes
   end

@@ -136,9 +136,9 @@ function read.labels(say, field, value)
   local result = {}
   for key, label in pairs(value) do
     if math.type(key) ~= "integer" or key < 1 or key > #value or type(label) ~= "string" or #label > MOST_LABEL
-      or not utf8.len(label) then
+      or not utf8.len(label) or label:find("%z") then
       return say(field.key .. "." .. tostring(key):gsub("%c", "?"):sub(1, 60),
-        ("%s, but a text of at most %d bytes is allowed"):format(show(label), MOST_LABEL))
+        ("%s, but a text of at most %d bytes without NUL is allowed"):format(show(label), MOST_LABEL))
     end
     result[key] = label
   end

@@ -8,6 +8,7 @@ describe("JSON", function()
       .. '"b": {"c": "x\\u00e9\\n\\"/"}, "d": {}}', json.null)
     assert.same({ 1, -2.5, 1e-12, true, false, json.null }, value.a)
     assert.equal("xé\n\"/", value.b.c)
+    assert.same({ "😀", "\u{10FFFF}x" }, json.decode('["\\ud83d\\ude00", "\\uDBFF\\uDFFFx"]'))
     assert.equal("integer", math.type(value.a[1]))
     assert.equal(7, json.decode(" 7 "))
     assert.same({ a = 1 }, json.decode('{"a": 1, "b": null}'))
@@ -31,7 +32,11 @@ describe("JSON", function()
     ['{"x":{"b":1,"b":1}}'] = 'the key "b" occurs twice', ["\255"] = "is not UTF-8",
     ["null"] = "null, where a value is expected", ['{"a":1,"b":2,"b":3}'] = 'the key "b" occurs twice',
     ['{"a":1,"b":02}'] = "a number that is none", ['{"a":1,"b":2x}'] = "a number that is none",
-    ['["a","b" "c"]'] = "',' or ']' is expected",
+    ['["a","b" "c"]'] = "',' or ']' is expected", ['["\\u12"]'] = "an unknown escape",
+    ['["a\\ud800b"]'] = "byte 4: \\ud800 is a surrogate without its other half",
+    ['{"\\uDC00":1}'] = "byte 3: \\uDC00 is a surrogate without its other half",
+    ['["\\ud800\\u0041"]'] = "a surrogate without its other half",
+    ['["\\ud800\\ud800"]'] = "a surrogate without its other half",
     [("["):rep(65)] = "nests deeper than 64 levels", [("["):rep(1000000)] = "nests deeper than 64 levels",
   }
   for text, what in pairs(refused) do

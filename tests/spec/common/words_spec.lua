@@ -60,6 +60,14 @@ describe("words", function()
       words.round_up(17, 16) })
   end)
 
+  it("takes bytes off the end, in time that grows with the text", function()
+    assert.equal(" a b", words.without_end(" a b \t ", " \t"))
+    assert.equal("", words.without_end("  ", " "))
+    assert.equal("", words.without_end("", " "))
+    local text = (" "):rep(4000000) .. "b"
+    assert.equal(text, words.without_end(text .. (" "):rep(4000000), " "))
+  end)
+
   it("makes sets", function()
     assert.same({ a = true, b = true }, words.set { "a", "b" })
   end)

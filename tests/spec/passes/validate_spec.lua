@@ -121,8 +121,10 @@ describe("a spec", function()
     assert.is_false(spec(more).tokenizer)
     more.labels = { "no", "yes", "perhaps" }
     assert.same({ "labels: 3, but the last output has 2 numbers" }, refusals(more))
-    more.labels = { "no", "\xff" }
-    assert.matches("^labels.2: .*, but a text of at most 1000 bytes is allowed$", refusal(more))
+    for _, label in ipairs { "\xff", "no\0yes", ("x"):rep(1001) } do
+      more.labels = { "no", label }
+      assert.matches("^labels.2: .*, but a text of at most 1000 bytes without NUL is allowed$", refusal(more))
+    end
     assert.equal("tokenizer: goes with input = tokens { ... }", refusal({ tokenizer = "x" }))
   end)
 

@@ -75,6 +75,18 @@ describe("a tokenizer.json", function()
     assert.matches("model%.unk_id: is no token's id", refusal("xlmr", function(r) r.model.unk_id = 100000 end))
   end)
 
+  it("whose template repeats a token of many ids is refused before it is written out", function()
+    local ids, single = {}, {}
+    for i = 1, 4000 do ids[i] = 1 end
+    for i = 1, 4000 do single[i] = { SpecialToken = { id = "many", type_id = 0 } } end
+    local text = refusal("bert_uncased", function(r)
+      r.post_processor = { type = "TemplateProcessing", single = single,
+        pair = { { Sequence = { id = "A", type_id = 0 } } },
+        special_tokens = { many = { id = "many", ids = ids, tokens = { "many" } } } }
+    end)
+    assert.equal("t.json: post_processor.single[1]: has more than 4096 tokens with those before it", text)
+  end)
+
   it("that is no JSON, cut or too deep is refused in one line", function()
     local texts = { "", "{", "[1]", "nonsense", '{"a":1} x', ("["):rep(300000), "\255\254", '{"model":{"type":"BPE"' }
     for _, text in ipairs(texts) do
@@ -122,6 +134,14 @@ describe("a folder", function()
     for token, id in pairs(golden("bert_uncased").model.vocab) do lines[id + 1] = token end
     files.write_all(path, { { name = "vocab.txt", text = table.concat(lines, "\n") .. "\n" } })
     assert.matches(", 0 failed", passes("bert_uncased", (tokenizer.from_folder(path))))
+  end)
+
+  it("with vocab.txt may have a line of blanks, which takes no time of its own", function()
+    local path, long = helper.folder(), (" "):rep(400000)
+    files.write_all(path, { { name = "vocab.txt", text = "[UNK]\n[CLS]\n[SEP]\na" .. long .. "\n" .. long .. "b\n" } })
+    local _, state = tokenizer.from_folder(path)
+    assert.equal("a", state.model.tokens[3])
+    assert.equal(long .. "b", state.model.tokens[4])
   end)
 
   it("with vocab.json and merges.txt is GPT-2's or RoBERTa's", function()
