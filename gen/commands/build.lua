@@ -56,7 +56,7 @@ local function context_of(state, folder, root, bar)
   end
   local of_runtime = digest(headers, header_texts)
   return { store = store.open(folder, say), toolchain = toolchain.new(), bar = bar, folders = folders,
-    sources = { model = own, runtime = source_texts },
+    links = own_headers, sources = { model = own, runtime = source_texts },
     headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
 end
 

@@ -44,9 +44,16 @@ local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 
--- A source of the model (`from` = "model") or of the runtime ("runtime") -> an object, by the source's name if by none.
+-- The object of a source: NAME.o for an emitted file, ROOM-FILE.o for one of the runtime. No model's name has a `-`, so
+-- that no emitted file has the object of a file of the runtime. ending: what else tells objects of one source apart.
+local function object_name(source, ending)
+  return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o"
+end
+
+-- Compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: of the object, where it is not
+-- object_name's.
 local function object(from, source, flags, name)
-  return { name = name or source:match("([^/]*)%.c$") .. ".o", from = from, source = source,
+  return { name = name or object_name(source), from = from, source = source,
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
@@ -83,10 +90,10 @@ local static_levels = { formats = "-Os", weights = "-Os" }
 local function static_objects(providers, runtime_sources, options)
   local list, of_commands = {}, room_flags(true)
   for _, source in ipairs(runtime_sources) do
-    local room, file = source:match("^(%w+)/(.*)%.c$")
+    local room = source:match("^%w+")
     if not of_commands[room] and is_wanted(source, providers, options.has_text) then
       list[#list + 1] = object("runtime", source, { static_levels[room] or "-O2", "-fopenmp-simd", of_program },
-        file .. "_static.o")
+        object_name(source, "-static"))
     end
   end
   return list
@@ -200,14 +207,15 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   local function program_job(job_name, weights, more, archive, static)
     return { name = job_name, is_program = true,
       inputs = names_of(shipped, program, weights, more,
-        { { name = "main.o" }, { name = "fortified.o" }, { name = archive } }),
+        { { name = object_name("program/main.c") }, { name = object_name("program/fortified.c") },
+          { name = archive } }),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
         of_text, libraries } } }
   end
   local is_static = options.is_static
   local licenses = is_static and { object("runtime", "program/licenses.c",
     { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
-      options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, "licenses_static.o") } or {}
+      options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
   local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})

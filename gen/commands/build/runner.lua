@@ -7,6 +7,7 @@ local hash = require("common.hash")
 local process = require("common.process")
 local recipe = require("commands.build.recipe")
 local terminal = require("common.terminal")
+local uv = require("common.libuv")
 
 local runner = {}
 
@@ -28,10 +29,23 @@ local function maps_of(self, job, work)
   return list
 end
 
+-- The path of a job's source as the compiler is given it. A source of the model is taken from the job's own folder.
+local function source_of(job, work) return job.from == "model" and work .. "/" .. job.source or job.source end
+
+-- Links the model's source and headers into the job's folder. A compiler looks for a header beside the file that
+-- includes it first: in the model's folder `model/model.h` may be the header of another model.
+local function link_sources(self, job, work)
+  if job.from ~= "model" then return end
+  for _, name in ipairs { job.source, table.unpack(self.links or {}) } do
+    local made, message = uv.fs_symlink(self.folders.model .. "/" .. name, work .. "/" .. name)
+    if not made then faults.raise("io", ("cannot link %s into %s: %s"):format(name, work, message)) end
+  end
+end
+
 -- What placeholders stand for in a job's commands: as they are run in the folder `work`, or, without one, in its key,
 -- which knows no place.
 local function meanings(self, job, work)
-  local inputs, tools = { job.source }, self.toolchain
+  local inputs, tools = { work and source_of(job, work) or job.source }, self.toolchain
   for i, name in ipairs(job.inputs or {}) do
     inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
   end
@@ -39,7 +53,7 @@ local function meanings(self, job, work)
     ar = work and tools.ar or "<ar>", objcopy = work and tools.objcopy or "<objcopy>",
     maps = maps_of(self, job, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
     jansson = work and tools.library("libjansson.a") or "-l:libjansson.a", weights = self.weights,
-    source = work and job.source and self.folders[job.from] .. "/" .. job.source or job.source,
+    source = work and source_of(job, work) or job.source,
     result = work and work .. "/" .. job.name or "<result>" }
 end
 
@@ -182,6 +196,7 @@ local function run_all(self)
     while #self.ready > 0 and #self.active < width do
       local active = table.remove(self.ready, 1)
       active.work = self.store:begin()
+      link_sources(self, active.job, active.work)
       self.active[#self.active + 1] = active
       step(self, active)
     end
@@ -205,9 +220,9 @@ local function abandon(self)
 end
 
 --- Runs jobs (recipe.lua). context: { store, toolchain, bar, folders = { model, runtime }, sources = of each folder,
---- name -> text, headers = of each folder, all that its sources include, weights = the path of those that are linked
---- in }. Returns the results by name, { path, sum, text of an output or of what is read }. Faults: io, with the
---- compiler's own words before it, or what a job says of the weights.
+--- name -> text, headers = of each folder, all that its sources include, links = the names of the model's own headers,
+--- weights = the path of those that are linked in }. Returns the results by name, { path, sum, text of an output or of
+--- what is read }. Faults: io, with the compiler's own words before it, or what a job says of the weights.
 function runner.run(context, jobs)
   local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, passing = {}, count = 0, done = 0,
     total = 0, all = #jobs }, { __index = context })

@@ -70,6 +70,19 @@ describe("libraries alone", function()
   end)
 end)
 
+describe("models called as a file of the runtime", function()
+  it("are built and run, also above and below another one", function()
+    local folder = fresh("same")
+    for _, name in ipairs { "model", "text_calls", "team", "main" } do
+      local place = name == "main" and "made" or "made/model" -- made/model has model.h when main is made
+      helper.write(folder .. "/tiny.lua", TINY:gsub("tiny", name))
+      succeeds(folder, { "build", "tiny.lua", "kernels=c", "-o", place })
+      assert.truthy(runs({ place .. "/" .. name, "check" }, folder):find(" 0 failed\n", 1, true))
+      assert.equal("lib" .. name .. ".o\n", runs({ "ar", "t", ("%s/lib%s.a"):format(place, name) }, folder))
+    end
+  end)
+end)
+
 describe("folders of any name", function()
   it("hold what is built, and nothing of them is run", function()
     local folder = fresh("names")
@@ -145,7 +158,7 @@ describe("the compiler", function()
     assert.equal("", errors)
     runs({ "out/tiny/tiny", "check" }, folder)
     local log = files.read(folder .. "/log")
-    assert.truthy(log:find("%-m64 %-DWRAPPED .* %-c tiny.c "))
+    assert.truthy(log:find("%-m64 %-DWRAPPED .* %-c [^ ]*/tiny.c "))
     assert.truthy(log:find("-m64 -DWRAPPED -shared ", 1, true))
   end)
 
@@ -221,7 +234,7 @@ describe("the cache", function()
     runs({ "cp", "-a", here .. "/cache/attn2c", "." }, folder)
     local count = 0
     for key in lfs.dir(folder .. "/attn2c/results") do
-      for _, name in ipairs { "model.o", "load.o", "tiny.o", "libattn2c_c.a", "tiny" } do
+      for _, name in ipairs { "model-model.o", "model-load.o", "tiny.o", "libattn2c_c.a", "tiny" } do
         local path = ("%s/attn2c/results/%s/%s"):format(folder, key, name)
         local text = files.read(path)
         if text then

@@ -1,5 +1,5 @@
 -- recipe_spec: the table of what is compiled from what.
-require("tests.spec.helper")
+local helper = require("tests.spec.helper")
 local recipe = require("commands.build.recipe")
 
 local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/fortified.c",
@@ -34,8 +34,8 @@ describe("the recipe", function()
     assert.equal(plain .. "-O1 -mavx2" .. tail, line(by_name["tiny.o"]))
     assert.equal(plain .. "-O0 -mavx2 -fno-asynchronous-unwind-tables" .. tail, line(by_name["tiny_trace.o"]))
     assert.equal(plain .. "-O1" .. tail, line(by_name["tiny_model.o"]))
-    assert.equal(plain .. "-O2 -fopenmp-simd" .. tail, line(by_name["attn2c.o"]))
-    for _, name in ipairs { "main.o", "fortified.o" } do
+    assert.equal(plain .. "-O2 -fopenmp-simd" .. tail, line(by_name["base-attn2c.o"]))
+    for _, name in ipairs { "program-main.o", "program-fortified.o" } do
       assert.equal(plain .. "-O2 -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
         line(by_name[name]))
     end
@@ -47,8 +47,8 @@ describe("the recipe", function()
 
   it("has the provider's file, and an object a number of workers", function()
     local by_name = jobs({ threads = 0, workers = { 1, 2, 4 } }, { providers = { library = "c", program = "c" } })
-    assert.is_nil(by_name["kernels_libxsmm.o"])
-    assert.truthy(by_name["kernels_c.o"])
+    assert.is_nil(by_name["model-kernels_libxsmm.o"])
+    assert.truthy(by_name["model-kernels_c.o"])
     for _, name in ipairs { "tiny.o", "tiny_2.o", "tiny_4.o" } do
       assert.truthy(line(by_name[name]):find("-O1 -mavx2 -DX", 1, true), name)
     end
@@ -81,21 +81,23 @@ describe("the recipe", function()
 
   it("makes a static program small, and nothing else otherwise", function()
     local plain, static = jobs(), jobs(nil, { is_static = true })
-    assert.truthy(line(static["licenses_static.o"]):find("-DATTN2C_STATIC -DATTN2C_WITH_LIBXSMM -DX", 1, true))
+    assert.truthy(line(static["program-licenses-static.o"]):find("-DATTN2C_STATIC -DATTN2C_WITH_LIBXSMM -DX", 1, true))
     local of_text = jobs(nil, { is_static = true, has_text = true })
-    assert.truthy(line(of_text["licenses_static.o"]):find("-DATTN2C_WITH_LIBXSMM -DATTN2C_STATIC_TEXT -DX", 1, true))
+    assert.truthy(line(of_text["program-licenses-static.o"]):find("-DATTN2C_WITH_LIBXSMM -DATTN2C_STATIC_TEXT -DX", 1,
+      true))
     assert.truthy(line(of_text.tiny):find("-l:libjansson.a -lutf8proc -lpcre2-8 -lpthread -lm", 1, true))
-    local of_program = { tiny = true, ["main.o"] = true, ["fortified.o"] = true, ["tiny_trace.o"] = true,
-      ["tiny_profile.o"] = true }
+    local of_program = { tiny = true, ["program-main.o"] = true, ["program-fortified.o"] = true,
+      ["tiny_trace.o"] = true, ["tiny_profile.o"] = true }
     for name, job in pairs(plain) do
       for i in ipairs(job.commands) do
         assert.equal(not of_program[name], line(job, i) == line(static[name], i), name)
       end
     end
-    assert.truthy(line(static["main.o"]):find(" -Os -fno-asynchronous-unwind-tables ", 1, true))
-    assert.is_nil(plain["attn2c_static.o"])
-    assert.truthy(line(static["attn2c_static.o"]):find(" -O2 -fopenmp-simd -fno-asynchronous-unwind-tables ", 1, true))
-    assert.same({ "attn2c_static.o", "kernels_libxsmm_static.o", "fortified.o", "main.o" },
+    assert.truthy(line(static["program-main.o"]):find(" -Os -fno-asynchronous-unwind-tables ", 1, true))
+    assert.is_nil(plain["base-attn2c-static.o"])
+    assert.truthy(line(static["base-attn2c-static.o"]):find(" -O2 -fopenmp-simd -fno-asynchronous-unwind-tables ", 1,
+      true))
+    assert.same({ "base-attn2c-static.o", "model-kernels_libxsmm-static.o", "program-fortified.o", "program-main.o" },
       static["libattn2c_static.a"].inputs)
     assert.truthy(line(static["tiny_trace.o"]):find(" -O1 ", 1, true))
     assert.equal("cc -m64 -Wl,-z,now -DX -static -s -Wl,--gc-sections -o /w/out in -lxsmmgen "
@@ -139,6 +141,36 @@ describe("the recipe", function()
     end
   end)
 
+  it("gives no file of a model the result of a file of the runtime, whatever the model is called", function()
+    local sources, names = {}, {}
+    local list = assert(io.popen("cd " .. helper.shell(helper.root .. "/runtime") .. " && ls */*.[ch]"))
+    for path in list:lines() do
+      local name, ending = path:match("/(.*)%.([ch])$")
+      if ending == "c" then sources[#sources + 1] = path end
+      names[#names + 1] = name
+      if name:find("_") then names[#names + 1] = name:match("^(.*)_") end -- whose _text.c and the like may meet it
+    end
+    list:close()
+    assert.is_true(#names > 150 and #sources > 80)
+    local avx2 = { target = "avx2", suffix = "_avx2", flags = {} }
+    local plain = { target = "x86_64", suffix = "", flags = {} }
+    local twice = {}
+    for _, each in ipairs { { { plain }, { "forward" }, { is_static = true, embed = "packed" } },
+        { { avx2, plain }, { "forward_8", "forward_16" }, {} } } do
+      local builds, entries, options = table.unpack(each)
+      options.has_text, options.providers = true, { library = "c", program = "libxsmm" }
+      for _, name in ipairs(names) do
+        local seen = {}
+        for _, job in ipairs(recipe.jobs({ name = name, workers = { 1, 2 } }, builds, sources, entries, options)) do
+          -- `ar` knows a member by the last part of its path
+          if seen[job.name] or job.name:find("/", 1, true) then twice[#twice + 1] = name .. ": " .. job.name end
+          seen[job.name] = true
+        end
+      end
+    end
+    assert.same({}, twice)
+  end)
+
   it("asks for the versions of the libraries that are linked", function()
     local function asked(more, options) return line(jobs(more, options)["tiny.versions"]):match("(%-DX.*)$") end
     assert.equal("-DX -DATTN2C_WITH_LIBXSMM -E -dM in -o /w/out", asked())
@@ -168,7 +200,7 @@ describe("the recipe", function()
     end
     local needed = {}
     for _, job in ipairs(recipe.needed(list, "tiny")) do needed[job.name] = true end
-    for _, name in ipairs { "tiny", "main.o", "tiny_trace.o", "libattn2c_libxsmm.a", "attn2c.o" } do
+    for _, name in ipairs { "tiny", "program-main.o", "tiny_trace.o", "libattn2c_libxsmm.a", "base-attn2c.o" } do
       assert.is_true(needed[name], name)
     end
     for _, name in ipairs { "libtiny.a", "libtiny.o", "libtiny.so.1" } do assert.is_nil(needed[name]) end

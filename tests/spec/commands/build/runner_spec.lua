@@ -26,8 +26,9 @@ local function new()
     for name, text in pairs(self.sources) do files.write_all(folder .. "/in", { { name = name, text = text } }) end
     os.remove(folder .. "/log")
     local results = runner.run({ store = self.store, bar = progress.start { terminal = false },
-      folders = { model = self.model or folder .. "/in", runtime = "/nowhere" }, sources = { model = self.sources },
-      headers = { model = self.headers }, weights = self.weights,
+      folders = { model = self.model or folder .. "/in", runtime = self.runtime or "/nowhere" },
+      sources = { model = self.sources },
+      headers = { model = self.headers }, links = self.links, weights = self.weights,
       toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
         identity = self.identity, libraries = function() return "" end,
         library = function(name) return name end } }, self.jobs)
@@ -101,6 +102,20 @@ describe("the runner", function()
       if files.read(path) then helper.write(path, "planted") end
     end
     assert.same({ "AB", 1 }, { at.run() })
+  end)
+
+  it("gives a compiler no header of another model in a folder below", function()
+    local at = new()
+    files.make_folder(at.folder .. "/runtime/model")
+    files.make_folder(at.folder .. "/in/model")
+    helper.write(at.folder .. "/runtime/model/model.h", "int of_runtime;\n")
+    helper.write(at.folder .. "/in/model/model.h", "#error of another model\n")
+    at.runtime, at.links = at.folder .. "/runtime", { "own.h" }
+    at.sources = { ["own.h"] = '#include "model/model.h"\n', ["own.c"] = '#include "own.h"\n' }
+    at.jobs = { { name = "whole", is_output = true, source = "own.c", from = "model",
+      commands = { { "cc", "-E", "-P", "-iquote", { of = "runtime" }, INPUTS, "-o", RESULT } } } }
+    assert.equal("int of_runtime;\n", (at.run()))
+    assert.same({}, at.leftovers())
   end)
 
   it("runs a fresh job each time, with the user's weights, and what comes from it only where it changed", function()
