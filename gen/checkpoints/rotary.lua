@@ -34,9 +34,10 @@ function kinds.yarn(number, original, _, dictionary)
   local attention = number("attention_factor", 0)
   local function grown(m) return factor <= 1 and 1 or 0.1 * m * math.log(factor) + 1 end
   if attention == 0 and scale ~= 0 and all ~= 0 then attention = grown(scale) / grown(all) end
-  return { type = "yarn", factor = factor, original = original, beta_fast = number("beta_fast", 32),
-    beta_slow = number("beta_slow", 1), attention_factor = attention ~= 0 and attention or nil,
-    truncate = dictionary.truncate == false and false or nil }
+  local scaling = { type = "yarn", factor = factor, original = original, beta_fast = number("beta_fast", 32),
+    beta_slow = number("beta_slow", 1), attention_factor = attention ~= 0 and attention or nil }
+  if dictionary.truncate == false then scaling.truncate = false end
+  return scaling
 end
 
 function kinds.longrope(number, original, longest, dictionary)

@@ -167,6 +167,85 @@ Test(text, limits_that_leave_nothing_are_refused) {
   close_golden(&t);
 }
 
+/* The letters of the vocabulary are tokens, so that texts of letters have as many tokens as letters. */
+static void letters_are(const tokenizer *t, const attn2c_text_tokens *tokens, int source,
+                        const char *expected) {
+  char found[64];
+  size_t count = 0, length;
+  for (size_t i = 0; i < tokens->length; i++)
+    if (tokens->sources[i] == source) found[count++] = *attn2c_text_token(t->text, tokens->ids[i], &length);
+  found[count] = 0;
+  cr_assert_str_eq(found, expected);
+}
+
+/* The rest of an odd limit is the longer text's, or the second's of two that are as long. */
+Test(text, a_limit_halves_two_texts) {
+  static const struct {
+    const char *text, *pair;
+    size_t limit;
+    int from_left;
+    const char *left[2];
+  } cases[] = {
+      {"a b c d e f", "g h i j k l", 8, 0, {"ab", "ghi"}},
+      {"a b c d e f", "g h i j k l", 9, 0, {"abc", "ghi"}},
+      {"a b c d e f", "g h i j", 8, 0, {"abc", "gh"}},
+      {"a b c d", "g h i j k l", 8, 0, {"ab", "ghi"}},
+      {"a b c d", "g h i j k l", 8, 1, {"cd", "jkl"}},
+      {"a", "g h i j k l", 8, 0, {"a", "ghij"}},
+      {"a b c d e f", "g", 8, 1, {"cdef", "g"}},
+  };
+  tokenizer t = open_golden("bert_uncased");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    attn2c_text_tokens tokens;
+    attn2c_text_input input = input_of(cases[i].text, strlen(cases[i].text));
+    input.pair = cases[i].pair, input.pair_length = strlen(cases[i].pair);
+    input.limit = (attn2c_text_limit){cases[i].limit, ATTN2C_TEXT_LONGEST_FIRST, cases[i].from_left};
+    cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+    cr_assert_eq(tokens.length, cases[i].limit);
+    letters_are(&t, &tokens, 0, cases[i].left[0]);
+    letters_are(&t, &tokens, 1, cases[i].left[1]);
+    cr_assert_eq(tokens.removed,
+                 (strlen(cases[i].text) + strlen(cases[i].pair)) / 2 + 1 + 3 - cases[i].limit);
+  }
+  close_golden(&t);
+}
+
+/* Compares the windows over ten letters, each with two special tokens around it. */
+static void windows_are(const tokenizer *t, size_t room, size_t stride, int from_left,
+                        const char *const expected[], const size_t removed[]) {
+  attn2c_text_tokens tokens;
+  attn2c_text_input input = input_of("a b c d e f g h i j", 19);
+  input.limit = (attn2c_text_limit){room + 2, ATTN2C_TEXT_ONLY_FIRST, from_left};
+  int status = attn2c_text_encode(t->work, &input, &tokens);
+  for (size_t i = 0; expected[i]; i++) {
+    cr_assert_eq(status, ATTN2C_OK);
+    letters_are(t, &tokens, 0, expected[i]);
+    cr_assert_eq(tokens.length, strlen(expected[i]) + 2);
+    cr_assert_eq(tokens.removed, removed[i], "window %zu: %zu", i, tokens.removed);
+    status = attn2c_text_encode_next(t->work, &input, stride, &tokens);
+  }
+  cr_assert_eq(status, ATTN2C_OK);
+  cr_assert_eq(tokens.length, 0);
+}
+
+Test(text, windows_share_as_many_tokens_as_asked_for) {
+  tokenizer t = open_golden("bert_uncased");
+  windows_are(&t, 4, 1, 0, (const char *const[]){"abcd", "defg", "ghij", NULL}, (size_t[]){6, 3, 0});
+  windows_are(&t, 4, 1, 1, (const char *const[]){"ghij", "defg", "abcd", NULL}, (size_t[]){6, 3, 0});
+  windows_are(&t, 5, 2, 0, (const char *const[]){"abcde", "defgh", "ghij", NULL}, (size_t[]){5, 2, 0});
+  windows_are(&t, 5, 2, 1, (const char *const[]){"fghij", "cdefg", "abcd", NULL}, (size_t[]){5, 2, 0});
+  windows_are(&t, 6, 0, 0, (const char *const[]){"abcdef", "ghij", NULL}, (size_t[]){4, 0});
+  windows_are(&t, 6, 0, 1, (const char *const[]){"efghij", "abcd", NULL}, (size_t[]){4, 0});
+  windows_are(&t, 10, 3, 1, (const char *const[]){"abcdefghij", NULL}, (size_t[]){0});
+  attn2c_text_tokens tokens;
+  attn2c_text_input input = input_of("a b c d e f g h i j", 19);
+  input.limit = (attn2c_text_limit){6, ATTN2C_TEXT_ONLY_FIRST, 0};
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+  cr_assert_eq(attn2c_text_encode_next(t.work, &input, 4, &tokens), ATTN2C_FORMAT);
+  cr_assert_str_eq(attn2c_text_fault(t.work), "neighbouring windows share all of their tokens");
+  close_golden(&t);
+}
+
 Test(text, ids_without_a_token_vanish) {
   tokenizer t = open_golden("bert_uncased");
   int32_t ids[] = {-1, 2147483647, (int32_t)attn2c_text_vocabulary(t.text)};

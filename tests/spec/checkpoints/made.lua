@@ -1,11 +1,13 @@
 -- made: small checkpoint folders for specs: a configuration and tensors of zeros.
 local helper = require("tests.spec.helper")
+local json = require("common.json")
 local lfs = require("lfs")
 
 local made = {}
 
 --- A value as JSON; tables with [1] are lists.
 function made.json(value)
+  if value == json.null then return "null" end
   if type(value) ~= "table" then
     return type(value) == "string" and ("%q"):format(value) or tostring(value)
   end

@@ -1,0 +1,212 @@
+-- values_spec: what each key of config.json becomes in the description, for every family. values.lua has the
+-- description of a configuration that states its family alone, and the changes that each key makes. Nothing is built.
+local helper = require("tests.spec.helper")
+local families = require("checkpoints.families")
+local heads = require("checkpoints.heads")
+local made = require("tests.spec.checkpoints.made")
+local pipeline = require("pipeline")
+local values = require("tests.spec.checkpoints.values")
+
+-- A table as path -> value; a list of plain values is one text.
+local function flat(value, path, into)
+  local plain = {}
+  for i, each in ipairs(value) do plain[i] = type(each) ~= "table" and tostring(each) or nil end
+  local count = 0
+  for _ in pairs(value) do count = count + 1 end
+  if path and count > 0 and #plain == count then
+    into[path] = table.concat(plain, " ")
+    return into
+  end
+  for key, each in pairs(value) do
+    local name = path and path .. "." .. key or tostring(key)
+    if type(each) == "table" then flat(each, name, into) else into[name] = each end
+  end
+  return into
+end
+
+-- The description of a folder with a configuration; tensors: name -> shape; more: files.
+local function described(config, tensors, more)
+  local folder = made.checkpoint(made.json(config), tensors or {}, more)
+  local description = pipeline.run(helper.root, folder, {}, "describe").description
+  description.name = nil
+  return flat(description, nil, {})
+end
+
+-- A copy with keys more; values.NONE: a key less.
+local function with(base, more)
+  local result = {}
+  for _, list in ipairs { base, more } do
+    for key, value in pairs(list) do
+      if value == values.NONE then result[key] = nil else result[key] = value end
+    end
+  end
+  return result
+end
+
+-- What is other than expected, as lines.
+local function differences(expected, found)
+  local lines, seen = {}, {}
+  for _, list in ipairs { expected, found } do
+    for key in pairs(list) do
+      if not seen[key] and expected[key] ~= found[key] then
+        lines[#lines + 1] = ("%s is %s, not %s"):format(key, tostring(found[key]), tostring(expected[key]))
+      end
+      seen[key] = true
+    end
+  end
+  table.sort(lines)
+  return lines
+end
+
+-- Compares a base with changes to what is found.
+local function expect(base, changes, found, what)
+  assert.same({}, differences(with(base, changes), found), what)
+end
+
+local function case_text(case) return made.json(case[1]) end
+
+describe("config.json", function()
+  teardown(helper.clean)
+
+  for model_type, family in pairs(values.families) do
+    it("of " .. model_type .. " has transformers' defaults", function()
+      expect(family.base, {}, described { model_type = model_type })
+    end)
+
+    it("of " .. model_type .. " gives each key's value", function()
+      for _, case in ipairs(family.cases) do
+        local config = with({ model_type = model_type }, case[1])
+        expect(family.base, case[2], described(config, case.tensors), case_text(case))
+      end
+    end)
+
+    it("of " .. model_type .. " gives the stages of each class", function()
+      local begin = families.by_type[model_type].model_types[model_type]
+      for suffix in pairs(families.by_type[model_type].heads) do
+        local expected = family.classes[suffix]
+        assert.is_table(expected, suffix)
+        local config = with({ model_type = model_type, architectures = { begin .. suffix } }, expected.config or {})
+        local without = with(family.base, { ["output.1.stage"] = values.NONE, ["output.1.name"] = values.NONE,
+          names = values.NONE })
+        expect(without, expected[1], described(config), suffix)
+      end
+    end)
+  end
+
+  it("has a case for each key and each of its names, in every family", function()
+    for model_type, family in pairs(families.by_type) do
+      local expected, seen = values.families[model_type], {}
+      assert.is_table(expected, model_type)
+      for _, case in ipairs(expected.cases) do for key in pairs(case[1]) do seen[key] = true end end
+      for _, class in pairs(expected.classes) do for key in pairs(class.config or {}) do seen[key] = true end end
+      for _, entry in ipairs(family.config) do
+        for _, key in ipairs(entry) do assert.is_true(seen[key], ("%s: %s"):format(model_type, key)) end
+      end
+    end
+  end)
+
+  it("of two names of a key follows the first", function()
+    local found = described { model_type = "distilbert", dim = 24, hidden_size = 48 }
+    assert.equal(24, found.d_model)
+  end)
+
+  it("gives activations their names", function()
+    for word, expected in pairs(values.activations) do
+      assert.equal(expected, described { model_type = "bert", hidden_act = word }.activation, word)
+    end
+    for word in pairs(heads.activations) do assert.is_string(values.activations[word], word) end
+  end)
+
+  it("gives scaled rotary positions the numbers that transformers computes", function()
+    local llama = values.families.llama
+    for _, case in ipairs(values.rotary) do
+      local config = with({ model_type = "llama", max_position_embeddings = 64 }, case[1])
+      local found, attention = described(config), case[2]["rope_scaling.attention_factor"]
+      if attention and found["rope_scaling.attention_factor"] then
+        assert.is_true(math.abs(found["rope_scaling.attention_factor"] - attention) <= 1e-12, case_text(case))
+        found["rope_scaling.attention_factor"] = attention
+      end
+      expect(with(llama.base, { seq = 64 }), case[2], found, case_text(case))
+    end
+  end)
+end)
+
+describe("the files beside config.json", function()
+  teardown(helper.clean)
+
+  local tokenizer = { ["vocab.txt"] = "[UNK]" }
+  local class = { model_type = "bert", architectures = { "BertForSequenceClassification" } }
+
+  it("make labels of id2label, as many as the tensors have", function()
+    local three = { ["classifier.weight"] = { 3, 768 } }
+    local named = with(class, { id2label = { ["0"] = "no", ["1"] = "perhaps", ["2"] = "yes" } })
+    assert.same({ 3, "no perhaps yes" }, { described(named, three, tokenizer)["output.3.to"],
+      described(named, three, tokenizer).labels })
+    assert.equal(3, described(named, nil, tokenizer)["output.3.to"])
+    assert.is_nil(described(named, three).labels)
+    assert.is_nil(described(named, { ["classifier.weight"] = { 4, 768 } }, tokenizer).labels)
+    assert.same({ 4, 2 }, { described(named, { ["classifier.weight"] = { 4, 768 } })["output.3.to"],
+      described(class)["output.3.to"] })
+    for problem, expected in pairs { multi_label_classification = "sigmoid", regression = "none",
+      single_label_classification = values.NONE } do
+      local found = described(with(named, { problem_type = problem }), three, tokenizer).label_function
+      assert.equal(expected ~= values.NONE and expected or nil, found, problem)
+    end
+  end)
+
+  it("say where the tokenizer is", function()
+    assert.equal(".", described({ model_type = "bert" }, nil, tokenizer).tokenizer)
+    assert.is_nil(described({ model_type = "vit" }, nil, tokenizer).tokenizer)
+    assert.is_nil(described({ model_type = "bert" }, nil, { ["vocab.json"] = "{}" }).tokenizer)
+    assert.equal(".", described({ model_type = "bert" }, nil, { ["vocab.json"] = "{}", ["merges.txt"] = "" })
+      .tokenizer)
+  end)
+
+  -- The description of a folder of sentence-transformers with modules behind its model.
+  local function sentence(modules, limits)
+    local list = { { type = "sentence_transformers.models.Transformer", path = "" } }
+    local more = { ["sentence_bert_config.json"] = limits and made.json(limits) or nil }
+    for i, module in ipairs(modules) do
+      list[i + 1] = { type = "sentence_transformers.models." .. module[1], path = i .. "_M" }
+      more[i .. "_M/config.json"] = made.json(module[2])
+      if module[1] == "Dense" then more[i .. "_M/model.safetensors"] = made.safetensors({}) end
+    end
+    more["modules.json"] = made.json(list)
+    return described({ model_type = "bert" }, nil, more)
+  end
+
+  it("of sentence-transformers give each pooling", function()
+    for word, expected in pairs(values.pools) do
+      assert.equal(expected, sentence({ { "Pooling", { pooling_mode = word } } })["output.1.over"], word)
+    end
+    for word, expected in pairs(values.older_pools) do
+      local found = sentence({ { "Pooling", { ["pooling_mode_" .. word] = true } } })
+      assert.equal(expected, found["output.1.over"], word)
+    end
+    assert.equal("mean", sentence({ { "Pooling", { word_embedding_dimension = 768 } } })["output.1.over"])
+    assert.equal("last max", sentence({ { "Pooling", { pooling_mode = { "lasttoken", "max" } } } })["output.1.over"])
+    assert.equal("max mean", sentence({ { "Pooling", { pooling_mode_mean_tokens = true,
+      pooling_mode_max_tokens = true, pooling_mode_cls_token = false } } })["output.1.over"])
+  end)
+
+  it("of sentence-transformers give each dense layer", function()
+    local pooling = { "Pooling", { pooling_mode = "mean" } }
+    for word, expected in pairs(values.dense) do
+      local found = sentence { pooling, { "Dense", { out_features = 5, activation_function = word } } }
+      assert.same({ "linear", 5, expected ~= values.NONE and expected or nil, "sentence_embedding" },
+        { found["output.2.stage"], found["output.2.to"], found["output.2.activation"], found["output.2.name"] }, word)
+      assert.equal("2_M/linear", found["names.output.2.linear"])
+      assert.is_nil(found["output.2.bias"])
+    end
+    local found = sentence { pooling, { "Dense", { out_features = 5, bias = false } }, { "Normalize", {} } }
+    assert.same({ "tanh", false, "normalise" }, { found["output.2.activation"], found["output.2.bias"],
+      found["output.3.stage"] })
+    assert.is_nil(found["output.2.name"])
+  end)
+
+  it("of sentence-transformers bound the length", function()
+    local pooling = { { "Pooling", { pooling_mode = "mean" } } }
+    assert.same({ 128, 20, 128 }, { sentence(pooling).seq, sentence(pooling, { max_seq_length = 20 }).seq,
+      sentence(pooling, { max_seq_length = 1000 }).seq })
+  end)
+end)
