@@ -62,8 +62,8 @@ local function tokens(scheme)
 end
 
 local function question(scheme)
-  return { output({ { "linear", to = 1, name = "start_logits" }, { "linear", to = 1, of = 0, name = "end_logits" } },
-    scheme, { ["output.1.linear.1"] = "qa_outputs", ["output.1.linear.part"] = 1, ["output.1.linear.parts"] = 2,
+  return { output({ { "linear", to = 1, squeeze = true, name = "start_logits" },
+    { "linear", to = 1, of = 0, squeeze = true, name = "end_logits" } }, scheme, { ["output.1.linear.1"] = "qa_outputs", ["output.1.linear.part"] = 1, ["output.1.linear.parts"] = 2,
       ["output.2.linear.1"] = "qa_outputs", ["output.2.linear.part"] = 2, ["output.2.linear.parts"] = 2 }) }
 end
 
@@ -501,7 +501,7 @@ values.rotary = {
   yarn({ truncate = true }, {}),
   yarn({ attention_factor = 1.25 }, { attention_factor = 1.25 }),
   -- (0.1 * 0.707 * ln 4 + 1) / (0.1 * 0.5 * ln 4 + 1); with one of the two alone neither counts.
-  yarn({ mscale = 0.707, mscale_all_dim = 0.5 }, { attention_factor = 1.0980108115218186 / 1.0693147180559945 }),
+  yarn({ mscale = 0.707, mscale_all_dim = 0.5 }, { attention_factor = 1.0268361529030026 }),
   yarn({ mscale = 1.0, mscale_all_dim = 1.0 }, { attention_factor = 1.0 }),
   yarn({ mscale = 0.707 }, {}),
   yarn({ mscale_all_dim = 0.5 }, {}),

@@ -544,6 +544,11 @@ describe("a list of lengths", function()
     assert.same({ "rope_scaling: the angles of dynamic go by the length beyond 6 positions, and then a list of lengths "
       .. "does not go with it; give it `longest`" }, refusals_of { positions = "rope", rope_scaling = dynamic })
     assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic, seq = 8 })
+    -- Past keys count as positions.
+    assert.equal(1, #refusals_of { positions = "rope", rope_scaling = dynamic, mask = "causal", past = 3,
+      seq = { 2, 4 } })
+    assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic, mask = "causal", past = 2,
+      seq = { 2, 4 } })
     dynamic.longest = 8
     assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic })
     assert.same({ 'output: pool "second" takes the second row, but seq is 1' },
@@ -560,6 +565,10 @@ describe("a list of lengths", function()
       assert.is_nil(exact_of(more))
     end
     assert.equal("its tokens see all others, and it has neither lengths nor attention_mask", exact_of {})
+    for past, expected in pairs { [2] = false, [3] = "its angles go by the length" } do
+      assert.equal(expected or nil, exact_of { mask = "causal", past = past, seq = 4, positions = "rope",
+        rope_scaling = { type = "dynamic", factor = 2, max_position = 6 } })
+    end
     assert.equal("pool mean takes all rows, and it has no lengths",
       exact_of { mask = "causal", output = { { stage = "pool", over = "mean" } } })
     assert.equal("an image has one size", exact_of { seq = 5, input = { stage = "image", height = 8, width = 8,

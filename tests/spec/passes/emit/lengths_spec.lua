@@ -1,0 +1,63 @@
+-- lengths_spec: the sizes of arrays as the header and the Python module state them, and the sizes of calls.
+local helper = require("tests.spec.helper")
+local emit_lengths = require("passes.emit.lengths")
+local emit_module = require("passes.emit.module")
+
+-- name -> shape of a model's inputs and outputs, with the sizes of a call.
+local function shapes_of(more)
+  local state, found = helper.tiny(more, "graph"), {}
+  for _, list in ipairs { state.graph.entry.inputs, state.graph.entry.outputs } do
+    for _, name in ipairs(list) do
+      local tensor = state.graph.tensors[name]
+      found[tensor.member .. (tensor.kind == "input" and "" or " out")] = emit_lengths.shape(tensor, state.spec, true)
+    end
+  end
+  return found, state
+end
+
+describe("the shape of an array", function()
+  it("has the sizes of a call, and those that never change", function()
+    assert.same({ hidden = "[batch][seq][16]", lengths = "[batch]", mask_bias = "[seq][seq]",
+      ["hidden out"] = "[batch][seq][16]" }, (shapes_of { seq = { 4, 8 }, mask = { "padding", "additive" } }))
+  end)
+
+  it("counts past keys where an array is about keys", function()
+    local found, state = shapes_of { seq = { 4, 8 }, past = 3, mask = { "causal", "attention_mask" } }
+    assert.same({ hidden = "[batch][seq][16]", attention_mask = "[batch][seq + 3]", past_keys_0 = "[batch][3][16]",
+      past_values_0 = "[batch][3][16]", ["hidden out"] = "[batch][seq][16]", ["keys_0 out"] = "[batch][seq][16]",
+      ["values_0 out"] = "[batch][seq][16]" }, found)
+    local sizes = {}
+    for _, input in ipairs(emit_module.values(state).inputs) do
+      sizes[input.name] = input.sizes .. " " .. input.shape
+    end
+    assert.same({ hidden = '("batch", "seq", 16) [batch][seq][16]',
+      attention_mask = '("batch", "seq + 3") [batch][seq + 3]', past_keys_0 = '("batch", 3, 16) [batch][3][16]',
+      past_values_0 = '("batch", 3, 16) [batch][3][16]' }, sizes)
+  end)
+
+  it("is a list of numbers where calls have one size", function()
+    local _, state = shapes_of { seq = 8, past = 3, mask = { "causal", "attention_mask" } }
+    for _, input in ipairs(emit_module.values(state).inputs) do
+      if input.name == "attention_mask" then assert.same({ "(1, 11)", "[1][11]" }, { input.sizes, input.shape }) end
+    end
+    local output = emit_module.values(state).outputs[1]
+    assert.same({ "(1, 8, 16)", '("batch", "seq", 16)' }, { output.sizes, output.text_sizes })
+  end)
+end)
+
+describe("the sizes of calls", function()
+  it("are in the order of the entries, with the fewest tokens of a call", function()
+    local _, state = shapes_of { seq = { 8, 4 }, batch = { 2, 1 }, mask = "attention_mask" }
+    local values = emit_lengths.values(state)
+    assert.equal("{ 1, 4 }, { 2, 4 }, { 1, 8 }, { 2, 8 }", values.sizes)
+    assert.same({ 1, "NULL", 0 }, { values.least_seq, values.exact, values.past })
+    assert.equal("{ 0, 1, -1, ATTN2C_FILL_LEAST }, { 0, -1, 1, ATTN2C_FILL_KEPT }", values.input_axes)
+  end)
+
+  it("allow no shorter call where the model cannot mask what is missing", function()
+    local _, state = shapes_of { seq = 8 }
+    local values = emit_lengths.values(state)
+    assert.same({ 8, '"its tokens see all others, and it has neither lengths nor attention_mask"' },
+      { values.least_seq, values.exact })
+  end)
+end)
