@@ -63,7 +63,8 @@ end
 
 local function question(scheme)
   return { output({ { "linear", to = 1, squeeze = true, name = "start_logits" },
-    { "linear", to = 1, of = 0, squeeze = true, name = "end_logits" } }, scheme, { ["output.1.linear.1"] = "qa_outputs", ["output.1.linear.part"] = 1, ["output.1.linear.parts"] = 2,
+    { "linear", to = 1, of = 0, squeeze = true, name = "end_logits" } }, scheme, {
+      ["output.1.linear.1"] = "qa_outputs", ["output.1.linear.part"] = 1, ["output.1.linear.parts"] = 2,
       ["output.2.linear.1"] = "qa_outputs", ["output.2.linear.part"] = 2, ["output.2.linear.parts"] = 2 }) }
 end
 
