@@ -1,7 +1,8 @@
--- pipeline.lua: the compiler. Each pass is a file with run(state), which adds its result to the
--- state, and dump(state), which returns it as stable text; any pass may be the last. After a pass,
--- its checker (checks.lua) verifies the result. Some passes take the whole model, others the model for
--- one target, or one entry of that. The longest entry comes first; the others use its layout of the weights.
+-- pipeline.lua: runs the compiler's passes in order, and a checker after each.
+-- A pass is a file with run(state), which adds its result to the state, and dump(state), which returns it as stable
+-- text. Any pass may be the last. The checkers (checks.lua) verify a pass's result. Some passes take the whole model;
+-- others take the model for one target, or one entry of that. The longest entry comes first; the others use its
+-- layout of the weights.
 local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
@@ -24,13 +25,13 @@ pipeline.passes = {
   "emit",     -- -> C text
 }
 
--- Those that take an entry (state.entries, made by validate), and those that take the model for one target
--- (state.builds).
+-- Names of the passes that take an entry (state.entries, made by validate), and of those that take the model for one
+-- target (state.builds).
 local takes_entry = words.set { "graph", "plan", "lower", "schedule", "memory" }
 local takes_build = words.set { "kernels" }
 
--- What a pass has to know of the machine and its files, put into the state before it runs. A pass looks at the state
--- alone, but for describe, which reads the description, and emit, which reads templates.
+-- Functions by the pass before which they run: they put into the state what it needs to know of the machine and of
+-- files. Passes read only the state, with two exceptions: describe reads the description, and emit reads templates.
 local gather = {}
 
 function gather.validate(state)
@@ -38,7 +39,7 @@ function gather.validate(state)
   state.host = function(precisions) return targets.host(machine, precisions) end
 end
 
--- The tables of the tokenizer, where the model is to take text.
+-- Puts the tokenizer's tables into the state if the model takes text.
 local function gather_tokenizer(state)
   local path = state.with_text and state.spec.tokenizer
   if not path then return end
@@ -64,11 +65,11 @@ function gather.plan(state)
   state.tuning = tuning.given(state.tuning)
 end
 
---- The pass of a name, with its run and dump.
+--- Returns the pass called `name`: a table with run and dump.
 function pipeline.pass(name) return require("passes." .. name) end
 
--- Calls visit(state) for what a pass takes: the model, or for each target, the last first, the model or each of its
--- entries, the longest first.
+-- Calls visit(state) for each unit that the pass called `name` takes: the model, each target, or each entry of each
+-- target. The last target and the longest entry come first.
 local function each(state, name, visit)
   if not takes_entry[name] and not takes_build[name] then return visit(state) end
   for b = #state.builds, 1, -1 do
@@ -81,18 +82,20 @@ local function each(state, name, visit)
   end
 end
 
---- Runs one pass, and its checker.
+--- Runs one pass and its checker.
 function pipeline.step(state, name)
   each(state, name, pipeline.pass(name).run)
   if checks[name] then each(state, name, checks[name]) end
 end
 
---- Runs the passes up to `last` (default: all). root: the folder that holds gen/ and templates/; file: the
---- description; overrides: KEY=VALUE strings; measured: where measured tile parameters come from (tuning.given; nil:
---- nowhere); watch(i): called before the i-th pass; wanted: { embeds: whether weights will be linked in; with_text:
---- whether the tables of a tokenizer are made; factors: where factors against outliers come from (factors.given; nil:
---- nowhere); exposed: true, or names of tensors that become outputs, too (passes/graph/exposed.lua) }.
---- Returns the state; state.notes: lines for the user. Raises faults (faults.lua) for what the user can mend.
+--- Runs the passes up to `last` (default: all) and returns the state; state.notes has lines for the user. Raises
+--- faults (faults.lua) for mistakes that the user can correct.
+--- root: the folder that holds gen/ and templates/; file: the description; overrides: KEY=VALUE strings
+--- measured: the source of measured tile parameters (tuning.given); nil: none
+--- watch(i): called before the i-th pass
+--- wanted: { embeds: whether weights will be linked in; with_text: whether a tokenizer's tables are made;
+---   factors: the source of factors against outliers (factors.given), nil: none; exposed: true, or names of tensors
+---   that become outputs too (passes/graph/exposed.lua) }
 function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   wanted = wanted or {}
   local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
@@ -106,7 +109,8 @@ function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   return state
 end
 
---- The stable text of what a pass made; of each target and entry, one behind the other.
+--- Returns the result of the pass called `name` as stable text; texts of several targets and entries follow one
+--- another.
 function pipeline.dump(state, name)
   local parts = {}
   each(state, name == "validate" and "graph" or name, function(of)

@@ -1,19 +1,20 @@
--- footprint.lua: which elements or bytes of a buffer an operand of a step touches, as a list of dimensions: element
--- `first` + i * stride + j * stride + ... for each i, j, ... below the dimension's count. Dimensions that
--- several forms share have a constructor; bounds, counts and rectangles follow from the list alone.
+-- footprint.lua: lists the elements or bytes of a buffer that an operand of a step touches, as dimensions.
+-- A list of dimensions means the elements `first` + i * stride + j * stride + ... for each i, j, ... below the
+-- dimension's count. Dimensions that several forms share have a constructor. Bounds, counts and rectangles follow
+-- from the list alone.
 local footprint = {}
 
---- A rows x cols matrix, rows ld apart, by the names of these constants.
+--- Returns the footprint of a rows x cols matrix with rows ld apart; the arguments are names of constants.
 function footprint.matrix(rows, cols, ld)
   return function(c) return { first = 0, { c[rows], c[ld] }, { c[cols], 1 } } end
 end
 
---- Contiguous elements; `count` names the constant that holds their number.
+--- Returns the footprint of contiguous elements; `count` names the constant that holds their number.
 function footprint.vector(count)
   return function(c) return { first = 0, { c[count], 1 } } end
 end
 
---- The lowest and the highest element of a list of dimensions.
+--- Returns the lowest and the highest element of a list of dimensions.
 function footprint.reach(dimensions)
   local low, high = dimensions.first, dimensions.first
   for _, dimension in ipairs(dimensions) do
@@ -23,14 +24,14 @@ function footprint.reach(dimensions)
   return low, high
 end
 
---- How many elements there are; an element that two iterations touch counts twice.
+--- Returns the number of elements; an element that two iterations touch counts twice.
 function footprint.elements(dimensions)
   local n = 1
   for _, dimension in ipairs(dimensions) do n = n * dimension[1] end
   return n
 end
 
---- The bytes of the elements of a list of dimensions, each of so many bytes, as dimensions.
+--- Returns a list of dimensions of elements as one of bytes; `bytes`: the bytes of an element.
 function footprint.in_bytes(dimensions, bytes)
   local result, neighbours = { first = dimensions.first * bytes }, false
   for i, dimension in ipairs(dimensions) do
@@ -45,7 +46,8 @@ function footprint.in_bytes(dimensions, bytes)
   return result
 end
 
--- The dimensions with positive strides, the closest first, without those of one element.
+-- Returns the first element, and the dimensions with positive strides in ascending order, without those of one
+-- element.
 local function in_order(dimensions)
   local first, list = dimensions.first, {}
   for _, dimension in ipairs(dimensions) do
@@ -57,11 +59,11 @@ local function in_order(dimensions)
   return first, list
 end
 
--- Rectangles, `count` times, `stride` apart: as one where they touch, else each.
+-- Returns `count` copies of rectangles, `stride` apart; copies that touch are merged.
 local function repeated(boxes, count, stride)
   local result = {}
   for _, box in ipairs(boxes) do
-    if box.rows == 1 and stride <= box.cols then -- one behind the other
+    if box.rows == 1 and stride <= box.cols then -- one after the other
       result[#result + 1] = { first = box.first, rows = 1, cols = box.cols + (count - 1) * stride, ld = 0 }
     elseif box.rows == 1 then
       result[#result + 1] = { first = box.first, rows = count, cols = box.cols, ld = stride }
@@ -77,7 +79,7 @@ local function repeated(boxes, count, stride)
   return result
 end
 
--- What nearly all are, as one rectangle: rows of neighbours; nil of any other.
+-- Returns the rectangle of most lists, rows of adjacent elements; nil if the list is no single rectangle.
 local function plain(dimensions)
   local rows, ld, cols
   for _, dimension in ipairs(dimensions) do
@@ -92,8 +94,8 @@ local function plain(dimensions)
   return { { first = dimensions.first, rows = rows or 1, cols = cols, ld = ld or 0 } }
 end
 
---- The elements as rectangles: { first, rows, cols, ld }; a single row has the leading dimension 0. They are worked out
---- once for a list of dimensions.
+--- Returns the elements as rectangles: { first, rows, cols, ld }; a single row has the leading dimension 0. The
+--- result is kept in the list.
 function footprint.boxes(dimensions)
   local boxes = dimensions.boxes
   if boxes then return boxes end

@@ -1,11 +1,11 @@
--- hints.lua: other libraries' words (Hugging Face's config.json, PyTorch's modules) for words of
--- descriptions, so that a message can suggest the right one. Other unknown words are compared by
--- their letters (words.nearest), which would guess wrong here: gelu_new is not gelu.
+-- hints.lua: maps words of other libraries to words of descriptions, so that a message can suggest the right one.
+-- The words come from Hugging Face's config.json and PyTorch's modules. Other unknown words are compared by their
+-- letters (words.nearest), which would guess wrong here: gelu_new is not gelu.
 --
--- A hint is the right word; one that begins with ! says why there is none.
+-- A hint is the right word. A hint that begins with ! is the reason why there is none.
 local hints = {}
 
---- Keys of a description, and of an encoder.
+--- Keys of a description and of an encoder.
 hints.keys = {
   -- widths and counts
   hidden_size = "d_model", n_embd = "d_model", n_embed = "d_model", dim = "d_model", embed_dim = "d_model",
@@ -74,7 +74,7 @@ hints.fields = {
   hidden_act = "activation", layer_norm_eps = "eps", pooling = "over", cls_token = "class_token",
 }
 
---- Activations, and the functions of them that stand in an output.
+--- Activations and the functions that an output may have.
 hints.activations = {
   gelu_new = "gelu_tanh", gelu_fast = "gelu_tanh", gelu_pytorch_tanh = "gelu_tanh", gelu_python_tanh = "gelu_tanh",
   gelu_accurate = "gelu_tanh", gelu_approximate = "gelu_tanh", gelu_approx = "gelu_tanh", tanh_gelu = "gelu_tanh",
@@ -90,20 +90,20 @@ for _, name in ipairs { "hard_swish", "hardswish", "hard_silu", "hard_sigmoid", 
   hints.activations[name] = "!" .. name .. " is not supported"
 end
 
---- Words that a description may say without quotes where a stage or a function was meant. Activations come first.
+--- Words that a description may contain without quotes, where it meant a stage or a function. Activations come first.
 hints.globals = {
   layernorm = "norm()", layer_norm = "norm()", LayerNorm = "norm()", dense = "linear { to = }", Linear = "linear { }",
   embedding = "tokens { vocab = }", Embedding = "tokens { vocab = }", pooler = 'pool "first"', mean = 'pool "mean"',
   normalize = "normalise()", l2_normalize = "normalise()", vocab = "vocabulary()", lm_head = "vocabulary()",
   classifier = "linear { to = }", inf = "huge", infinity = "huge", PI = "pi",
-  dropout = "!dropout is of training only",
+  dropout = "!dropout is for training only",
   decoder = "memory = encoder { }",
 }
 
---- Tile parameters, in `plan`.
+--- Tile parameters in `plan`.
 hints.parameters = { k_span = "k_panel" }
 
---- " (did you mean X?)" or " (why not)" for a word that a table of hints knows, else nil.
+--- Returns " (did you mean X?)" or " (why not)" for a word in a table of hints, else nil.
 function hints.text(list, word)
   local hint = list[word]
   if not hint then return nil end

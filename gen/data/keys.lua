@@ -1,15 +1,15 @@
--- keys.lua: every description key: type, default, range, meaning. The validator, the
--- command `keys` and the docs read this table. Messages follow its order.
+-- keys.lua: lists every key of a description: its type, default, range and meaning.
+-- The validator, the command `keys` and the manual read this table. Messages follow its order.
 --
--- type: integer, number, boolean, word (one of `words`), name, or a shape of its own that
--- readers.lua reads (mask, window, bias, input, output, scale, plan, memory, ...). of_model: a name that is of files,
--- libraries and functions too.
--- layer: may differ from layer to layer, where `layers` is a list.
--- stack: belongs to a stack of layers, so that an encoder { } in `memory` may have its own.
+-- type: integer, number, boolean, word (one of `words`), name, or a type that readers.lua reads (mask, window, bias,
+--   input, output, scale, plan, memory, ...)
+-- of_model: the name is also the name of files, libraries and functions
+-- layer: the key may differ from layer to layer, if `layers` is a list
+-- stack: the key belongs to a stack of layers, so that an encoder { } in `memory` may have its own
 
 local keys = {}
 
---- The words of a mask.
+--- Words that a mask may be.
 keys.masks = { "none", "causal", "window", "prefix", "padding", "key_padding", "attention_mask", "key_bias", "additive",
   "additive_heads", "blocked", "blocked_heads" }
 
@@ -18,8 +18,8 @@ keys.list = {
     meaning = "the model's name: of its folder, files and C symbols" },
   { key = "batch", type = "integer", default = 1, min = 1, max = 256,
     meaning = "sequences a call, or a list, { 1, 8 }: an entry for each with each length, forward_8x16" },
-  { key = "seq", type = "integer", stack = true, min = 1, max = 4096, default_text = "of an image: its patches",
-    meaning = "tokens (frames) a sequence; queries of an attention. Of the model also a list, { 8, 16 }: an entry for "
+  { key = "seq", type = "integer", stack = true, min = 1, max = 4096, default_text = "for an image: its patches",
+    meaning = "tokens (frames) a sequence; queries of an attention. For the model also a list, { 8, 16 }: an entry for "
       .. "each length, forward_8 and forward_16, over one copy of the weights, and forward for any length" },
   { key = "d_model", type = "integer", stack = true, required = true, min = 1, max = 8192,
     meaning = "width of a token's state" },
@@ -38,11 +38,11 @@ keys.list = {
   { key = "gated", type = "boolean", stack = true, layer = true, default = false,
     meaning = "feed-forward: down(activation(gate x) * up x)" },
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
-    meaning = "of the feed-forward" },
+    meaning = "the feed-forward's function" },
   { key = "norm", type = "word", stack = true, layer = true, words = { "post", "pre", "none" }, default = "post",
     meaning = "norm after each residual sum, before each part, or not at all" },
   { key = "norm_kind", type = "word", stack = true, layer = true, words = { "layer", "rms" }, default = "layer",
-    meaning = "layer norm, or RMS norm, which takes no mean off and has no bias" },
+    meaning = "layer norm, or RMS norm, which does not subtract the mean and has no bias" },
   { key = "eps", type = "number", stack = true, layer = true, default = 1e-5, min = 1e-30, max = 1,
     meaning = "added to the variance (or mean square) in norms" },
   { key = "final_norm", type = "boolean", stack = true, default = false,
@@ -50,16 +50,16 @@ keys.list = {
   { key = "residual", type = "boolean", stack = true, layer = true, default = true,
     meaning = "whether a part's input is added to its result" },
   { key = "dropout", type = "number", stack = true, layer = true, default = 0.0, min = 0, max = 1,
-    meaning = "accepted, without effect: it is of training only" },
+    meaning = "accepted, without effect: it is for training only" },
   { key = "drop_path", type = "number", stack = true, layer = true, default = 0.0, min = 0, max = 1,
-    meaning = "accepted, without effect: it is of training only" },
+    meaning = "accepted, without effect: it is for training only" },
   { key = "bias", type = "bias", stack = true, layer = true, default = true, default_text = "true",
     meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v one by one" },
   { key = "projections", type = "projections", stack = true, default = true,
     meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv()); or "
       .. "{ q =, k =, v =, out = }: one by one, false where they stay as they are" },
   { key = "scale", type = "scale", stack = true, layer = true, default_text = "1 / sqrt(head_dim)",
-    meaning = "what scores are multiplied with before the softmax; false: nothing" },
+    meaning = "factor of the scores before the softmax; false: none" },
   { key = "softcap", type = "number", stack = true, layer = true, min = 1e-3, max = 1e6, default_text = "none",
     meaning = "scaled scores s become c tanh(s / c), with this c" },
   { key = "scoring", type = "word", stack = true, words = { "dot", "additive" }, default = "dot",
@@ -70,16 +70,16 @@ keys.list = {
   { key = "fully_masked", type = "word", stack = true, layer = true, words = { "zero", "nan" }, default = "zero",
     meaning = "weights and context of a row that sees no key" },
   { key = "bias_kv", type = "boolean", stack = true, default = false,
-    meaning = "a learned key and value behind each sequence's own, seen by all" },
+    meaning = "a learned key and value after each sequence's own, seen by all" },
   { key = "zero_attn", type = "boolean", stack = true, default = false,
-    meaning = "a key and value of zeros behind those, seen by all" },
+    meaning = "a key and value of zeros after those, seen by all" },
   { key = "attention_output", type = "attention_output", stack = true, default = "none",
     meaning = "attention weights as outputs: none, heads, mean (over heads), or { kind = \"heads\", layers = { 0, 3 }, "
-      .. "scores = true, before_head_mask = true }: of some layers, and the scores behind them, and the weights as "
+      .. "scores = true, before_head_mask = true }: of some layers, and also the scores, and the weights as "
       .. "they are before head_mask" },
   { key = "head_mask", type = "head_mask", stack = true, default = "none",
     meaning = "factors of each layer's self-attention heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; where "
-      .. "nothing else goes by heads, those of factor 0 cost nothing" },
+      .. "nothing else goes by heads, heads of factor 0 cost nothing" },
   { key = "past", type = "integer", default = 0, min = 0, max = 4096,
     meaning = "keys and values before the first token: inputs past_keys_0, ..., outputs keys_0, ..." },
   { key = "mask", type = "mask", stack = true, layer = true, default_text = "none",
@@ -89,7 +89,7 @@ keys.list = {
   { key = "window", type = "window", stack = true, layer = true,
     meaning = "{ left, right } of mask = \"window\": each token sees `left` before, itself, `right` after" },
   { key = "prefix", type = "integer", stack = true, layer = true, min = 1, max = 4096,
-    meaning = "of mask = \"prefix\": keys that all tokens see; behind them it is causal" },
+    meaning = "with mask = \"prefix\": keys that all tokens see; after them it is causal" },
   { key = "mask_value", type = "number", stack = true, layer = true, min = -1e30, max = 0, default_text = "exclusion",
     meaning = "padding and key_padding add this to scores (BERT's -10000) instead of excluding keys" },
   { key = "positions", type = "positions", stack = true, words = { "none", "learned", "sinusoidal", "rope", "alibi",
@@ -106,13 +106,13 @@ keys.list = {
   { key = "rope_style", type = "word", stack = true, words = { "halves", "pairs" }, default = "halves",
     meaning = "partners of a rotation: d and d + rope_dim / 2, or 2 d and 2 d + 1" },
   { key = "rope_scaling", type = "rope_scaling", stack = true, default_text = "none",
-    meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as transformers has it" },
+    meaning = "{ type = linear, dynamic, llama3, yarn or longrope, factor = ... }: as in transformers" },
   { key = "rope_dim", type = "integer", stack = true, min = 2, max = 256, default_text = "head_dim",
     meaning = "leading dimensions of a head that are rotated" },
   { key = "t5_buckets", type = "integer", stack = true, default = 32, min = 2, max = 4096,
-    meaning = "distances are sorted into so many buckets" },
+    meaning = "number of buckets that distances are sorted into" },
   { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576,
-    meaning = "all from here on share the last bucket" },
+    meaning = "all distances from here on share the last bucket" },
   { key = "memory", type = "memory", default_text = "none",
     meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads" },
   { key = "key_seq", type = "integer", min = 1, max = 4096, default_text = "seq",
@@ -126,26 +126,26 @@ keys.list = {
       .. "takes exactly the batch" },
   { key = "kv_layout", type = "word", words = { "rows_first", "heads_first" }, default = "rows_first",
     meaning = "order of rows and heads in keys and values that come in or go out (of past, and of qkv() where nothing "
-      .. "projects them); heads_first: [batch][kv_heads][rows][head_dim], as transformers has them" },
+      .. "projects them); heads_first: [batch][kv_heads][rows][head_dim], as in transformers" },
   { key = "input", type = "input", stack = true, default_text = "hidden()",
     meaning = "hidden(), linear { from = }, tokens { vocab = }, image { ... }, qkv(): what comes in" },
   { key = "output", type = "output", default_text = "{ hidden() }",
     meaning = "stages after the layers: hidden, norm, pool, linear, vocabulary, normalise, softmax, "
       .. "log_softmax, activations, argmax, topk" },
   { key = "inputs", type = "inputs", default_text = "their own names",
-    meaning = "what inputs are called: { ids = \"input_ids\", token_types = \"token_type_ids\" }" },
+    meaning = "names of inputs: { ids = \"input_ids\", token_types = \"token_type_ids\" }" },
   { key = "names", type = "names", default = "attn2c",
-    meaning = "how the checkpoint calls its tensors: attn2c, torch, timm, a family (bert, gpt2, ...), or a table: "
+    meaning = "naming scheme of the checkpoint's tensors: attn2c, torch, timm, a family (bert, gpt2, ...), or a table: "
       .. "{ \"bert\", prefix = \"model.\", modules = { encoder = \"trunk\" }, [\"l*.attn.q\"] = { \"c_attn\", "
       .. "part = 1, parts = 3, transpose = true } }" },
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },
   { key = "labels", type = "labels", default_text = "none",
-    meaning = "what the numbers of the last output are called, from 0: { \"no\", \"yes\" }" },
+    meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }" },
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
-    default_text = "softmax, of one label sigmoid",
-    meaning = "how the program makes probabilities of the last output; sigmoid: of each label by itself" },
+    default_text = "softmax, for one label sigmoid",
+    meaning = "how the program turns the last output into probabilities; sigmoid: each label by itself" },
   { key = "target", type = "target", words = { "host", "amx", "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2",
     "x86_64", "aarch64", "generic" },
     default = "host",
@@ -161,19 +161,19 @@ keys.list = {
       .. "\"encoder layer N\"" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
-  { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory once others are dead" },
+  { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },
   { key = "max_lines", type = "integer", default = 400000, min = 1, max = 10000000,
     meaning = "budget of emitted steps; a model over it is refused" },
   { key = "plan", type = "plan", default_text = "the rule of the target",
     meaning = "overrides of tile parameters, such as { panel = 32, k_block = 128 }" },
 }
 
---- The keys that a stack of layers has, those of an encoder { } among them.
+--- Keys that a stack of layers has, including an encoder { }.
 keys.of_stack = {}
 for _, field in ipairs(keys.list) do if field.stack then keys.of_stack[#keys.of_stack + 1] = field end end
 
---- The keys that may differ from layer to layer. The width of the states and whatever all layers share (heads, tables
---- of positions, inputs) may not.
+--- Keys that may differ from layer to layer. The width of the states and whatever all layers share (heads, tables of
+--- positions, inputs) may not.
 keys.of_layer = {}
 for _, field in ipairs(keys.list) do if field.layer then keys.of_layer[#keys.of_layer + 1] = field end end
 

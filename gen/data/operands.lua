@@ -1,19 +1,19 @@
--- operands.lua: what a step reads and writes, whatever its form: one walk over its operands as
--- steps.lua declares them. The passes that schedule, lay out, check and emit steps use it.
+-- operands.lua: walks over the operands of a step, whatever its form, as steps.lua declares them.
+-- The passes that schedule, place, check and emit steps use it.
 local footprint = require("data.footprint")
 local steps = require("data.steps")
 local types = require("data.types")
 
 local operands = {}
 
---- The entry of steps.lua that declares a step; of a map, the tile's.
+--- Returns the entry of steps.lua that declares a step; for a map, the tile's.
 function operands.entry(step)
   return step.form == "row" and steps.rows[step.fn] or steps[step.form]
 end
 
 --- Calls visit(operand, access, declared, name, operation) for each operand of a step in the order of its call, then
---- absent(declared), if given, for each that is left out. access and declared as in steps.lua; operation: the
---- elementwise operation of a map that has it.
+--- absent(declared), if given, for each operand that is left out. access, declared: as in steps.lua; operation: the
+--- elementwise operation of a map that has the operand.
 function operands.each(step, visit, absent)
   local entry, arguments, elementwise = operands.entry(step), step.arguments, step.elementwise
   if not entry then return end
@@ -33,7 +33,7 @@ function operands.each(step, visit, absent)
   end
 end
 
---- A copy of a step with change(operand) for each operand; the step itself where none changes.
+--- Returns a copy of a step with change(operand) for each operand, or the step itself if none changes.
 function operands.replace(step, change)
   local arguments, changed = {}, false
   for name, operand in pairs(step.arguments) do
@@ -47,7 +47,7 @@ function operands.replace(step, change)
   return copy
 end
 
--- A row operation's constants with the bounds of the integers that only a call knows.
+-- Returns a row operation's constants with the bounds of the integers that only a call knows.
 local function with_integers(step, entry)
   local known
   for _, declared in ipairs(entry.operands) do
@@ -60,8 +60,8 @@ local function with_integers(step, entry)
   return known or step.constants
 end
 
---- The constants that footprints and costs of a step, or of an operation of a map, ask for. wanted: of a product whose
---- kernel makes more outputs than anyone reads, only those that are wanted.
+--- Returns the constants that footprints and costs of a step, or of an operation of a map, read. wanted: true counts
+--- only the outputs that are read, for a product whose kernel makes more.
 function operands.known(step, operation, wanted)
   if step.form == "product" then
     local k, batch = step.kernel, step.batch
@@ -74,7 +74,7 @@ function operands.known(step, operation, wanted)
   return with_integers(step, operands.entry(step))
 end
 
---- The number type of a declared operand's elements.
+--- Returns the number type of a declared operand's elements.
 function operands.type(step, declared)
   if step.form == "map" and declared[1] == "y" then return step.constants.type or "f32" end
   return declared.type or step.form == "product" and step.kernel.types[declared[1]] or "f32"
@@ -82,7 +82,7 @@ end
 
 local single = { first = 0 }
 
--- The operands of a step as a walk visits them.
+-- Returns the operands of a step in the form that a walk visits.
 local function touches_of(step, wanted)
   local list, known = {}, operands.known(step, nil, wanted)
   operands.each(step, function(_, access, declared, name, operation)
@@ -104,7 +104,7 @@ local function below(node, key)
   return value
 end
 
--- Form -> function(tree, step): the node of a step in a tree that keeps what has been computed for steps.
+-- Functions (tree, step) by form: each returns a step's node in a tree, which keeps values computed for steps.
 local grounds = {}
 
 function grounds.product(node, step) return below(below(below(node, step.kernel), step.batch), step.outputs or 0) end
@@ -121,15 +121,15 @@ function grounds.row(node, step)
   return node
 end
 
---- The node of a tree that all steps like this one have in common. Such steps share their constants; row operations
---- also have the same operands and bounds of integers. They have the same cost and the same name, and touch the same
---- elements, counted from each operand's first. nil: the step is no call.
+--- Returns the node of a tree that all steps like this one share, or nil if the step is no call. Such steps share
+--- their constants; row operations also have the same operands and bounds of integers. They have the same cost and
+--- name, and touch the same elements, counted from each operand's first.
 function operands.alike(tree, step)
   local ground = grounds[step.form]
   return ground and ground(tree, step)
 end
 
---- Whether two operands lie in the same buffer, and move alike with the loops over sequences.
+--- True if two operands are in the same buffer and move alike with the loops over sequences.
 function operands.same_buffer(x, y)
   if x.class ~= y.class or x.buffer ~= y.buffer then return false end
   for _, symbol in ipairs { "s", "b" } do
@@ -138,10 +138,10 @@ function operands.same_buffer(x, y)
   return true
 end
 
---- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, bytes) for each operand of a step
---- that lies in a buffer: the bytes that it may touch from its first on (footprint.lua), and how many it does touch.
---- These are worked out once for steps that share their constants, so a walk lasts as long as nobody changes those.
---- wanted: as above. classes: a set of those that are visited, nil: all.
+--- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, bytes) for each operand in a
+--- buffer. dimensions: the bytes that the operand may touch, from its first on (footprint.lua); bytes: how many it
+--- does touch. Both are computed once for steps that share their constants, so a walk is valid while nobody changes
+--- those. wanted: as above. classes: a set of the classes that are visited; nil: all.
 function operands.walk(wanted)
   local tree = {}
   return function(step, visit, classes)
@@ -162,11 +162,11 @@ function operands.walk(wanted)
   end
 end
 
---- As a walk, of one step.
+--- Walks over one step.
 function operands.touched(step, visit) operands.walk()(step, visit) end
 
---- The lowest and the highest byte of its buffer that an operand of such dimensions touches in any iteration of the
---- loops over sequences, whose symbols are at most b and s.
+--- Returns the lowest and the highest byte that an operand touches in any iteration of the loops over sequences. The
+--- loops' symbols are at most b and s.
 function operands.reach(operand, dimensions, b, s)
   local low, high = footprint.reach(dimensions)
   local terms = operand.terms

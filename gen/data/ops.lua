@@ -1,26 +1,28 @@
--- ops.lua: the graph's operations, declared once: operands, attributes, shape rule, flop
--- rule, equation. The graph pass, the descriptor, the reference, dumps and docs read it.
+-- ops.lua: declares the graph's operations: operands, attributes, shape rule, flop rule and equation.
+-- The graph pass, the descriptor, the reference, dumps and docs read this table.
 --
--- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows. Attributes beyond those that an op lists
--- are options that only some models have; absent, they are 0 (kv_heads: heads).
+-- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows. Attributes that an op does not list are
+-- options of some models; absent, they are 0 (kv_heads: heads).
 --
--- wide: its result is integers whose last dimension is the width of a row; of others each integer is a row.
+-- wide: true if the op's result is integers whose last dimension is the width of a row; otherwise each integer is a
+-- row.
 --
--- class: what passes, and through the descriptor the runtime, need to know of an op beside what it computes:
---   region     "rows": works on rows alone, whatever sequence they are of; "attention": begins an attention, whose ops
---              up to the context are planned together. Others take a sequence as a whole
---   product    rows times a packed weight; packed: the name of an operand that is packed in panels, too
---   epilogue   may be part of an epilogue: done on another op's tile while it is hot; takes_epilogue: may have an
---              epilogue
---   ends_epilogue  may be the last of an epilogue, also where its operand is wanted, too, or has another type
---   in_place   may write over what it reads
---   in_place_of_floats   may write over the floats that it reads, each row over the first bytes of its own
---   role       what it makes of an attention's scores, and so what a static mask that the scores have means to its
---              result (check_mask.c): one of ops.roles
---   own_keys   touches only the queries' own keys, not those that all queries see
---   in_chunks  its weights can be computed one chunk of keys at a time
---   pools      its result has one row for each sequence
---   in_row_blocks  reads a whole sequence, and makes one row block of its result at a time
+-- class: further facts that passes need and, through the descriptor, the runtime:
+--
+--   region     "rows": the op works on single rows, of whatever sequence; "attention": it begins an attention, whose
+--              ops up to the context are planned together; nil: it takes a sequence as a whole
+--   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels
+--   epilogue   true if the op may be part of an epilogue: done on another op's tile while it is in the cache
+--   takes_epilogue  true if the op may have an epilogue
+--   ends_epilogue  true if it may be the last of an epilogue, also if its operand is read elsewhere or has another type
+--   in_place   true if it may write over its operand
+--   in_place_of_floats   true if it may write over the floats that it reads, each row over the first bytes of its own
+--   role       its result in terms of an attention's scores, one of ops.roles; it tells how a static mask of the
+--              scores applies to the result (check_mask.c)
+--   own_keys   true if it touches only the queries' own keys, not those that all queries see
+--   in_chunks  true if its weights can be computed one chunk of keys at a time
+--   pools      true if its result has one row for each sequence
+--   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 local ops = {}
 
 --- Roles in an attention, in the order of attn2c_role in descriptor.h, which begins with none.
@@ -39,8 +41,8 @@ local function with_last(shape, last)
   return result
 end
 
---- How many (query, key) pairs a static mask leaves of queries x keys. Query i stands at position offset + i; the last
---- `extra` keys and those before `prefix` are always seen.
+--- Returns the number of (query, key) pairs of queries x keys that a static mask leaves. Query i is at position
+--- offset + i; the last `extra` keys and those before `prefix` are always seen.
 function ops.visible_pairs(attributes, queries, keys)
   local extra, prefix = attributes.extra or 0, attributes.prefix or 0
   local pairs_left, own = 0, keys - extra
@@ -56,7 +58,7 @@ function ops.visible_pairs(attributes, queries, keys)
   return pairs_left
 end
 
--- A product's share of scores and context: the pairs that the static mask leaves.
+-- Returns the flops of a product of scores or context: only the pairs that the static mask leaves count.
 local function attention_flops(attributes, batch, queries, keys, width)
   return 2 * batch * width * ops.visible_pairs(attributes, queries, keys)
 end
@@ -76,12 +78,12 @@ ops.table = {
   round = {
     class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true },
     operands = { "x" }, attributes = {}, shape = same,
-    equation = "x to the nearest bf16, to the even one of two",
+    equation = "x rounded to the nearest bf16, ties to even",
   },
   round_weights = {
     class = { role = "weights_to_weights" },
     operands = { "weights" }, attributes = {}, shape = same, type = "bf16",
-    equation = "weights to the nearest bf16, to the even one of two",
+    equation = "weights rounded to the nearest bf16, ties to even",
   },
   row_scale = {
     class = { region = "rows" },
@@ -92,7 +94,7 @@ ops.table = {
   quantise = {
     class = { region = "rows", in_place_of_floats = true },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same, type = "i8",
-    equation = "x factors (1 / scale of its row) to the nearest integer, to the even one of two; 0 where the scale is "
+    equation = "x factors (1 / scale of its row) rounded to the nearest integer, ties to even; 0 where the scale is "
       .. "not finite",
   },
   linear_integers = {
@@ -100,12 +102,12 @@ ops.table = {
     operands = { "x", "weight" }, attributes = {}, type = "i32", wide = true,
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
-    equation = "x · Wᵀ, of integers",
+    equation = "x · Wᵀ, in integers",
   },
   dequantise = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "x", "row_scale", "scale", "bias" }, optional = { bias = true }, attributes = {}, shape = same,
-    equation = "x row_scale scale + bias: the scale of its row, and of its column",
+    equation = "x row_scale scale + bias: scales of the row and of the column",
   },
   embed = {
     class = { region = "rows", takes_epilogue = true },
@@ -158,7 +160,7 @@ ops.table = {
       local width = x.shape[#x.shape] * (#x.shape == 4 and x.shape[2] or 1)
       return { a.batch, rows(x) + rows(y) + a.zeros, width }
     end,
-    equation = "the rows of a, of b, then rows of zeros, of each sequence; of [batch][heads][rows][head_dim] a row is "
+    equation = "the rows of a, of b, then rows of zeros, of each sequence; a row of [batch][heads][rows][head_dim] is "
       .. "that of all heads",
   },
   patches = {
@@ -246,7 +248,7 @@ ops.table = {
   add_length = {
     class = { role = "scores_to_scores" },
     operands = { "scores", "lengths" }, attributes = { "value" }, shape = same,
-    equation = "scores + value where the key is behind its sequence's length, else scores",
+    equation = "scores + value where the key is after its sequence's end, else scores",
   },
   bucket_table = {
     operands = { "table", "index" }, attributes = {}, unbatched = true, -- one for all sequences
@@ -273,7 +275,7 @@ ops.table = {
     class = { role = "scores_to_weights", in_chunks = true },
     operands = { "scores" }, attributes = { "scale" },
     shape = function(_, scores) return scores.shape end,
-    equation = "exp(scale (s - max)) / sum, a row; a row of -inf only gives 0",
+    equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0",
   },
   context = {
     class = { role = "reads_weights" },
@@ -296,7 +298,7 @@ ops.table = {
       return { x.shape[1], (more + 1) * x.shape[3] }
     end,
     equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them, or of those that a mask "
-      .. "keeps; several stand side by side",
+      .. "keeps; several are concatenated",
   },
   argmax = {
     class = { region = "rows" },
@@ -311,7 +313,7 @@ ops.table = {
     class = { region = "rows" },
     operands = { "x" }, attributes = { "k" },
     shape = function(a, x) return with_last(x.shape, a.k) end,
-    equation = "the k largest of a row in falling order, the first of equals first",
+    equation = "the k largest of a row, descending, the first of equals first",
   },
   topk_indices = {
     class = { region = "rows" },
@@ -323,10 +325,10 @@ ops.table = {
 
 local none = {}
 
---- The class of an op of a graph, or of a name.
+--- Returns the class of an op of a graph, or of the op with a name.
 function ops.class(op) return ops.table[op.op or op].class or none end
 
---- Makes an op. operands: name -> tensor. Errors (defects of the caller) on a wrong operand or attribute.
+--- Returns an op. operands: name -> tensor. Errors (defects of the caller) on a wrong operand or attribute.
 function ops.make(name, section, operands, attributes)
   local declared = assert(ops.table[name], name)
   local list = {}

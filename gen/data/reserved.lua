@@ -1,8 +1,8 @@
--- reserved.lua: names that are reserved by C, C++, their libraries and their compilers on Linux.
+-- reserved.lua: lists names that C, C++, their libraries and their compilers reserve on Linux.
 --
--- An output keeps its name: in .npy files, on the command line and in `info`. Where that name cannot be a member of a
--- C struct, the member has one underscore more (reserved.member). A model's name is a file's, a library's and the
--- beginning of functions' names, and is refused where one of those is taken (reserved.of_model).
+-- An output keeps its name in .npy files, on the command line and in `info`. Where that name cannot be a member of a
+-- C struct, the member has one underscore more (reserved.member). A model's name is also the name of a file and a
+-- library, and the beginning of functions' names. It is refused if one of those is taken (reserved.of_model).
 local words = require("common.words")
 
 local reserved = {}
@@ -25,8 +25,8 @@ reserved.keywords = set [[
   virtual void volatile wchar_t while xor xor_eq
 ]]
 
---- What gcc, clang and the headers of the C library define as a macro without arguments, and the types that a model's
---- own header uses.
+--- Macros without arguments that gcc, clang and the headers of the C library define, and the types that a model's own
+--- header uses.
 reserved.macros = set [[
   assert atomic_compare_exchange_strong_explicit atomic_compare_exchange_weak_explicit atomic_exchange_explicit
   atomic_fetch_add_explicit atomic_fetch_and_explicit atomic_fetch_or_explicit atomic_fetch_sub_explicit
@@ -45,8 +45,8 @@ reserved.macros = set [[
   ut_xtime vax
 ]]
 
---- Headers, as NAME or NAME.h: of C and C++, of the C library, and those of gcc's and clang's own, but for *intrin.h. A
---- model's folder has NAME.h and the program NAME, which -I would put before them.
+--- Headers, as NAME or NAME.h: of C and C++, of the C library, and of gcc and clang, except *intrin.h. A model's
+--- folder has NAME.h and the program NAME, which -I would put before them.
 reserved.headers = set [[
   acc_prof aio algorithm aliases alloca altivec any ar argp argz arm64intr arm_acle arm_bf16 arm_cde arm_cmse
   arm_fp16 arm_mve arm_neon arm_sve armintr array assert atomic backtrace barrier bit bitset builtins byteswap
@@ -76,7 +76,7 @@ reserved.libraries = set [[
   pthread quadmath resolv rt ssp stdc supc tsan ubsan util xsmm xsmmext xsmmf xsmmnoblas
 ]]
 
---- What stands before _open, _create, _destroy, _close or _strerror in a function of those libraries.
+--- Words before _open, _create, _destroy, _close or _strerror in functions of those libraries.
 reserved.functions = set [[
   acc argz authdes authdes_pk authnone authunix clnt clntraw clnttcp clntudp clntunix cnd epoll fts fts64 gai
   hashtable iconv memfd mq mtx pidfd posix_spawn_file_actions posix_spawnattr pthread pthread_attr
@@ -85,14 +85,14 @@ reserved.functions = set [[
   svcunixfd thrd timer timerfd tss xdr xdrmem xdrrec xdrstdio
 ]]
 
---- The member of a C struct for an output or an input: its name, with an underscore behind it where the name, less its
---- own underscores at the end, is taken. Two names never have the same member.
+--- Returns the member of a C struct for an output or an input: its name, or name_ if the name without trailing
+--- underscores is taken. Two names never have the same member.
 function reserved.member(name)
   local bare = name:match("^(.-)_*$")
   return (reserved.keywords[bare] or reserved.macros[bare]) and name .. "_" or name
 end
 
---- Whether a model cannot have this name.
+--- True if a model cannot have this name.
 function reserved.of_model(name)
   return reserved.headers[name] or reserved.libraries[name] or reserved.functions[name]
     or name:match("^attn2c") or name:match("^libxsmm") or name == "internal" or name:match("intrin$") or false

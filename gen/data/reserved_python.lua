@@ -1,6 +1,7 @@
--- reserved_python.lua: names that are reserved by Python, for the module of a model. An input keeps its name; where
--- that cannot be a parameter, the parameter has one underscore more, as a member of a C struct has (reserved.lua). So
--- has the module of a model whose name is that of a module that it, or what it imports, needs.
+-- reserved_python.lua: lists names that Python reserves, for the Python module of a model.
+-- An input keeps its name. If that cannot be a parameter, the parameter has one underscore more, as a member of a C
+-- struct has (reserved.lua). The module of a model has one underscore more if it, or what it imports, needs a module
+-- of that name.
 local reserved = require("data.reserved")
 local words = require("common.words")
 
@@ -12,14 +13,14 @@ local function set(text)
   return words.set(list)
 end
 
---- Keywords up to Python 3.13, and what a method of a model has as parameters of its own.
+--- Keywords up to Python 3.13. own: parameters that a method of a model has by itself.
 reserved_python.keywords = set [[
   and as assert async await break class continue def del elif else except finally for from global if import in is
   lambda nonlocal not or pass raise return try while with yield
 ]]
 reserved_python.own = set "self out"
 
---- The modules of Python's own library, and NumPy.
+--- Modules of Python's own library, and NumPy.
 reserved_python.modules = set [[
   abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
   builtins bz2 calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent
@@ -38,15 +39,15 @@ reserved_python.modules = set [[
   winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
 ]]
 
---- The parameter for an input: the member that it has in C, with an underscore behind it where that, less its own
---- underscores at the end, is taken. Two names never have the same parameter.
+--- Returns the parameter for an input: its member in C, or name_ if the name without trailing underscores is taken.
+--- Two names never have the same parameter.
 function reserved_python.parameter(name)
   local bare = name:match("^(.-)_*$")
   if reserved_python.keywords[bare] or reserved_python.own[bare] then return name .. "_" end
   return reserved.member(name)
 end
 
---- The module of a model.
+--- Returns the module's name for a model.
 function reserved_python.module(name)
   local is_taken = reserved_python.keywords[name] or reserved_python.modules[name]
   return is_taken and name .. "_" or name

@@ -1,8 +1,8 @@
--- stages.lua: the constructors that a description may call to say what comes before and
--- after the stack of layers, and the activations. Data for describe, validate and the docs.
+-- stages.lua: lists the stages before and after the layers that a description may construct, and the activations.
+-- describe, validate and the docs read this table.
 local stages = {}
 
---- Activations: name -> equation. runtime/ops/elementary.h has each as attn2c_<name>.
+--- Equations of activations, by name. runtime/ops/elementary.h has each as attn2c_<name>.
 stages.activations = {
   relu = "max(x, 0)",
   gelu = "x/2 (1 + erf(x / sqrt 2))",
@@ -16,10 +16,10 @@ stages.activations = {
 stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
   all = true }
 
---- Pools that ask which rows a sequence has, and so go by a mask that says which it keeps.
+--- Pools that depend on which rows a sequence has, and so take a mask that selects rows.
 stages.pools_of_kept = { mean = true, max = true, last = true, root = true, weighted = true }
 
--- A field: type, default or required, range, meaning. `word`: the field that `stage "word"` sets.
+-- Fields have a type, a default or `required`, a range and a meaning. word: the field that `stage "word"` sets.
 local name_field = { type = "name", meaning = "makes the result an output of this name" }
 
 local of_field = { type = "integer", min = 0, max = 64, place = "output",
@@ -51,10 +51,10 @@ stages.constructors = {
         meaning = "rows of a table of token types, which come in as token_types" },
       optional_types = { type = "boolean", meaning = "token_types need not be given: where they are NULL, all are 0" },
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of token, position and type" },
-      eps = { type = "number", min = 1e-30, max = 1, meaning = "of that norm; default: the model's eps" },
-      scale = { type = "scale", default = 1.0, meaning = "rows of the table are multiplied with it" },
+      eps = { type = "number", min = 1e-30, max = 1, meaning = "eps of that norm; default: the model's" },
+      scale = { type = "scale", default = 1.0, meaning = "factor of the table's rows" },
       width = { type = "integer", min = 1, max = 8192,
-        meaning = "of the tables, where it is not d_model: a linear layer leads to d_model" },
+        meaning = "width of the tables, if it is not d_model; a linear layer then maps it to d_model" },
     },
   },
   image = {
@@ -66,7 +66,7 @@ stages.constructors = {
       width = { type = "integer", min = 1, max = 65536, required = true, meaning = "columns of pixels" },
       patch = { type = "integer", min = 1, max = 4096, required = true, meaning = "edge of a patch, in pixels" },
       class_token = { type = "boolean", default = true, meaning = "a learned token before the first patch" },
-      distillation_token = { type = "boolean", default = false, meaning = "one more behind the class token" },
+      distillation_token = { type = "boolean", default = false, meaning = "one more after the class token" },
     },
   },
   qkv = {
@@ -97,7 +97,7 @@ stages.constructors = {
     place = "output",
     word = "over",
     meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
-      .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; a list: several side by side; all: the rows stay",
+      .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; a list: several, concatenated; all: the rows stay",
     fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" },
       of = of_field, name = name_field },
   },
@@ -133,11 +133,11 @@ stages.constructors = {
   topk = {
     place = "output",
     word = "k",
-    meaning = "the k largest of a row in falling order, the first of equals first; NAME_index, int32: "
-      .. "where they are",
+    meaning = "the k largest of a row, descending, the first of equals first; NAME_index, int32: "
+      .. "their indices",
     fields = {
       k = { type = "integer", min = 1, max = 1024, required = true, meaning = "how many, up to a row's width" },
-      name = { type = "name", meaning = "of the values' output, and of NAME_index; default: top" },
+      name = { type = "name", meaning = "name of the values' output, and of NAME_index; default: top" },
     },
   },
 }

@@ -1,33 +1,33 @@
--- steps.lua: the forms that a step can take once ops are lowered, declared once: a product, a row
--- operation, a map of elementwise operations. lower makes steps; schedule, memory, the checkers and emit
--- read here what a step touches, what it costs, how it is called and what it means.
+-- steps.lua: declares the forms of a step: a product, a row operation, or a map of elementwise operations.
+-- lower makes steps; schedule, memory, the checkers and emit read here what a step touches, its cost, its call and
+-- its equation.
 --
 -- An entry has
---   constants  names of what is known when the code is made
---   operands   in the order of the call: { name, access, footprint }; access: "r" read, "w" written, "rw" both,
---              "value" an integer that only a call knows; footprint(constants): the elements it may touch
---              (footprint.lua).
---              type: of its elements (types.lua), where they are not f32. optional: it may be absent, and is NULL then.
---              touched(constants): how many elements it reads, where they are fewer than its footprint
---   cost       cost(constants), in operations of a product that take as long: enough to divide work before anything
---              runs. Measured once on AVX-512, where a core does 64 a cycle; tests/bench/elementary.c measures
+--   constants  names of the values that are known when the code is made
+--   operands   in the order of the call: { name, access, footprint }; access: "r" read, "w" written, "rw" both, "value"
+--              an integer that only a call knows; footprint(constants): the elements it may touch (footprint.lua)
+--              type: of its elements (types.lua), if not f32. optional: the operand may be absent, and is NULL then
+--              touched(constants): the number of elements that it reads, if fewer than its footprint
+--   cost       cost(constants), in operations of a product that take as long; precise enough to divide work before
+--              anything runs. Measured once on AVX-512, where a core does 64 per cycle; tests/bench/elementary.c
+--              measures
 --   body       the call of the runtime's body; ${name} is a constant, operands go by their own names
---   equation   what it computes
+--   equation   its result as a formula
 --
--- Constants that a footprint or a cost asks for hold, beside the step's own, the largest value of each integer operand
--- by its name, and the least by NAME_least.
+-- The constants passed to a footprint or a cost include, in addition to the step's own, the largest value of each
+-- integer operand by its name, and the least by NAME_least.
 local footprint = require("data.footprint")
 
 local steps = {}
 
 local matrix, vector = footprint.matrix, footprint.vector
 
--- The cost of an operation that takes so much for each of rows x cols elements.
+-- Returns the cost function of an operation that costs `element` for each of rows x cols elements.
 local function each(element) return function(c) return element * c.rows * c.cols end end
 
 local function square(c) return c.rows * c.cols end
 
--- Rows of the state of an online softmax, of three a row of scores: those from `from` to `to`.
+-- Returns the footprint of an online softmax's state, which has three rows; those before `to` and from `from` on.
 local function state(from, to)
   return function(c) return { first = from * c.rows, { (to - from) * c.rows, 1 } } end
 end
@@ -40,7 +40,7 @@ local function planes(c) return { first = 0, { c.heads, c.stride }, { c.rows, c.
 
 local function packed_buckets(c) return { first = 0, { c.buckets * c.rows, 1 } } end
 
--- Rows of x that the integer operand `name` may choose, `ld` (a constant) apart.
+-- Returns the footprint of rows of x that the integer operand `name` may choose, `ld` (a constant) apart.
 local function chosen(name, ld)
   return function(c)
     local least = c[name .. "_least"]
@@ -50,7 +50,7 @@ end
 
 local looked_up, one_row = chosen("ids", "cols"), chosen("row", "ldx")
 
--- A pool of the rows that a mask keeps: the end of its body's name, what is passed beyond `keeps`, its equation.
+-- Declares a pool of the rows that a mask keeps: the end of its body's name, arguments after `keeps`, its equation.
 local function pool_kept(body, more, equation)
   return {
     constants = { "rows", "cols", "ldx", "keeps" },
@@ -68,7 +68,7 @@ local triples = { __tostring = function(list)
   return table.concat(parts, ", ")
 end }
 
---- A constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
+--- Returns a constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
 function steps.ranges(list) return setmetatable(list, triples) end
 
 local function range_values(c)
@@ -77,8 +77,8 @@ local function range_values(c)
   return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
 end
 
--- C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m]; blocks lie a_step and b_step elements apart. A is a
--- panel (types.lua).
+-- The product C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m] has blocks a_step and b_step elements apart. A
+-- is a panel (types.lua).
 steps.product = {
   operands = {
     { "a", "r", function(c)
@@ -90,7 +90,7 @@ steps.product = {
   cost = function(c) return 2 * c.m * c.n * c.k * c.count end,
 }
 
--- Keys as pairs of columns, or values as pairs of rows: [pairs][ldy][2].
+-- Return the footprints of keys as pairs of columns, and of values as pairs of rows: [pairs][ldy][2].
 local function column_pairs(c) return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * c.rows, 1 } } end
 local function row_pairs(c) return { first = 0, { (c.rows + 1) // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end
 
@@ -104,7 +104,7 @@ local function pairs_of(what, type, touched)
   }
 end
 
--- A softmax whose weights nobody reads but as bf16.
+-- Declares a softmax whose weights are read only as bf16.
 local function softmax_rounded(body, more)
   return {
     constants = { "rows", "cols", "ld", "ldy", "scale" },
@@ -395,7 +395,7 @@ steps.rows = {
     operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
     cost = each(6),
     body = "attn2c_pool_root(y, x, rows, ${cols}, ${ldx})",
-    equation = "y[j] = sum of x[i][j] over i < rows, by the root of rows",
+    equation = "y[j] = (sum of x[i][j] over i < rows) / sqrt(rows)",
   },
   pool_weighted = {
     constants = { "cols", "ldx" },
@@ -412,7 +412,7 @@ steps.rows = {
     equation = "y[j] = max of x[i][j] over i < rows",
   },
   pool_kept_mean = pool_kept("sum", ", 0, 0", "mean of x[i][j]"),
-  pool_kept_root = pool_kept("sum", ", 0, 1", "sum of x[i][j] by the root of how many they are"),
+  pool_kept_root = pool_kept("sum", ", 0, 1", "1 / sqrt(number of rows) times the sum of x[i][j]"),
   pool_kept_weighted = pool_kept("sum", ", 1, 0", "mean of x[i][j] with weights i + 1"),
   pool_kept_max = pool_kept("max", "", "max of x[i][j]"),
   pool_kept_last = pool_kept("last", "", "the last of x[i][j]"),
@@ -435,7 +435,7 @@ steps.rows = {
     operands = { { "y", "w", matrix("rows", "k", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
     cost = each(64),
     body = "attn2c_topk_values(y, x, ${rows}, ${cols}, ${k}, ${ldx}, ${ldy})",
-    equation = "y[i] = the ${k} largest x[i][j] in falling order",
+    equation = "y[i] = the ${k} largest x[i][j], descending",
   },
   topk_indices = {
     constants = { "rows", "cols", "k", "ldx", "ldy" },
@@ -447,27 +447,28 @@ steps.rows = {
   },
 }
 
--- The tile that a map works on; of the type that its constants say.
+-- The operand of a map is the tile that it works on, of the type that its constants name.
 steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
 
 local activations = { relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38 }
 
 local tile, row_of_tile = matrix("rows", "cols", "ld"), vector("cols")
 
--- The first element of each row.
+-- Returns the footprint of the first element of each row.
 local function first_column(c) return { first = 0, { c.rows, c.ld }, { 1, 1 } } end
 
 local function single() return { first = 0 } end
 
--- Element (i, j) lies at j - i, or at i ld - j.
+-- Return the footprints where element (i, j) is at j - i, and at i ld - j.
 local function band(c) return { first = 0, { c.rows, -1 }, { c.cols, 1 } } end
 local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } } end
 
--- Elementwise operations of a map, which run one after the other on each element of a tile while it is hot: v is the
+-- Elementwise operations run one after the other on each element of a tile while it is in the cache: v is the
 -- element, i its row, j its column, %s the operation's operand, ${ld} its leading dimension. Each has at most one
--- operand, which goes by the name that the map gives it. loads: is the first of a map that reads another tile, of which
--- ${row} is the row. of_row: a line before the loop over a row's elements. reads_rows: that operand is a tile of floats
--- from elsewhere, which may lie far from the core.
+-- operand, which goes by the name that the map gives it.
+-- loads: true if it is the first of a map that reads another tile, whose row is ${row}
+-- of_row: a line of C before the loop over a row's elements
+-- reads_rows: true if its operand is a tile of floats from elsewhere, which may be far from the core
 steps.elementwise = {
   load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[${row} * ${ld} + j];",
     equation = "%s" },
@@ -486,7 +487,7 @@ steps.elementwise = {
     reads_rows = true, equation = "v * %s[i][j]" },
   activate = { operands = {}, cost = function(c) return activations[c.fn] * c.rows * c.cols end,
     code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
-  -- of scores and weights
+  -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },
   softcap = { operands = {}, cost = each(42), code = "v = ${factor} * attn2c_tanh(v / ${factor});",
     equation = "${factor} tanh(v / ${factor})" },
@@ -501,8 +502,8 @@ steps.elementwise = {
     code = "v = %s[i * ${ld} + j] ? -__builtin_inff() : v;", equation = "(%s[i][j] ? -inf : v)" },
   add_where = { operands = { { "r", "r", tile, type = "i32" } }, cost = each(8),
     code = "v = %s[i * ${ld} + j] ? v + ${value} : v;", equation = "(%s[i][j] ? v + ${value} : v)" },
-  -- the last of a map whose tile is bf16: it rounds rows (rounds); and of one whose tile is f32, whose rows it rounds
-  -- in place behind other operations (in_place)
+  -- These two end a map: `round` one whose tile is bf16, whose rows it rounds (rounds); `round_floats` one whose tile
+  -- is f32, whose rows it rounds in place after other operations (in_place).
   round = { operands = {}, cost = each(8), rounds = true, equation = "bf16(v)" },
   round_floats = { operands = {}, cost = each(8), code = "v = attn2c_on_bf16(v);",
     in_place = "attn2c_round_floats(%s, %d);", equation = "bf16(v)" },
@@ -512,13 +513,14 @@ steps.elementwise = {
     equation = "max(${factor} v, 0)" },
 }
 
---- What an elementwise operation's code and equation may name. row: of the tile that a load reads, in C; of code alone.
+--- Returns the values that an elementwise operation's code and equation may name. row: the row of the tile that a
+--- load reads, in C; used by the code alone.
 function steps.constants_of(operation, row)
   return { row = row, ld = operation.ld or 0, fn = operation.fn or "", factor = operation.factor,
     value = operation.value }
 end
 
---- A constant as C; floats read back exactly.
+--- Returns a constant as C; floats read back exactly.
 function steps.constant(value)
   if value == math.huge or value == -math.huge then return (value < 0 and "-" or "") .. "__builtin_inff()" end
   if math.type(value) == "float" then
@@ -528,7 +530,7 @@ function steps.constant(value)
   return tostring(value)
 end
 
---- Fills ${name} from a table; every name must be there.
+--- Replaces ${name} by values of a table, which must have every name.
 function steps.fill(text, values)
   return (text:gsub("%${([%w_]+)}", function(name)
     local value = values[name]

@@ -1,60 +1,65 @@
--- targets.lua: the instruction sets that code can be made for: the compiler's flags, the
--- floats of a vector, its registers (cut_registers: that reading a part of a vector takes beside its own), how it
--- multiplies bf16 and int8 (kernels/forms.lua; has_tiles: in tiles of AMX, where they fit), and the rule that chooses
--- tile parameters where nothing was measured.
--- has_halves: half a vector is multiplied by an instruction of its own: in half the time where the processor takes a
--- vector in two halves.
--- bf16_rows: how rows are stored that a product of bf16 reads: as f32 where each strip would widen them anew.
--- only_for: number types without which `target = "host"` passes the target over, as it is then no faster.
+-- targets.lua: lists the instruction sets that code can be made for: compiler flags, registers, tile parameters.
+-- A target has the floats of a vector, its registers, forms for bf16 and int8 (kernels/forms.lua), and the rule that
+-- chooses tile parameters where nothing was measured. Further fields:
+--
+-- cut_registers   registers that loading a part of a vector takes in addition
+-- has_tiles       true if AMX tiles multiply bf16 and int8 where they fit
+-- has_halves      true if an instruction of its own multiplies half a vector; it takes half the time on processors that
+--                 split a vector in two
+-- bf16_rows       storage of rows that a product of bf16 reads: f32 where each strip would widen them again
+-- only_for        number types for which `target = "host"` may choose the target; with others it is no faster
+--
+-- Tile parameters of the rule:
 --
 -- kernels         who makes a product's kernel: "c": attn2c (kernels/); "libxsmm": that library, at run time
 -- panel           outputs of a product's tile (libxsmm's m)
 -- k_block         inputs that one kernel call or one block of a batch-reduce covers
--- k_order         reduce: one call a panel, batch-reduce over the K blocks;
---                 outer: one call a K block, each adding to the tile
--- token_block     rows of a product's tile, at most
--- call_rows       rows of a kernel call (libxsmm's n), or of a strip of a kernel in C, at most
+-- k_order         reduce: one call per panel, batch-reduce over the K blocks;
+--                 outer: one call per K block, each adding to the tile
+-- token_block     maximum rows of a product's tile
+-- call_rows       maximum rows of a kernel call (libxsmm's n), or of a strip of a kernel in C
 -- k_panel         inputs that pass over all rows of a tile before the next ones do
--- fetch           K panels of weights ahead of those in use that calls fetch into the second-level cache; a kernel in C
---                 asks for the panel that is so many ahead, spread over its loops; 0: none
--- stream          bytes ahead in the same weights that a kernel in C of one strip asks for; 0: none
--- group_tokens    sequences are taken together until they have so many tokens
+-- fetch           libxsmm: how many K panels ahead of those in use calls prefetch into the second-level cache;
+--                 kernels in C: how many panels ahead they prefetch, spread over their loops; 0: none
+-- stream          bytes in the same weights that a kernel in C of one strip prefetches ahead; 0: none
+-- group_tokens    sequences are taken together until they have at least this number of tokens
 -- query_block     query rows whose scores are held at a time
--- tile_bytes      of scores that are held at a time: fewer query rows are taken where their rows are long
+-- tile_bytes      bytes of scores that are held at a time; fewer query rows are taken where their rows are long
 -- softmax_block   keys whose scores are held at a time where rows of all keys do not fit tile_bytes with query_block
 --                 rows: the online softmax's key block
--- piece_rows      query rows whose keys come so
+-- piece_rows      query rows of such a piece
 -- key_block       keys of a transposed panel and of a block of the context's batch-reduce
--- window_block    query rows a block where a window masks most keys
+-- window_block    query rows of a block where a window masks most keys
 -- key_align       the first key of a block's range is a multiple of this
--- odd_lines       rows at least so many floats long take an odd number of cache lines: the layout's stride
+-- odd_lines       rows of at least this number of floats take an odd number of cache lines: the layout's stride
 -- row_block       rows that a norm, an embedding or another row operation takes at a time
 -- least_phase     work between two barriers below which one worker does all of a segment, on average; and
--- least_team      work of a call below which no team is started; units of cost.lua, some 250 a nanosecond. On a quiet
---                 machine a barrier takes one to two microseconds, the start of a team some five
--- pad             a last panel's outputs are rounded up to this where the result's rows have room: to a whole vector,
---                 so that kernels in C store without masks. libxsmm's AVX2 kernels fall back to single floats for the
---                 tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
+-- least_team      work of a call below which no team is started; in units of cost.lua, about 250 per nanosecond. On a
+--                 quiet machine a barrier takes one to two microseconds, the start of a team about five
+-- pad             a last panel's outputs are rounded up to a multiple of this, a whole vector, if the result's rows
+--                 have capacity, so that kernels in C store without masks. libxsmm's AVX2 kernels fall back to single
+--                 floats for the tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
--- deep_c: the same as `deep`, which follows, for kernels in C: panels of one strip's vectors (48 floats on AVX-512, 16
--- on AVX2), and the panel behind asked for. Two strips of rows ask for nothing on AVX-512: the second reads from the
--- second-level cache what the first has made the processor fetch by itself, and asking a panel ahead took 1.05 to 1.3
--- times as long. Measured on a Zen 4-class machine (tests/bench/LOG.md). narrow: of weights of bf16 or int8 alone,
--- whose panels come from memory fast enough for fewer rows; and what waits to be quantised takes less room.
+-- deep_c: the same as `deep`, which follows, for kernels in C. A panel has one strip's vectors (48 floats on AVX-512,
+-- 16 on AVX2), and the next panel is prefetched. Two strips of rows prefetch nothing on AVX-512: the second reads
+-- from the second-level cache what the processor fetched by itself for the first, and prefetching a panel took 1.05
+-- to 1.3 times as long. Measured on a Zen 4-class machine (tests/bench/LOG.md). narrow: the entry is for weights of
+-- bf16 or int8 alone, whose panels come from memory fast enough for fewer rows, and whose rows that wait to be
+-- quantised take less memory.
 --
--- deep: what replaces the rule for a product of at least `targets.deep` inputs and outputs, whose weights rarely wait
--- in a near cache: the first entry that has no more `rows` than the product, and no fewer `inputs` where it says some.
--- Strips of as many rows as the registers hold of a panel (9 x 48 floats on AVX-512, 12 x 32 on AVX2) go over K blocks
--- so small that each call has some 12 to 24 lines to fetch. A token block's inputs stay in the second-level cache
--- beside the weights. Fractions of the roof on a two-core Xeon, the rule before against this: 12 x 768 at seq 128
--- 0.74, 0.87; 6 x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x 384 at seq
--- 32 0.61, 0.87. With fewer rows than a strip nothing is fetched: the product is as fast as its weights come (8 rows:
--- 0.58, with fetching 0.47). Below 192 inputs or outputs both are within 2%.
+-- deep: overrides of the rule for a product of at least `targets.deep` inputs and outputs, whose weights are rarely
+-- in a near cache. The first entry applies whose `rows` and, if given, `inputs` are no more than the product's.
+-- Strips have as many rows as the registers hold of a panel (9 x 48 floats on AVX-512, 12 x 32 on AVX2). Their K
+-- blocks are so small that each call has 12 to 24 lines to fetch. A token block's inputs stay in the second-level
+-- cache together with the weights. Fractions of the roof on a two-core Xeon, the plain rule against this: 12 x 768 at
+-- seq 128 0.74, 0.87; 6 x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x
+-- 384 at seq 32 0.61, 0.87. With fewer rows than a strip nothing is prefetched: the product is as fast as its weights
+-- come (8 rows: 0.58, with prefetching 0.47). Below 192 inputs or outputs both are within 2%.
 local libuv = require("common.libuv")
 
 local targets = {}
 
--- The rule of all targets; `more` is a target's own.
+-- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
   local all = {
     kernels = "c", panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_panel = 8192,
@@ -67,7 +72,7 @@ local function rule(more)
   return all
 end
 
--- A target with instructions more than another, and the same rule.
+-- Returns a target with more instructions than another, and the same rule.
 local function extended(target, more)
   local all = {}
   for name, value in pairs(target) do all[name] = value end
@@ -133,8 +138,8 @@ local avx2 = {
 local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
   only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } })
 
--- Strips are two tiles of 16 outputs wide and two of 16 rows high, so panels are one or two strips, and token blocks
--- whole ones. `host` passes it over until it has been timed on such a processor.
+-- AMX's strips are two tiles of 16 outputs wide and two of 16 rows high, so panels are one or two strips, and token
+-- blocks whole ones. `host` does not choose it until it has been timed on such a processor.
 local amx = extended(avx512bf16, {
   name = "amx", has_tiles = true, only_for = {}, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
@@ -165,11 +170,11 @@ targets.list = {
     name = "aarch64", machine = "aarch64",
     vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32",
     int8 = "products",
-    -- gcc 12 orders loads before it gives out registers: a strip of 24 sums then has some in memory.
+    -- gcc 12 orders loads before it allocates registers; some sums of a strip of 24 would then be in memory.
     cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },
-  { -- any little-endian processor: files of weights and arrays are taken as they lie
+  { -- any little-endian processor: files of weights and arrays are read in place
     name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves",
     bf16_rows = "f32",
     int8 = "products",
@@ -183,14 +188,14 @@ targets.deep = 192
 targets.by_name = {}
 for _, target in ipairs(targets.list) do targets.by_name[target.name] = target end
 
---- The compiler's flags for a target, as words; is_gcc: those that gcc alone takes as well.
+--- Returns the compiler's flags for a target, as words. is_gcc: includes those that only gcc accepts.
 function targets.flags(name, is_gcc)
   local target, list = targets.by_name[name], {}
   for word in (target.cflags .. " " .. (is_gcc and target.gcc_cflags or "")):gmatch("%S+") do list[#list + 1] = word end
   return list
 end
 
---- The tile parameters that `plan = { ... }` may override: name -> range or words.
+--- Tile parameters that `plan = { ... }` may override: name -> range or words.
 targets.parameters = {
   kernels = { words = { "c", "libxsmm" } }, stream = { min = 0, max = 1 << 20, multiple = 64 },
   panel = { min = 16, max = 256, multiple = 16 }, k_block = { min = 8, max = 8192 },
@@ -200,31 +205,32 @@ targets.parameters = {
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
   key_align = { min = 1, max = 16 }, piece_rows = { min = 1, max = 4096 },
   softmax_block = { min = 16, max = 8192, multiple = 16 },
-  pad = { min = 1, max = 16, divides = 16 }, -- rows have room up to a multiple of 16
+  pad = { min = 1, max = 16, divides = 16 }, -- rows have capacity up to a multiple of 16
   odd_lines = { min = 0, max = 1 << 30 }, row_block = { min = 1, max = 4096 }, tile_bytes = { min = 64, max = 1 << 30 },
   least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },
 }
 
---- The processor that code is made for, as a compiler's triple begins: that of CROSS (aarch64-linux-gnu-), of CC
---- (clang --target=aarch64-linux-gnu), or this machine's. environment: os.getenv, but in tests.
+--- Returns the processor that code is made for, in the form that begins a compiler's triple. It is that of CROSS
+--- (aarch64-linux-gnu-), of CC (clang --target=aarch64-linux-gnu), or this machine's. environment: os.getenv, except
+--- in tests.
 function targets.machine(environment)
   local prefix, compiler = environment("CROSS") or "", environment("CC") or ""
   return prefix:match("([%w_]+)%-[^/]*$") or compiler:match("%-%-target=([%w_]+)")
     or compiler:match("([%w_]+)%-[%w_]+%-[%w_]+%-[^/%s]*$") or libuv.os_uname().machine
 end
 
---- The names of the targets that libxsmm has kernels for, in a text.
+--- Returns the names of the targets that libxsmm has kernels for, as a text.
 function targets.with_libxsmm()
   local names = {}
   for _, target in ipairs(targets.list) do if target.has_libxsmm then names[#names + 1] = target.name end end
   return (table.concat(names, ", "):gsub(", ([^,]*)$", " and %1"))
 end
 
---- Whether code for a target can be made for a processor.
+--- True if code for a target can be made for a processor.
 function targets.fits(target, machine) return not target.machine or target.machine == machine end
 
---- Of a list of targets (names, those that ask most first) the one that is used where runs(name) says what can be run,
---- or the one that `asked` names; nil where that is none of them, or none can be run.
+--- Returns the first of a list of targets' names that can run, or the one called `asked`; nil if there is none. The
+--- list has the targets with the most instructions first; runs(name) is true if a target can run here.
 function targets.in_use(names, runs, asked)
   for _, name in ipairs(names) do
     if name == asked or (asked or "") == "" and runs(name) then return name end
@@ -232,7 +238,7 @@ function targets.in_use(names, runs, asked)
   return nil
 end
 
--- What this processor has, as /proc/cpuinfo names it, as a set.
+-- Returns the features of this processor, as /proc/cpuinfo names them, as a set.
 local function flags_here()
   local flags, info = {}, io.open("/proc/cpuinfo", "r")
   if not info then return flags end
@@ -252,7 +258,7 @@ local function has_all(flags, target)
   return true
 end
 
---- A function that says of a target's name whether this processor (targets.machine) runs it.
+--- Returns a function that is true for the names of targets that this processor (targets.machine) runs.
 function targets.runs_on(machine)
   local flags = machine == "x86_64" and flags_here() or {}
   return function(name)
@@ -261,16 +267,16 @@ function targets.runs_on(machine)
   end
 end
 
--- Whether `target = "host"` may mean a target for a model with products of such number types (a set, or nil: f32).
+-- True if `target = "host"` may choose a target for products of the number types `precisions` (a set, or nil: f32).
 local function is_of_use(target, precisions)
   if not target.only_for then return true end
   for _, type in ipairs(target.only_for) do if precisions and precisions[type] then return true end end
   return false
 end
 
---- What `target = "host"` means for a processor (targets.machine), and a model with products of the types in the set
---- `precisions` ("f32", "bf16", "int8"; nil: f32 alone). LIBXSMM_TARGET is honoured, so that a lower target can be
---- tried everywhere.
+--- Returns the target that `target = "host"` means for a processor (targets.machine). precisions: the set of number
+--- types of the model's products ("f32", "bf16", "int8"; nil: f32 alone). LIBXSMM_TARGET lowers the target, so that a
+--- lower one can be tried everywhere.
 function targets.host(machine, precisions)
   if machine ~= "x86_64" then
     for _, target in ipairs(targets.list) do if targets.fits(target, machine) then return target.name end end

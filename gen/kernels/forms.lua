@@ -1,31 +1,35 @@
--- forms.lua: how a strip multiplies and adds: by the types of its product, and by the instructions that the target has
--- for them. A form is the names of the functions of runtime/ops/product*.h that a step is made of, and what it costs.
+-- forms.lua: describes how a strip multiplies and adds f32, bf16 and int8 on each target, and the cost of that.
+-- A form names the functions of runtime/ops/product*.h that a step is made of. `forms.of` chooses it by the types of
+-- a product and by the target's instructions.
 --
 -- A step takes a group of inputs, 4 bytes, of a row of B and of each output in A: 1 of f32, 2 of bf16, 4 of int8. All
--- forms of a type make the same bits, but for tiles of bf16.
+-- forms of a type give the same bits, except for tiles of bf16.
 --
--- label           of a strip's name, behind its size
--- sum, factor     the C types of a sum, and of the groups of A or B in a vector
--- zero            a sum that begins
--- start           what a sum begins with instead, which lies in A before the groups
--- load, first     a vector of groups of A; the first lanes of one
--- splat           a group of B, in every lane; splat_cut, load_cut: of the last, which is not whole
--- parts           a step does all its sums for the first part, then for the next: { a, b: what is made of the groups
---                 before they are multiplied; beside: what else of those of A; splat, splat_cut: its own }
--- multiply_add    a sum and a product more; half: of the lower half of a vector alone
--- c_load, c_first, c_store, c_store_first   a vector of C, and its first lanes
--- include         the file that has them
--- peak            of the multipliers alone: { inputs of a lane, a multiply-add of the words a, b to the sum c };
---                 without, f32's; of tiles { inputs of a step, a product of three tiles }
--- in_tiles        sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; of the fields above and
---                 below such a form has multiply_add, start: whether there is one, and peak
+-- label           part of a strip's name, after its size
+-- sum, factor     C types: of a sum; of the groups of A or B in a vector
+-- zero            a sum of zeros
+-- start           function that reads the first value of a sum from A, where it is stored before the groups
+-- load, first     functions that load a vector of groups of A, and its first lanes only
+-- splat           function that loads a group of B into every lane; splat_cut, load_cut: the same for the last group,
+--                 which is not whole
+-- parts           a step computes all its sums for the first part, then for the next: { a, b: functions applied to the
+--                 groups before they are multiplied; beside: a second function applied to those of A; splat, splat_cut:
+--                 the part's own }
+-- multiply_add    function that adds a product to a sum; half: the same for the lower half of a vector alone
+-- c_load, c_first, c_store, c_store_first   functions for a vector of C, and for its first lanes
+-- include         the runtime's file that declares them
+-- peak            the loop that measures the multipliers' peak: { inputs of a lane, a multiply-add of the words a, b to
+--                 the sum c }; absent: f32's; for tiles { inputs of a step, a product of three tiles }
+-- in_tiles        true if sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; such a form has
+--                 only multiply_add, start (a boolean) and peak
 --
--- work, a_work, b_work   of a step, in multiply-adds of f32: of each sum; of each vector of A and each group of B,
---                 beside reading it
+-- Costs, in multiply-adds of f32:
+--
+-- work, a_work, b_work   of a step: for each sum; for each vector of A and each group of B, in addition to loading it
 -- latency         sums that a step needs, so that none waits for the one before
 -- few             with fewer sums than this, a step takes one multiply-add longer
 -- held_work       of a step where the groups of B stay in registers instead of the vectors of A
--- registers       that it needs beside sums, vectors of A and groups of B; factors: those of a vector of A
+-- registers       registers needed in addition to sums, vectors of A and groups of B; factors: those of a vector of A
 local forms = {}
 
 local function form(more)
@@ -49,43 +53,43 @@ local function int8(more)
 end
 
 forms.all = {
-  -- Steps of 8, 10 and 11 sums were measured at 0.92, 0.89 and 0.88 of the multipliers' peak, of 12 at 0.99; of 3 rows
-  -- held by 4 vectors, at 0.98.
+  -- Measured fractions of the multipliers' peak: steps of 8, 10, 11 and 12 sums 0.92, 0.89, 0.88 and 0.99; 3 held
+  -- rows by 4 vectors 0.98.
   f32 = form { include = "ops/product.h", factor = "attn2c_vector", load = "attn2c_load", first = "attn2c_load_first",
     splat = "attn2c_splat", half = "attn2c_multiply_add_half", few = 12, held_work = 0.2 },
-  -- vdpbf16ps: its latency is six cycles.
+  -- This form uses vdpbf16ps, whose latency is six cycles.
   bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15,
     peak = { 2, "attn2c_bf16_pairs(a, b, c)" } },
-  -- Widened to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
+  -- Widens to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
   bf16_halves = form { label = "_bf16", include = "ops/product_bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_odd", b = "attn2c_bf16_odd" }, { a = "attn2c_bf16_even", b = "attn2c_bf16_even" } },
     a_work = 0.25, b_work = 1, registers = 2 },
-  -- The same of inputs that were widened before.
+  -- Multiplies in the same way, with rows of B that were widened before.
   bf16_floats = form { label = "_bf16_floats", include = "ops/product_bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_odd", splat = "attn2c_bf16_odd_input", splat_cut = "attn2c_bf16_odd_input_cut" },
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
     registers = 3 },
-  -- vpdpbusd; and what adds four products of bytes in a few instructions.
+  -- This form uses vpdpbusd. int8_products adds four products of bytes in a few instructions.
   int8_quads = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" } },
   int8_products = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" }, work = 4,
     registers = 2 },
-  -- vpmaddubsw, whose pairs are added by a multiply-add of 16 bits.
+  -- This form uses vpmaddubsw; a multiply-add of 16 bits adds its pairs.
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
     a_work = 0.5, registers = 3, factors = 2 },
-  -- Tiles of AMX.
+  -- These forms use tiles of AMX.
   bf16_tiles = { label = "_bf16_tiles", include = "ops/product_tiles.h", in_tiles = true,
     multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" } },
   int8_tiles = { label = "_int8_tiles", include = "ops/product_tiles.h", in_tiles = true, start = true,
     multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" } },
-  -- Multiply-adds of 16 bits: of the odd inputs, then of the even ones.
+  -- Uses multiply-adds of 16 bits: of the odd inputs, then of the even ones.
   int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
     peak = { 2, "attn2c_int8_halves(a, b, c)" }, a_work = 1, b_work = 0.5, registers = 1 },
 }
 for name, each in pairs(forms.all) do each.name = name end
 
---- The form of a product's types on a target, without tiles.
+--- Returns the form for a product's types on a target, without tiles.
 function forms.of(types, target)
   if types.a == "bf16" and types.b == "f32" then return forms.all.bf16_floats end
   if types.a == "bf16" then return forms.all["bf16_" .. target.bf16] end
@@ -93,7 +97,7 @@ function forms.of(types, target)
   return forms.all.f32
 end
 
---- The form in tiles, or nil where there is none.
+--- Returns the form in tiles, or nil if there is none.
 function forms.in_tiles(types, target)
   if not target.has_tiles or types.a ~= types.b then return nil end
   return types.a == "bf16" and forms.all.bf16_tiles or types.a == "i8" and forms.all.int8_tiles or nil

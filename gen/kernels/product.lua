@@ -1,6 +1,7 @@
--- product.lua: a product C[n][m] = B[n][k] A[k][m], or C += B A, as the body of a C function: loops
--- over its strips, which ask for the weights of a later product where the plan says so. A of bf16 is
--- [ceil(k/2)][lda][2]; of int8 [2 + ceil(k/4)][lda][4], where the first rows are what sums may begin with.
+-- product.lua: writes the body of a matrix product C[n][m] = B[n][k] A[k][m], or C += B A, as C text.
+-- The body loops over strips, which prefetch the weights of a later product if the plan says so. A of bf16 is
+-- [ceil(k/2)][lda][2]; A of int8 is [2 + ceil(k/4)][lda][4], where the first rows hold values that sums may begin
+-- with.
 local c = require("common.c")
 local forms = require("kernels.forms")
 local strip = require("kernels.strip")
@@ -9,8 +10,8 @@ local types = require("data.types")
 
 local product = {}
 
--- The groups of a kernel, in vectors: { first, size, count, lanes: floats of the last vector, half: whether that
--- is multiplied as half a vector }. One whose last vector is not whole stands alone.
+-- Returns the groups of a kernel, in vectors: { first, size, count, lanes: floats of the last vector, half: whether
+-- that is multiplied as half a vector }. A group whose last vector is not whole has an entry of its own.
 local function groups_of(kernel, lanes)
   local list, first = {}, 0
   local rest = kernel.m % lanes
@@ -39,10 +40,11 @@ local function shape_of(kernel, rows, group)
     half = group.half }
 end
 
--- What makes the strips of a shape.
+-- Returns the module that writes the strips of a shape.
 local function maker(shape) return forms.all[shape.form].in_tiles and tiles or strip end
 
---- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; it may come more than once.
+--- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; a kind may come more than
+--- once.
 function product.each_strip(kernel, visit)
   for _, rows in ipairs(kernel.strips.strips) do
     for i, group in ipairs(kernel.strips.groups) do
@@ -53,7 +55,8 @@ function product.each_strip(kernel, visit)
   end
 end
 
---- The functions of the strips that products need, each once, as texts of C. kernels: a list, as of product.body.
+--- Returns the C functions of the strips that products need, each once, as texts. kernels: a list, as for
+--- product.body.
 function product.strips(kernels)
   local list, seen = {}, {}
   local function add(shape)
@@ -65,7 +68,7 @@ function product.strips(kernels)
   return list
 end
 
---- The files of the runtime that the strips of products need, in order.
+--- Returns the runtime's files that the strips of products include, sorted.
 function product.includes(kernels)
   local list, seen = { forms.all.f32.include }, { [forms.all.f32.include] = true }
   for _, kernel in ipairs(kernels) do
@@ -77,7 +80,7 @@ function product.includes(kernels)
   return list
 end
 
--- `pointer + first`, and what the loops over i and j add: lists of { symbol, count, step }.
+-- Returns `pointer + first`, plus the terms of the loops over i and j: lists of { symbol, count, step }.
 local function behind(pointer, first, ...)
   local text = c.behind(pointer, first)
   for _, loop in ipairs { ... } do
@@ -88,7 +91,7 @@ local function behind(pointer, first, ...)
   return text
 end
 
--- Appends `lines`, in a loop where it is worth one.
+-- Appends `lines`, in a loop if count > 1.
 local function add_loop(list, symbol, count, lines)
   if count == 1 then
     for _, line in ipairs(lines) do list[#list + 1] = line end
@@ -99,14 +102,16 @@ local function add_loop(list, symbol, count, lines)
   list[#list + 1] = "}"
 end
 
--- The loops over the strips of like rows, and of like groups of vectors: each a function of what one more adds.
+-- Returns two functions from a step in elements to a loop: over strips with the same rows, and over equal groups of
+-- vectors.
 local function loops_of(rows, group)
   return function(step) return { symbol = "i", count = rows.count, step = step } end,
     function(step) return { symbol = "j", count = group.count, step = step } end
 end
 
--- A call of a strip, from a row of B and C on: `more` stands behind the sizes. The symbols of its loops are i and j. c:
--- what C is called; one_strip: whether all strips of rows write the same ones.
+-- Returns the call of a strip from a row of B and C on, as lines. `more` holds the arguments after the sizes. The
+-- symbols of the call's loops are i and j. c_name: the name of C; one_strip: whether all strips of rows write the
+-- same rows of C.
 local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name, one_strip)
   local i, j = loops_of(rows, group)
   local inputs, wide = types.group(kernel.types.a), group.size * lanes
@@ -118,7 +123,8 @@ local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name
     ("  %d, %d, %d, %d, %s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, more) }
 end
 
--- The body of a product in tiles, whose configuration is made once for each size of strips: rows come inside.
+-- Returns the body of a product in tiles. Tiles are configured once for each size of strips, so the loop over rows is
+-- inside.
 local function body_in_tiles(kernel, lanes, adds, a, b)
   local lines, fetch, of = {}, kernel.fetch, kernel.types
   local calls = 0
@@ -142,12 +148,13 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
   return lines
 end
 
---- The body as lines of C. kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua);
---- a_room: whether rows of A may be read up to a whole vector; fetch (plan/tile.lua: ahead) }. lanes: floats of a
---- vector; adds: a C expression: whether C is added to; a, b: what A and B are called. behind_strip: nil, or { c: what
---- C is called; one_strip: whether it has the rows of one strip alone; line: function(first, rows), what is done with
---- the rows of C that a strip has made, the first a C expression; before: the same, a list of lines before the strip };
---- not of tiles.
+--- Returns the body as lines of C.
+--- kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
+---   vector may be read at the end of a row of A; fetch (plan/tile.lua: ahead) }
+--- lanes: floats of a vector; adds: a C expression, whether the product is added to C; a, b: the names of A and B
+--- behind_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the
+---   rows of one strip alone; line: function(first, rows), which returns the line that works on the rows of C that a
+---   strip has written (first: a C expression); before: the same, a list of lines before the strip }
 function product.body(kernel, lanes, adds, a, b, behind_strip)
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, behind_strip or {}

@@ -1,42 +1,43 @@
--- strip.lua: the C function of a strip: some rows of a product by some vectors of its outputs,
--- whose sums are variables of their own, so that each stays in a register over the loop of k.
+-- strip.lua: writes the C function of a strip: some rows of a product by some vectors of its outputs.
+-- Each sum of a strip is a variable of its own, so that it stays in a register over the loop of k.
 local forms = require("kernels.forms")
 local types = require("data.types")
 
 local strip = {}
 
--- Columns of a line of C.
+-- Maximum columns of a line of emitted C.
 local WIDTH = 116
 
---- What tells a strip from another: { rows, vectors, rows_held: whether the rows' inputs stay in registers while the
---- vectors come one after the other, fetches: whether it asks for weights ahead, form: of kernels/forms.lua, a name,
---- types: of its product, cut: whether its inputs end within a group, half: whether half of its last vector is
---- enough }.
+--- Returns the name of a strip's function. shape: { rows, vectors, rows_held: whether the rows' inputs stay in
+--- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, form: a name
+--- in kernels/forms.lua, types: of its product, cut: whether its inputs end within a group, half: whether half of its
+--- last vector is enough }.
 function strip.name(shape)
   return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
     shape.rows_held and "_held" or "", shape.half and "_half" or "", shape.cut and "_cut" or "",
     shape.fetches and "_ahead" or "")
 end
 
--- `count` texts made by make(0), make(1), ..., between separators.
+-- Returns `count` texts, made by make(0), make(1), ..., with separators between them.
 local function each(count, separator, make)
   local list = {}
   for i = 0, count - 1 do list[#list + 1] = make(i) end
   return table.concat(list, separator)
 end
 
--- `2 * pointer`, and pointer once.
+-- Returns `factor * pointer`, or `pointer` if the factor is 1.
 local function times(factor, pointer) return factor == 1 and pointer or ("%d * %s"):format(factor, pointer) end
 
--- Where vector v of a row at `pointer` begins, of which a lane has so many elements.
+-- Returns the address of vector v of a row at `pointer`; a lane has `elements` elements.
 local function vector_at(pointer, v, elements)
   return v == 0 and pointer or ("%s + %s"):format(pointer, times(v * elements, "ATTN2C_LANES"))
 end
 
--- Where a row of C begins. That of row 0 names ldc, too: a strip of one row uses all that it is called with.
+-- Returns the address of a row of C. Row 0 names ldc too, so that a strip of one row uses all its parameters.
 local function row_of_c(row) return ("c + %d * ldc"):format(row) end
 
--- Vector v of a row at `at`, read by `load`, or by `first` where it is the last, which may be cut to its first lanes.
+-- Returns the load of vector v of a row at `at`: `load`, or `first` for the last vector, which may be cut to its
+-- first lanes.
 local function read(shape, load, first, at, v, lanes)
   if v < shape.vectors - 1 then return ("%s(%s)"):format(load, at) end
   return ("%s(%s, %s)"):format(first, at, lanes)
@@ -47,7 +48,7 @@ local function sum(row, vector) return ("c%d_%d"):format(row, vector) end
 local Writer = {}
 Writer.__index = Writer
 
--- Appends a line; one of several statements that is too long, as lines of as many as fit.
+-- Appends a line. A line of several statements that is too long becomes several lines.
 function Writer:add(format, ...)
   local line = self.indent .. format:format(...)
   local indent = line:match("^ *")
@@ -71,14 +72,14 @@ function Writer:block(opening, body)
   self:add("}")
 end
 
--- The groups of A in vector v, or of the last one that is not whole.
+-- Returns the load of the groups of A in vector v; is_cut: of the last group, which is not whole.
 function Writer:weights(v, is_cut)
   local form = self.form
   local text = read(self.shape, form.load, form.first, vector_at("a", v, self.group), v, "a_lanes")
   return is_cut and ("%s(%s, k %% %d * (int)sizeof *a)"):format(form.load_cut, text, self.group) or text
 end
 
--- The group of B of a row, in every lane.
+-- Returns the load of the group of B of a row into every lane.
 function Writer:inputs(part, row, is_cut)
   local form, cut = self.form, ""
   if self.group == 1 then return ("%s(b[%d * ldb])"):format(form.splat, row) end
@@ -87,10 +88,10 @@ function Writer:inputs(part, row, is_cut)
   return ("%s(b + %d * ldb%s)"):format(splat, row, cut)
 end
 
--- What is made of a group before it is multiplied.
+-- Returns `text` as the argument of fn, or unchanged if fn is nil.
 local function made(fn, text) return fn and ("%s(%s)"):format(fn, text) or text end
 
--- A part of a step: for each row and vector, its sum and a multiply-add more.
+-- Writes one part of a step: for each row and vector, a multiply-add to its sum.
 function Writer:part(part, is_cut)
   local shape, form = self.shape, self.form
   local function multiply_adds(row, vector)
@@ -124,7 +125,7 @@ function Writer:part(part, is_cut)
   end
 end
 
--- A step of all rows and vectors; is_cut: of the last inputs, fewer than a group.
+-- Writes a step of all rows and vectors. is_cut: the step takes the last inputs, fewer than a group.
 function Writer:step(is_cut)
   local parts = self.form.parts
   if #parts == 1 then return self:part(parts[1], is_cut) end
@@ -139,7 +140,7 @@ function Writer:step(is_cut)
   end
 end
 
--- A strip's loop over its inputs, of which each turn takes a group.
+-- Writes a strip's loop over its inputs; each iteration takes a group.
 function Writer:loop()
   local shape, group = self.shape, self.group
   local limit = shape.cut and "whole" or "k"
@@ -163,7 +164,7 @@ function Writer:loop()
   if shape.cut then self:block("", function() self:step(true) end) end
 end
 
---- A strip's function as C.
+--- Returns a strip's function as C.
 function strip.text(shape)
   local form, of = forms.all[shape.form], shape.types
   local group = types.group(of.a)
@@ -172,7 +173,7 @@ function strip.text(shape)
     shape.half and ", half of the last" or "",
     shape.rows_held and ", the rows in registers" or "",
     shape.cut and (", of inputs that %d does not divide"):format(group) or "",
-    shape.fetches and (", asking for `lines` lines from `ahead` on every `every` inputs") or "")
+    shape.fetches and (", prefetching `lines` cache lines from `ahead` every `every` inputs") or "")
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   self:add("    int adds, int a_lanes, int c_lanes%s) {",

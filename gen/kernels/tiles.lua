@@ -1,37 +1,39 @@
--- tiles.lua: strips in tiles of AMX (runtime/ops/product_tiles.h): up to 32 rows by two vectors of outputs, as
--- one or two tiles of rows by one or two of outputs. Panels and rows are read as they lie, for a tile is loaded with a
--- stride; only the last inputs, where they do not fill a step, go through copies with zeros behind them.
+-- tiles.lua: writes the C function of a strip in tiles of AMX: up to 32 rows by two vectors of outputs.
+-- A strip has one or two tiles of rows by one or two of outputs (runtime/ops/product_tiles.h). Panels and rows are
+-- read in place, since a tile is loaded with a stride. Only the last inputs, where they do not fill a step, are
+-- copied and padded with zeros.
 local forms = require("kernels.forms")
 local types = require("data.types")
 
 local tiles = {}
 
---- Rows of a tile, and outputs; bytes of its rows.
+--- SIDE: the rows of a tile, and its outputs. BYTES: the bytes of a row of a tile.
 tiles.SIDE, tiles.BYTES = 16, 64
 
---- The inputs of a step: as many as a tile's row holds; fewer where steps of equal size then cover all k inputs.
+--- Returns the inputs of a step: the elements in a tile's row, or fewer if steps of equal size then cover all k
+--- inputs.
 function tiles.step(k, type)
   local most, group = types.elements(tiles.BYTES, type), types.group(type)
   local count = (k + most - 1) // most
   return k % (count * group) == 0 and k // count or most
 end
 
---- Whether a product of k inputs is made of tiles: one that fills a step. This does not look at rows or outputs: those
---- of a call may depend on what is beside a sequence, and strips of bf16 without tiles have sums of other bits.
+--- True if a product of k inputs is made of tiles: its inputs fill a step. Rows and outputs do not matter. They may
+--- depend on what else a call computes, and strips of bf16 without tiles give other bits.
 function tiles.fit(k, type) return k >= types.elements(tiles.BYTES, type) end
 
---- What a strip is called. shape: { rows, vectors, fetches, form, types, step, rest: whether its inputs end within a
---- step }.
+--- Returns the name of a strip's function. shape: { rows, vectors, fetches, form, types, step, rest: whether its
+--- inputs end within a step }.
 function tiles.name(shape)
   local full = types.elements(tiles.BYTES, shape.types.a)
   return ("strip_%dx%d%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
     shape.step < full and "_" .. shape.step or "", shape.rest and "_rest" or "", shape.fetches and "_ahead" or "")
 end
 
--- `pointer`, or what lies `count` times `each` behind it.
+-- Returns `pointer + each`, or `pointer` if count is 0.
 local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
 
---- A strip's function as C. c_lanes: outputs of the last vector.
+--- Returns a strip's function as C. c_lanes, a parameter of that: the outputs of the last vector.
 function tiles.text(shape)
   local form, of = forms.all[shape.form], shape.types
   local group, lines, indent = types.group(of.a), {}, "  "
@@ -47,7 +49,8 @@ function tiles.text(shape)
   local function each_sum(visit)
     for i = 0, high - 1 do for j = 0, wide - 1 do visit(2 * i + j, i, j) end end
   end
-  -- A step: `inputs(i)` and `weights(j)` load tiles 4 + i and 6 + j, each before the first product that reads it.
+  -- Writes a step: `inputs(i)` and `weights(j)` load tiles 4 + i and 6 + j, each before the first product that reads
+  -- it.
   local function step(inputs, weights, asks)
     each_sum(function(number, i, j)
       if j == 0 then inputs(i) end
@@ -58,8 +61,8 @@ function tiles.text(shape)
   end
 
   lines[1] = ("/* %d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(shape.rows, wide,
-    shape.step, shape.rest and ", of which the last has fewer" or "",
-    shape.fetches and ", asking for `lines` lines from `ahead` on before each product" or "")
+    shape.step, shape.rest and ", fewer in the last" or "",
+    shape.fetches and ", prefetching `lines` cache lines from `ahead` before each product" or "")
   lines[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
     :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   lines[3] = ("    int adds, int c_lanes%s) {"):format(shape.fetches and ", const void *ahead, int lines" or "")
@@ -116,7 +119,8 @@ function tiles.text(shape)
   return table.concat(lines, "\n")
 end
 
---- The line that configures tiles for strips of so many rows and outputs, and steps of so many inputs of a type.
+--- Returns the line that configures tiles for strips of `rows` rows and `outputs` outputs, and steps of `step`
+--- inputs.
 function tiles.configure(rows, outputs, step, type)
   return ("attn2c_tiles_configure(%d, %d, %d);"):format(rows, outputs, types.bytes(step, type))
 end

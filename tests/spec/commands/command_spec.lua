@@ -130,7 +130,7 @@ describe("the command", function()
       assert.matches(field.meaning, output, 1, true)
     end
     assert.matches("\nd_model +integer +default required +1 to 8192\n", output)
-    assert.matches("\nseq +integer +default of an image: its patches +1 to 4096\n", output)
+    assert.matches("\nseq +integer +default for an image: its patches +1 to 4096\n", output)
     assert.matches("\nlayers +layers +default required +0 to 1000\n", output)
     assert.matches("\nmask_value +number +default exclusion +%-1e%+30 to 0\n", output)
   end)

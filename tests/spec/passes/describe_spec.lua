@@ -81,7 +81,7 @@ describe("a description", function()
   it("names the stages where one is asked that is none, and the nearest or the one of the same meaning", function()
     local list = "; stages: argmax, encoder, .*, vocabulary; functions and numbers: floor, huge, max, min, pi, sqrt$"
     for name, hint in pairs {
-      dropout = " %(dropout is of training only%)", swish = " %(did you mean silu%?%)",
+      dropout = " %(dropout is for training only%)", swish = " %(did you mean silu%?%)",
       gelu_new = " %(did you mean gelu_tanh%?%)", linaer = " %(did you mean linear%?%)",
       layer_norm = " %(did you mean norm%(%)%?%)", hardtanh = " %(hardtanh is not supported%)", xyzzyplugh = "",
     } do
