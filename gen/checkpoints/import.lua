@@ -90,7 +90,8 @@ local function output_stage(self, stage, number)
       and ("the file has no %s: %s is left out"):format(stage.needs, stage.name) or nil
     return nil
   end
-  local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name, squeeze = stage.squeeze }
+  local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name, squeeze = stage.squeeze,
+    mask = stage.mask }
   self.has_labels = self.has_labels or stage.to == "labels"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
   result.activation = fact_or(self, stage.activation)
@@ -190,15 +191,9 @@ local function tokenizer_of(self)
   return self.place .. (inside ~= "" and "/" .. inside or "")
 end
 
--- What sentence-transformers does with a text before it is tokenized, and models here do not.
+-- Notes what sentence-transformers does with a text before it is cut into tokens, and models here do not.
 local function note_texts(self)
-  local settings, limits = self.folder.settings or {}, self.folder.limits or {}
-  local name, prompts = settings.default_prompt_name, settings.prompts
-  local prompt = type(name) == "string" and type(prompts) == "table" and prompts[name]
-  if type(prompt) == "string" and prompt ~= "" then
-    self.notes[#self.notes + 1] = ("config_sentence_transformers.json: texts have to begin with %s, which is not put "
-      .. "before them"):format(faults.quote(prompt))
-  end
+  local limits = self.folder.limits or {}
   if limits.do_lower_case == true then
     self.notes[#self.notes + 1] = "sentence_bert_config.json: do_lower_case: texts have to be in lower case"
   end
@@ -289,6 +284,7 @@ local function entries_of(self, stages)
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", tokenizer_of(self) },
+    { "prompt", self.folder.modules and self.folder.tokenizer and sentence.prompt(self.folder) or nil },
     { "names", name_table(self) },
   }
 end

@@ -2,6 +2,7 @@
 -- dense layers, the unit vector.
 local faults = require("common.faults")
 local json = require("common.json")
+local pools_of_kept = require("data.stages").pools_of_kept
 
 local sentence = {}
 
@@ -34,11 +35,17 @@ end
 
 local kinds = {}
 
-function kinds.Pooling(module, stages)
+-- Whether some pool of a list goes by the rows that it takes; those of one row stay the same.
+local function leaves_rows_out(list)
+  for _, word in ipairs(list) do if pools_of_kept[word] then return true end end
+  return false
+end
+
+function kinds.Pooling(module, stages, prompt)
   local config = module.config or refuse("Pooling: has no config.json")
-  if config.include_prompt == false then refuse("Pooling: include_prompt = false is not supported") end
   local list = pooling_words(config)
-  stages[#stages + 1] = { "pool", over = #list == 1 and list[1] or list }
+  stages[#stages + 1] = { "pool", over = #list == 1 and list[1] or list,
+    mask = prompt and config.include_prompt == false and leaves_rows_out(list) or nil }
 end
 
 -- The last part of a class's path, such as torch.nn.modules.activation.Tanh.
@@ -60,6 +67,19 @@ function kinds.Normalize(_, stages) stages[#stages + 1] = { "normalise" } end
 
 function kinds.Dropout() end
 
+--- Returns the text that encode() puts in front of each text unless its caller says otherwise, or nil.
+function sentence.prompt(folder)
+  local settings = folder.settings or {}
+  local name, prompts = settings.default_prompt_name, settings.prompts
+  if type(name) ~= "string" then return nil end
+  local prompt = type(prompts) == "table" and prompts[name]
+  if type(prompt) ~= "string" then
+    faults.raise("format", ("config_sentence_transformers.json: default_prompt_name: prompts has no %s"):format(
+      faults.quote(name)))
+  end
+  return prompt ~= "" and prompt or nil
+end
+
 --- The stages of a folder's modules behind the first, which is the model; the last gives sentence_embedding.
 function sentence.stages(folder)
   local stages = {}
@@ -70,7 +90,7 @@ function sentence.stages(folder)
       refuse(("%s is not supported; supported are Pooling, Dense, Normalize and Dropout"):format(
         faults.quote(module.kind)))
     else
-      kinds[module.kind](module, stages)
+      kinds[module.kind](module, stages, sentence.prompt(folder))
     end
   end
   if #stages == 0 then refuse("there is no Pooling") end

@@ -141,6 +141,8 @@ keys.list = {
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },
+  { key = "prompt", type = "text", default_text = "none",
+    meaning = "put in front of each text before it is cut into tokens: \"query: \"" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }" },
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },

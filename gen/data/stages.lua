@@ -99,6 +99,8 @@ stages.constructors = {
     meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
       .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; a list: several, concatenated; all: the rows stay",
     fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" },
+      mask = { type = "boolean",
+        meaning = "the input pool_mask [batch][seq] has 1 where a row is taken; texts fill it with 0 for the prompt" },
       of = of_field, name = name_field },
   },
   normalise = {

@@ -427,6 +427,7 @@ local function model_values(state, builds)
   end
   return with(first, { targets = builds, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
+    prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     cmake_libraries = state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m",
     text_libraries = state.tokenizer and " -lutf8proc -lpcre2-8" or "" })
 end

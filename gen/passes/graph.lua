@@ -159,6 +159,12 @@ end
 function output_stages.pool(self, x, stage, path)
   local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- of qkv() they are of the keys
   if stage.over == "all" then return x end
+  if stage.mask then
+    self.pool_mask = self.pool_mask or self:grows(self:input("pool_mask", "i32", { self.batch, self.spec.seq }, 0, 2),
+      "bs")
+    return self:op("pool", path .. ".pool", { x = x, mask = self.pool_mask },
+      { ["function"] = type(stage.over) == "table" and table.concat(stage.over, " ") or stage.over, keeps = true })
+  end
   local list, kept = type(stage.over) == "table" and stage.over or { stage.over }, false
   for _, over in ipairs(list) do kept = kept or pools_of_kept[over] end
   local mask, past = kept and self.masks[self.spec.pool_mask] or nil, self.spec.past

@@ -111,6 +111,16 @@ local function check_output(say, spec)
   check_labels(say, spec, width)
 end
 
+-- Where a prompt and masks of pools are allowed.
+local function check_prompt(say, spec)
+  if spec.prompt and spec.tokenizer == nil then say("prompt", "goes with a tokenizer") end
+  for i, stage in ipairs(spec.output) do
+    if stage.stage == "pool" and stage.mask and not sizes.asks_for_rows(stage) then
+      say(("output.%d.mask"):format(i), "goes with mean, max, last, root and weighted")
+    end
+  end
+end
+
 local function resolve_heads(say, spec)
   if spec.d_model and spec.heads and not spec.head_dim then
     if spec.d_model % spec.heads ~= 0 then
@@ -402,6 +412,7 @@ local function resolve(say, spec, given)
   if #spec.output == 0 then spec.output = { { stage = "hidden" } } end
   check_output(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
+  check_prompt(say, spec)
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
     say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
   end

@@ -23,6 +23,8 @@ typedef struct attn2c_text_facts {
   const void *tables;
   size_t size;
   int ids, types, lengths, mask; /* which of an entry's inputs; -1: it has none */
+  int pool_mask;                 /* with a prompt: the input that says which rows pools take, or -1 */
+  const char *prompt;            /* put in front of each text; NULL: nothing is */
   attn2c_answer answer;
   int output, second;        /* which of an entry's outputs; second: where a span ends */
   const char *const *labels; /* NULL: they have numbers */

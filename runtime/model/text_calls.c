@@ -24,6 +24,7 @@ int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts
   made->longest = (size_t)attn2c_longest(model, facts->calls);
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, NULL);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
+  if (status == ATTN2C_OK) status = attn2c_prompt_open(&made->prompt, made->work, facts->prompt);
   if (status == ATTN2C_OK)
     *reader = made;
   else
@@ -35,6 +36,7 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
   if (!reader) return;
   attn2c_text_work_destroy(reader->work);
   attn2c_text_close(reader->text);
+  attn2c_prompt_close(&reader->prompt);
   free(reader->texts);
   free(reader->tokens);
   free(reader);
@@ -49,7 +51,9 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   input.limit.tokens = most ? most : reader->longest;
   input.limit.strategy = ATTN2C_TEXT_LONGEST_FIRST;
   input.limit.from_left = attn2c_text_stated_limit(reader->text).from_left;
-  const int status = attn2c_text_encode(reader->work, &input, tokens);
+  int status = attn2c_prompt_add(&reader->prompt, &input);
+  if (status == ATTN2C_OK) status = attn2c_text_encode(reader->work, &input, tokens);
+  if (status == ATTN2C_OK) status = attn2c_prompt_hide(&reader->prompt, tokens);
   if (status == ATTN2C_OK && tokens->length > input.limit.tokens)
     return fail(reader, ATTN2C_FORMAT,
                 most ? "the special tokens alone are more than the tokens asked for"
@@ -167,7 +171,7 @@ typedef struct {
   attn2c_reader *reader;
   attn2c_context *context;
   size_t *order;
-  int32_t *arrays; /* ids, types, mask, lengths */
+  int32_t *arrays; /* ids, types, mask, rows that pools take, lengths */
   const void **inputs;
   void **results;
   const size_t *part; /* of the order */
@@ -202,7 +206,8 @@ static int is_sound(attn2c_reader *reader) {
   const attn2c_text_facts *facts = reader->facts;
   const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
   for (int i = 0; i < last->input_count; i++) {
-    const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask;
+    const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask ||
+                      (facts->prompt && i == facts->pool_mask);
     if (given || reader->model->tensors[last->inputs[i]].kind == ATTN2C_ROWS_INPUT) continue;
     snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
              reader->model->tensors[last->inputs[i]].name);
@@ -223,19 +228,27 @@ static void fill(job *job) {
   attn2c_reader *reader = job->reader;
   const attn2c_text_facts *facts = reader->facts;
   const int64_t all = job->count * job->seq;
-  int32_t *ids = job->arrays, *types = ids + all, *mask = types + all, *lengths = mask + all;
-  memset(ids, 0, (size_t)(3 * all) * sizeof *ids);
+  int32_t *ids = job->arrays, *types = ids + all, *mask = types + all, *pooled = mask + all,
+          *lengths = pooled + all;
+  memset(ids, 0, (size_t)(4 * all) * sizeof *ids);
   for (int64_t i = 0; i < job->count; i++) {
     const attn2c_reader_text *text = &reader->texts[job->part[i]];
     const int32_t *from = reader->tokens + text->first;
     lengths[i] = (int32_t)text->length;
     memcpy(ids + i * job->seq, from, text->length * sizeof *ids);
     memcpy(types + i * job->seq, from + text->length, text->length * sizeof *ids);
-    for (size_t t = 0; t < text->length; t++) mask[i * job->seq + (int64_t)t] = 1;
+    for (size_t t = 0; t < text->length; t++) {
+      mask[i * job->seq + (int64_t)t] = 1;
+      pooled[i * job->seq + (int64_t)t] = t >= reader->prompt.tokens;
+    }
   }
   const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
   for (int i = 0; i < last->input_count; i++) {
-    job->inputs[i] = i == facts->ids ? ids : i == facts->types ? types : i == facts->mask ? mask : lengths;
+    job->inputs[i] = i == facts->ids                          ? ids
+                     : i == facts->types                      ? types
+                     : i == facts->mask                       ? mask
+                     : facts->prompt && i == facts->pool_mask ? pooled
+                                                              : lengths;
   }
 }
 
@@ -289,7 +302,7 @@ static int call_part(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
   const int output_count = reader->model->entries[reader->model->entry_count - 1].output_count;
   int status = ATTN2C_OK;
-  job->arrays = calloc((size_t)(3 * job->count * job->seq + job->count), sizeof *job->arrays);
+  job->arrays = calloc((size_t)(4 * job->count * job->seq + job->count), sizeof *job->arrays);
   if (!job->arrays) status = ATTN2C_MEMORY;
   for (int o = 0; o < output_count && status == ATTN2C_OK; o++) {
     job->results[o] = NULL;

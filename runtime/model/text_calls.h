@@ -6,6 +6,7 @@
 
 #include "base/text_facts.h"
 #include "model/dispatch.h"
+#include "model/text_prompt.h"
 #include "text/text.h"
 
 /* A caller's: its tokenizer, and room that grows with its texts. */
@@ -15,6 +16,7 @@ typedef struct attn2c_reader {
   attn2c_tokenizer *text;
   attn2c_text_work *work;
   size_t longest; /* tokens that a call takes */
+  attn2c_prompt prompt;
   struct attn2c_reader_text *texts;
   size_t count, room;
   int32_t *tokens; /* ids and types of all texts */

@@ -106,6 +106,12 @@ static void print_table(const attn2c_program *program, FILE *out) {
   }
   fprintf(out, "%-13s%d\n", "layers", model->layers);
   if (answers(model)) fprintf(out, "%-13s%s\n", "of text", answers(model));
+  if (model->text && model->text->prompt) {
+    char text[1000];
+    attn2c_message line = attn2c_message_make(text, sizeof text);
+    attn2c_say(&line, "%s", model->text->prompt);
+    fprintf(out, "%-13s\"%s\", put in front of each text\n", "prompt", text);
+  }
   print_lengths(program, out);
   for (int e = 0; e < model->entry_count; e++) {
     const attn2c_entry *entry = &model->entries[e];
@@ -184,6 +190,7 @@ static int json_text(const attn2c_descriptor *model, json_t *object) {
   if (!answers(model)) return 0;
   json_t *labels = json_array();
   if (json_object_set_new(object, "of_text", json_string(answers(model))) != 0 ||
+      (model->text->prompt && json_object_set_new(object, "prompt", json_string(model->text->prompt)) != 0) ||
       json_object_set_new(object, "labels", labels) != 0)
     return -1;
   for (int i = 0; i < model->text->label_count; i++)

@@ -14,7 +14,7 @@ enum { KNOWN_NAMES = 1000 };
 
 void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size) {
   const char *type = tensor->type == ATTN2C_F32 ? "float32" : "int32";
-  const attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
+  const attn2c_shape_text shape = attn2c_shape_write(attn2c_caller_rank(tensor), tensor->shape);
   if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit) {
     snprintf(text, size, "%s %s, %" PRId64 " to %" PRId64, type, shape.text, tensor->minimum,
              tensor->limit - 1);

@@ -101,6 +101,7 @@ local function draw_stage(d, pooled, width)
     stage.k = random(1, math.min(width, 1024))
   elseif stage.stage == "pool" then
     stage.over = pick(pools)
+    if stages.pools_of_kept[stage.over] and chance(25) then stage.mask = true end
   elseif stage.stage == "vocabulary" then
     if width ~= d.d_model or chance(40) then stage.tied = false end
     if chance(40) then stage.bias = chance(70) end

@@ -12,7 +12,8 @@ tests/text/goldens, texts, and what transformers makes of them.
     texts.py CASE ...   only these
     texts.py --pipeline compares the answers to questions with the pipeline's of transformers 4.57.6 (5 has none)
 
-Run with Python 3.11, torch 2.15.0, transformers 5.23.0, tokenizers 0.23.3, numpy 2.4.6, safetensors 0.8.0.
+Run with Python 3.11, torch 2.15.0, transformers 5.23.0, tokenizers 0.23.3, numpy 2.4.6, safetensors 0.8.0,
+sentence-transformers 6.2.0.
 """
 
 import gzip
@@ -71,6 +72,7 @@ CASES = {
     "question": ("BertForQuestionAnswering", bert(), "bert_uncased", QUESTIONS, CONTEXTS),
     "windows": ("RobertaForQuestionAnswering", ROBERTA, "roberta", LONG_QUESTIONS, LONG_CONTEXTS),
     "sentence": ("BertModel", bert(), "bert_uncased", TEXTS, None),
+    "prompt": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "states": ("MPNetModel", {**bert(), "max_position_embeddings": MOST + 2, "pad_token_id": 1}, "mpnet",
                [text for text in TEXTS if text.isascii()], None), # [UNK] is 1 there, which MPNet takes for padding
     "next": ("GPT2LMHeadModel", {"n_positions": MOST, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_inner": WIDTH},
@@ -87,6 +89,8 @@ def tokenizer_of(folder, name, case):
     more = {"mask_token": "<mask>"} if name == "roberta" else {}
     if case == "windows":
         more["cls_token"] = "<s>"
+    if case == "prompt":
+        more.update(sep_token="[SEP]", pad_token="[PAD]")
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **more}))
     made = hf.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **more)
     made.pad_token_id = 0
@@ -175,6 +179,30 @@ def sentence_modules(folder):
     (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": MOST, "do_lower_case": False}))
 
 
+PROMPT = "Represent this, naïvely: "
+
+
+def sentence_prompt(folder):
+    """A default prompt, whose rows the pooling leaves out."""
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(
+        {"prompts": {"query": PROMPT, "document": ""}, "default_prompt_name": "query"}))
+    config = folder / "1_Pooling/config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "include_prompt": False}))
+
+
+def write_prompt(folder, tokenizer, texts):
+    """Answers, lengths and embeddings as sentence-transformers' encode() gives them."""
+    from sentence_transformers import SentenceTransformer
+    model = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": torch.float32})
+    rows = [model.encode(text).tolist() for text in texts]
+    wholes = [len(tokenizer(PROMPT + text)["input_ids"]) for text in texts]
+    answers = [{"embedding": row, **({"truncated": True} if whole > MOST else {})} for row, whole in zip(rows, wholes)]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    np.save(folder / "out_sentence_embedding.npy", np.array(rows, np.float32))
+    np.save(folder / "lengths.npy", np.array([min(MOST, whole) for whole in wholes], np.int32))
+    (folder / "texts.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+
+
 def outputs_of(name, class_name, result, length):
     """The outputs of one text by itself."""
     found = {key: result[key][0].float() for key in sorted(goldens.HIDDEN_ONLY & set(result.keys()))}
@@ -231,8 +259,11 @@ def write(name):
     goldens.fill(model, generator)
     model.half().save_pretrained(folder)
     model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
-    if name == "sentence":
+    if name in ("sentence", "prompt"):
         sentence_modules(folder)
+    if name == "prompt":
+        sentence_prompt(folder)
+        return write_prompt(folder, tokenizer, texts)
     rows, numbers = [], []
     for stride in STRIDES.get(name, [None]):
         answers = []

@@ -19,7 +19,7 @@ local function inputs_of(state)
   local renamed, number = state.spec.inputs or {}, {}
   for i, name in ipairs(state.graph.entry.inputs) do number[state.graph.tensors[name].member] = i - 1 end
   local result = {}
-  for _, name in ipairs { "ids", "token_types", "lengths", "attention_mask" } do
+  for _, name in ipairs { "ids", "token_types", "lengths", "attention_mask", "pool_mask" } do
     result[name] = number[renamed[name] or name] or -1
   end
   return result
@@ -82,7 +82,8 @@ function emit_text.values(state)
   local labels = {}
   for i, label in ipairs(state.spec.labels or {}) do labels[i] = c.string(label) end
   return { tables_hash = hash.content(tokenizer.tables), tables_bytes = #tokenizer.tables, ids = inputs.ids,
-    types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, answer = kind, output = output,
+    types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
+    prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = kind, output = output,
     second = second, label_list = labels, label_function = function_of(state, shape[#shape]),
     mask_token = tokenizer.mask or -1, bos_token = tokenizer.bos or -1,
     cls_token = tokenizer.cls or -1 }

@@ -4,7 +4,7 @@ local words = require("common.words")
 
 local known = { "ids", "token_types", "lengths", "image", "hidden", "features", "query", "key", "value", "memory",
   "memory_lengths", "memory_key_padding", "key_padding", "attention_mask", "key_bias", "mask_bias", "head_bias",
-  "blocked", "head_blocked", "head_mask", "rows", "source_ids", "source_token_types", "source_lengths" }
+  "blocked", "head_blocked", "head_mask", "pool_mask", "rows", "source_ids", "source_token_types", "source_lengths" }
 
 return function(tools, read)
   return function(say, field, value)

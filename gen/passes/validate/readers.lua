@@ -127,7 +127,14 @@ function read.path(say, field, value)
   return say(field.key, show(value) .. ", but a path or false is allowed")
 end
 
-local MOST_LABEL = 1000 -- bytes
+local MOST_LABEL, MOST_TEXT = 1000, 10000 -- bytes
+
+function read.text(say, field, value)
+  if type(value) == "string" and #value <= MOST_TEXT and utf8.len(value) and not value:find("%z") then
+    return value ~= "" and value or nil
+  end
+  return say(field.key, ("%s, but a text of at most %d bytes is allowed"):format(show(value), MOST_TEXT))
+end
 
 function read.labels(say, field, value)
   if type(value) ~= "table" or #value == 0 then

@@ -107,7 +107,7 @@ local function look_at_pools(spec)
   local asks, least = nil, 1
   for _, stage in ipairs(spec.output) do
     for _, over in ipairs(pools_of(stage)) do if over == "second" then least = 2 end end
-    if not told then asks = asks or sizes.asks_for_rows(stage) end
+    if not told and not stage.mask then asks = asks or sizes.asks_for_rows(stage) end
   end
   return asks, least
 end

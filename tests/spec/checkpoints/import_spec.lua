@@ -207,11 +207,46 @@ describe("a checkpoint's folder", function()
     assert.same({ "last", "normalise", "sentence_embedding" },
       { s.output[1].over, s.output[2].stage, s.output[2].name })
     refused(made.checkpoint(nil, nil, modules({ pooling_mode = "attention" })), "\"attention\" is not supported")
-    refused(made.checkpoint(nil, nil, modules({ include_prompt = false })), "include_prompt = false is not supported")
     refused(made.checkpoint(nil, nil, modules({}, { { type = "x.CNN", path = "2_CNN" } })), '"CNN" is not supported')
     local cut = modules({ pooling_mode = "mean" })
     cut["config_sentence_transformers.json"] = '{"truncate_dim": 4}'
     refused(made.checkpoint(nil, nil, cut), "truncate_dim is not supported")
+  end)
+
+  it("of sentence-transformers has its default prompt, whose rows a pooling may leave out", function()
+    local function stages_of(settings, pooling)
+      return import.text(made.checkpoint(nil, nil, { ["tokenizer.json"] = "{}",
+        ["modules.json"] = made.json { { type = "sentence_transformers.models.Transformer", path = "" },
+          { type = "sentence_transformers.models.Pooling", path = "1_Pooling" } },
+        ["1_Pooling/config.json"] = made.json(pooling), ["config_sentence_transformers.json"] = made.json(settings) }))
+    end
+    local prompts = { query = "query: ", none = "" }
+    local function has(text, prompt, mask)
+      assert.equal(prompt, text:match('\n  prompt = "([^"]*)"'), text)
+      assert.equal(mask, text:find("mask = true", 1, true) ~= nil, text)
+    end
+    has(stages_of({ prompts = prompts, default_prompt_name = "query" }, { pooling_mode = "mean" }), "query: ", false)
+    has(stages_of({ prompts = prompts, default_prompt_name = "query" },
+      { pooling_mode = "mean", include_prompt = false }), "query: ", true)
+    has(stages_of({ prompts = prompts, default_prompt_name = "query" },
+      { pooling_mode = "cls", include_prompt = false }), "query: ", false)
+    has(stages_of({ prompts = prompts, default_prompt_name = "none" },
+      { pooling_mode = "mean", include_prompt = false }), nil, false)
+    has(stages_of({ prompts = prompts }, { pooling_mode = "mean", include_prompt = false }), nil, false)
+    local fault = helper.fault(stages_of, { prompts = prompts, default_prompt_name = "qeury" },
+      { pooling_mode = "mean" })
+    assert.matches('default_prompt_name: prompts has no "qeury"', fault.lines[1])
+  end)
+
+  it("of a whole T5 says that the encoder alone is built", function()
+    local config = { model_type = "t5", architectures = { "T5ForConditionalGeneration" }, vocab_size = 11, d_model = 8,
+      d_kv = 4, d_ff = 8, num_layers = 1, num_heads = 2 }
+    local _, notes = import.text(made.checkpoint(made.json(config), {}))
+    assert.same({ "config.json: T5ForConditionalGeneration: the encoder alone is built; T5's decoder is not "
+      .. "supported" }, notes)
+    config.architectures = { "T5EncoderModel" }
+    _, notes = import.text(made.checkpoint(made.json(config), {}))
+    assert.same({}, notes)
   end)
 
   it("never raises anything but a fault, whatever one byte of its files is", function()

@@ -75,7 +75,8 @@ local cases = {
   sequence = {}, pairs = { build = "seq='{8,16,40}' batch='{1,4}'", pairs = true }, many = { build = "seq='{16,40}'" },
   token = { build = "seq='{8,40}'" }, masked = {}, question = { build = "seq='{40}'", pairs = true },
   windows = { build = "seq='{24,40}' batch='{1,4}'", pairs = true },
-  sentence = { build = "seq='{8,16,24,40}' batch='{1,8}'" }, states = { build = "mask=attention_mask" }, next = {},
+  sentence = { build = "seq='{8,16,24,40}' batch='{1,8}'" }, prompt = { build = "seq=40" },
+  states = { build = "mask=attention_mask" }, next = {},
 }
 
 -- The answers of a pipeline: as the program is run without and with a stride.
