@@ -15,14 +15,14 @@ static int fail(attn2c_reader *reader, int status, const char *fault) {
 }
 
 int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts *facts,
-                         attn2c_reader **reader) {
+                         attn2c_reader **reader, attn2c_message *message) {
   *reader = NULL;
   attn2c_reader *made = calloc(1, sizeof *made);
   if (!made) return ATTN2C_MEMORY;
   made->model = model;
   made->facts = facts;
   made->longest = (size_t)attn2c_longest(model, facts->calls);
-  int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, NULL);
+  int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
   if (status == ATTN2C_OK) status = attn2c_prompt_open(&made->prompt, made->work, facts->prompt);
   if (status == ATTN2C_OK)

@@ -35,9 +35,10 @@ typedef struct attn2c_reader_text {
   int64_t number; /* the caller's own */
 } attn2c_reader_text;
 
-/* ATTN2C_OK, _MEMORY, or _FORMAT where the tables are damaged; then *reader is NULL. */
+/* ATTN2C_OK, _MEMORY, or _FORMAT where the tables are damaged or have a pattern that PCRE2 refuses, as the
+ * message says; then *reader is NULL. */
 int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts *facts,
-                         attn2c_reader **reader);
+                         attn2c_reader **reader, attn2c_message *message);
 void attn2c_reader_destroy(attn2c_reader *reader);
 
 /* A text, or a pair, cut to `most` tokens (0: as many as a call takes): from the longer one, at the end that

@@ -311,7 +311,7 @@ static int run_job(job *job, FILE *notes) {
   job->prints = answers && !job->gathers;
   int status = check_usage(job);
   if (status == ATTN2C_OK) status = attn2c_text_source_open(arguments, notes, &job->source, job->message);
-  if (status == ATTN2C_OK) status = attn2c_reader_create(job->model, job->facts, &job->reader);
+  if (status == ATTN2C_OK) status = attn2c_reader_create(job->model, job->facts, &job->reader, job->message);
   if (status == ATTN2C_OK)
     status =
         attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);

@@ -22,10 +22,11 @@ static int new_node(text_added_trie *trie, uint8_t byte, uint32_t *node) {
   return ATTN2C_OK;
 }
 
+/* Of tokens with equal texts the first is found. The library takes any of them, another one in each process.
+ */
 static int insert(text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t token) {
   uint32_t node = 0, child;
   int status = trie->count ? ATTN2C_OK : new_node(trie, 0, &node);
-  if (length == 0) return ATTN2C_FORMAT;
   for (size_t i = 0; i < length && status == ATTN2C_OK; i++, node = child) {
     child = child_of(trie, node, bytes[i]);
     if (child) continue;
@@ -35,8 +36,7 @@ static int insert(text_added_trie *trie, const uint8_t *bytes, size_t length, ui
     trie->nodes[node].child = child;
   }
   if (status != ATTN2C_OK) return status;
-  if (trie->nodes[node].token != TEXT_NONE) return ATTN2C_FORMAT;
-  trie->nodes[node].token = token;
+  if (trie->nodes[node].token == TEXT_NONE) trie->nodes[node].token = token;
   trie->starts[bytes[0]] = 1;
   return ATTN2C_OK;
 }
@@ -91,6 +91,8 @@ static int open_normalized(attn2c_tokenizer *text, attn2c_text_work *work, const
   text_put(whole, added->text.bytes, added->text.length, (text_origin){0, 0});
   status = text_normalize(work, whole, 0, whole->length, made);
   if (status != ATTN2C_OK) return status;
+  /* The library finds such a token between all bytes, and fails between those of one character. */
+  if (made->length == 0) return text_fail(work, "nothing is left of it once it is normalized");
   if (made->length != added->text.length || memcmp(made->bytes, added->text.bytes, made->length) != 0)
     status = remember(text, added->id, made->bytes, made->length);
   return status == ATTN2C_OK ? insert(&text->normalized, made->bytes, made->length, index) : status;
@@ -101,14 +103,16 @@ int text_open_added(attn2c_tokenizer *text, attn2c_message *message) {
   text_added added;
   int status = attn2c_text_work_create(text, &work);
   for (uint32_t i = 0; status == ATTN2C_OK && text_added_at(&text->tables, i, &added); i++) {
-    if (added.id >= text->tables.vocabulary || !text_is_valid(added.text.bytes, added.text.length))
+    if (added.id >= text->tables.vocabulary || added.text.length == 0 ||
+        !text_is_valid(added.text.bytes, added.text.length))
       status = ATTN2C_FORMAT;
     else if (added.flags & ADDED_NORMALIZED)
       status = open_normalized(text, work, &added, i);
     else
       status = insert(&text->raw, added.text.bytes, added.text.length, i);
     if (status == ATTN2C_FORMAT)
-      attn2c_say(message, "tokenizer tables: added token %u is empty, or the same as another, or damaged", i);
+      attn2c_say(message, "tokenizer tables: added token %u: %s", i,
+                 *work->fault ? work->fault : "is damaged");
     text->added = i + 1;
   }
   if (text->spelled) qsort(text->spellings, text->spelled, sizeof *text->spellings, by_id);

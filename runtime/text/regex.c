@@ -24,7 +24,8 @@ struct text_matcher {
   pcre2_match_context *context;
 };
 
-static int compile(text_span pattern, int jit, pcre2_code **code, attn2c_message *message) {
+static int compile(text_span pattern, int jit, const char *place, pcre2_code **code,
+                   attn2c_message *message) {
   uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_MULTILINE;
   int error = 0;
   PCRE2_SIZE where = 0;
@@ -33,8 +34,9 @@ static int compile(text_span pattern, int jit, pcre2_code **code, attn2c_message
   if (*code && jit) (void)pcre2_jit_compile(*code, PCRE2_JIT_COMPLETE);
   if (*code) return ATTN2C_OK;
   if (error == PCRE2_ERROR_NOMEMORY || error == PCRE2_ERROR_HEAP_FAILED) return ATTN2C_MEMORY;
-  attn2c_say(message, "tokenizer tables: PCRE2 refuses a pattern at byte %zu (error %d)", (size_t)where,
-             error);
+  PCRE2_UCHAR reason[128] = "";
+  (void)pcre2_get_error_message(error, reason, sizeof reason); /* cut to what the array takes */
+  attn2c_say(message, "tokenizer tables: %s: PCRE2 refuses the pattern: %s", place, (const char *)reason);
   return ATTN2C_FORMAT;
 }
 
@@ -42,13 +44,14 @@ static int compile(text_span pattern, int jit, pcre2_code **code, attn2c_message
 #define SET_BYTES  32
 #define PACK_BYTES (4 + SET_BYTES)
 
-int text_regex_compile(text_span packed, int jit, text_regex **regex, attn2c_message *message) {
+int text_regex_compile(text_span packed, int jit, const char *place, text_regex **regex,
+                       attn2c_message *message) {
   const uint8_t *at = packed.bytes;
   *regex = NULL;
   size_t plain =
       packed.length < PACK_BYTES ? 0 : at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
   if (packed.length < PACK_BYTES || plain > packed.length - PACK_BYTES) {
-    attn2c_say(message, "tokenizer tables: a pattern is cut");
+    attn2c_say(message, "tokenizer tables: %s: the pattern is cut", place);
     return ATTN2C_FORMAT;
   }
   text_regex *made = calloc(1, sizeof *made);
@@ -57,8 +60,8 @@ int text_regex_compile(text_span packed, int jit, text_regex **regex, attn2c_mes
     made->rare[byte] = at[4 + byte / 8] >> byte % 8 & 1, made->has_rare |= made->rare[byte];
   text_span first = {at + PACK_BYTES, plain},
             second = {at + PACK_BYTES + plain, packed.length - PACK_BYTES - plain};
-  int status = compile(second, jit, &made->exact, message);
-  if (status == ATTN2C_OK && made->has_rare) status = compile(first, jit, &made->plain, message);
+  int status = compile(second, jit, place, &made->exact, message);
+  if (status == ATTN2C_OK && made->has_rare) status = compile(first, jit, place, &made->plain, message);
   if (status == ATTN2C_OK)
     *regex = made;
   else

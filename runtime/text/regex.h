@@ -8,7 +8,9 @@
 typedef struct text_regex text_regex;     /* shared */
 typedef struct text_matcher text_matcher; /* one caller's */
 
-int text_regex_compile(text_span pattern, int jit, text_regex **regex, attn2c_message *message);
+/* place: how messages call the pattern. */
+int text_regex_compile(text_span pattern, int jit, const char *place, text_regex **regex,
+                       attn2c_message *message);
 void text_regex_free(text_regex *regex);
 
 int text_matcher_create(text_matcher **matcher);

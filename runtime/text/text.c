@@ -3,6 +3,7 @@
 #include "text/stages.h"
 #include "text/unicode.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,14 +35,15 @@ static int is_sound(uint32_t stage, const text_component *component) {
   return valid_a;
 }
 
-static int open_component(attn2c_tokenizer *text, const text_record *record, int jit,
+static int open_component(attn2c_tokenizer *text, size_t index, const text_record *record, int jit,
                           attn2c_message *message) {
+  char place[40];
   text_component made = {.kind = record->kind, .flags = record->flags, .number = record->number};
   if (record->stage >= STAGE_COUNT ||
       text_string(&text->tables, record->a, record->a_length, &made.a) != ATTN2C_OK ||
       text_string(&text->tables, record->b, record->b_length, &made.b) != ATTN2C_OK ||
       !is_sound(record->stage, &made)) {
-    attn2c_say(message, "tokenizer tables: a component is damaged");
+    attn2c_say(message, "tokenizer tables: component %zu: is damaged", index);
     return ATTN2C_FORMAT;
   }
   text_list *list = &text->stages[record->stage];
@@ -49,7 +51,8 @@ static int open_component(attn2c_tokenizer *text, const text_record *record, int
   if (!moved) return ATTN2C_MEMORY;
   list->list = moved;
   if (has_pattern(record->stage, &made)) {
-    int status = text_regex_compile(made.a, jit, &made.regex, message);
+    snprintf(place, sizeof place, "component %zu", index);
+    int status = text_regex_compile(made.a, jit, place, &made.regex, message);
     if (status != ATTN2C_OK) return status;
   }
   list->list[list->count++] = made;
@@ -63,7 +66,7 @@ static int open_components(attn2c_tokenizer *text, unsigned flags, attn2c_messag
   text_span word;
   for (size_t i = 0; i < MOST_COMPONENTS && text_record_at(&text->tables, i, &record) && status == ATTN2C_OK;
        i++)
-    status = open_component(text, &record, jit, message);
+    status = open_component(text, i, &record, jit, message);
   if (status != ATTN2C_OK) return status;
   if (text_string(&text->tables, settings[SETTING_PREFIX], settings[SETTING_PREFIX_LENGTH], &text->prefix) ||
       text_string(&text->tables, settings[SETTING_SUFFIX], settings[SETTING_SUFFIX_LENGTH], &text->suffix) ||
@@ -71,7 +74,7 @@ static int open_components(attn2c_tokenizer *text, unsigned flags, attn2c_messag
     attn2c_say(message, "tokenizer tables: a setting is damaged");
     return ATTN2C_FORMAT;
   }
-  return word.length ? text_regex_compile(word, jit, &text->word, message) : ATTN2C_OK;
+  return word.length ? text_regex_compile(word, jit, "letters of words", &text->word, message) : ATTN2C_OK;
 }
 
 int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_tokenizer **text,

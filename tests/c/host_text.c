@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
   int status = sequence_open(argv[1], &model, message, sizeof message);
   if (status) fail(message, status);
   if ((status = sequence_create(model, &ctx)) != 0) fail("create", status);
-  if ((status = sequence_text_create(&text)) != 0) fail("text_create", status);
+  if ((status = sequence_text_open(&text, message, sizeof message)) != 0) fail(message, status);
 
   sequence_text_in texts[2] = {of("how do I reset my password"), of("the dog")};
   if ((status = sequence_encode(text, &texts[0], 0, &tokens)) != 0) fail(sequence_text_fault(text), status);
@@ -59,7 +59,9 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 6; i++) printf("logit %.9g\n", (double)logits[i]);
   if (lengths[1] >= lengths[0] || lengths[1] < 3 || lengths[0] > SEQUENCE_SEQ) return 5;
 
-  if (sequence_encode(NULL, texts, 0, &tokens) != 2 || sequence_text_create(NULL) != 2) return 6;
+  if (sequence_encode(NULL, texts, 0, &tokens) != 2 || sequence_text_create(NULL) != 2 ||
+      sequence_text_open(NULL, message, sizeof message) != 2)
+    return 6;
   sequence_text_destroy(text);
   sequence_text_destroy(NULL);
   sequence_destroy(ctx);

@@ -82,7 +82,7 @@ describe("a damaged tokenizer.json", function()
           if compiled % 5 == 0 then
             files.write_all(folder, { { name = "fuzzed.tables", text = value } })
             local code, output = run(bin .. "text_fuzz", folder .. "/fuzzed.tables", tostring(round), "4")
-            -- Added tokens whose normalized texts are empty or equal can only be refused when it is opened.
+            -- Added tokens of which normalizing leaves nothing are only refused when the tables are opened.
             if code ~= 0 then assert.matches("good tables are refused: tokenizer tables: ", output) end
           end
         else

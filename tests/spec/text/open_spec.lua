@@ -1,0 +1,51 @@
+-- open_spec.lua: tokenizers whose tables are only seen to be wrong, or to be right, when the runtime opens them.
+require("tests.spec.helper")
+local dkjson = require("dkjson")
+local tokenizer = require("text.tokenizer")
+local written = require("tests.spec.text.written")
+
+-- Tables of a small WordPiece that lowers its texts and leaves x out; more: keys of the file.
+local function tables(more)
+  local root = { added_tokens = {}, model = { type = "WordPiece", unk_token = "[UNK]", continuing_subword_prefix = "##",
+    max_input_chars_per_word = 100, vocab = { ["[UNK]"] = 0, a = 1, ["##b"] = 2 } },
+    normalizer = { type = "Sequence", normalizers = { { type = "Lowercase" },
+      { type = "Replace", pattern = { String = "x" }, content = "" } } } }
+  for key, value in pairs(more) do root[key] = value end
+  return (tokenizer.from_text(dkjson.encode(root), "t.json"))
+end
+
+local function added(id, content)
+  return { id = id, content = content, single_word = false, lstrip = false, rstrip = false, normalized = true,
+    special = false }
+end
+
+describe("added tokens", function()
+  it("that are equal once they are normalized open, and the first is found", function()
+    local piece = tables { added_tokens = { added(3, "FOO"), added(4, "foo"), added(5, "fxoo"), added(6, "fo") } }
+    local places = { { 0, 1 }, { 1, 4 } }
+    assert.equal("3 cases, 0 failed\n", written.run(piece, {
+      { text = "aFoo", ids = { 1, 3 }, places = places, decoded = "a foo" },
+      { text = "afoo", ids = { 1, 3 }, places = places, decoded = "a foo" },
+      { text = "aFo", ids = { 1, 6 }, places = { { 0, 1 }, { 1, 3 } }, decoded = "a fo" } }))
+  end)
+
+  it("of which normalizing leaves nothing are refused, with the reason", function()
+    assert.equal("tokenizer tables: added token 1: nothing is left of it once it is normalized\n",
+      written.run(tables { added_tokens = { added(3, "y"), added(4, "Xx") } }, {}))
+  end)
+end)
+
+describe("a pattern that PCRE2 refuses", function()
+  for text, reason in pairs {
+    ["(?<=a+)b"] = "lookbehind assertion is not fixed length",
+    ["a" .. ("{2}"):rep(300)] = "parentheses are too deeply nested",
+    ["(?:ab|cd){9999}"] = "regular expression is too large",
+  } do
+    it("is refused with PCRE2's reason: " .. text:sub(1, 20), function()
+      local piece = tables { pre_tokenizer = { type = "Split", pattern = { Regex = text }, behavior = "Isolated",
+        invert = false } }
+      assert.equal(("tokenizer tables: component 2: PCRE2 refuses the pattern: %s\n"):format(reason),
+        written.run(piece, {}))
+    end)
+  end
+end)
