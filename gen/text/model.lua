@@ -73,7 +73,7 @@ local function read_merges(look, object, made)
   local ids, places, list = made.ids, {}, { count = 0, left = {}, right = {}, rank = {}, result = {} }
   for i, merge in ipairs(merges) do
     local a, b = halves(merge)
-    if a or type(merge) ~= "string" or merge:sub(1, 8) ~= "#version" then
+    if type(merge) ~= "string" or merge:sub(1, 8) ~= "#version" then
       local left, right = ids[a or ""], ids[b or ""]
       local result = left and right and ids[a .. b:sub(prefix + 1)]
       if not result then

@@ -1,0 +1,44 @@
+-- agree_spec.lua: which keys of tokenizer_config.json are compared with tokenizer.json, and with which defaults.
+require("tests.spec.helper")
+local agree = require("text.agree")
+local json = require("common.json")
+
+local bert = [[{"normalizer":{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"BertNormalizer",
+  "lowercase":true,"handle_chinese_chars":true}]}}]]
+local bytes = '{"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false}}'
+
+-- The keys that warnings name, with both values.
+local function warnings(root, config)
+  local list = {}
+  for _, line in ipairs(agree.warnings(json.decode(root), config and json.decode(config), "c.json")) do
+    local key, here, there = line:match("^c%.json: warning: (%S+) is (%S+) here and (%S+) in tokenizer%.json")
+    list[#list + 1] = ("%s %s %s"):format(key, here, there)
+  end
+  return table.concat(list, ", ")
+end
+
+describe("tokenizer_config.json", function()
+  it("agrees where it has no keys, and where it has the same values", function()
+    for _, root in ipairs { bert, bytes } do
+      assert.equal("", warnings(root, "{}"))
+      assert.equal("", warnings(root, nil))
+    end
+    assert.equal("", warnings(bert, '{"do_lower_case":true,"tokenize_chinese_chars":true}'))
+  end)
+
+  it("disagrees by its keys and by transformers' defaults", function()
+    assert.equal("do_lower_case false true", warnings(bert, '{"do_lower_case":false}'))
+    assert.equal("strip_accents true nil", warnings(bert, '{"strip_accents":true}'))
+    assert.equal("tokenize_chinese_chars false true", warnings(bert, '{"tokenize_chinese_chars":false}'))
+    assert.equal("add_prefix_space true false", warnings(bytes, '{"add_prefix_space":true}'))
+    assert.equal("add_prefix_space false true", warnings(bytes:gsub("false", "true"), "{}"))
+    assert.equal("do_lower_case true false, tokenize_chinese_chars true false", warnings(bert:gsub("true", "false"),
+      "{}"))
+  end)
+
+  it("is not followed by classes that read any tokenizer.json", function()
+    for _, class in ipairs { "PreTrainedTokenizerFast", "TokenizersBackend" } do
+      assert.equal("", warnings(bert, ('{"do_lower_case":false,"tokenizer_class":"%s"}'):format(class)))
+    end
+  end)
+end)
