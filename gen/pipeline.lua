@@ -20,6 +20,7 @@ pipeline.passes = {
   "plan",     -- fusion, tiles, mask blocks, layouts, storage
   "lower",    -- operations -> tile steps
   "schedule", -- steps -> ordered steps a worker
+  "fuse",     -- products that share a function with a map
   "memory",   -- lifetimes -> offsets in one arena
   "kernels",  -- distinct kernel shapes and row operations
   "emit",     -- -> C text
@@ -27,7 +28,7 @@ pipeline.passes = {
 
 -- Names of the passes that take an entry (state.entries, made by validate), and of those that take the model for one
 -- target (state.builds).
-local takes_entry = words.set { "graph", "plan", "lower", "schedule", "memory" }
+local takes_entry = words.set { "graph", "plan", "lower", "schedule", "fuse", "memory" }
 local takes_build = words.set { "kernels" }
 
 -- Functions by the pass before which they run: they put into the state what it needs to know of the machine and of

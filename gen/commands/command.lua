@@ -27,7 +27,6 @@ local function emulator() return require("common.emulator") end
 -- The commands that take lists of values.
 local takes_lists = words.set { "bench", "report" }
 
-local stages = { "describe", "validate", "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" }
 
 -- The exit code, once what was printed is out.
 local function flushed(code)
@@ -134,7 +133,7 @@ function command.grammar()
   tuner:option("-o --output", "The file to write (default: beside the description, NAME.tune)."):argname("FILE")
   tuner:flag("-v --verbose", "Say of each candidate, product by product, its time by the rule's, and its region's.")
   local show = with_tuning(parser:command("show", "Print what a pass of the compiler made."))
-  show:option("--stage", "Which pass."):choices(stages):count(1)
+  show:option("--stage", "Which pass."):choices(pipeline.passes):count(1)
   with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
   return parser
 end
@@ -163,14 +162,15 @@ local function program_words(name, arguments)
 end
 
 -- How much of the time each pass takes, roughly, for the bar.
-local shares = { 0, 0, 0.01, 0.01, 0.22, 0.11, 0.08, 0.14, 0.43 }
+local shares = { graph = 0.01, plan = 0.01, lower = 0.22, schedule = 0.11, fuse = 0.01, memory = 0.08, kernels = 0.13,
+  emit = 0.43 }
 
 -- A watch over the passes that shows a bar.
 local function watch_of(bar)
   local part = 0
   return function(i)
     bar:show(part, "generating: " .. pipeline.passes[i])
-    part = part + shares[i]
+    part = part + (shares[pipeline.passes[i]] or 0)
   end
 end
 

@@ -1,15 +1,14 @@
 -- kernels: the distinct kernel shapes, tiles and row operations of all entries' programs, numbered and
 -- named in order of first use, the batches of blocks that products reduce over, and which panels share a call.
 --
--- Before: programs with offsets; build_suffix: what is behind the names of functions where there are several targets.
+-- Before: programs with joints and offsets; build_suffix: what ends the names of functions where there are several
+-- targets.
 -- After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
--- state.functions = list of { name, step, joint: of kernels/joint.lua, where a product and a map are one };
--- program.joints = product -> its joint, with its name; program.joined = the maps of these;
+-- state.functions = list of { name, step, joint: of fuse.lua, where a product and a map are one }; joints have names;
 -- state.series = list of kernels/series.lua, one for each function; program.series = first step -> its series, with its
 -- name; program.in_series = the other steps of these;
 -- state.fallbacks = a kernel in C for each shape; each call of a product of libxsmm has kernel_index and batch_name,
 -- each other product, tile, map and row step has function_name.
-local joint = require("passes.kernels.joint")
 local operands = require("data.operands")
 local registers = require("passes.plan.registers")
 local schedule = require("passes.schedule")
@@ -161,19 +160,15 @@ end
 
 visitors.map, visitors.row = visit_named, visit_named
 
--- Products that share a function with the map behind them.
-local function join(program, state, seen)
-  program.joints, program.joined = {}, {}
-  schedule.each_list(program, function(list)
-    for i, step in ipairs(list) do
-      local pair = step.form == "product" and program.variant == "ship" and joint.of(program, list, i)
-      if pair then
-        local key = ("%s; %s; %s"):format(function_key(step), function_key(pair.map), pair.is_local)
-        local name, new = seen.functions:name(key, ("%s_%s"):format(base_name(step), doing(pair.map)))
-        if new then state.functions[#state.functions + 1] = { name = name, step = step, joint = pair } end
-        pair.name = name
-        program.joints[step], program.joined[pair.map] = pair, true
-      end
+-- Names the functions that products share with the map after them.
+local function name_joints(program, state, seen)
+  schedule.each(program, function(step)
+    local pair = program.joints[step]
+    if pair then
+      local key = ("%s; %s; %s"):format(function_key(step), function_key(pair.map), pair.is_local)
+      local name, new = seen.functions:name(key, ("%s_%s"):format(base_name(step), doing(pair.map)))
+      if new then state.functions[#state.functions + 1] = { name = name, step = step, joint = pair } end
+      pair.name = name
     end
   end)
 end
@@ -221,7 +216,7 @@ function kernels.run(state)
     batches = namer((state.build_suffix or ""):upper()), functions = namer(state.build_suffix or "") }
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
-      join(program, state, seen)
+      name_joints(program, state, seen)
       schedule.each(program, function(step)
         local visit = visitors[step.form]
         if visit then visit(step, state, seen) end

@@ -2,10 +2,10 @@
 -- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
 -- each has its own offset. It also gives weights their offsets in the packed block.
 --
--- Before: scheduled programs.  After: each program has offsets = buffer -> bytes, own = buffers that each worker has
--- for itself (offsets then count from its part of the arena: common_bytes, then own_bytes a worker), arena_bytes,
--- live_bytes (the largest sum of buffers live at one moment); state.weights = { offsets, bytes }: where this entry's
--- weights lie in the packed block, and how much of it this entry and those before it take.
+-- Before: scheduled programs with joints.  After: each program has offsets = buffer -> bytes, own = buffers that each
+-- worker has for itself (offsets then count from its part of the arena: common_bytes, then own_bytes a worker),
+-- arena_bytes, live_bytes (the largest sum of buffers live at one moment); state.weights = { offsets, bytes }: where
+-- this entry's weights lie in the packed block, and how much of it this entry and those before it take.
 local dump = require("common.dump")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
@@ -16,12 +16,13 @@ local memory = {}
 
 local BUCKET = 64 -- steps; neighbours in time are looked up by bucket
 
---- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, or, where workers run side
---- by side, a phase.
+--- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a product and a map that
+--- share a function, or, where workers run side by side, a phase.
 function memory.moments(program, visit)
   local moment, phase_of = 0, {}
   schedule.each(program, function(step, _, segment, _, phase)
-    if phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
+    local is_begun = phase == 0 and program.joined[step]
+    if not is_begun and phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
     phase_of[segment] = phase
     visit(step, moment, segment, phase)
   end)
@@ -40,8 +41,9 @@ local function lifetimes(program)
     elseif phase == 0 and step.form == "finish" then
       loops[#loops + 1] = { first = table.remove(open), last = position }
     end
+    local unstored = program.unstored[step]
     operands.each(step, function(operand)
-      if operand.buffer then
+      if operand.buffer and operand ~= unstored then
         local l = life[operand.buffer]
         if not l then
           l = { first = position, segment = segment }

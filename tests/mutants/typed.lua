@@ -33,14 +33,16 @@ return function(of, spec)
       filter = "do not overflow between", wrong = "what is left of a large scale is lost" },
   }
 
-  of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
-    { name = "joint_trace", old = 'and program.variant == "ship" and', new = "and",
-      filter = "share a function", wrong = "a trace joins products and maps, too" },
+  of("gen/passes/memory.lua", spec .. "passes/kernels_spec.lua") {
+    { name = "joint_overlap", old = "is_begun = phase == 0 and program.joined[step]", new = "is_begun = false",
+      filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
+    { name = "joint_reserved", old = "if operand.buffer and operand ~= unstored then", new = "if operand.buffer then",
+      filter = "take no arena", wrong = "the arena has room for sums that are on the stack" },
   }
 
-  of("gen/passes/kernels/joint.lua", spec .. "passes/kernels_spec.lua") {
-    { name = "joint_overlap", old = "if not first or not second or", new = "if x.class ~= y.class or",
-      filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
+  of("gen/passes/fuse.lua", spec .. "passes/kernels_spec.lua") {
+    { name = "joint_trace", old = 'if program.variant ~= "ship" then return end', new = "",
+      filter = "share a function", wrong = "a trace joins products and maps, too" },
     { name = "joint_f32", old = 'k.types.b == "f32" or ', new = "", filter = "share a function",
       wrong = "products of floats are joined with the map behind them" },
   }
@@ -48,8 +50,13 @@ return function(of, spec)
   of("gen/passes/checks/joint.lua", spec .. "passes/checks_spec.lua") {
     { name = "joint_rows", old = "apart(done, product.arguments.b, rows_of_b(product, row))", new = "",
       filter = "what later strips read", wrong = "a map may write over the rows of later strips" },
-    { name = "joint_unseen", old = "unseen[last], unseen[step] =", new = "local _, _ =",
+  }
+
+  of("gen/passes/checks/memory.lua", spec .. "passes/checks_spec.lua") {
+    { name = "joint_unseen", old = "unstored[product] = product.arguments.c", new = "",
       filter = "sums on the stack", wrong = "sums that are on the stack only may be read" },
+    { name = "arena_unused", old = "expect(used[name], ", new = "expect(true, ", filter = "and room for them",
+      wrong = "the arena may have room that no step touches" },
   }
 
   of("gen/passes/lower.lua", spec .. "passes/checks_spec.lua") {

@@ -1,14 +1,11 @@
 -- joint.lua: what must hold of a product and a map that share a function strip by strip: the map writes the rows of a
 -- strip before the product reads those of the next. Worked out from the steps' operands and offsets alone.
-local beside_of = require("passes.checks.beside")
 local expect = require("passes.checks.expect")
-local flow = require("passes.checks.flow")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
 local steps = require("data.steps")
 local types = require("data.types")
-local words = require("common.words")
 
 -- Whether bytes that two operands touch in one iteration lie over each other. Of operands that do not move alike with
 -- the loops over sequences, all bytes of their buffers count.
@@ -74,24 +71,17 @@ local function check_place(product, map, is_local, section)
     section.name, c.buffer)
 end
 
---- Strips of a joined product and map disturb no later ones; nobody reads sums that are on the stack only. state: of an
---- entry.
-return function(state, program)
+--- Strips of a joined product and map disturb no later ones. (checks/memory.lua: nobody else reads sums on the stack.)
+return function(program)
   if not next(program.joints) then return end
-  local unseen, last = {}, nil
+  local last
   schedule.each(program, function(step, section)
     local pair = last and program.joints[last]
     if pair then
       expect(pair.map == step, "kernels", "%s: a product is joined with a map that does not follow it", section.name)
       check_place(last, step, pair.is_local, section)
       check_order(program, last, step, section)
-      if pair.is_local then
-        unseen[last], unseen[step] = last.arguments.c, step.arguments[step.elementwise[1].argument]
-      end
     end
     last = step
   end)
-  if next(unseen) then
-    flow(state, program, beside_of(program, words.sorted_keys(program.offsets)), "kernels", unseen)
-  end
 end

@@ -14,7 +14,7 @@ return function(state)
   end
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
-      check_joints(entry, program)
+      check_joints(program)
       check_series(program)
     end
   end

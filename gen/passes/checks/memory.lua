@@ -57,14 +57,26 @@ local function check_bounds(state, program)
   end)
 end
 
--- Each buffer of the arena that a step uses has an offset, aligned and inside; so has each output that may lie there,
--- with all its bytes. A buffer is a worker's own only where each worker has micro-batches, and nothing outside that
--- segment, or of another one, uses it. Returns what is used, in order.
-local function check_offsets(state, program)
+-- The operands that steps have on the stack, from the pairs alone: the sums of a product and what its map loads.
+local function unstored_of(program)
+  local unstored = {}
+  for product, pair in pairs(program.joints) do
+    if pair.is_local then
+      unstored[product] = product.arguments.c
+      unstored[pair.map] = pair.map.arguments[pair.map.elementwise[1].argument]
+    end
+  end
+  return unstored
+end
+
+-- Each buffer of the arena that a step uses has an offset, aligned and inside, and no other has one; so has each output
+-- that may lie there, with all its bytes. A buffer is a worker's own only where each worker has micro-batches, and
+-- nothing outside that segment, or of another one, uses it. Returns what is used, in order.
+local function check_offsets(state, program, unstored)
   local used, segment_of = {}, {}
   schedule.each(program, function(step, section, segment)
     operands.each(step, function(operand)
-      if operand.class ~= "arena" then return end
+      if operand.class ~= "arena" or operand == unstored[step] then return end
       local name, first = operand.buffer, program.offsets[operand.buffer]
       used[name] = true
       expect(first, "memory", "%s has no offset", name)
@@ -83,6 +95,9 @@ local function check_offsets(state, program)
     local all = tensor_bytes(state.graph.tensors[name])
     expect(not program.offsets[name] or program.buffers[name].bytes >= all, "memory",
       "output %s has %d bytes of the arena", name, program.buffers[name].bytes)
+  end
+  for _, name in ipairs(words.sorted_keys(program.offsets)) do
+    expect(used[name], "memory", "%s has %d bytes of the arena that no step touches", name, program.buffers[name].bytes)
   end
   local names = words.sorted_keys(used)
   for _, name in ipairs(names) do
@@ -196,10 +211,11 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     check_bounds(state, program)
-    local beside = beside_of(program, check_offsets(state, program))
+    local unstored = unstored_of(program)
+    local beside = beside_of(program, check_offsets(state, program, unstored))
     check_phases(program, beside)
     check_micro_batches(program, beside)
-    flow(state, program, beside, "memory")
+    flow(state, program, beside, "memory", unstored)
   end
   local places = places_of(state)
   check_weights(state, places)

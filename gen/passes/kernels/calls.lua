@@ -5,7 +5,7 @@ local operands = require("data.operands")
 local calls = {}
 
 --- Calls visit(operand, access, type, name) for each operand of a call, in its order: of a step or, with a `pair` of
---- joint.lua, of a product and its map, where sums that lie on the stack are none.
+--- fuse.lua, of a product and its map, where sums that lie on the stack are none.
 function calls.each_operand(step, pair, visit)
   local function visit_some(of, is_wanted)
     local number = 0

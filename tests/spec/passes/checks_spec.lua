@@ -2,6 +2,7 @@
 -- purpose, with a message that names the place.
 local helper = require("tests.spec.helper")
 local checks = require("passes.checks")
+local types = require("data.types")
 
 -- Breaks the state after a pass and gives the checker's message.
 local function broken(pass, more, breaks)
@@ -521,8 +522,8 @@ describe("the checker after kernels, of a product and a map that share a functio
     return program, found.product, found.map
   end
 
-  local function finds(breaks)
-    return broken("kernels", { precision = "int8", target = "avx512bf16", seq = 16, d_model = 32 }, breaks)
+  local function finds(breaks, pass)
+    return broken(pass or "kernels", { precision = "int8", target = "avx512bf16", seq = 16, d_model = 32 }, breaks)
   end
 
   it("finds one that writes what later strips read", function()
@@ -533,14 +534,24 @@ describe("the checker after kernels, of a product and a map that share a functio
     end))
   end)
 
-  it("finds sums on the stack that another step reads", function()
-    assert.matches("after kernels: layer 0 reads .* before it is written", finds(function(state)
-      local program, product, map = joint_of(state)
+  it("finds sums on the stack that another step reads, and room for them", function()
+    local function with_room(program, map)
       local x = map.arguments[map.elementwise[1].argument]
+      program.offsets[x.buffer], program.own[x.buffer] = types.line_bytes(program.common_bytes), false
+      program.common_bytes = program.offsets[x.buffer] + types.line_bytes(program.buffers[x.buffer].bytes)
+      program.arena_bytes = program.common_bytes
+      return x
+    end
+    assert.matches("after memory: layer 0 reads .* before it is written", finds(function(state)
+      local program, _, map = joint_of(state)
+      local x = with_room(program, map)
       table.insert(map.elementwise, { kind = "add", argument = "again", ld = map.elementwise[1].ld })
       map.arguments.again = { buffer = x.buffer, class = x.class, offset = x.offset, terms = x.terms }
-      assert(program.joints[product])
-    end))
+    end, "memory"))
+    assert.matches("after memory: .*@unit has %d+ bytes of the arena that no step touches", finds(function(state)
+      local program, _, map = joint_of(state)
+      with_room(program, map)
+    end, "memory"))
   end)
 
   it("finds a map of other sums", function()

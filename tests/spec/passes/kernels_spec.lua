@@ -136,24 +136,35 @@ describe("products in C", function()
   it("of int8 do not write where their rows lie, also into outputs that a caller does not want", function()
     local state = helper.state(helper.description { precision = "int8", target = "avx512bf16", seq = 16, d_model = 32,
       layers = 2, norm = "pre" }, "kernels", { exposed = true })
-    local ship, shared = state.programs[1], 0
+    local ship, joined = state.programs[1], 0
     local function place(operand)
       local first = ship.offsets[operand.buffer]
       return first, first and first + ship.buffers[operand.buffer].bytes
     end
-    local last
     schedule.each(ship, function(step)
-      if last and last.form == "product" and step.form == "map" then
-        local first, stop = place(last.arguments.b)
-        local y_first, y_stop = place(step.arguments.y)
-        if y_first and first < y_stop and y_first < stop then
-          shared = shared + 1
-          assert.is_nil(ship.joints[last])
+      local pair = ship.joints[step]
+      if pair then
+        local first, stop = place(step.arguments.b)
+        local y_first, y_stop = place(pair.map.arguments.y)
+        assert.is_true(y_first == nil or first >= y_stop or y_first >= stop)
+        joined = joined + (y_first and 1 or 0)
+      end
+    end)
+    assert.is_true(joined > 0)
+  end)
+
+  it("of int8 with sums on the stack take no arena for them, with and without reuse", function()
+    for _, reuse in ipairs { true, false } do
+      local state = kernels({ precision = "int8", target = "avx512vnni", reuse = reuse })
+      local ship, sums = state.programs[1], 0
+      for name in pairs(ship.buffers) do
+        if name:find("sums@unit", 1, true) then
+          sums = sums + 1
+          assert.is_nil(ship.offsets[name])
         end
       end
-      last = step
-    end)
-    assert.is_true(shared > 0)
+      assert.is_true(sums > 0)
+    end
   end)
 
   it("have functions of their own where only what they ask for, or what they may read, differs", function()
@@ -181,7 +192,8 @@ describe("products in C", function()
       steps[i] = product(more)
     end
     state.spec = { target = "avx512" }
-    state.entries = { { programs = { { segments = { { sections = { { steps = steps } } } } } } } }
+    local program = { joints = {}, joined = {}, segments = { { sections = { { steps = steps } } } } }
+    state.entries = { { programs = { program } } }
     require("passes.kernels").run(state)
     assert.equal(11, #state.functions)
     assert.equal("product_8x20x16", steps[1].function_name)

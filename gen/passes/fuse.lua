@@ -1,0 +1,107 @@
+-- fuse: which products of bf16 and int8 share a function with the map after them, strip by strip: sums are read again
+-- while they are in the first-level cache, and where the map alone reads them, never stored but on the stack. Products
+-- are so fast that the way of a tile to the second-level cache and back shows: 0.07 of the time in bf16, 0.15 in int8.
+-- A product of bf16 that reads rows of floats (bf16_floats) is left alone: it is as slow as one of f32, and its strips
+-- are so narrow that the beginnings and ends of a map's rows cost more than is gained.
+--
+-- Before: scheduled programs.  After: each program has
+--   joints    product -> { map, is_local: whether its sums are on the stack, else they are where the map writes }
+--   joined    the maps of these
+--   unstored  step -> the operand that it has on the stack: the sums of a product, what its map loads
+local forms = require("kernels.forms")
+local lower = require("passes.lower")
+local operands = require("data.operands")
+local schedule = require("passes.schedule")
+local steps = require("data.steps")
+
+local fuse = {}
+
+local function same_place(x, y) return operands.same_buffer(x, y) and x.offset == y.offset end
+
+-- Whether two operands are in one buffer, or in buffers that lie over one another on purpose. Any others are apart, as
+-- a joint is one moment for memory.
+local function share(program, x, y)
+  local buffers = program.buffers
+  if not buffers[x.buffer] or not buffers[y.buffer] then return false end
+  return schedule.slot(buffers, x.buffer) == schedule.slot(buffers, y.buffer)
+end
+
+-- Whether a step of the unit from list[at] on reads a buffer.
+local function is_read_later(list, at, buffer)
+  local unit, is_read = list[at - 1].unit, false
+  for i = at, #list do
+    if list[i].unit ~= unit then break end
+    operands.each(list[i], function(operand, access)
+      is_read = is_read or operand.buffer == buffer and access ~= "w"
+    end)
+  end
+  return is_read
+end
+
+--- How the product list[at] is joined with the map after it; nil where it is not: the map must be of the product's rows
+--- and outputs, begin with its sums, and write nothing that later strips read.
+function fuse.joint(program, list, at)
+  local product, map = list[at], list[at + 1]
+  local k = product.kernel
+  if not k.strips or k.beta ~= 0 or k.types.b == "f32" or forms.all[k.strips.form].in_tiles then return nil end
+  if not map or map.form ~= "map" or map.unit ~= product.unit then return nil end
+  local size, first = map.constants, map.elementwise[1]
+  if size.rows ~= k.n or size.cols ~= product.outputs then return nil end
+  local c, y = product.arguments.c, map.arguments.y
+  if not steps.elementwise[first.kind].loads then
+    return same_place(c, y) and size.ld == k.ldc and { map = map, is_local = false } or nil
+  end
+  local x = map.arguments[first.argument]
+  local is_private = c.class == "arena" and program.buffers[c.buffer].private == "unit"
+  if not same_place(c, x) or first.ld ~= k.ldc or not is_private or is_read_later(list, at + 2, c.buffer)
+    or share(program, product.arguments.b, y) then
+    return nil
+  end
+  return { map = map, is_local = true }
+end
+
+local function join(program)
+  program.joints, program.joined, program.unstored = {}, {}, {}
+  if program.variant ~= "ship" then return end
+  schedule.each_list(program, function(list)
+    for i, step in ipairs(list) do
+      local pair = step.form == "product" and fuse.joint(program, list, i)
+      if pair then
+        program.joints[step], program.joined[pair.map] = pair, true
+        if pair.is_local then
+          program.unstored[step] = step.arguments.c
+          program.unstored[pair.map] = pair.map.arguments[pair.map.elementwise[1].argument]
+        end
+      end
+    end
+  end)
+end
+
+function fuse.run(state)
+  for _, program in ipairs(state.programs) do join(program) end
+end
+
+--- The shipped programs' products that share a function with a map: both steps, and where the sums are.
+function fuse.dump(state)
+  local lines = {}
+  for _, program in ipairs(state.programs) do
+    if program.variant == "ship" then
+      local title, joined, all = #lines + 1, 0, 0
+      lines[title] = ""
+      schedule.each(program, function(step, section)
+        local pair = program.joints[step]
+        all = all + (step.form == "product" and 1 or 0)
+        if pair then
+          joined = joined + 1
+          lines[#lines + 1] = ("  %s, sums %s:\n    %s\n    %s"):format(section.name,
+            pair.is_local and "on the stack" or "in place", lower.step_text(step), lower.step_text(pair.map))
+        end
+      end)
+      lines[title] = ("%s for %d workers: %d of %d products share a function with the map after them"):format(
+        program.entry.name, program.threads, joined, all)
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return fuse
