@@ -28,6 +28,7 @@ enum {
   OPTION_TEXT_STRING,
   OPTION_TEXT_PAIR,
   OPTION_PAIR,
+  OPTION_QUERY,
   OPTION_ANSWERS,
   OPTION_TOP,
   OPTION_SIMILAR,
@@ -50,6 +51,7 @@ static const struct option run_options[] = {{"weights", required_argument, NULL,
                                             {"format", required_argument, NULL, OPTION_ANSWERS},
                                             {"top", required_argument, NULL, OPTION_TOP},
                                             {"similar", no_argument, NULL, OPTION_SIMILAR},
+                                            {"query", required_argument, NULL, OPTION_QUERY},
                                             {"stride", required_argument, NULL, OPTION_STRIDE},
                                             {"verbose", no_argument, NULL, 'v'},
                                             {"help", no_argument, NULL, 'h'},
@@ -85,7 +87,7 @@ static const struct {
     {"info", ":h", "--json, --licenses, --help", info_options},
     {"run", ":hv",
      "--weights, --input, --output, --entry, --text, --text-file, --text-string, --text-pair, --format, "
-     "--top, --similar, --stride, --verbose, --help",
+     "--top, --similar, --query, --stride, --verbose, --help",
      run_options},
     {"check", ":h", "--weights, --input, --seed, --entry, --nan, --json, --help", check_options},
     {"bench", ":hr:o:", "--weights, -r, -o, --length, --profile, --bound, --compare, --help", bench_options},
@@ -120,11 +122,10 @@ static int once(const char **place, const char *value, const char *option, attn2
 }
 
 static void add_text(attn2c_text_word *list, int *count, int option, const char *word) {
-  static const attn2c_text_word given[] = {{ATTN2C_TEXT_ANY, NULL, "--text"},
-                                           {ATTN2C_TEXT_FILE, NULL, "--text-file"},
-                                           {ATTN2C_TEXT_STRING, NULL, "--text-string"},
-                                           {ATTN2C_TEXT_ANY, NULL, "--text-pair"},
-                                           {ATTN2C_TEXT_ANY, NULL, "--pair"}};
+  static const attn2c_text_word given[] = {
+      {ATTN2C_TEXT_ANY, NULL, "--text"},           {ATTN2C_TEXT_FILE, NULL, "--text-file"},
+      {ATTN2C_TEXT_STRING, NULL, "--text-string"}, {ATTN2C_TEXT_ANY, NULL, "--text-pair"},
+      {ATTN2C_TEXT_ANY, NULL, "--pair"},           {ATTN2C_TEXT_ANY, NULL, "--query"}};
   list[*count] = given[option - OPTION_TEXT];
   list[(*count)++].word = word;
 }
@@ -167,6 +168,9 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
   case OPTION_TEXT_PAIR:
   case OPTION_PAIR:
     add_text(arguments->pairs, &arguments->pair_count, option, value);
+    return ATTN2C_OK;
+  case OPTION_QUERY:
+    add_text(arguments->queries, &arguments->query_count, option, value);
     return ATTN2C_OK;
   case OPTION_ANSWERS:
     return take_answers(value, arguments, message);
@@ -322,8 +326,9 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   arguments->outputs = calloc((size_t)argc, sizeof *arguments->outputs);
   arguments->texts = calloc((size_t)argc, sizeof *arguments->texts);
   arguments->pairs = calloc((size_t)argc, sizeof *arguments->pairs);
+  arguments->queries = calloc((size_t)argc, sizeof *arguments->queries);
   if (arguments->inputs == NULL || arguments->outputs == NULL || arguments->texts == NULL ||
-      arguments->pairs == NULL) {
+      arguments->pairs == NULL || arguments->queries == NULL) {
     attn2c_say(message, "no memory for %d arguments", argc);
     return ATTN2C_MEMORY;
   }
@@ -335,12 +340,13 @@ void attn2c_arguments_free(attn2c_arguments *arguments) {
   free(arguments->outputs);
   free(arguments->texts);
   free(arguments->pairs);
+  free(arguments->queries);
   arguments->inputs = arguments->outputs = NULL;
-  arguments->texts = arguments->pairs = NULL;
+  arguments->texts = arguments->pairs = arguments->queries = NULL;
 }
 
 int attn2c_asks_text(const attn2c_arguments *arguments) {
-  return arguments->text_count > 0 || arguments->pair_count > 0 ||
+  return arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0 ||
          arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar ||
          arguments->stride >= 0;
 }

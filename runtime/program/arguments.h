@@ -55,8 +55,8 @@ typedef struct {
   int repetitions; /* 0: not given */
   int64_t length;  /* tokens of a timed call; 0: not given */
   attn2c_report_format format;
-  attn2c_text_word *texts, *pairs; /* in the order given */
-  int text_count, pair_count;
+  attn2c_text_word *texts, *pairs, *queries; /* in the order given */
+  int text_count, pair_count, query_count;
   attn2c_answer_format answers;
   int top;        /* 0: not given */
   int similar;    /* how alike the texts are */

@@ -10,6 +10,7 @@
 #include "program/inputs.h"
 #include "program/run.h"
 #include "program/text_arrays.h"
+#include "program/text_rank.h"
 #include "program/text_signal.h"
 #include "program/text_similar.h"
 #include "program/text_view.h"
@@ -20,6 +21,7 @@
 #define VALUE_BYTES ((int64_t)64 << 20)
 
 #define TOP_TOKENS 5
+#define TOP_TEXTS  10
 
 typedef struct {
   const attn2c_descriptor *model;
@@ -37,8 +39,9 @@ typedef struct {
   int is_open;                           /* it has more windows */
   attn2c_found found;                    /* the best answer in the windows so far of the line in hand */
   int count, output_count;
-  int prints;  /* a line or more for each text */
-  int gathers; /* the array of answers is wanted as a whole */
+  int prints;        /* a line or more for each text */
+  int gathers;       /* the array of answers is wanted as a whole */
+  attn2c_rank *rank; /* of texts for queries; NULL: none are asked */
   void **outputs;
   attn2c_pick picks[ATTN2C_MAX_TOP];
   int64_t texts, cut;
@@ -61,15 +64,25 @@ static int takes_top(attn2c_answer answer) {
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
   const attn2c_answer answer = job->facts->answer;
-  const char *faults[9];
+  const int ranks = arguments->query_count > 0;
+  const char *faults[13];
   int count = 0;
   if (arguments->weights == NULL && attn2c_needs_checkpoint(job->model))
     faults[count++] = "run: --weights F.safetensors is needed";
   if (arguments->input_count > 0) faults[count++] = "--input: goes without --text, which fills the inputs";
   if (arguments->entry != NULL)
     faults[count++] = "--entry: goes without --text: a text's length says which entry";
-  if (arguments->top > 0 && !takes_top(answer))
-    faults[count++] = "--top: goes with models that give labels or tokens";
+  if (arguments->top > 0 && !takes_top(answer) && !ranks)
+    faults[count++] = answer == ATTN2C_ANSWER_EMBEDDING
+                          ? "--top: goes with --query, or with models that give labels or tokens"
+                          : "--top: goes with models that give labels or tokens";
+  if (ranks && answer != ATTN2C_ANSWER_EMBEDDING)
+    faults[count++] = "--query: goes with models that give an embedding";
+  if (ranks && arguments->pair_count > 0) faults[count++] = "--query: does not go with --text-pair";
+  if (ranks && arguments->output_count > 0)
+    faults[count++] = "--query: does not go with --output; --format npy gives all cosines";
+  if (ranks && arguments->top > 0 && arguments->answers == ATTN2C_ANSWERS_NPY)
+    faults[count++] = "--top: does not go with --query and --format npy, which gives all cosines";
   if (arguments->stride >= 0 && answer != ATTN2C_ANSWER_SPAN)
     faults[count++] = "--stride: goes with models that answer questions";
   if (arguments->similar && answer != ATTN2C_ANSWER_EMBEDDING)
@@ -205,6 +218,13 @@ static attn2c_line_state read_lines(job *job, int *status) {
   return state;
 }
 
+/* Keeps a query, or compares a text with all of them. */
+static int rank_text(job *job, const attn2c_view_of_text *view) {
+  const attn2c_line *line = &view->line;
+  const float *values = view->length > 0 ? view->values : NULL;
+  return (line->is_query ? attn2c_rank_query : attn2c_rank_text)(job->rank, line->text, line->length, values);
+}
+
 static int write_answers(job *job, int64_t rows) {
   const attn2c_tensor *tensor = answer_of(job);
   int status = ATTN2C_OK;
@@ -227,8 +247,12 @@ static int write_answers(job *job, int64_t rows) {
     const int is_tokens =
         job->facts->answer == ATTN2C_ANSWER_MASKED || job->facts->answer == ATTN2C_ANSWER_NEXT;
     view->top = view->has_top ? job->arguments->top : is_tokens ? TOP_TOKENS : 1;
-    status = job->arguments->answers == ATTN2C_ANSWERS_JSONL ? attn2c_write_json(view, job->picks, job->out)
-                                                             : attn2c_write_text(view, job->picks, job->out);
+    if (job->rank)
+      status = rank_text(job, view);
+    else
+      status = job->arguments->answers == ATTN2C_ANSWERS_JSONL
+                   ? attn2c_write_json(view, job->picks, job->out)
+                   : attn2c_write_text(view, job->picks, job->out);
   }
   if (status != ATTN2C_OK) {
     attn2c_say(job->message, "run: no memory for an answer");
@@ -303,11 +327,20 @@ static int write_similar(job *job) {
                               job->out, job->message);
 }
 
+static int open_rank(job *job) {
+  const attn2c_tensor *tensor = answer_of(job);
+  const int top = job->arguments->top > 0 ? job->arguments->top : TOP_TEXTS;
+  job->rank = attn2c_rank_open(tensor->shape[tensor->rank - 1], top, job->arguments->answers);
+  if (job->rank) return ATTN2C_OK;
+  attn2c_say(job->message, "run: no memory");
+  return ATTN2C_MEMORY;
+}
+
 static int run_job(job *job, FILE *notes) {
   const attn2c_arguments *arguments = job->arguments;
   const int is_asked = arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar;
-  const int answers = is_asked || arguments->output_count == 0;
-  job->gathers = arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY;
+  const int answers = is_asked || arguments->output_count == 0, ranks = arguments->query_count > 0;
+  job->gathers = !ranks && (arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY);
   job->prints = answers && !job->gathers;
   int status = check_usage(job);
   if (status == ATTN2C_OK) status = attn2c_text_source_open(arguments, notes, &job->source, job->message);
@@ -315,12 +348,16 @@ static int run_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK)
     status =
         attn2c_arrays_open(job->reader, arguments, job->prints, job->gathers, &job->arrays, job->message);
+  if (status == ATTN2C_OK && ranks) status = open_rank(job);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status != ATTN2C_OK) return status;
   attn2c_signals_note();
   job->reader->stops = attn2c_signal;
   status = answer_all(job);
-  if (status == ATTN2C_OK && arguments->similar) status = write_similar(job);
+  if (status == ATTN2C_OK && ranks)
+    status = attn2c_rank_write(job->rank, job->out, job->message);
+  else if (status == ATTN2C_OK && arguments->similar)
+    status = write_similar(job);
   if (status == ATTN2C_OK) status = attn2c_arrays_write(job->arrays, job->reader, job->message);
   if (job->cut > 0)
     fprintf(notes, "%s: %lld of %lld texts were cut to %zu tokens\n", arguments->program, (long long)job->cut,
@@ -342,6 +379,7 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   attn2c_context_destroy(job->context);
   attn2c_model_close(job->opened);
   attn2c_arrays_close(job->arrays);
+  attn2c_rank_close(job->rank);
   attn2c_reader_destroy(job->reader);
   attn2c_text_source_close(job->source);
   free(job->outputs);
@@ -368,13 +406,18 @@ static void help(FILE *out) {
       "                        over it share (default: 128, or half of the room where that is less); the "
       "best\n"
       "                        answer of all windows is given\n"
-      "  --top K               the K best labels or tokens\n"
+      "  --top K               the K best labels, tokens, or texts for a query\n"
       "  --format text         a line a text with tabs between label (or token) and probability; labels of\n"
       "                        tokens a line each, with first and last byte, and an empty line behind a "
       "text\n"
       "  --format jsonl        an object a text, a line each\n"
       "  --format npy          the array that answers are made of, to the standard output\n"
       "  --similar             the cosine of each two texts' embeddings, a line a text\n"
+      "  --query WORD          given as --text is: the texts that are most like it, best first, 10 or --top "
+      "K;\n"
+      "                        a line each with cosine, number of the text from 1, and text. May be "
+      "repeated,\n"
+      "                        or be a file of queries. npy: all cosines, [queries][texts]\n"
       "  --output NAME=Y.npy   an output of all texts, a row a text, rows of tokens padded with zeros to "
       "the\n"
       "                        longest text; lengths=Y.npy: how many tokens each has; the ids by their "

@@ -1,30 +1,14 @@
-/* text_json.c - answers as JSON, an object a line. Texts in it are mended UTF-8; controls beyond JSON's own
- * are escaped too, so that a terminal may show it. */
+/* text_json.c - answers as JSON, an object a line. */
 #include "program/text_view.h"
 
-#include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "program/text_safe.h"
-#include "text/unicode.h"
-
-static json_t *json_text(const char *text, size_t length) {
-  char *mended = malloc(3 * length + 1);
-  if (!mended) return NULL;
-  json_t *string = json_stringn(mended, attn2c_utf8_mend(text, length, mended));
-  free(mended);
-  return string;
-}
-
-static json_t *json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+#include "program/text_json_line.h"
 
 static json_t *json_numbers(const float *values, int64_t count) {
   json_t *list = json_array();
   for (int64_t i = 0; i < count; i++) {
-    if (json_array_append_new(list, json_number((double)values[i])) == 0) continue;
+    if (json_array_append_new(list, attn2c_json_number((double)values[i])) == 0) continue;
     json_decref(list);
     return NULL;
   }
@@ -35,7 +19,8 @@ static json_t *json_numbers(const float *values, int64_t count) {
 static json_t *json_label(const attn2c_view_of_text *view, const attn2c_pick *pick) {
   char room[ATTN2C_LABEL_ROOM];
   const char *label = attn2c_label(view->reader->facts, pick->number, room);
-  return json_pack("{s:o, s:o}", "label", json_text(label, strlen(label)), "score", json_number(pick->score));
+  return json_pack("{s:o, s:o}", "label", attn2c_json_text(label, strlen(label)), "score",
+                   attn2c_json_number(pick->score));
 }
 
 /* Adds the best label; and, where more may be, all that are wanted. */
@@ -61,8 +46,8 @@ static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores,
   for (int i = 0; i < count; i++) {
     size_t length;
     const char *token = attn2c_view_token(view, picks[i].number, &length);
-    json_t *each = json_pack("{s:o, s:I, s:o}", "token", json_text(token, length), "id",
-                             (json_int_t)picks[i].number, "score", json_number(picks[i].score));
+    json_t *each = json_pack("{s:o, s:I, s:o}", "token", attn2c_json_text(token, length), "id",
+                             (json_int_t)picks[i].number, "score", attn2c_json_number(picks[i].score));
     if (json_array_append_new(list, each) == 0) continue;
     json_decref(list);
     return NULL;
@@ -75,7 +60,7 @@ static json_t *json_place(const attn2c_view_of_text *view, int64_t row) {
   size_t length;
   const char *text = attn2c_view_source(view, row, &length);
   json_t *object = json_pack("{s:I, s:I, s:o}", "begin", (json_int_t)view->places[row].byte_begin, "end",
-                             (json_int_t)view->places[row].byte_end, "text", json_text(text, length));
+                             (json_int_t)view->places[row].byte_end, "text", attn2c_json_text(text, length));
   const char *of = view->sources[row] == 2 ? "special" : view->sources[row] ? "pair" : "text";
   if (object && (view->line.pair || view->sources[row] == 2) &&
       json_object_set_new(object, "of", json_string(of)) != 0) {
@@ -111,8 +96,8 @@ static int add_span(const attn2c_view_of_text *view, json_t *object) {
   const attn2c_found *found = &view->found;
   if (!found->is_there) return json_object_set_new(object, "answer", json_null());
   return json_object_set_new(object, "answer",
-                             json_text(view->line.pair + found->begin, found->end - found->begin)) |
-         json_object_set_new(object, "score", json_number(found->score)) |
+                             attn2c_json_text(view->line.pair + found->begin, found->end - found->begin)) |
+         json_object_set_new(object, "score", attn2c_json_number(found->score)) |
          json_object_set_new(object, "begin", json_integer(found->begin)) |
          json_object_set_new(object, "end", json_integer(found->end));
 }
@@ -124,7 +109,7 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
   case ATTN2C_ANSWER_NUMBER: {
     char room[ATTN2C_LABEL_ROOM];
     const char *label = attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, room);
-    return json_object_set_new(object, "label", json_text(label, strlen(label)));
+    return json_object_set_new(object, "label", attn2c_json_text(label, strlen(label)));
   }
   case ATTN2C_ANSWER_EMBEDDING:
     return json_object_set_new(object, "embedding", json_numbers(view->values, view->width));
@@ -139,30 +124,12 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
   }
 }
 
-/* What JSON lets through and a terminal obeys or hides stands in strings alone. */
-static void print(const char *text, FILE *out) {
-  const uint8_t *bytes = (const uint8_t *)text;
-  for (size_t width; *bytes; bytes += width) {
-    const uint32_t point = text_read(bytes, &width);
-    if (attn2c_is_seen(point))
-      fwrite(bytes, 1, width, out);
-    else if (point < 0x10000)
-      fprintf(out, "\\u%04" PRIx32, point);
-    else
-      fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
-  }
-  fputc('\n', out);
-}
-
 int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
   json_t *object = json_object();
   int failed = view->length ? add_answer(view, picks, object) != 0
                             : json_object_set_new(object, "tokens", json_array()) != 0;
   if (view->removed) failed |= json_object_set_new(object, "truncated", json_true()) != 0;
-  char *text = failed ? NULL : json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+  if (!failed) return attn2c_json_line(object, out);
   json_decref(object);
-  if (!text) return ATTN2C_MEMORY;
-  print(text, out);
-  free(text);
-  return ATTN2C_OK;
+  return ATTN2C_MEMORY;
 }

@@ -31,6 +31,8 @@ typedef struct {
 
 struct attn2c_text_source {
   stream texts, pairs;
+  attn2c_text_word *words; /* queries, then texts */
+  int query_count;
   int has_tabs; /* a line has text and pair */
   char **kept;  /* copies of lines, until they are forgotten */
   size_t kept_count, kept_room;
@@ -101,7 +103,16 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
   attn2c_text_source *made = calloc(1, sizeof *made);
   *source = NULL;
   if (!made) return ATTN2C_MEMORY;
-  made->texts = (stream){.words = arguments->texts, .count = arguments->text_count, .descriptor = -1};
+  made->query_count = arguments->query_count;
+  const int words = arguments->query_count + arguments->text_count;
+  made->words = calloc((size_t)words + 1, sizeof *made->words);
+  if (!made->words) {
+    free(made);
+    return ATTN2C_MEMORY;
+  }
+  for (int i = 0; i < words; i++)
+    made->words[i] = i < made->query_count ? arguments->queries[i] : arguments->texts[i - made->query_count];
+  made->texts = (stream){.words = made->words, .count = words, .descriptor = -1};
   made->pairs = (stream){.words = arguments->pairs, .count = arguments->pair_count, .descriptor = -1};
   int status = ATTN2C_OK, inputs = 0;
   for (int i = 0; i < arguments->pair_count; i++)
@@ -111,10 +122,10 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
                "--text-pair -: each line has text and pair with a tab between, and no other pair is allowed");
     status = ATTN2C_USAGE;
   }
-  for (int i = 0; i < arguments->text_count; i++)
-    inputs += arguments->texts[i].kind != ATTN2C_TEXT_STRING && strcmp(arguments->texts[i].word, "-") == 0;
+  for (int i = 0; i < words; i++)
+    inputs += made->words[i].kind != ATTN2C_TEXT_STRING && strcmp(made->words[i].word, "-") == 0;
   if (inputs > 1) {
-    attn2c_say(message, "--text -: the standard input can be read once");
+    attn2c_say(message, "%s -: the standard input can be read once", made->words[words - 1].option);
     status = ATTN2C_USAGE;
   }
   if (arguments->text_count == 0) {
@@ -155,6 +166,7 @@ void attn2c_text_source_close(attn2c_text_source *source) {
   free(source->texts.bytes);
   free(source->pairs.bytes);
   free(source->kept);
+  free(source->words);
   free(source);
 }
 
@@ -302,10 +314,19 @@ static attn2c_line_state next_pair(attn2c_text_source *source, attn2c_line *line
   return line->pair ? ATTN2C_LINE_READ : fault(status, ATTN2C_MEMORY);
 }
 
+/* Whether a line that was just read is a query; words of texts are counted by themselves. */
+static void set_query(const attn2c_text_source *source, attn2c_line *line) {
+  const stream *texts = &source->texts;
+  const int at = line->file ? texts->at : texts->at - 1;
+  line->is_query = at < source->query_count;
+  if (!line->file && !line->is_query) line->number -= source->query_count;
+}
+
 attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wait, attn2c_line *line,
                                           int *status, attn2c_message *message) {
   *line = (attn2c_line){.text = NULL};
   attn2c_line_state state = stream_next(&source->texts, may_wait, line, status, message);
+  if (state == ATTN2C_LINE_READ) set_query(source, line);
   const int has_pairs = source->pairs.count > 0 && !source->has_tabs;
   if (state == ATTN2C_LINE_END && has_pairs && !attn2c_signal()) {
     attn2c_line rest = {.text = NULL};

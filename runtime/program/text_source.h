@@ -16,6 +16,7 @@ typedef struct attn2c_line {
   const char *file;   /* NULL: a word of the command line */
   const char *option; /* that gave the file or the word */
   int64_t number;     /* of the line, or of the word, from 1 */
+  int is_query;       /* it comes from --query, before all texts */
 } attn2c_line;
 
 /* Opens what the arguments say. Notes go to `notes`: a word that looks like a file that is not there. Texts

@@ -8,6 +8,7 @@
 
 #include "faults.h"
 #include "program/text_answer.h"
+#include "program/text_rank.h"
 #include "program/text_safe.h"
 #include "program/text_source.h"
 #include "scratch.h"
@@ -61,6 +62,62 @@ Test(text_program, the_cosine_is_that_of_the_angle) {
   cr_assert_float_eq(attn2c_cosine(a, a, 2), 1.0, 1e-12);
   cr_assert_float_eq(attn2c_cosine(a, b, 2), 0.0, 1e-12);
   cr_assert_eq(attn2c_cosine(a, zero, 2), 0.0);
+}
+
+/* Two queries and texts at angles from them; one text and one query have no tokens. */
+static attn2c_rank *make_rank(attn2c_answer_format format, int *status) {
+  static const float east[] = {1, 0}, north[] = {0, 2}, almost[] = {9, 1}, between[] = {3, 3},
+                     odd[] = {NAN, 1};
+  attn2c_rank *rank = attn2c_rank_open(2, 2, format);
+  *status = rank ? ATTN2C_OK : ATTN2C_MEMORY;
+  if (!rank) return NULL;
+  *status |= attn2c_rank_query(rank, "east", 4, east);
+  if (!*status) *status = attn2c_rank_query(rank, "no\tn\033e", 6, NULL);
+  const float *const values[] = {odd, between, east, NULL, almost, east, north};
+  static const char *const texts[] = {"odd", "between", "first", "", "almost", "second", "north"};
+  for (int i = 0; i < 7 && !*status; i++)
+    *status = attn2c_rank_text(rank, texts[i], strlen(texts[i]), values[i]);
+  return rank;
+}
+
+static const char *rank_written(attn2c_answer_format format) {
+  static char room[1000];
+  char said[200];
+  attn2c_message message = attn2c_message_make(said, sizeof said);
+  int status;
+  attn2c_rank *rank = make_rank(format, &status);
+  cr_assert_eq(status, ATTN2C_OK);
+  FILE *out = fmemopen(room, sizeof room, "w");
+  cr_assert_eq(attn2c_rank_write(rank, out, &message), ATTN2C_OK, "%s", said);
+  fputc('\0', out);
+  fclose(out);
+  attn2c_rank_close(rank);
+  return room;
+}
+
+Test(text_program, a_query_ranks_texts_by_their_cosine_equal_ones_in_their_order) {
+  cr_assert_str_eq(rank_written(ATTN2C_ANSWERS_NONE), "east\n1.0000\t3\tfirst\n1.0000\t6\tsecond\n\n"
+                                                      "no\\tn\\u{1B}e\nnan\t1\todd\nnan\t2\tbetween\n");
+  cr_assert_str_eq(rank_written(ATTN2C_ANSWERS_JSONL),
+                   "{\"query\":\"east\",\"texts\":[{\"score\":1.0,\"number\":3,\"text\":\"first\"},"
+                   "{\"score\":1.0,\"number\":6,\"text\":\"second\"}]}\n"
+                   "{\"query\":\"no\\tn\\u001Be\",\"texts\":[{\"score\":null,\"number\":1,\"text\":\"odd\"},"
+                   "{\"score\":null,\"number\":2,\"text\":\"between\"}]}\n");
+}
+
+Test(text_program, ranks_are_in_memory_or_not_at_all) {
+  for (int format = ATTN2C_ANSWERS_TEXT; format <= ATTN2C_ANSWERS_NPY; format++) {
+    int status = ATTN2C_MEMORY;
+    for (int n = 1; status != ATTN2C_OK; n++) {
+      cr_assert_lt(n, 100);
+      faults_clear();
+      faults_allocation(n, 0);
+      attn2c_rank_close(make_rank((attn2c_answer_format)format, &status));
+      cr_assert(status == (faults_met() ? ATTN2C_MEMORY : ATTN2C_OK));
+      cr_assert_eq(faults_live_blocks(), 0);
+      faults_clear();
+    }
+  }
 }
 
 static const char *written(const char *text, size_t length) {

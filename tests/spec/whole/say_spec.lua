@@ -219,6 +219,28 @@ describe("answers as text", function()
     assert.is_true(math.abs(values[1] - 1) < 1e-6)
   end)
 
+  it("are ranked for queries", function()
+    files.write_all(folder, { { name = "corpus", text = "x\nthe fox\nthe dog\nhow do I reset my password\n" },
+      { name = "queries", text = "the dog\nhow do I reset my password\n" } })
+    local got = lines_of(output_of(run_line("sentence", "--query 'the dog' --text-file corpus --top 2")))
+    assert.equal(2, #got)
+    assert.equal("1.0000\t3\tthe dog", got[1])
+    assert.equal(4, #lines_of(output_of(run_line("sentence", "--similar --query 'the dog' --text corpus"))))
+    got = lines_of(output_of(run_line("sentence", "--query queries --text - --top 1 --format jsonl <corpus")))
+    assert.same({ '{"query":"the dog","texts":[{"score":1.0,"number":3,"text":"the dog"}]}',
+      '{"query":"how do I reset my password","texts":[{"score":1.0,"number":4,"text":"how do I reset my password"}]}' },
+      { (got[1]:gsub("0%.9999+%d*", "1.0")), (got[2]:gsub("0%.9999+%d*", "1.0")) })
+    -- All cosines are those of --similar.
+    sh(run_line("sentence", "--query queries --text corpus --format npy >ranked.npy"))
+    sh(run_line("sentence", "--similar --text queries --text corpus --format npy >similar.npy"))
+    local ranked, shape = npy(folder .. "/ranked.npy")
+    assert.equal("2, 4", shape)
+    local similar = npy(folder .. "/similar.npy")
+    for i, value in ipairs(ranked) do
+      assert.is_true(math.abs(value - similar[(i - 1) // 4 * 6 + 2 + (i - 1) % 4 + 1]) < 1e-5)
+    end
+  end)
+
   it("may be an array on the standard output", function()
     sh(run_line("sentence", ("--format npy --text %s >all.npy"):format(texts_of("sentence"))))
     local want, got = npy(goldens .. "/sentence/out_sentence_embedding.npy"), npy(folder .. "/all.npy")
@@ -254,7 +276,13 @@ describe("words of the command line", function()
       { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "the answers go to the standard output" },
       { "sequence", "--text .", 0, "" },
       { "sequence", "--text a --similar", 2, "--similar: goes with models that give an embedding" },
-      { "sentence", "--text a --top 2", 2, "--top: goes with models that give labels or tokens" },
+      { "sentence", "--text a --top 2", 2, "--top: goes with --query, or with models that give labels or tokens" },
+      { "sequence", "--text a --query b", 2, "--query: goes with models that give an embedding" },
+      { "sentence", "--query a --text b --output lengths=x.npy", 2, "--query: does not go with --output" },
+      { "sentence", "--query a --text b --text-pair c", 2, "--query: does not go with --text-pair" },
+      { "sentence", "--query - --text -", 2, "--text -: the standard input can be read once" },
+      { "sentence", "--query a --text - </dev/null", 3, "there are 1 queries and 0 texts" },
+      { "sentence", "--query a", 2, "--text TEXT, FILE or - is needed" },
       { "sequence", "--top 0 --text a", 2, "--top: '0', but 1 to 1000 is allowed" },
       { "sequence", "--format xml --text a", 2, "--format: 'xml', but text, jsonl or npy is allowed" },
       { "sequence", "--top 2", 2, "--text TEXT, FILE or - is needed" },

@@ -1,0 +1,196 @@
+/* text_rank.c - texts by their cosine with each query: a sorted list of the best for a query. */
+#include "program/text_rank.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/npy.h"
+#include "program/text_json_line.h"
+#include "program/text_answer.h"
+#include "program/text_safe.h"
+
+typedef struct {
+  char *bytes;
+  size_t length;
+} kept_text;
+
+typedef struct {
+  double score;
+  int64_t number; /* of the text, from 1 */
+  kept_text text;
+} place;
+
+typedef struct {
+  kept_text text;
+  float *values; /* the embedding; NULL: there is none */
+  place *best;   /* descending */
+  int count;
+} query;
+
+struct attn2c_rank {
+  int64_t width, query_count, query_room, texts;
+  int top;
+  attn2c_answer_format format;
+  query *queries;
+  float *cosines; /* [texts][queries]; of an array alone */
+  size_t cosine_room;
+};
+
+attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format) {
+  attn2c_rank *made = calloc(1, sizeof *made);
+  if (made) made->width = width, made->top = top, made->format = format;
+  return made;
+}
+
+void attn2c_rank_close(attn2c_rank *rank) {
+  if (!rank) return;
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    query *each = &rank->queries[q];
+    for (int i = 0; i < each->count; i++) free(each->best[i].text.bytes);
+    free(each->text.bytes);
+    free(each->values);
+    free(each->best);
+  }
+  free(rank->queries);
+  free(rank->cosines);
+  free(rank);
+}
+
+/* 0 without memory. */
+static int keep(const char *text, size_t length, kept_text *kept) {
+  kept->bytes = malloc(length + 1);
+  if (!kept->bytes) return 0;
+  memcpy(kept->bytes, text, length);
+  kept->bytes[length] = '\0';
+  kept->length = length;
+  return 1;
+}
+
+int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values) {
+  if (rank->query_count == rank->query_room) {
+    const int64_t room = rank->query_room ? 2 * rank->query_room : 8;
+    query *moved = realloc(rank->queries, (size_t)room * sizeof *moved);
+    if (!moved) return ATTN2C_MEMORY;
+    rank->queries = moved, rank->query_room = room;
+  }
+  const size_t bytes = (size_t)rank->width * sizeof(float);
+  query *made = &rank->queries[rank->query_count++];
+  *made = (query){.count = 0};
+  made->best = calloc((size_t)rank->top + 1, sizeof *made->best);
+  if (values) made->values = malloc(bytes + 1);
+  if (!made->best || (values && !made->values) || !keep(text, length, &made->text)) return ATTN2C_MEMORY;
+  if (values) memcpy(made->values, values, bytes);
+  return ATTN2C_OK;
+}
+
+/* Puts a text among a query's best, after those with the same score. NaN is worse than any number. */
+static int put(const attn2c_rank *rank, query *of, double score, const char *text, size_t length) {
+  int at = of->count;
+  while (at > 0 && (score > of->best[at - 1].score || (isnan(of->best[at - 1].score) && !isnan(score)))) at--;
+  if (at == rank->top) return ATTN2C_OK;
+  place made = {.score = score, .number = rank->texts};
+  if (!keep(text, length, &made.text)) return ATTN2C_MEMORY;
+  if (of->count == rank->top) free(of->best[--of->count].text.bytes);
+  memmove(of->best + at + 1, of->best + at, (size_t)(of->count - at) * sizeof *of->best);
+  of->best[at] = made;
+  of->count++;
+  return ATTN2C_OK;
+}
+
+/* The next row of the array of cosines; NULL without memory. */
+static float *cosine_row(attn2c_rank *rank) {
+  const size_t queries = (size_t)rank->query_count, used = (size_t)(rank->texts - 1) * queries;
+  if (used + queries > rank->cosine_room) {
+    const size_t room = 2 * rank->cosine_room + queries;
+    float *moved = realloc(rank->cosines, room * sizeof *moved);
+    if (!moved) return NULL;
+    rank->cosines = moved, rank->cosine_room = room;
+  }
+  return rank->cosines + used;
+}
+
+int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values) {
+  rank->texts++;
+  float *row = rank->format == ATTN2C_ANSWERS_NPY ? cosine_row(rank) : NULL;
+  if (!row && rank->format == ATTN2C_ANSWERS_NPY) return ATTN2C_MEMORY;
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    query *each = &rank->queries[q];
+    const double score =
+        values && each->values ? attn2c_cosine(each->values, values, rank->width) : (double)NAN;
+    if (row)
+      row[q] = (float)score;
+    else if (put(rank, each, score, text, length) != ATTN2C_OK)
+      return ATTN2C_MEMORY;
+  }
+  return ATTN2C_OK;
+}
+
+static void write_lines(const attn2c_rank *rank, FILE *out) {
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    const query *each = &rank->queries[q];
+    if (rank->query_count > 1) {
+      if (q) fputc('\n', out);
+      attn2c_safe_write(each->text.bytes, each->text.length, out);
+      fputc('\n', out);
+    }
+    for (int i = 0; i < each->count; i++) {
+      fprintf(out, "%.4f\t%" PRId64 "\t", each->best[i].score, each->best[i].number);
+      attn2c_safe_write(each->best[i].text.bytes, each->best[i].text.length, out);
+      fputc('\n', out);
+    }
+  }
+}
+
+static json_t *json_text(const kept_text *text) { return attn2c_json_text(text->bytes, text->length); }
+
+static json_t *json_query(const query *of) {
+  json_t *list = json_array();
+  int failed = 0;
+  for (int i = 0; i < of->count && !failed; i++) {
+    json_t *each = json_pack("{s:o, s:I, s:o}", "score", attn2c_json_number(of->best[i].score), "number",
+                             (json_int_t)of->best[i].number, "text", json_text(&of->best[i].text));
+    failed |= json_array_append_new(list, each) != 0;
+  }
+  if (!failed) return json_pack("{s:o, s:o}", "query", json_text(&of->text), "texts", list);
+  json_decref(list);
+  return NULL;
+}
+
+static int write_objects(const attn2c_rank *rank, FILE *out) {
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    const int status = attn2c_json_line(json_query(&rank->queries[q]), out);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+static int write_array(const attn2c_rank *rank, attn2c_message *message) {
+  const int64_t shape[2] = {rank->query_count, rank->texts};
+  float *turned = malloc((size_t)(shape[0] * shape[1]) * sizeof *turned + 1);
+  if (!turned) return ATTN2C_MEMORY;
+  for (int64_t q = 0; q < shape[0]; q++)
+    for (int64_t t = 0; t < shape[1]; t++) turned[q * shape[1] + t] = rank->cosines[t * shape[0] + q];
+  const int status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, turned, message);
+  free(turned);
+  return status;
+}
+
+int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *message) {
+  int status = ATTN2C_OK;
+  if (rank->query_count == 0 || rank->texts == 0) {
+    attn2c_say(message,
+               "--query: there are %" PRId64 " queries and %" PRId64 " texts, but 1 of each is needed",
+               rank->query_count, rank->texts);
+    return ATTN2C_FORMAT;
+  }
+  if (rank->format == ATTN2C_ANSWERS_NPY)
+    status = write_array(rank, message);
+  else if (rank->format == ATTN2C_ANSWERS_JSONL)
+    status = write_objects(rank, out);
+  else
+    write_lines(rank, out);
+  if (status == ATTN2C_MEMORY) attn2c_say(message, "--query: no memory for the ranks of texts");
+  return status;
+}
