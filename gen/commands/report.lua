@@ -122,7 +122,7 @@ local options_of = {
   quality = { "tuning", "factors", "weights", "input", "text" },
 }
 
--- What of the environment a build and a run depend on (README.md, "Building").
+-- What of the environment a build and a run depend on (README.md of this folder, "Environment and cache").
 local environment = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS", "ATTN2C_TARGET" }
 
 -- The line of a shell for a command with these words and the options of this one: a list of words, quoted.

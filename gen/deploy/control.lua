@@ -1,5 +1,5 @@
 -- control.lua: the texts of the Debian package, for deb.sh: lua5.4 gen/deploy/control.lua WHAT prints one of them.
--- copyright is from LICENSE, changelog from the README's list of versions, what it depends on and recommends from the
+-- copyright is from LICENSE, changelog from CHANGELOG.md, what it depends on and recommends from the
 -- Makefile's lists.
 local gen = arg[0]:match("^(.*)/deploy/[^/]*$") or error("call it by its path, gen/deploy/control.lua")
 package.path = gen .. "/?.lua;" .. package.path
@@ -30,13 +30,13 @@ local function wrapped(text, lead, indent)
   return table.concat(lines, "\n")
 end
 
--- The items of this version in the README.
+-- The items of this version in CHANGELOG.md.
 local function changes()
-  local readme = assert(files.read(gen .. "/../README.md"))
-  local from = select(2, readme:find("\n**" .. version.generator .. "**\n", 1, true))
-  if not from then fail(("README.md: Versions has no %s"):format(version.generator)) end
+  local versions = assert(files.read(gen .. "/deploy/CHANGELOG.md"))
+  local from = select(2, versions:find("\n## " .. version.generator .. "\n\n", 1, true))
+  if not from then fail(("gen/deploy/CHANGELOG.md has no %s"):format(version.generator)) end
   local items = {}
-  for line in readme:sub(from + 1):gmatch("([^\n]*)\n") do
+  for line in versions:sub(from + 1):gmatch("([^\n]*)\n") do
     local first, more = line:match("^%- (.*)"), line:match("^  (.*)")
     if first then
       items[#items + 1] = first

@@ -14,6 +14,7 @@ fail() { # fail STATUS MESSAGE
 # What is removed lies in folders and under names that are attn2c's own.
 remove() {
   for part in gen templates runtime models; do rm -rf "$stage$home/$part"; done
+  for part in gen models runtime tests; do rm -rf "$stage$docdir/$part"; done
   rm -f "$stage$bindir/attn2c" "$stage$mandir/man1/attn2c.1" "$stage$mandir/man5/attn2c.5" \
     "$stage$bashdir/attn2c" "$stage$zshdir/_attn2c" "$stage$fishdir/attn2c.fish" "$stage$docdir/README.md"
   for folder in "$home" "$docdir"; do
@@ -73,4 +74,11 @@ page "$pages/attn2c.5" "$mandir/man5"
 page "$pages/attn2c.bash" "$bashdir" attn2c
 page "$pages/_attn2c" "$zshdir"
 page "$pages/attn2c.fish" "$fishdir"
-page README.md "$docdir"
+
+# The pages for users, in folders as here, so that links from one to another hold.
+for name in README.md gen/README.md gen/checkpoints/README.md gen/commands/README.md gen/deploy/CHANGELOG.md \
+  models/README.md models/examples/README.md models/examples/pipeline.svg models/language/README.md \
+  models/speaker/README.md models/speaker/report.png runtime/README.md runtime/text/README.md tests/bench/README.md \
+  tests/bench/LOG.md tests/bench/peers/README.md; do
+  page "$name" "$docdir/$(dirname "$name")"
+done

@@ -19,7 +19,8 @@
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
-/* README.md has the same list. `write` is for the line that this program prints, `exit_group` for its end. */
+/* runtime/README.md has the same list. `write` is for the line that this program prints, `exit_group` for its
+ * end. */
 #define ALLOWED(each)                                                                                        \
   each(openat) each(newfstatat) each(pread64) each(close) each(mmap) each(munmap) each(brk) each(madvise)    \
       each(sched_getaffinity) each(futex) each(getrandom) each(write) each(exit_group)

@@ -1,6 +1,6 @@
 """What a description means: from weights and inputs to outputs, in plain lines and doubles.
 
-It is written from `gen/attn2c keys` and the README alone, and shares nothing with the compiler.
+It is written from `gen/attn2c keys` and models/README.md alone, and shares nothing with the compiler.
 `d` is a description as a dict. `given` hands out what the model is told at run time:
 
     given.weight(path, *shape, mean=, deviation=)   a weight of the checkpoint, by attn2c's names

@@ -21,6 +21,8 @@ local function copy_of_checkout(folder)
   files.make_folder(folder)
   helper.succeeds(("cp -R %s %s/"):format(table.concat({ "gen", "templates", "runtime", "models", "Makefile",
     "README.md", "LICENSE" }, " "), shell(folder)), root)
+  files.make_folder(folder .. "/tests")
+  helper.succeeds(("cp -R tests/bench %s/tests/"):format(shell(folder)), root)
   return folder
 end
 
@@ -63,14 +65,16 @@ describe("make install", function()
 
   it("puts command, manual and completions where they are looked for, readable by all", function()
     local wanted = { "bin/attn2c", "share/man/man1/attn2c.1", "share/man/man5/attn2c.5", "share/doc/attn2c/README.md",
+      "share/doc/attn2c/gen/checkpoints/README.md", "share/doc/attn2c/models/examples/pipeline.svg",
       "share/bash-completion/completions/attn2c", "share/zsh/site-functions/_attn2c",
       "share/fish/vendor_completions.d/attn2c.fish", "share/attn2c/models/language/model.safetensors",
       "share/attn2c/models/examples/speaker.c" }
     for _, name in ipairs(wanted) do
       assert.equal("file", lfs.attributes(stage .. "/opt/attn/" .. name, "mode"), name)
     end
-    for _, test in ipairs { "! -perm -044", "-type d ! -perm -055", "-name '*.tune'", "-name '*.md' -path '*/gen/*'",
-      "-path '*/gen/deploy*'", "-name '.?*'" } do
+    for _, test in ipairs { "! -perm -044", "-type d ! -perm -055", "-name '*.tune'",
+      "-name '*.md' -path '*/share/attn2c/gen/*'",
+      "-path '*/share/attn2c/gen/deploy*'", "-name '.?*'" } do
       assert.equal("", helper.succeeds("find opt " .. test, stage), test)
     end
     assert.equal("../share/attn2c/gen/attn2c", lfs.symlinkattributes(stage .. "/opt/attn/bin/attn2c", "target"))
@@ -131,8 +135,8 @@ describe("installing", function()
     assert.is_nil(lfs.attributes(stage .. "/usr/share/attn2c"))
   end)
 
-  it("takes a folder with a $ in its name, doubled for make as the README says", function()
-    assert.truthy(helper.read(root .. "/README.md"):find("`PREFIX='/opt/a$$b'`", 1, true))
+  it("takes a folder with a $ in its name, doubled for make as gen/commands/README.md says", function()
+    assert.truthy(helper.read(root .. "/gen/commands/README.md"):find("`PREFIX='/opt/a$$b'`", 1, true))
     local stage = helper.folder() .. "/stage"
     local words = (" DESTDIR=%s PREFIX='/opt/a$$b'"):format(shell(stage))
     assert.same({ 0, "" }, { make("install" .. words) })

@@ -1,5 +1,5 @@
--- readme_spec.lua: what the README shows works as it stands there: the C example, compiled against the shared and
--- the static library and run; the first own model; the commands.
+-- readme_spec.lua: the examples of README files work as they are printed: the C example, compiled against the shared
+-- and the static library and run; the Python examples; the first own model; the commands.
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
@@ -15,9 +15,11 @@ local function succeeds(line)
   return output
 end
 
--- The n-th block of a language ("": none) behind a heading.
-local function block(heading, language, n)
-  local readme = helper.read("README.md")
+local EXAMPLES, MODELS = "models/examples/README.md", "models/README.md"
+
+-- The n-th block of a language ("": none) after a heading of a README.
+local function block(file, heading, language, n)
+  local readme = helper.read(file)
   local at = assert(readme:find("\n## " .. heading, 1, true), heading)
   local count = 0
   for of, text in readme:sub(at):gmatch("```(%w*)\n(.-)```") do
@@ -26,7 +28,7 @@ local function block(heading, language, n)
       if count == (n or 1) then return text end
     end
   end
-  error("no such block behind " .. heading)
+  error("no such block after " .. heading)
 end
 
 local function write(name, text)
@@ -35,20 +37,20 @@ local function write(name, text)
   handle:close()
 end
 
-describe("the README", function()
+describe("README files", function()
   setup(function()
     os.execute("rm -rf " .. scratch .. " && mkdir -p " .. scratch)
     succeeds(top .. "/gen/attn2c build " .. top .. "/models/speaker.lua")
-    write("example.c", block("Using the library in C", "c"))
+    write("example.c", block(EXAMPLES, "C\n", "c"))
   end)
 
   it("has a C example of some 30 lines", function()
-    local lines = select(2, block("Using the library in C", "c"):gsub("\n", ""))
+    local lines = select(2, block(EXAMPLES, "C\n", "c"):gsub("\n", ""))
     assert.is_true(lines >= 25 and lines <= 40, lines .. " lines")
   end)
 
   it("compiles and runs it as it says, against the shared and the static library", function()
-    local commands = block("Using the library in C", "")
+    local commands = block(EXAMPLES, "C\n", "")
     local count = 0
     for line in commands:gmatch("[^\n]+") do
       count = count + 1
@@ -62,8 +64,8 @@ describe("the README", function()
 
   it("shows its use from Python, with what that prints", function()
     os.execute("ln -sfn " .. top .. "/models " .. scratch .. "/models")
-    write("example.py", block("Python, CMake, C++, Rust", "python"))
-    assert.are.equal(block("Python, CMake, C++, Rust", ""),
+    write("example.py", block(EXAMPLES, "Python\n", "python"))
+    assert.are.equal(block(EXAMPLES, "Python\n", ""),
       succeeds("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 example.py"))
   end)
 
@@ -79,7 +81,7 @@ describe("the README", function()
       end
       expected = {}
     end
-    for line in block("Python, CMake, C++, Rust", "", 2):gmatch("[^\n]+") do
+    for line in block(EXAMPLES, "CMake and Rust", ""):gmatch("[^\n]+") do
       local command = line:match("^%$ (.*)$")
       if command then
         compare()
@@ -93,8 +95,20 @@ describe("the README", function()
     assert.are.equal(4, count)
   end)
 
+  it("show texts in Python, with what that prints", function()
+    succeeds(top .. "/gen/attn2c build " .. top .. "/models/language")
+    local heading, python = "A checkpoint folder in three commands", "PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "
+    write("first.py", block("README.md", heading, "python"))
+    assert.are.equal(block("README.md", heading, "", 2), succeeds(python .. "first.py"))
+    write("texts.py", block(EXAMPLES, "Text in Python", "python"))
+    assert.are.equal(block(EXAMPLES, "Text in Python", ""), succeeds(python .. "texts.py"))
+    local command = block("README.md", heading, ""):match(
+      "(out/language/language run [^\n]*\n[^\n]*\n)")
+    assert.are.equal(command:match("\n(.*)$"), succeeds(command:match("^[^\n]*")))
+  end)
+
   it("shows a first model that builds and passes its check", function()
-    write("first.lua", block("Your first model", "lua"))
+    write("first.lua", block(MODELS, "Your first model", "lua"))
     local text = succeeds(top .. "/gen/attn2c check first.lua layers=1 d_model=64 seq=16 input.vocab=100")
     assert.is_truthy(text:find(" 0 failed", 1, true), text)
     succeeds(top .. "/gen/attn2c show first.lua --stage plan")

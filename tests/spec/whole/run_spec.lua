@@ -36,10 +36,10 @@ describe("run", function()
     assert.equal(0, code, said)
   end)
 
-  it("prints what goes to -, as the README shows it", function()
+  it("prints what goes to -, as models/README.md shows it", function()
     local code, said = sh(run .. "--output scores_0=- --output attention_0=- --output hidden=-")
     assert.equal(0, code, said)
-    local readme = helper.read("README.md")
+    local readme = helper.read("models/README.md")
     assert.is_truthy(readme:find(said, 1, true), said)
   end)
 

@@ -1,0 +1,159 @@
+#!/usr/bin/env lua5.4
+-- readme.lua: writes the tables of contents and of files in README.md files (`make readme`).
+--
+-- A README has the marks, and this file writes what stands between them:
+--   <!-- contents -->              links to the README's headings of the second level
+--   <!-- files FOLDER -->          a row for each file of a folder of the repository, with the first sentence of its
+--                                  opening comment; FOLDER/** also has the files of its folders
+--   <!-- end -->                   the end of either
+-- With --check it writes nothing, names what is out of date, and ends with status 1.
+local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
+local root = here .. "/.."
+if not package.path:find(root .. "/gen/?.lua", 1, true) then package.path = root .. "/gen/?.lua;" .. package.path end
+local files = require("common.files")
+local lfs = require("lfs")
+
+local readme = {}
+
+--- The README files, from the top of the repository.
+readme.list = { "README.md", "gen/README.md", "gen/checkpoints/README.md", "gen/commands/README.md",
+  "models/README.md", "models/examples/README.md", "runtime/README.md", "runtime/text/README.md", "tests/README.md",
+  "tests/bench/README.md" }
+
+local MADE = "made by `make readme`"
+
+-- The text of a file's opening comment, as one line. A line of another program's name (#!) is left out.
+local function comment_of(text)
+  text = text:gsub("^#![^\n]*\n", "")
+  local block = text:match("^/%*%s*(.-)%s*%*/") or text:match('^"""(.-)"""')
+  if block then return (block:gsub("%s*\n[ *]*", " ")) end
+  local lines = {}
+  for line in text:gmatch("([^\n]*)\n") do
+    local words = line:match("^%-%-%-?%s?(.*)$") or line:match("^#%s?(.*)$") or line:match("^//%s?(.*)$")
+    if not words or words:match("^%s*$") then break end
+    lines[#lines + 1] = words
+  end
+  return table.concat(lines, " ")
+end
+
+--- The first sentence of a file's opening comment, without the file's name in front of it; "" where there is none.
+function readme.sentence(text)
+  local comment = comment_of(text):gsub("^[%w_.]+: ", "", 1):gsub("^[%w_.]+ %- ", "", 1)
+  local from = 1
+  while true do
+    local at = comment:find("[.?!]%s+[^%s%l%d]", from)
+    if not at then return (comment:gsub("%s+", " "):gsub(":$", ".")) end
+    local word = comment:sub(1, at):match("(%S+)%.$") or ""
+    if not (word == "al" or word == "e.g" or word == "i.e") then return (comment:sub(1, at):gsub("%s+", " ")) end
+    from = at + 1
+  end
+end
+
+local function escaped(text)
+  local out, code = {}, false
+  for part, tick in (text .. "\0"):gmatch("([^`%z]*)([`%z])") do
+    if not code then part = part:gsub("[]*<[]", { ["*"] = "\\*", ["["] = "\\[", ["]"] = "\\]", ["<"] = "&lt;" }) end
+    out[#out + 1] = part:gsub("|", "\\|") .. (tick == "`" and "`" or "")
+    if tick == "`" then code = not code end
+  end
+  return table.concat(out)
+end
+
+-- Names of the code files of a folder, sorted; with the folders below it where `deep`.
+local function code_files(folder, deep, prefix, list)
+  for name in lfs.dir(folder) do
+    local path, mode = folder .. "/" .. name, lfs.attributes(folder .. "/" .. name, "mode")
+    if mode == "file" and (name:match("%.lua$") or name:match("%.[ch]$") or name:match("%.sh$") or name:match("%.py$"))
+    then
+      list[#list + 1] = prefix .. name
+    elseif mode == "directory" and deep and not name:match("^%.") and name ~= "__pycache__" then
+      code_files(path, deep, prefix .. name .. "/", list)
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- The table of a folder. A header and its source are one row, which has the header's sentence.
+local function table_of(place, links)
+  local folder, deep = place:gsub("/%*%*$", "")
+  local names = code_files(root .. "/" .. folder, deep > 0, "", {})
+  local known = {}
+  for _, name in ipairs(names) do known[name] = true end
+  local rows = { "| file | purpose |", "|---|---|" }
+  for _, name in ipairs(names) do
+    local stem = name:match("^(.*)%.c$")
+    if not (stem and known[stem .. ".h"]) then
+      local pair = name:match("^(.*)%.h$")
+      local shown = pair and known[pair .. ".c"] and pair .. ".h, .c" or name
+      local text = assert(files.read(root .. "/" .. folder .. "/" .. name))
+      rows[#rows + 1] = ("| [`%s`](%s%s) | %s |"):format(shown, links, name, escaped(readme.sentence(text)))
+    end
+  end
+  return table.concat(rows, "\n")
+end
+
+--- The anchor that GitHub gives a heading.
+function readme.anchor(heading)
+  return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
+end
+
+-- Headings of the second level, outside code.
+local function contents(text)
+  local rows, code = {}, false
+  for line in text:gmatch("[^\n]*") do
+    if line:match("^```") then code = not code end
+    local heading = not code and line:match("^## (.*)$")
+    if heading then rows[#rows + 1] = ("- [%s](#%s)"):format(heading, readme.anchor(heading)) end
+  end
+  return table.concat(rows, "\n")
+end
+
+-- A folder's path seen from the README's folder, which has it or is its neighbour.
+local function relative(from, folder)
+  local base = from:match("^(.*)/[^/]*$")
+  if not base then return folder .. "/" end
+  if folder == base then return "" end
+  if folder:sub(1, #base + 1) == base .. "/" then return folder:sub(#base + 2) .. "/" end
+  return base:gsub("[^/]+", "..") .. "/" .. folder .. "/"
+end
+
+--- The text of a README with everything between its marks as it must be.
+function readme.render(name, text)
+  return (text:gsub("(<!%-%- (%l+)([^\n]-) %-%->\n).-(<!%-%- end %-%->)", function(mark, kind, place, last)
+    place = place:gsub(", " .. MADE .. "$", ""):gsub("^ ", "")
+    local middle
+    if kind == "contents" then
+      middle, mark = contents(text), ("<!-- contents, %s -->\n"):format(MADE)
+    elseif kind == "files" then
+      middle = table_of(place, relative(name, (place:gsub("/%*%*$", ""))))
+      mark = ("<!-- files %s, %s -->\n"):format(place, MADE)
+    else
+      error(name .. ": unknown mark " .. kind)
+    end
+    return mark .. "\n" .. middle .. "\n\n" .. last
+  end))
+end
+
+--- The names of README files that are not as they must be.
+function readme.stale()
+  local list = {}
+  for _, name in ipairs(readme.list) do
+    local text = assert(files.read(root .. "/" .. name))
+    if readme.render(name, text) ~= text then list[#list + 1] = name end
+  end
+  return list
+end
+
+if not (arg and arg[0]:match("readme%.lua$")) then return readme end
+
+local stale, check = readme.stale(), arg[1] == "--check"
+for _, name in ipairs(stale) do
+  if check then
+    print(name .. ": out of date; make readme")
+  else
+    files.write(root .. "/" .. name, readme.render(name, files.read(root .. "/" .. name)))
+    print(name)
+  end
+end
+os.exit(check and #stale > 0 and 1 or 0)

@@ -1,0 +1,103 @@
+-- readme_tables_spec.lua: README files keep their form: tables of files are up to date, links lead somewhere, the first
+-- page is short, and sentences are too.
+local helper = require("tests.spec.helper")
+local lfs = require("lfs")
+local readme = require("tests.readme")
+
+local pages = { table.unpack(readme.list) }
+for _, name in ipairs { ".github/CONTRIBUTING.md", "gen/deploy/CHANGELOG.md", "models/language/README.md",
+  "models/speaker/README.md", "tests/bench/peers/README.md" } do pages[#pages + 1] = name end
+
+local function read(name) return helper.read(helper.root .. "/" .. name) end
+
+-- A page's lines outside code.
+local function prose(text)
+  local lines, code = {}, false
+  for line in text:gmatch("([^\n]*)\n") do
+    if line:match("^```") then code = not code elseif not code then lines[#lines + 1] = line end
+  end
+  return lines
+end
+
+local function anchors(text)
+  local set = {}
+  for _, line in ipairs(prose(text)) do
+    local heading = line:match("^#+ (.*)$")
+    if heading then set[readme.anchor(heading)] = true end
+  end
+  return set
+end
+
+-- The sentences of paragraphs and lists, joined from their lines.
+local function sentences(text)
+  local list, paragraph = {}, {}
+  local function finish()
+    local joined = table.concat(paragraph, " "):gsub("%[([^%]]*)%]%([^)]*%)", "%1"):gsub("`[^`]*`", "code")
+    for sentence in (joined .. " "):gmatch("(.-[.:?!])%s") do list[#list + 1] = sentence end
+    paragraph = {}
+  end
+  for _, line in ipairs(prose(text)) do
+    if line == "" or line:match("^[|#<!]") then
+      finish()
+    else
+      if line:match("^%s*%- ") or line:match("^%s*%d+%. ") then finish() end
+      paragraph[#paragraph + 1] = line
+    end
+  end
+  finish()
+  return list
+end
+
+describe("README files", function()
+  it("have tables of files and of contents that are up to date: make readme writes them", function()
+    assert.same({}, readme.stale())
+  end)
+
+  it("have links to files and headings that are there", function()
+    local lost = {}
+    for _, name in ipairs(pages) do
+      local text = read(name)
+      for _, line in ipairs(prose(text)) do
+        for target in line:gsub("`[^`]*`", ""):gsub("\\%]", ""):gmatch("%]%(([^)]*)%)") do
+          local path, anchor = target:match("^([^#]*)#?(.*)$")
+          if not target:match("^https?:") then
+            local file = path == "" and name or (name:match("^(.*/)[^/]*$") or "") .. path
+            local mode = lfs.attributes(helper.root .. "/" .. file, "mode")
+            local known = anchor == "" or mode == "file" and anchors(read(file))[anchor]
+            if not (mode and known) then lost[#lost + 1] = name .. ": " .. target end
+          end
+        end
+      end
+    end
+    assert.same({}, lost)
+  end)
+
+  it("have a first page of at most 250 lines", function()
+    local lines = select(2, read("README.md"):gsub("\n", ""))
+    assert.is_true(lines <= 250, lines .. " lines")
+  end)
+
+  it("for users have no sentence of more than 25 words", function()
+    local long = {}
+    for _, name in ipairs { "README.md", "gen/checkpoints/README.md", "gen/commands/README.md", "models/README.md",
+      "models/examples/README.md", "runtime/text/README.md" } do
+      for _, sentence in ipairs(sentences(read(name))) do
+        local words = select(2, sentence:gsub("%S+", ""))
+        if words > 25 then long[#long + 1] = ("%s: %d: %s"):format(name, words, sentence) end
+      end
+    end
+    assert.same({}, long)
+  end)
+
+  it("take the first sentence of a comment in Lua, C, Python and shell", function()
+    for text, wanted in pairs {
+      ["-- a.lua: reads\n-- a file. It\n-- is quick.\nlocal x\n"] = "reads a file.",
+      ["/* a.c - writes (Ba et al. 2016) both\n * halves. See a.h. */\n"] = "writes (Ba et al. 2016) both halves.",
+      ['"""Draws. Then ends."""\n'] = "Draws.",
+      ["#!/bin/sh\n# run.sh: runs:\n#\n#   more\n"] = "runs.",
+      ["local x = 1\n"] = "",
+    } do
+      assert.equal(wanted, readme.sentence(text))
+    end
+  end)
+end)
