@@ -15,7 +15,7 @@
 typedef struct {
   attn2c_check_job *job;
   const attn2c_lengths *lengths;
-  attn2c_part part;
+  attn2c_entry_call part;
   void **in, **out, **whole;
 } shorter;
 
@@ -25,7 +25,7 @@ static const attn2c_lengths *lengths_of(const attn2c_check_job *job) {
 
 /* A call for this entry: its length lies halfway to the next shorter entry's, and it has one sequence less.
  */
-static attn2c_part part_of(const attn2c_check_job *job, const attn2c_lengths *lengths) {
+static attn2c_entry_call part_of(const attn2c_check_job *job, const attn2c_lengths *lengths) {
   const attn2c_size *size = &lengths->sizes[job->entry - job->descriptor->entries];
   int64_t before = 0;
   for (int i = 0; i < job->descriptor->entry_count; i++) {
@@ -35,7 +35,7 @@ static attn2c_part part_of(const attn2c_check_job *job, const attn2c_lengths *le
   int64_t seq = (before + size->seq + 1) / 2;
   if (seq < lengths->least) seq = lengths->least;
   const int64_t batch = size->batch > 1 ? size->batch - 1 : 1;
-  return (attn2c_part){*size, batch, seq, 0, batch};
+  return (attn2c_entry_call){*size, batch, seq, 0, batch};
 }
 
 static attn2c_resize resize_of(const shorter *s, int is_input, int index) {

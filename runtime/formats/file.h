@@ -34,10 +34,10 @@ void attn2c_file_unmap(const void *bytes, int64_t size);
  * it, with the permissions of the file that it replaces. On failure nothing is left and `path` is as it was.
  * What is not a regular file (a device, a pipe, /dev/stdout even where that is one) is written as a stream,
  * behind what stands there. ATTN2C_OK or _IO. */
-typedef struct attn2c_part {
+typedef struct attn2c_file_part {
   const void *bytes;
   size_t size;
-} attn2c_part;
-int attn2c_file_write(const char *path, const attn2c_part *parts, int count, attn2c_message *message);
+} attn2c_file_part;
+int attn2c_file_write(const char *path, const attn2c_file_part *parts, int count, attn2c_message *message);
 
 #endif

@@ -43,7 +43,7 @@ static int write_whole(int descriptor, const void *bytes, size_t size) {
   return 0;
 }
 
-static int write_parts(int descriptor, const attn2c_part *parts, int count) {
+static int write_parts(int descriptor, const attn2c_file_part *parts, int count) {
   for (int i = 0; i < count; i++)
     if (write_whole(descriptor, parts[i].bytes, parts[i].size) != 0) return -1;
   return 0;
@@ -58,7 +58,7 @@ static int say_unwritten(const char *path, int error, attn2c_message *message) {
 static int close_checked(int descriptor) { return close(descriptor) == 0 || errno == EINTR ? 0 : -1; }
 
 /* A stream is written from its current position: nothing before it changes, and no file is created. */
-static int write_straight(const char *path, int held, const attn2c_part *parts, int count,
+static int write_straight(const char *path, int held, const attn2c_file_part *parts, int count,
                           attn2c_message *message) {
   int descriptor =
       held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
@@ -95,7 +95,7 @@ static void sync_folder(const char *path) {
   close(descriptor);
 }
 
-static int write_beside(const char *path, const attn2c_place *place, const attn2c_part *parts, int count,
+static int write_beside(const char *path, const attn2c_place *place, const attn2c_file_part *parts, int count,
                         attn2c_message *message) {
   char temporary[PATH_MAX];
   int descriptor = create_beside(place->path, temporary);
@@ -116,7 +116,7 @@ static int write_beside(const char *path, const attn2c_place *place, const attn2
   return ATTN2C_OK;
 }
 
-int attn2c_file_write(const char *path, const attn2c_part *parts, int count, attn2c_message *message) {
+int attn2c_file_write(const char *path, const attn2c_file_part *parts, int count, attn2c_message *message) {
   attn2c_place place;
   attn2c_place_find(path, &place);
   switch (place.error ? ATTN2C_PLACE_OTHER : place.kind) {

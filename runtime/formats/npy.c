@@ -282,6 +282,6 @@ int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t
   header[start - 1] = '\n';
   header[8] = (char)((start - 10) & 0xff);
   header[9] = (char)((start - 10) >> 8);
-  const attn2c_part parts[] = {{header, (size_t)start}, {data, (size_t)bytes}};
+  const attn2c_file_part parts[] = {{header, (size_t)start}, {data, (size_t)bytes}};
   return attn2c_file_write(path, parts, 2, message);
 }

@@ -103,8 +103,8 @@ static int check_items(const attn2c_safetensors_item *items, int count, attn2c_m
 }
 
 /* parts: count + 2, of which the first two are the length and the header. */
-static int write_sorted(const char *path, const attn2c_safetensors_item *items, int count, attn2c_part *parts,
-                        attn2c_message *message) {
+static int write_sorted(const char *path, const attn2c_safetensors_item *items, int count,
+                        attn2c_file_part *parts, attn2c_message *message) {
   header_text header = {NULL, 0};
   put_header(&header, items, count);
   if (header.used > 100000000) {
@@ -115,12 +115,12 @@ static int write_sorted(const char *path, const attn2c_safetensors_item *items, 
   header = (header_text){malloc(header.used), 0};
   if (!header.text) return ATTN2C_MEMORY;
   put_header(&header, items, count);
-  parts[0] = (attn2c_part){&length, sizeof length};
-  parts[1] = (attn2c_part){header.text, header.used};
+  parts[0] = (attn2c_file_part){&length, sizeof length};
+  parts[1] = (attn2c_file_part){header.text, header.used};
   for (int i = 0; i < count; i++) {
     int64_t elements = 0;
     attn2c_shape_count(items[i].rank, items[i].shape, &elements);
-    parts[i + 2] = (attn2c_part){items[i].values, (size_t)elements * sizeof(float)};
+    parts[i + 2] = (attn2c_file_part){items[i].values, (size_t)elements * sizeof(float)};
   }
   int status = attn2c_file_write(path, parts, count + 2, message);
   free(header.text);
@@ -132,7 +132,7 @@ int attn2c_safetensors_write(const char *path, const attn2c_safetensors_item *it
   size_t number = count > 0 ? (size_t)count : 0;
   int status = ATTN2C_MEMORY;
   attn2c_safetensors_item *sorted = malloc((number + 1) * sizeof *sorted);
-  attn2c_part *parts = malloc((number + 2) * sizeof *parts);
+  attn2c_file_part *parts = malloc((number + 2) * sizeof *parts);
   if (sorted && parts) {
     if (number) memcpy(sorted, items, number * sizeof *sorted);
     qsort(sorted, number, sizeof *sorted, compare_items);

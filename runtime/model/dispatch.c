@@ -24,7 +24,7 @@ typedef struct {
   const room *room;
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
-  attn2c_part part;
+  attn2c_entry_call part;
 } call;
 
 static attn2c_resize resize_of(const call *c, const attn2c_axes *axes, const attn2c_tensor *tensor) {
@@ -121,7 +121,7 @@ int attn2c_dispatch_through(attn2c_context *context, int number, int64_t batch, 
     const int chosen = number >= 0 ? number : choose(model, r, rest, seq);
     if (chosen < 0) return ATTN2C_USAGE;
     const attn2c_size size = r->lengths->sizes[chosen];
-    const attn2c_part part = {size, batch, seq, first, rest < size.batch ? rest : size.batch};
+    const attn2c_entry_call part = {size, batch, seq, first, rest < size.batch ? rest : size.batch};
     const call c = {r, model, &model->entries[chosen], part};
     status = call_entry(context, &c, inputs, outputs);
     first += part.count;

@@ -8,7 +8,7 @@
 enum { COPY = 1, MASK = 2, FILL = 4 };
 
 static attn2c_resize_axis axis_of(const attn2c_lengths *lengths, const attn2c_axes *axes, int64_t extent,
-                                  int number, const attn2c_part *part) {
+                                  int number, const attn2c_entry_call *part) {
   const int64_t shorter = part->entry.seq - part->seq;
   attn2c_resize_axis a = {extent, extent, 0, extent, 0, 0};
   if (number == axes->batch) {
@@ -36,7 +36,7 @@ static void choose_fillings(attn2c_resize *r, const attn2c_tensor *tensor, int f
 }
 
 attn2c_resize attn2c_resize_of(const attn2c_lengths *lengths, const attn2c_axes *axes,
-                               const attn2c_tensor *tensor, const attn2c_part *part) {
+                               const attn2c_tensor *tensor, const attn2c_entry_call *part) {
   attn2c_resize r = {.rank = 0, .piece = 1};
   int64_t entry_step = 1, caller_step = 1;
   for (int i = tensor->rank - 1; i >= 0; i--) {

@@ -10,7 +10,7 @@
 typedef struct {
   attn2c_size entry;
   int64_t batch, seq, first, count;
-} attn2c_part;
+} attn2c_entry_call;
 
 /* An axis of the entry's array: first come `head` items, the caller's from `from` on, then `gap` items of
  * padding, then the caller's again. */
@@ -29,7 +29,7 @@ typedef struct {
 } attn2c_resize;
 
 attn2c_resize attn2c_resize_of(const attn2c_lengths *lengths, const attn2c_axes *axes,
-                               const attn2c_tensor *tensor, const attn2c_part *part);
+                               const attn2c_tensor *tensor, const attn2c_entry_call *part);
 
 /* is_same: whether the entry's array has no padding and is contiguous in the caller's. offset: where it then
  * begins there, in elements. */

@@ -156,6 +156,6 @@ int attn2c_packed_write(const char *path, const attn2c_descriptor *model, const 
                         attn2c_message *message) {
   unsigned char header[ATTN2C_PACKED_HEADER];
   attn2c_packed_header_make(model, attn2c_checksum(0, block, block_size(model)), header);
-  const attn2c_part parts[] = {{header, sizeof header}, {block, block_size(model)}};
+  const attn2c_file_part parts[] = {{header, sizeof header}, {block, block_size(model)}};
   return attn2c_file_write(path, parts, 2, message);
 }

@@ -18,7 +18,7 @@
 TestSuite(file, .init = scratch_open, .fini = scratch_close);
 
 static char text[512];
-static const attn2c_part parts[] = {{"one ", 4}, {NULL, 0}, {"two", 3}};
+static const attn2c_file_part parts[] = {{"one ", 4}, {NULL, 0}, {"two", 3}};
 
 static int write_to(const char *path) {
   attn2c_message message = attn2c_message_make(text, sizeof text);

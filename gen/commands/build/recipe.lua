@@ -53,7 +53,7 @@ end
 -- Compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: of the object, where it is not
 -- object_name's.
 local function object(from, source, flags, name)
-  return { name = name or object_name(source), from = from, source = source,
+  return { name = name or object_name(source), from = from, source = source, is_object = true,
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
@@ -162,6 +162,7 @@ local function weight_jobs(name, form, packer, target)
     { name = name .. ".weights", inputs = { packer.name }, is_fresh = true,
       environment = { ATTN2C_TARGET = target }, commands = fitting[form](packs) },
     { name = name .. "_weights.o", inputs = { name .. ".weights" }, from = "model", source = source, is_apart = true,
+      is_object = true,
       commands = { { "ln", "-s", "--", INPUTS, "weights" },
         { CC, plain, "-O1", "-DATTN2C_WEIGHTS", CFLAGS, "-c", SOURCE, "-o", RESULT } } },
   }
@@ -190,7 +191,7 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- names, flags: of the compiler }; the first is the one that weights are packed for. A job's result is `name`;
 --- `inputs` names the jobs whose results it takes; `is_output` says that the result belongs into the model's folder,
 --- where links() are beside it; `is_fresh` that it is made each time and not kept; `is_read` that the builder reads its
---- text; `environment` has variables that its commands run with; `is_common` that its source includes none of the
+--- text; `is_object` that it is an object; `environment` has variables that its commands run with; `is_common` that its source includes none of the
 --- model's own headers; `is_apart` that a source is compiled in a folder of the job's own. options: { providers =
 --- { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the program;
 --- embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether the model takes text }.

@@ -126,6 +126,17 @@ local function check_libxsmm(child)
   end
 end
 
+-- Refuses a compiler that ends without a fault and leaves no result, or something else in place of an object: one that
+-- is none (CC=true), or flags such as -S.
+local function check_written(self, active)
+  local job = active.job
+  local handle <close> = io.open(active.work .. "/" .. job.name, "rb")
+  if handle and (not job.is_object or handle:read(4) == "\127ELF") then return end
+  local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
+  faults.raise("io", ("cannot compile %s: %s wrote no %s; CC must be a C compiler, and ATTN2C_CFLAGS must not change "
+    .. "what it writes"):format(job.source or job.name, words[1], job.is_object and "object" or job.name))
+end
+
 -- Goes on with an active job whose command has ended; false once the job is done.
 local function go_on(self, active)
   local job, child = active.job, active.child
@@ -144,6 +155,7 @@ local function go_on(self, active)
     step(self, active)
     return true
   end
+  check_written(self, active)
   if job.is_fresh then
     self.passing[#self.passing + 1] = active.work
     finish(self, job, self.store:look(active.work, job.name), job.weight)

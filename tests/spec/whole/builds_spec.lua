@@ -162,6 +162,16 @@ describe("the compiler", function()
     assert.truthy(log:find("-m64 -DWRAPPED -shared ", 1, true))
   end)
 
+  it("that writes no object is named, and its flags", function()
+    local folder = fresh("silent")
+    for _, each in ipairs { { "CC=/bin/true", "/bin/true" }, { "ATTN2C_CFLAGS=-O0 -S", "/[^ ]*cc" } } do
+      local code, output, errors = attn2c(folder, { "check", "tiny.lua", "kernels=c" }, { each[1] })
+      assert.same({ 4, "" }, { code, output })
+      assert.matches("^attn2c: cannot compile [%w_/]+%.c: " .. each[2] .. " wrote no object; CC must be a C compiler, "
+        .. "and ATTN2C_CFLAGS must not change what it writes\n$", errors)
+    end
+  end)
+
   it("compiles nothing where nothing changed, whatever the times", function()
     local folder = fresh("again")
     succeeds(folder, { "build", "tiny.lua" })

@@ -74,6 +74,22 @@ describe("rooms", function()
     assert.same({}, plain)
   end)
 
+  it("give a type one meaning: no two of the runtime have the same name", function()
+    local places, twice = {}, {}
+    each_file(helper.root .. "/runtime", function(path, text)
+      if path:match("^ops/product") or path:match("^base/processor_") then return end -- one of each is compiled
+      for name in text:gmatch("\n}? ?[^\n;()]-(attn2c_[%w_]+);") do
+        local is_type = text:find("\n} " .. name .. ";", 1, true) or text:find("\ntypedef [^\n(]* " .. name .. ";")
+        if is_type and places[name] and places[name] ~= path then
+          twice[#twice + 1] = ("%s: %s and %s"):format(name, places[name], path)
+        end
+        if is_type then places[name] = path end
+      end
+    end)
+    assert.truthy(places.attn2c_message and places.attn2c_resize)
+    assert.same({}, twice)
+  end)
+
   it("that emitted code includes are few", function()
     local allowed, others = rank_of(emitted), {}
     each_file(helper.root .. "/templates", function(path, text)

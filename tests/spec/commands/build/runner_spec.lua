@@ -141,6 +141,19 @@ describe("the runner", function()
     end
   end)
 
+  it("refuses what writes no result, or no object", function()
+    local at = new()
+    local lines = { ['true'] = "no part.o", [': >"$1"'] = "no object", ['echo .text >"$1"'] = "no object" }
+    for line, said in pairs(lines) do
+      at.jobs = { { name = "part.o", source = "a", from = "model", is_object = said == "no object",
+        commands = { { "sh", "-c", line, "sh", RESULT } } } }
+      local fault = helper.fault(at.run)
+      assert.same({ 4, { "cannot compile a: sh wrote " .. said .. "; CC must be a C compiler, and ATTN2C_CFLAGS must "
+        .. "not change what it writes" } }, { fault.code, fault.lines })
+      assert.same({}, at.leftovers())
+    end
+  end)
+
   it("hands on what a fresh job says of the weights, and its exit code", function()
     local at = new()
     at.jobs[3] = { name = "b.o", is_fresh = true,
