@@ -130,14 +130,15 @@ function Tuner:noise(key)
   return spread
 end
 
--- Times a candidate between two runs of the rule. Returns key -> { own, region }, ratios to the rule.
+-- Times a candidate between two runs of the rule. Returns key -> { own, region: ratios to the rule; times, rule_times:
+-- lists of the product's own times in ms }.
 function Tuner:ratios(built)
   local before = self.last_rule
   local result = self:run(built)
   local after = self:run_rule()
   local ratios = {}
   for key, times in pairs(result.of) do
-    ratios[key] = {}
+    ratios[key] = { times = { times.own }, rule_times = { before.of[key].own, after.of[key].own } }
     for _, what in ipairs { "own", "region" } do
       local rule = 0.5 * (before.of[key][what] + after.of[key][what])
       ratios[key][what] = rule > 0 and times[what] / rule or 1
@@ -152,22 +153,24 @@ function Tuner:is_clear(key) return self.best[key].ratio < 1 - math.max(LEAST_GA
 -- Whether it is worth the comparison at the end, which times it again.
 function Tuner:is_promising(key) return self.best[key].ratio < 1 - LEAST_GAIN end
 
--- The rule's rate for a product, GFLOP/s.
+-- The rule's rate for a product in all of its runs, GFLOP/s.
 function Tuner:rule_rate(product)
-  local least
-  for _, times in ipairs(self.history[product.key]) do least = math.min(least or times.own, times.own) end
-  return least and least > 0 and 1e-6 * product.flops / least or 0
+  local times = {}
+  for i, each in ipairs(self.history[product.key]) do times[i] = each.own end
+  return search.rate(product.flops, times)
 end
 
--- The choices that are better than the rule, for a file.
+-- The choices that are better than the rule, for a file. The two rates of one are of runs in turn: the machine may
+-- have been slower then than in the rule's other runs.
 function Tuner:taken(is_better)
   local choices = {}
   for _, product in ipairs(self.order) do
     local key = product.key
-    if self.best[key].choice ~= self.rule[key] and is_better(self, key) then
-      local rate = self:rule_rate(product)
-      local choice = { gflops = rate / self.best[key].ratio, rule_gflops = rate }
-      for _, name in ipairs(tuning.names) do choice[name] = self.best[key].choice[name] end
+    local best = self.best[key]
+    if best.choice ~= self.rule[key] and is_better(self, key) then
+      local choice = { gflops = search.rate(product.flops, best.times),
+        rule_gflops = search.rate(product.flops, best.rule_times) }
+      for _, name in ipairs(tuning.names) do choice[name] = best.choice[name] end
       choices[key] = choice
     end
   end
@@ -198,7 +201,8 @@ function Tuner:try(choice_of, by)
     local to_beat = by == "own" and self.best[key].ratio or self.region_best[key]
     if self.pending[key] then to_beat = self.pending[key].ratio end
     if choices[key] ~= self.best[key].choice and ratio < to_beat then
-      self.pending[key] = { choice = ran, ratio = ratio }
+      self.pending[key] = { choice = ran, ratio = ratio, times = ratios[key].times,
+        rule_times = ratios[key].rule_times }
     end
     if self.arguments.verbose then
       io.stderr:write(("%10s%-34s %-24s %.3f %.3f\n"):format("", key, search.text(product, ran), ratios[key].own,
@@ -263,7 +267,8 @@ function Tuner:settle(by)
     if by == "own" then
       self.best[key] = found
     elseif found.ratio < self.region_best[key] * (1 - LEAST_GAIN) then
-      self.best[key] = { choice = found.choice, ratio = self.best[key].ratio * found.ratio / self.region_best[key] }
+      found.ratio = self.best[key].ratio * found.ratio / self.region_best[key]
+      self.best[key] = found
     end
   end
   if by == "region" then -- the others of a region go with its main product
@@ -273,7 +278,8 @@ function Tuner:settle(by)
         local choice = {}
         for name, value in pairs(best.choice) do choice[name] = value end
         choice.token_block = size
-        self.best[product.key] = { choice = choice, ratio = best.ratio }
+        self.best[product.key] = { choice = choice, ratio = best.ratio, times = best.times,
+          rule_times = best.rule_times }
       end
     end
   end
@@ -293,19 +299,22 @@ end
 -- spread: a product that does not beat the rule by more than that goes back to it.
 function Tuner:compare(choices)
   local built = self:build(choices, "candidate")
-  local own, whole, found = {}, {}, {}
+  local runs, whole, found = {}, {}, {}
   for i = 1, FINAL_PAIRS do
     self:report(("the choice against the rule, %d of %d"):format(i, FINAL_PAIRS))
     local rule, choice = self:run_rule(), self:run(built)
     whole[i] = choice.ms / rule.ms
     for key in pairs(choices) do
-      own[key] = own[key] or {}
-      own[key][i] = choice.of[key].own / rule.of[key].own
+      runs[key] = runs[key] or { ratios = {}, times = {}, rule_times = {} }
+      local list = runs[key]
+      list.times[i], list.rule_times[i] = choice.of[key].own, rule.of[key].own
+      list.ratios[i] = list.times[i] / list.rule_times[i]
     end
   end
-  for key, list in pairs(own) do
-    local ratio, spread = search.spread(list)
-    found[key] = { ratio = ratio, is_better = ratio < 1 - math.max(LEAST_GAIN, spread) }
+  for key, list in pairs(runs) do
+    local ratio, spread = search.spread(list.ratios)
+    found[key] = { ratio = ratio, is_better = ratio < 1 - math.max(LEAST_GAIN, spread), times = list.times,
+      rule_times = list.rule_times }
   end
   return search.spread(whole), found
 end
@@ -319,7 +328,8 @@ function Tuner:finish()
     local found, dropped
     ratio, found = self:compare(choices)
     for key, each in pairs(found) do
-      self.best[key].ratio = each.ratio
+      local best = self.best[key]
+      best.ratio, best.times, best.rule_times = each.ratio, each.times, each.rule_times
       if not each.is_better then
         choices[key] = nil
         self.best[key] = { choice = self.rule[key], ratio = 1 }
@@ -346,7 +356,8 @@ function Tuner:table(choices, ratio)
   end
   lines[#lines + 1] = ""
   local said = next(choices) and ("a call takes %.3f of the rule's time"):format(ratio) or "the rule is kept"
-  lines[#lines + 1] = ("%s: %s; %s. A tile is panel x K block, order, tokens."):format(terminal.safe(self.path),
+  lines[#lines + 1] = ("%s: %s; %s. A tile is panel x K block, order, tokens. GFLOP/s are of the "
+    .. "least times, the epilogue's among them."):format(terminal.safe(self.path),
     self:searched(), said)
   return table.concat(lines, "\n") .. "\n"
 end

@@ -191,11 +191,12 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- names, flags: of the compiler }; the first is the one that weights are packed for. A job's result is `name`;
 --- `inputs` names the jobs whose results it takes; `is_output` says that the result belongs into the model's folder,
 --- where links() are beside it; `is_fresh` that it is made each time and not kept; `is_read` that the builder reads its
---- text; `is_object` that it is an object; `environment` has variables that its commands run with; `is_common` that its source includes none of the
---- model's own headers; `is_apart` that a source is compiled in a folder of the job's own. options: { providers =
---- { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody); is_static: the program;
---- embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether the model takes text }.
---- The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in NAME_text.c.
+--- text; `is_object` that it is an object; `environment` has variables that its commands run with; `is_common` that its
+--- source includes none of the model's own headers; `is_apart` that a source is compiled in a folder of the job's own.
+--- options: { providers = { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody);
+--- is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether
+--- the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in
+--- NAME_text.c.
 function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed

@@ -30,9 +30,17 @@ local function fixed_of(entry, weight)
   return fixed
 end
 
+-- Appends the ops of a fusion.
+local function add_ops(list, fusion)
+  list[#list + 1] = fusion.leading
+  table.move(fusion.epilogue, 1, #fusion.epilogue, #list + 1, list)
+  table.move(fusion.ends, 1, #fusion.ends, #list + 1, list)
+end
+
 --- The products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, main, decides,
 --- ops, fixed }. main: the key of its region's main product; choice: the parameters it was planned with, the token
---- block that of the main product; decides: the ops of the regions whose token block is this product's; ops: its own.
+--- block that of the main product; decides: the ops of the regions whose token block is this product's; ops: its own,
+--- with its epilogue, which some kernels do in the same call and others in calls of its own.
 function measure.products(state)
   local products, order = {}, {}
   each_region(state, function(region, segment, entry)
@@ -53,11 +61,11 @@ function measure.products(state)
           order[#order + 1] = product
         end
         product.flops = product.flops + fusion.leading.flops
-        product.ops[#product.ops + 1] = fusion.leading
+        add_ops(product.ops, fusion)
       end
     end
     if main then
-      for _, fusion in ipairs(region.fusions) do table.insert(products[main.key].decides, fusion.leading) end
+      for _, fusion in ipairs(region.fusions) do add_ops(products[main.key].decides, fusion) end
     end
   end)
   return products, order

@@ -104,8 +104,9 @@ end
 --- A choice as its product's line of a table says it.
 function search.text(product, choice)
   if choice.kernels == "c" then
-    return ("C: %d, %d%s"):format(choice.panel, divide.blocks(product.rows, choice.token_block)[1].count,
-      choice.fetch > 0 and ", ahead" or "")
+    local stream = candidates.stream(product, choice)
+    return ("C: %d, %d%s%s"):format(choice.panel, divide.blocks(product.rows, choice.token_block)[1].count,
+      choice.fetch > 0 and ", ahead" or "", stream > 0 and (", stream %d"):format(stream) or "")
   end
   local k = divide.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
@@ -113,6 +114,12 @@ function search.text(product, choice)
   local strip = choice.call_rows < rows and (" by %d"):format(choice.call_rows) or ""
   local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_panel) or ""
   return ("%d x %d%s, %d%s%s"):format(choice.panel, k.size, order, rows, strip, fetch)
+end
+
+--- GFLOP/s of a product of so many flops in the least of some times in ms; 0 of none.
+function search.rate(flops, times)
+  local least = math.min(math.huge, table.unpack(times))
+  return #times > 0 and least > 0 and 1e-6 * flops / least or 0
 end
 
 --- Median and spread (deviation of a normal distribution with the same quartiles) of a list; nil of none.

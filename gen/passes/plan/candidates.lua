@@ -64,15 +64,20 @@ local function choices_in_c()
   return list
 end
 
+--- The bytes ahead in its own weights that a kernel in C asks for: only a strip that holds all rows does.
+function candidates.stream(product, choice)
+  local rows = divide.blocks(product.rows, choice.token_block)[1].count
+  return math.min(rows, choice.call_rows) <= ONE_STRIP and choice.stream or 0
+end
+
 --- The calls that parameters lead to for a product { outputs, inputs, rows }, as text; two candidates with the same
 --- text are the same.
 function candidates.signature(product, choice)
   local panels = divide.panels(product.outputs, choice.panel, product.type or "f32")
   if choice.kernels == "c" then
     local rows = divide.blocks(product.rows, choice.token_block)[1].count
-    local streams = math.min(rows, choice.call_rows) <= ONE_STRIP
     return ("c %s; %d; %s; %d"):format(table.concat(panels.widths, " "), rows, choice.fetch,
-      streams and choice.stream or 0)
+      candidates.stream(product, choice))
   end
   local k = divide.k_blocks(product.inputs, choice.k_block)
   local order = (k.count == 1 and k.tail == 0) and "whole" or choice.k_order

@@ -59,6 +59,9 @@ describe("keys of products", function()
     local products = measure.products(helper.tiny({ layers = 3 }, "plan"))
     assert.equal(3 * 3 * 2 * 8 * 16 * 16, products[QKV].flops)
     assert.equal(9, #products[QKV].ops)
+    local kinds = {} -- with the epilogue: kernels in C do it in the same call, others in a call of its own
+    for i, op in ipairs(products[DOWN].ops) do kinds[i] = op.op end
+    assert.equal("linear add linear add linear add", table.concat(kinds, " "))
     assert.equal(UP, products[DOWN].main)
   end)
 
@@ -304,6 +307,25 @@ describe("the search", function()
       fetch = 0 }
     assert.equal(search.signature(whole, rule), search.signature(whole, outer))
     assert.not_equal(search.signature(product, rule), search.signature(product, outer))
+  end)
+
+  it("names each candidate as no other one", function()
+    for _, size in ipairs { { 256, 256, 128 }, { 384, 1536, 8 }, { 30, 77, 14 }, { 2, 384, 1 } } do
+      local shape, texts = { outputs = size[1], inputs = size[2], rows = size[3] }, {}
+      for _, list in ipairs { candidates.of(shape), candidates.in_c(shape) } do
+        for _, each in ipairs(list) do
+          local text = search.text(shape, each)
+          assert.is_nil(texts[text], text)
+          texts[text] = true
+        end
+      end
+    end
+  end)
+
+  it("gives the rate of the times that were measured, and not of a ratio to faster ones", function()
+    assert.equal(2, search.rate(2e6, { 2, 1, 4 }))
+    assert.equal(0, search.rate(2e6, {}))
+    assert.equal(0, search.rate(2e6, { 0 }))
   end)
 
   it("judges by median and quartiles", function()
