@@ -6,6 +6,7 @@ local hash = require("common.hash")
 local lfs = require("lfs")
 local again = require("commands.build.again")
 local lock = require("common.lock")
+local opened = require("commands.build.opened")
 local progress = require("common.progress")
 local recipe = require("commands.build.recipe")
 local runner = require("commands.build.runner")
@@ -149,6 +150,8 @@ local function compile(state, folder, root, options, bar)
   if only then jobs = recipe.needed(jobs, only) end
   if options.is_libraries then jobs = recipe.of_libraries(jobs, spec) end
   local results = runner.run(context, jobs)
+  local opener = recipe.opener(results)
+  if opener then opened.check(opener.path, ("%s/%s.tables"):format(folder, spec.name), state.tokenizer.made, say) end
   local outputs = only and {} or recipe.links(spec)
   for _, job in ipairs(jobs) do
     if job.is_output then

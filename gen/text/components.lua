@@ -200,14 +200,19 @@ local function add(look, list, stage, makers, members, value, path, depth)
   local maker = look:choice(value, path, "type", makers)
   if not maker then return nil end
   for _, record in ipairs { maker(look, value, path) } do
-    record.stage = stage
+    record.stage, record.path = stage, path
+    if json.kind(value.pattern) == "object" then
+      record.source = value.pattern.String or value.pattern.Regex
+      record.path = path .. (value.pattern.String and ".pattern.String" or ".pattern.Regex")
+    end
     list[#list + 1] = record
   end
   if #list > MOST then look:fault(path, "more than 64 components") end
   return nil
 end
 
---- The records of all stages, in order; those of post-processing are added by process.lua.
+--- The records of all stages, in order, each with its path in the file and, of a pattern, its source; those of
+--- post-processing are added by process.lua.
 function components.read(look, root)
   local list, stage = {}, components.stage
   if root.normalizer ~= nil then

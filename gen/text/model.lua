@@ -181,8 +181,8 @@ local function read_added(look, entry, path)
   return content, bits
 end
 
---- The added tokens, { text, id, flags } by their ids; they are put among the model's tokens. A token that the
---- model has keeps the model's id; others get the next ones.
+--- The added tokens, { text, id, flags, path: their place in the file } by their ids; they are put among the model's
+--- tokens. A token that the model has keeps the model's id; others get the next ones.
 function model.add(look, root, made)
   local by_id, order, next_id = {}, {}, made.count
   local list = root.added_tokens ~= nil and look:array(root, "tokenizer", "added_tokens") or {}
@@ -202,7 +202,7 @@ function model.add(look, root, made)
           faults.quote(content), id, faults.quote(made.tokens[id])))
       end
       if not by_id[id] then order[#order + 1] = id end
-      by_id[id] = { text = content, id = id, flags = bits }
+      by_id[id] = { text = content, id = id, flags = bits, path = path }
       made.added_ids[content] = id
       made.tokens[id] = content
       made.largest = math.max(made.largest, id)

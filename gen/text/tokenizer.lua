@@ -57,7 +57,7 @@ function tokenizer.compile(root, file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
   at:settle()
   check_top(at, root)
-  local state = { word = regex.word, limit = read_limit(at, root), components = components.read(at, root) }
+  local state = { file = file, word = regex.word, limit = read_limit(at, root), components = components.read(at, root) }
   state.templates = process.read(at, root, state.components)
   state.model = model.read(at, root)
   state.model.added_ids = {}
@@ -67,6 +67,16 @@ function tokenizer.compile(root, file)
   local written, reason = tables.write(state)
   if not written then faults.raise("format", ("%s: model.vocab: %s"):format(file, reason)) end
   return written, state, at.warnings
+end
+
+--- A line about the tokenizer's file, of what the runtime says of tables that it does not open. made: what the tables
+--- were made of.
+function tokenizer.told(made, said)
+  local kind, number, reason = said:match("^tokenizer tables: (%l[%l ]*) (%d+): (.*)$")
+  local list = kind == "component" and made.components or kind == "added token" and made.added or {}
+  local record = list[math.tointeger(tonumber(number or -1)) + 1]
+  if not record or not record.path then return ("%s: %s"):format(made.file, said) end
+  return ("%s: %s: %s: %s"):format(made.file, record.path, faults.quote(record.source or record.text or ""), reason)
 end
 
 --- Tables from the text of a tokenizer.json. A vocabulary is a million small objects that all stay: the collector

@@ -176,6 +176,20 @@ local function versions_job(spec, provider, has_text)
       has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
+-- A program that opens a tokenizer's tables. Its name is the same for all models: so is the program.
+local OPENER = "tables.opener"
+
+local function opening_jobs(runtime)
+  local opener = object("runtime", "tools/open_tables.c", { "-O2", "-fopenmp-simd" })
+  local inputs = { opener.name }
+  for _, job in ipairs(runtime) do
+    local room = job.source:match("^%w+")
+    if room == "text" or room == "base" then inputs[#inputs + 1] = job.name end
+  end
+  return { opener, { name = OPENER, is_program = true, inputs = inputs,
+    commands = { { CC, LDFLAGS, CFLAGS, "-o", RESULT, INPUTS, text_libraries, libraries } } } }
+end
+
 local function names_of(...)
   local names = {}
   for _, jobs in ipairs { ... } do
@@ -186,6 +200,9 @@ end
 
 --- The shared library's name at run time.
 function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) end
+
+--- The program that opens a tokenizer's tables (runtime/tools/open_tables.c), of the results of a model with text.
+function recipe.opener(results) return results[OPENER] end
 
 --- All jobs of a model with these entries. builds: of each of its targets { target, suffix: what is behind its files'
 --- names, flags: of the compiler }; the first is the one that weights are packed for. A job's result is `name`;
@@ -249,7 +266,8 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   local all = {}
   for _, jobs in ipairs { shipped, program, runtime, runtime_of_static, licenses, packing or {}, links,
-    { versions_job(spec, providers.program, options.has_text) } } do
+    { versions_job(spec, providers.program, options.has_text) },
+    options.has_text and opening_jobs(runtime) or {} } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end
   return all
@@ -279,9 +297,11 @@ function recipe.needed(jobs, name)
   return list
 end
 
---- The jobs that the libraries need, and what tells versions.
+--- The jobs that the libraries need, what tells versions, and what opens a tokenizer's tables.
 function recipe.of_libraries(jobs, spec)
-  return (needed(jobs, { "lib" .. spec.name .. ".a", recipe.soname(spec.name), spec.name .. ".versions" }))
+  local names = { "lib" .. spec.name .. ".a", recipe.soname(spec.name), spec.name .. ".versions" }
+  for _, job in ipairs(jobs) do if job.name == OPENER then names[#names + 1] = OPENER end end
+  return (needed(jobs, names))
 end
 
 --- The flags of the compiler that sources are compiled with: each list of them that occurs as a text, in order.

@@ -511,12 +511,12 @@ describe("building", function()
   end)
 
   -- A copy of a folder with other text in one of its files.
-  local function changed(name, file, from, to)
+  local function changed(name, file, from, to, verb)
     sh(("rm -rf bad && cp -r %s bad && rm -rf made"):format(shell(goldens .. "/" .. name)))
     local text, count = helper.read(folder .. "/bad/" .. file):gsub(from, to)
     assert.is_true(count > 0)
     helper.write(folder .. "/bad/" .. file, text)
-    return run(("%s gen bad -o made"):format(attn2c))
+    return run(("ATTN2C_CFLAGS=-O0 %s %s bad -o made"):format(attn2c, verb or "gen"))
   end
 
   it("refuses by name what a tokenizer.json asks and is not done", function()
@@ -524,6 +524,25 @@ describe("building", function()
     assert.equal(3, code, said)
     assert.matches("UnheardOf", said)
     assert.is_nil(lfs.attributes(folder .. "/made", "mode"))
+  end)
+
+  it("refuses patterns that PCRE2 refuses, with its reason, and leaves no program", function()
+    local code, said = changed("sequence", "tokenizer.json", '{"type":"BertPreTokenizer"}',
+      '{"type":"Split","pattern":{"Regex":"(?<=a+)b"},"behavior":"Isolated","invert":false}', "build --libraries")
+    assert.equal(3, code, said)
+    assert.matches('bad/tokenizer%.json: pre_tokenizer%.pattern%.Regex: "%(%?<=a%+%)b": PCRE2 refuses the pattern: '
+      .. "lookbehind assertion is not fixed length\n", said)
+    assert.is_nil(lfs.attributes(folder .. "/made/libbad.so", "mode"))
+  end)
+
+  it("makes programs that say why their tables do not open", function()
+    local program, count = helper.read(folder .. "/sequence/sequence"):gsub("attn2cTX\2", "attn2cTX\99")
+    assert.is_true(count > 0)
+    helper.write(folder .. "/older", program)
+    local code, said = run(("chmod +x older && ./older run --weights %s --text a"):format(
+      shell(goldens .. "/sequence")))
+    assert.equal(3, code)
+    assert.equal("older: tokenizer tables: made by another version of attn2c\n", said)
   end)
 
   it("refuses a tokenizer that is larger than the model", function()

@@ -1,0 +1,38 @@
+-- opened.lua: opens a tokenizer's tables once, as the built model does: what PCRE2 thinks of a pattern, and what
+-- normalizing leaves of an added token, only the runtime knows. What it says becomes a line about the tokenizer's file.
+local emulator = require("common.emulator")
+local faults = require("common.faults")
+local process = require("common.process")
+local tokenizer = require("text.tokenizer")
+
+local opened = {}
+
+-- Runs a program with its words: its exit code and what it says; nil and why it does not run here.
+local function run(words)
+  local ok, found = pcall(emulator.words, words)
+  if not ok then
+    if not faults.is(found) then error(found, 0) end
+    return nil, found.lines[1]
+  end
+  local child, message = process.start { words = found, gather = "all" }
+  if not child then return nil, message end
+  process.wait(function() return child.over end)
+  if child.signal ~= 0 then return nil, ("signal %d ended it"):format(child.signal) end
+  return child.code, child.errors
+end
+
+--- Opens the tables in a file with the program that recipe.lua calls the opener; made: what they were made of
+--- (tokenizer.compile); say(line) is told where the program does not run on this machine. Faults: format, with a line
+--- that names the tokenizer's file and the place in it; io and memory.
+function opened.check(program, path, made, say)
+  local code, said = run { program, path }
+  if code == 0 then return end
+  for _, kind in ipairs { "format", "io", "memory" } do
+    if code == faults.code[kind] then
+      faults.raise(kind, tokenizer.told(made, said:match("[^\n]*")))
+    end
+  end
+  say(("%s: its tables were not opened for a trial: %s"):format(made.file, code and "status " .. code or said))
+end
+
+return opened
