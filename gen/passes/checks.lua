@@ -1,5 +1,6 @@
--- checks.lua: the checkers that run after passes, a file each in checks/. A checker recomputes what
--- it checks from the pass's result. A finding is a defect of the compiler, never of a description.
+-- checks.lua: collects the checkers that run after passes, a file each in checks/.
+-- A checker recomputes the facts that it checks from the pass's result. A finding is a defect of the compiler, never
+-- of a description.
 local checks = {}
 
 for _, pass in ipairs { "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" } do

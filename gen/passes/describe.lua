@@ -1,11 +1,12 @@
--- describe: file -> plain table. Runs the description in an environment of literals,
--- arithmetic and the constructors (describe/language), within limits of time, instructions and
--- memory (describe/limits), then applies the KEY=VALUE overrides of the command line. It decides nothing.
+-- describe.lua: runs a description file and returns its plain table.
+-- The description runs in an environment of literals, arithmetic and the constructors (describe/language), within
+-- limits of time, instructions and memory (describe/limits). Then the KEY=VALUE overrides of the command line are
+-- applied. This pass decides nothing.
 --
--- A checkpoint's folder stands for the description that `import` writes.
+-- A checkpoint's folder is accepted too, and replaced by the description that `import` writes.
 --
--- Before: state.file, state.overrides.  After: state.text, state.description, state.folder, which its paths are
--- relative to; of a checkpoint's folder, state.checkpoint, its tensors.
+-- Before: state.file, state.overrides. After: state.text, state.description, state.folder, which its paths are
+-- relative to; for a checkpoint's folder, state.checkpoint, its tensors.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -19,16 +20,16 @@ local words = require("common.words")
 
 local describe = {}
 
--- The largest description of models/ has 2 KB. A quarter of a MiB has room for factors of 50,000 heads; more of them
--- are made by a loop.
+-- The largest description in models/ has 2 KB. A quarter of a MiB holds factors of 50,000 heads; more can be made by
+-- a loop.
 local LARGEST = 256 << 10 -- bytes
 
--- What the longest lists take: factors of 128 heads in each of 1000 layers.
+-- These bounds allow the longest lists: factors of 128 heads in each of 1000 layers.
 local MOST_KEYS = 1000 -- of a table
 local MOST_VALUES = 200000 -- of all, a shared table's each time
 local DEEPEST = 16 -- a description may hold itself
 
--- What went wrong in a text, as a line says it: its place in the file, or nothing before a limit.
+-- Returns the text of a failure for a message: with its place in the file, or without one for a limit.
 local function reason(failure, text)
   if failure.unknown then
     return (":%d: %s"):format(failure.line, language.unknown(failure.unknown, text, failure.line))
@@ -38,7 +39,7 @@ local function reason(failure, text)
   return message:match("^description(:.*)$") or ": " .. message
 end
 
--- Runs a text; returns true and its result, or false and a failure (limits.evaluate).
+-- Runs a text. Returns true and its result, or false and a failure (limits.evaluate).
 local function evaluate(budget, text, name)
   local env = language.globals()
   local ok, result = limits.evaluate(budget, text, name, env)
@@ -64,21 +65,21 @@ local function read(file)
   text = text or ""
   if #text > LARGEST then
     refuse_kind(file, text)
-    faults.raise("usage", file .. ": larger than 256 KiB, which no description is")
+    faults.raise("usage", file .. ": larger than 256 KiB, the limit of a description")
   end
   return text
 end
 
--- The values in a table and those below it; what is too much is a fault.
+-- Counts the values in a table and the tables in it; raises a fault if there are too many.
 local function count_values(file, value, depth, before)
   local own = 0
   for _, each in next, value do
     own, before = own + 1, before + 1
     if own > MOST_KEYS then
-      faults.raise("usage", ("%s: a table with more than %d keys, which no description has"):format(file, MOST_KEYS))
+      faults.raise("usage", ("%s: a table with more than %d keys, the limit of a description"):format(file, MOST_KEYS))
     end
     if before > MOST_VALUES then
-      faults.raise("usage", ("%s: more than %d values, which no description has"):format(file, MOST_VALUES))
+      faults.raise("usage", ("%s: more than %d values, the limit of a description"):format(file, MOST_VALUES))
     end
     if type(each) == "table" and depth < DEEPEST then before = count_values(file, each, depth + 1, before) end
   end
@@ -98,7 +99,7 @@ local function parse_value(budget, argument, text)
   return faults.raise("usage", ("%s: the value %s"):format(faults.quote(argument), why))
 end
 
--- output.4.to=10 on { output = { ..., { stage = "linear", to = 600 } } }
+-- Applies an override such as output.4.to=10 to { output = { ..., { stage = "linear", to = 600 } } }.
 local function override(budget, description, argument)
   local path, text = argument:match("^([%w_.]+)=(.*)$")
   if not path or path:find("..", 1, true) or path:match("^%.") or path:match("%.$") then
@@ -124,7 +125,7 @@ local function override(budget, description, argument)
   holder[keys[#keys]] = value
 end
 
---- Faults: io where the file cannot be read; usage for everything that the text itself does wrong.
+--- Runs the pass. Faults: io if the file cannot be read; usage for any other mistake in the text.
 function describe.run(state)
   local file = state.file
   state.folder = file:match("^(.*)/[^/]*$") or "."
@@ -154,7 +155,7 @@ function describe.run(state)
   count_values(file, result, 1, 0)
 end
 
---- The plain table, keys sorted.
+--- Returns the plain table as text, keys sorted.
 function describe.dump(state) return dump.table(state.description) end
 
 return describe

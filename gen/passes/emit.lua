@@ -1,8 +1,8 @@
--- emit: kernel table, ordered steps and offsets -> C text. It decides nothing: it fills
--- templates and one-line snippets with what earlier passes made.
+-- emit.lua: writes the C text of a model from its kernels, ordered steps and offsets.
+-- This pass decides nothing. It fills templates and one-line snippets with the results of earlier passes.
 --
--- Before: everything; state.embeds where weights will be linked in.
--- After: state.files = { { name, text, is_data = not C nor text } }.
+-- Before: the results of all passes; state.embeds if weights will be linked in. After: state.files = { { name, text,
+-- is_data = not C nor text } }.
 local arena = require("passes.emit.arena")
 local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
@@ -36,7 +36,7 @@ local function c_shape(tensor, spec)
   return tensor.unbatched and tensor.axes and text .. ", " .. tensor.axes .. ", for all sequences" or text
 end
 
--- Where an output lies in the arena, as an operand of a cast.
+-- Returns the place of an output in the arena, as an operand of a cast.
 local function shadow_of(bytes)
   if not bytes then return "none" end
   local offset = types.elements(bytes, "f32")
@@ -60,7 +60,8 @@ local function members_of(state, names, program)
   return list
 end
 
--- Elements of all distinct weights; the first rows of a table are no weight of their own.
+-- Returns the number of elements of all distinct weights; the first rows of a table are not counted as another
+-- weight.
 local function parameters_of(state)
   local count, seen = 0, {}
   for i = #state.entries, 1, -1 do
@@ -87,7 +88,7 @@ local function batches_of(state)
   return list
 end
 
--- The bytes that the largest of an entry's programs takes.
+-- Returns the bytes of the largest arena of an entry's programs.
 local function arena_of(entry, variant)
   local most = 0
   for _, program in ipairs(entry.programs) do
@@ -96,8 +97,8 @@ local function arena_of(entry, variant)
   return most
 end
 
--- A hash of what the model is: the description and what overrides it, but for the target, which stands beside it. So
--- `host` and the target that it means make the same.
+-- Returns a hash of the description and its overrides. The target is left out, as it is printed next to the hash; so
+-- `host` and the target that it means give the same hash.
 local function description_hash(state)
   local parts = { state.text }
   for _, override in ipairs(state.overrides) do
@@ -107,7 +108,7 @@ local function description_hash(state)
   return hash.text(table.concat(parts, "\n"))
 end
 
--- The kernels in C that are functions of their own.
+-- Returns the kernels in C that are functions of their own.
 local function own_kernels_of(state)
   local list = {}
   for _, fn in ipairs(state.functions) do
@@ -116,20 +117,20 @@ local function own_kernels_of(state)
   return list
 end
 
--- Whether some product is of bf16.
+-- True if some product is of bf16.
 local function flushes(state)
   for _, kernel in ipairs(own_kernels_of(state)) do if kernel.types.a == "bf16" then return true end end
   return false
 end
 
--- What is said of factors against outliers: how many sets of products have them, and of which file they are.
+-- Returns the note about factors against outliers: how many sets of products have them, and their file.
 local function smoothing_text(state)
   local of = state.entries[#state.entries].graph.smoothing
   return of and ("of %d of %d inputs of int8, %d of them in the norm before; file %s"):format(of.inputs, of.all,
     of.folded, state.factors.hash)
 end
 
--- The values that all templates may use.
+-- Returns the values that all templates may use.
 local function values_of(state)
   local spec = state.spec
   local file = terminal.safe(state.file:match("[^/]*$")) -- the program prints it
@@ -175,7 +176,7 @@ end
 
 local function with(values, more) return setmetatable(more, { __index = values }) end
 
--- A tile as a C function: a line a kernel call, and one before it where it fetches weights.
+-- Returns a tile as a C function: a line per kernel call, after a line that prefetches weights if the call does.
 local function tile_of(fn)
   local code, of = {}, fn.step.kernel.types
   for _, call in ipairs(fn.step.calls) do
@@ -196,10 +197,10 @@ local function code_of(snippet, operation, row)
   return steps.fill(snippet, steps.constants_of(operation, row))
 end
 
--- The loops of a map over its rows, as lines of C; bounds: from the first row up to the end. Rows of bf16 are rounded
--- as wholes: what is only rounded, from where it lies. Floats that others end with rounding are rounded in loops of
--- their own, as all at once has more constants than AVX2 has registers. sums: whether the map loads from an array that
--- begins with row `first`.
+-- Returns the loops of a map over its rows, as lines of C.
+-- bounds: from the first row to the end; sums: whether the map loads from an array that begins with row `first`
+-- Rows of bf16 are rounded as wholes; a map that only rounds reads them in place. Floats that other operations
+-- compute are rounded in a loop of their own, since one loop would have more constants than AVX2 has registers.
 local function loops_of(map, bounds, sums)
   local k, code, list, line = map.constants, {}, map.elementwise, "line"
   local of_row = {}
@@ -234,10 +235,10 @@ local function loops_of(map, bounds, sums)
   return lines
 end
 
--- The operands of a row operation or a map as a function's parameters; the declarations of those that are absent.
+-- Returns a step's operands as a function's parameters, and appends the names of absent operands to `absent`.
 local function formal_of(step, absent)
   local formal = {}
-  -- No operation reads another's tile, but what is loaded may lie where the result goes.
+  -- Operations do not read each other's tiles, but a loaded tile may be where the result goes.
   local loads = step.form == "map" and steps.elementwise[step.elementwise[1].kind].loads
   local pointer = step.form == "map" and not loads and "%s%s *restrict %s" or "%s%s *%s"
   operands.each(step, function(_, access, declared, name)
@@ -247,8 +248,8 @@ local function formal_of(step, absent)
   return formal
 end
 
--- A product and the map behind it as a C function, and before it the map of some rows, as one of its own. The sums of a
--- strip lie on the stack where the map alone reads them, else where the map works.
+-- Returns the C function of a product fused with the map after it, preceded by a function for the map of some rows. A
+-- strip's sums are on the stack if only the map reads them, else in the map's tile.
 local function joint_of(fn, lanes)
   local k, map = fn.step.kernel, fn.joint.map
   local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }
@@ -285,7 +286,7 @@ local function joint_of(fn, lanes)
     rows_lines = loops_of(map, "first; i < first + rows", fn.joint.is_local) }
 end
 
--- A row operation, a tile or a product as a C function: comment, signature, body.
+-- Returns a row operation, a tile or a product as a C function: comment, signature, body.
 local function function_of(fn, lanes)
   local step = fn.step
   if fn.joint then return joint_of(fn, lanes) end
@@ -325,7 +326,7 @@ local function source_values(values, state, program, more)
   return with(values, more)
 end
 
--- The values of one entry, over those of the model.
+-- Returns the values of one entry, over those of the model.
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, linkage.suffix(state.entry_name)
   return with(values, { entry = entry.name, batch = state.spec.batch, seq = state.spec.seq, suffix = suffix,
@@ -335,7 +336,7 @@ local function entry_values(values, state)
     outputs = members_of(state, entry.outputs, state.programs[1]) })
 end
 
--- An entry's sources: shipped code for each number of workers, each with its profile, and the trace.
+-- Adds an entry's sources: shipped code for each number of workers, each with its profile, and the trace.
 local function sources(values, state, add)
   local name, entry_name = values.own, state.entry_name
   local ships = {}
@@ -358,8 +359,8 @@ local function sources(values, state, add)
   return ships
 end
 
--- The code of one target: adds its steps, and returns the values of its other files: entries; functions, rows,
--- products, fallbacks and strips of its operations and kernels; described: what its descriptor says.
+-- Adds the steps of one target, and returns the values of its other files: entries; functions, rows, products,
+-- fallbacks and strips of its operations and kernels; described: the values of its descriptor.
 local function build_of(build, add)
   local values, described = with(values_of(build), emit_lengths.values(build)), emit_descriptor.values(build)
   values.described, values.functions, values.rows, values.products = described, {}, {}, {}
@@ -401,7 +402,8 @@ local function build_of(build, add)
   return values
 end
 
--- What targets describe alike is there once: the suffix of the first target whose list, by name, is this one's.
+-- Returns the suffix of the first target whose list called `name` equals this one's, so that equal lists are emitted
+-- once.
 local function first_with(builds, name, values)
   local text = table.concat(values.described[name], "\n")
   for _, build in ipairs(builds) do
@@ -409,8 +411,8 @@ local function first_with(builds, name, values)
   end
 end
 
--- The values of the files that all targets share, over those of the first. What an operation, a checkpoint and the
--- order of weights are does not depend on the target.
+-- Returns the values of the files that all targets share, over those of the first. Operations, checkpoints and the
+-- order of weights do not depend on the target.
 local function model_values(state, builds)
   local first, most = builds[1], { arena_bytes = 0, weight_bytes = 0 }
   for _, build in ipairs(builds) do
@@ -467,7 +469,7 @@ function emit.run(state)
   end
 end
 
---- The names and sizes of the files.
+--- Returns the names and sizes of the files.
 function emit.dump(state)
   local lines = {}
   for _, file in ipairs(state.files) do lines[#lines + 1] = ("%8d bytes %s"):format(#file.text, file.name) end

@@ -1,5 +1,6 @@
--- beside.lua: which buffers of the arena have bytes in common: those that never have values at the same time. Those
--- that lie over one another on purpose (`over`) are none of them.
+-- beside.lua: finds the buffers of the arena that have bytes in common because they never have values at the same
+--   time.
+-- Buffers that overlap on purpose (`over`) are not among them.
 local expect = require("passes.checks.expect")
 
 local function root_of(program, name)
@@ -7,8 +8,8 @@ local function root_of(program, name)
   return name
 end
 
---- buffer -> the others that overlap it; those that do so on purpose must begin at the same offset. names: of buffers
---- that have an offset; they are sorted by it.
+--- Returns a table: buffer -> the others that overlap it. Buffers that overlap on purpose must begin at the same
+--- offset. names: the buffers that have an offset; they are sorted by it.
 return function(program, names)
   local beside, open = {}, {}
   for _, name in ipairs(names) do beside[name] = {} end

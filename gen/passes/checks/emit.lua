@@ -1,4 +1,4 @@
--- What must hold of the emitted text.
+-- emit.lua: checks the emitted text.
 local expect = require("passes.checks.expect")
 
 local function check_text(file)
@@ -10,7 +10,7 @@ local function check_text(file)
   end
 end
 
---- Each file of text ends with a line and holds no NUL; C is ASCII outside comments.
+--- Checks that each file of text ends with a line and has no NUL, and that C is ASCII outside comments.
 return function(state)
   for _, file in ipairs(state.files) do if not file.is_data then check_text(file) end end
 end

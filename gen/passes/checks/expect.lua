@@ -1,7 +1,7 @@
--- expect.lua: how a checker stops: what it finds is a defect of the compiler, never of a
--- description, so it is an error, not a fault.
+-- expect.lua: stops a checker with an error if a condition does not hold.
+-- A finding is a defect of the compiler, never of a description, so it is an error and not a fault.
 
---- Stops unless a condition holds. pass: whose result is wrong; then a format and its values.
+--- Stops unless the condition holds. pass: the pass whose result is wrong. A format and its values follow.
 return function(condition, pass, format, ...)
   if not condition then error(("the checker after %s: " .. format):format(pass, ...), 0) end
 end

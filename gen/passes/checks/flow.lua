@@ -1,11 +1,12 @@
--- flow.lua: walks a program's steps in order and keeps which bytes of each buffer hold a value,
--- from what each step touches: what is written makes a value, and ends those of all buffers that lie
--- at the same offset. Of a buffer that lies over another on purpose (`over`) only the same elements end.
+-- flow.lua: checks that every value in the arena is read as it was last written, by walking the steps in order.
+-- The walk keeps which bytes of each buffer hold a value, from the operands of each step. A write makes a value, and
+-- ends the values of all buffers that overlap it. In a buffer that overlaps another on purpose (`over`) only the same
+-- elements end.
 --
--- Loops: a step inside one stands for all its iterations. Bytes that move with a loop's symbol are kept for the first
--- iteration, and count for all of them once the loop has ended. A loop is walked twice, so that an iteration sees what
--- the one before left. A value that ends in the second walk does not exist for all iterations (lost: those of a loop,
--- gone: those of a segment, within which loops are).
+-- A step inside a loop means all its iterations. Bytes that move with a loop's symbol are kept for the first
+-- iteration, and count for all of them once the loop has ended. A loop is walked twice, so that an iteration sees the
+-- values that the one before left. A value that ends in the second walk does not exist for all iterations (lost:
+-- values of a loop; gone: values of a segment, which contains loops).
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -19,10 +20,10 @@ local KEPT = { arena = true, out = true } -- classes of buffers that steps write
 local Flow = {}
 Flow.__index = Flow
 
--- What is known of a buffer: { pitch, values (a set), inner (those that move with the open loop), loop, sequence: the
--- strides of its symbols, under: buffers that lie at the same offset on purpose, beside: buffers that lie there because
--- they never have values at the same time, alone: whether none of these has a value at this step; past: of an output,
--- which may lie in the caller's memory instead, the values that have ended in the arena }.
+-- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), loop,
+-- sequence: the strides of its symbols, under: buffers at the same offset on purpose, beside: buffers there because
+-- they never have values at the same time, alone: whether none of these has a value at this step; past: the values of
+-- an output that have ended in the arena, as the output may be in the caller's memory instead }.
 local function records(program, beside)
   local all, root = {}, {}
   local function root_of(name)
@@ -49,15 +50,15 @@ local function records(program, beside)
   return all
 end
 
--- The rectangles of an operand in the first iteration of every loop.
+-- Returns the rectangles of an operand in the first iteration of every loop.
 local function rectangles_of(record, operand, dimensions)
   return rectangles.of(footprint.boxes(dimensions), record.pitch, operand.offset)
 end
 
--- Elements of a buffer's may have ended: what was read last is looked for anew.
+-- Forgets the last read of a buffer whose elements may have ended, so that the next read is checked again.
 local function forget(record) record.last = nil end
 
--- Adds a rectangle `count` times, each `stride` elements further; as one rectangle where they make one.
+-- Adds a rectangle `count` times, each `stride` elements further; as one rectangle if they form one.
 local function spread(set, rectangle, stride, count, pitch)
   local rows, columns = stride // pitch, stride % pitch
   if columns == 0 and rectangle[2] - rectangle[1] == rows then
@@ -81,7 +82,8 @@ function Flow:holds(record, rectangle, terms)
   return true
 end
 
--- What is read again before anything of the buffer has ended (an operand of many panels' products) is still there.
+-- Checks a read. An operand that is read again before any value of its buffer has ended (by many panels' products) is
+-- still there.
 function Flow:read(operand, dimensions, section)
   local record, terms = self.records[operand.buffer], operand.terms or NO_TERMS
   if record.last == dimensions and record.last_offset == operand.offset and record.last_loop == self.loop
@@ -140,7 +142,7 @@ function Flow:write(operand, dimensions)
   end
 end
 
--- The second time round a loop's body, then what moved with it is there for all.
+-- Ends the second walk of a loop's body; then the values that moved with it are there for all iterations.
 function Flow:finish()
   local loop = self.loop
   loop.again = true
@@ -155,7 +157,7 @@ function Flow:finish()
   self.loop = nil
 end
 
--- What moves with the micro-batches is there for all of them; the last ends with the batch.
+-- Adds the values that move with the micro-batches for all of them; the last micro-batch ends with the batch.
 function Flow:of_all_micro_batches(record, set, batch)
   local all, micro_batch = {}, self.segment.micro_batch
   for _, rectangle in ipairs(set) do
@@ -203,9 +205,9 @@ function Flow:step(step, section)
   end
 end
 
---- Walks a program: every element of the arena and of an output is read as it was written last, and every output is
---- written whole. beside: buffer -> the others that overlap it. state: for the batch and the shapes of outputs. unseen:
---- nil, or step -> the operand that it has elsewhere than in its buffer.
+--- Walks a program. Checks that every element of the arena and of an output is read as it was written last, and that
+--- every output is written whole. beside: buffer -> the others that overlap it. state: gives the batch and the shapes
+--- of outputs. unseen: nil, or step -> the operand that the step has elsewhere than in its buffer.
 return function(state, program, beside, pass, unseen)
   local self = setmetatable({ pass = pass, unseen = unseen or {}, records = records(program, beside), moving = {},
     written = {}, walk = operands.walk(true) }, Flow)

@@ -1,4 +1,4 @@
--- What must hold of a graph.
+-- graph.lua: checks a graph.
 local expect = require("passes.checks.expect")
 local ops = require("data.ops")
 local words = require("common.words")
@@ -9,7 +9,8 @@ local function same_shape(a, b)
   return true
 end
 
---- Shapes agree with the op table, each tensor is written once and before it is read, names are unique.
+--- Checks that shapes agree with the op table, each tensor is written once and before it is read, and names are
+--- unique.
 return function(state)
   local g = state.graph
   local entry = g.entry

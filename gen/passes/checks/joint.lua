@@ -1,5 +1,6 @@
--- joint.lua: what must hold of a product and a map that share a function strip by strip: the map writes the rows of a
--- strip before the product reads those of the next. Worked out from the steps' operands and offsets alone.
+-- joint.lua: checks a product and a map that are fused: strips of one do not disturb later strips of the other.
+-- The map writes the rows of a strip before the product reads those of the next. Both are computed from the steps'
+-- operands and offsets alone.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -7,8 +8,8 @@ local schedule = require("passes.schedule")
 local steps = require("data.steps")
 local types = require("data.types")
 
--- Whether bytes that two operands touch in one iteration lie over each other. Of operands that do not move alike with
--- the loops over sequences, all bytes of their buffers count.
+-- True if two operands touch a common byte in one iteration. If they do not move alike with the loops over sequences,
+-- all bytes of their buffers count.
 local function touch(program, x, of_x, y, of_y)
   local first, second = program.offsets[x.buffer], program.offsets[y.buffer]
   if not first or not second or program.own[x.buffer] ~= program.own[y.buffer] then return false end
@@ -21,17 +22,17 @@ local function touch(program, x, of_x, y, of_y)
   return first + low_x <= second + high_y and second + low_y <= first + high_x
 end
 
--- The bytes of a product's rows from `row` on.
+-- Returns the bytes of a product's rows from `row` on.
 local function rows_of_b(product, row)
   local k, of = product.kernel, product.kernel.types.b
   return footprint.in_bytes({ first = row * k.ldb, { product.batch.count, types.elements(product.batch.b, of) },
     { k.n - row, k.ldb }, { k.k, 1 } }, types.bytes(1, of))
 end
 
--- The bytes of an operand of a map's operation that rows from `row` on read.
+-- Returns the bytes of an operand of a map's operation that rows from `row` on read.
 local function rows_of(map, operation, declared, row)
   local dimensions = declared[3](operands.known(map, operation))
-  if #dimensions == 2 and operation.ld and dimensions[1][2] == operation.ld then -- a row of its own for each
+  if #dimensions == 2 and operation.ld and dimensions[1][2] == operation.ld then -- each row has one of its own
     dimensions = { first = row * operation.ld, { map.constants.rows - row, operation.ld }, dimensions[2] }
   end
   return footprint.in_bytes(dimensions, types.bytes(1, operands.type(map, declared)))
@@ -59,7 +60,7 @@ local function check_order(program, product, map, section)
   end
 end
 
--- What the map works on is what the product has made, all rows and outputs of it.
+-- Checks that the map works on the product's result, all rows and outputs of it.
 local function check_place(product, map, is_local, section)
   local k, size, first = product.kernel, map.constants, map.elementwise[1]
   local c, x, ld = product.arguments.c, map.arguments.y, size.ld
@@ -67,18 +68,19 @@ local function check_place(product, map, is_local, section)
   expect(steps.elementwise[first.kind].loads or not is_local, "kernels", "%s: the map after %s loads nothing",
     section.name, c.buffer)
   expect(size.rows == k.n and size.cols == product.outputs and ld == k.ldc and x.buffer == c.buffer
-    and x.offset == c.offset and k.beta == 0, "kernels", "%s: a map is joined with other sums than those in %s",
+    and x.offset == c.offset and k.beta == 0, "kernels", "%s: a map is fused with other sums than those in %s",
     section.name, c.buffer)
 end
 
---- Strips of a joined product and map disturb no later ones. (checks/memory.lua: nobody else reads sums on the stack.)
+--- Checks that strips of a fused product and map disturb no later ones. checks/memory.lua checks that nobody else reads
+--- sums on the stack.
 return function(program)
   if not next(program.joints) then return end
   local last
   schedule.each(program, function(step, section)
     local pair = last and program.joints[last]
     if pair then
-      expect(pair.map == step, "kernels", "%s: a product is joined with a map that does not follow it", section.name)
+      expect(pair.map == step, "kernels", "%s: a product is fused with a map that does not follow it", section.name)
       check_place(last, step, pair.is_local, section)
       check_order(program, last, step, section)
     end

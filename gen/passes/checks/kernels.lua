@@ -1,10 +1,10 @@
--- What must hold of kernels.
+-- kernels.lua: checks the kernels and the functions that several steps share.
 local check_joints = require("passes.checks.joint")
 local check_series = require("passes.checks.series")
 local expect = require("passes.checks.expect")
 
---- Each kernel is one that libxsmm 1.17 accepts; products and maps that share a function disturb nothing; panels that
---- share a call do what their steps say.
+--- Checks that libxsmm 1.17 accepts each kernel, that fused products and maps disturb nothing, and that panel loops
+--- do the same as their steps.
 return function(state)
   for i, k in ipairs(state.kernels) do
     expect(k.m >= 1 and k.n >= 1 and k.k >= 1 and k.lda >= k.m and k.ldb >= k.k and k.ldc >= k.m

@@ -1,5 +1,6 @@
--- What must hold of steps: each is as steps.lua declares it, a tile's calls or a product's strips make
--- all of it from what they may touch, and what they fetch are the weights behind those in use.
+-- lower.lua: checks steps against their declarations in steps.lua.
+-- The calls of a tile, or the strips of a product, cover all of it from the operands that they may touch. The weights
+-- that they prefetch follow those in use.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local forms = require("kernels.forms")
@@ -15,7 +16,7 @@ local words = require("common.words")
 
 local LINE = types.LINE
 
--- Row operation -> the names of its constants and of its operands.
+-- Names of the constants and of the operands of a row operation, by its name.
 local constants_of, operands_of = {}, {}
 for fn, entry in pairs(steps.rows) do
   constants_of[fn], operands_of[fn] = words.set(entry.constants), {}
@@ -56,8 +57,8 @@ local function check_map(step, name)
   end
 end
 
--- The fetches of a tile, sorted by their lines, are contiguous, are as long as the weights that the tile reads, and lie
--- behind the weights in use.
+-- Checks a tile's fetches. Sorted by their lines, they are contiguous, as long as the weights that the tile reads,
+-- and after the weights in use.
 local function check_fetches(step, name)
   local list, lines = {}, 0
   for _, call in ipairs(step.calls) do
@@ -79,7 +80,7 @@ local function check_fetches(step, name)
   end
 end
 
--- What an operand of a call touches, from the tile's first element on.
+-- Returns the elements that an operand of a call touches, from the tile's first element on.
 local function touched(step, call, which)
   local known = operands.known { form = "product", kernel = call.kernel, batch = call.batch }
   local name = ({ "a", "b", "c" })[which]
@@ -87,7 +88,8 @@ local function touched(step, call, which)
     types.elements(call[name], step.kernel.types[name]))
 end
 
--- The calls of a tile cover it: for each output all inputs, each once, the first time without a sum before it.
+-- Checks that the calls of a tile cover it: for each output all inputs, each once, the first time without adding to a
+-- sum.
 local function check_tile(step, name)
   local shape, products, begun = step.kernel, 0, {}
   local limits = { { shape.k, shape.m }, { shape.n, shape.k }, { shape.n, shape.m } }
@@ -119,15 +121,15 @@ local function check_tile(step, name)
   check_fetches(step, name)
 end
 
--- Shares { count, size } sum to a whole.
+-- Returns the sum of shares { count, size }.
 local function sum_of(shares)
   local sum = 0
   for _, share in ipairs(shares) do sum = sum + share.count * share.size end
   return sum
 end
 
--- The weights that strips ask for lie behind those that they use: each once around all of a later panel, or, where
--- one strip reads the whole panel, as far ahead of it as it likes.
+-- Checks the weights that strips prefetch. They are after the weights in use: together a later panel, each line once;
+-- or, if one strip reads the whole panel, any distance ahead of it.
 local function check_ahead(k, name)
   local fetch, strips = k.fetch, 0
   for _, rows in ipairs(k.strips.strips) do
@@ -135,11 +137,11 @@ local function check_ahead(k, name)
   end
   local panel = types.panel_bytes(k.k, k.lda, k.types.a)
   expect(fetch.from > 0 and fetch.from % LINE == 0 and (strips == 1 or fetch.from % panel == 0), "lower",
-    "%s: a product asks for weights %d bytes ahead", name, fetch.from)
+    "%s: a product prefetches weights %d bytes ahead", name, fetch.from)
   local times = (k.k + fetch.every - 1) // fetch.every
   expect(fetch.every >= 1 and fetch.lines >= 1 and fetch.each % LINE == 0 and fetch.each * strips >= panel
     and times * fetch.lines * LINE >= fetch.each, "lower",
-    "%s: a product of %d strips asks for %d lines every %d inputs, %d bytes apart: not all of a panel", name, strips,
+    "%s: a product of %d strips prefetches %d lines every %d inputs, %d bytes apart: not all of a panel", name, strips,
     fetch.lines, fetch.every, fetch.each)
 end
 
@@ -150,7 +152,7 @@ local function each_strip(k, visit)
   end
 end
 
--- Strips in tiles fit the tiles, and steps their rows.
+-- Checks that strips in tiles fit the tiles, and steps the tiles' rows.
 local function check_tiles(k, target, name)
   each_strip(k, function(high, wide)
     expect(target.has_tiles and high >= 1 and high <= 2 * kernel_tiles.SIDE and wide >= 1 and wide <= 2, "lower",
@@ -161,7 +163,7 @@ local function check_tiles(k, target, name)
     and types.bytes(inputs, k.types.a) <= kernel_tiles.BYTES, "lower", "%s: steps of %d inputs in tiles", name, inputs)
 end
 
--- Other strips fit the registers. rows_held: strip.lua.
+-- Checks that other strips fit the registers. rows_held: as in strip.lua.
 local function check_registers(k, target, name)
   local form = forms.all[k.strips.form]
   local free = registers.free(target, not k.a_room, form)
@@ -172,7 +174,7 @@ local function check_registers(k, target, name)
   end)
 end
 
--- A product in C is one block; its strips make all rows and outputs, and fit.
+-- Checks that a product in C is one block, and that its strips cover all rows and outputs and fit.
 local function check_c_product(step, target, name)
   local k, groups, rows = step.kernel, step.kernel.strips.groups, step.kernel.strips.strips
   expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
@@ -184,7 +186,7 @@ local function check_c_product(step, target, name)
   if k.fetch then check_ahead(k, name) end
 end
 
---- Steps are as declared, and so are the calls of tiles and the strips of products in C.
+--- Checks that steps are as declared, and so are the calls of tiles and the strips of products in C.
 return function(state)
   local seen, target = {}, targets.by_name[state.spec.target]
   local check = { row = check_row, map = check_map, product = function(step, name)

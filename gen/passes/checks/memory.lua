@@ -1,5 +1,5 @@
--- What must hold of offsets: operands stay within their buffers, buffers within their memory, and no value is
--- overwritten by a buffer at the same offsets. Lifetimes are computed anew from the steps (flow.lua).
+-- memory.lua: checks offsets: operands stay in their buffers, buffers in their memory, no value is overwritten.
+-- Lifetimes are computed again from the steps (flow.lua).
 local beside_of = require("passes.checks.beside")
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
@@ -16,7 +16,7 @@ local function tensor_bytes(tensor)
   return types.bytes(words.elements(tensor.shape), tensor.type)
 end
 
--- How many bytes a buffer has: of a weight those of its packed form, of an input or output its shape's.
+-- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape.
 local function room(state, program, operand)
   local tensor = state.graph.tensors[operand.buffer]
   if operand.class == "weight" then return memory.packed_bytes(tensor, state.plan.layouts[operand.buffer]) end
@@ -24,7 +24,7 @@ local function room(state, program, operand)
   return tensor_bytes(tensor)
 end
 
--- What a product in C reads of A where the rows of A have room: whole vectors.
+-- Returns the bytes that a product in C reads of A if rows of A have capacity: whole vectors.
 local function vectors_of_a(step, target)
   local k = step.kernel
   local whole = setmetatable({ m = words.round_up(k.m, target.vector) }, { __index = k })
@@ -33,7 +33,7 @@ local function vectors_of_a(step, target)
   return footprint.in_bytes(dimensions, types.bytes(1, k.types.a))
 end
 
--- No operand leaves its buffer, in no iteration of the loops over sequences.
+-- Checks that no operand leaves its buffer, in any iteration of the loops over sequences.
 local function check_bounds(state, program)
   local rooms, vectors, walk, target = {}, {}, operands.walk(), targets.by_name[state.spec.target]
   local step, section, segment
@@ -57,7 +57,7 @@ local function check_bounds(state, program)
   end)
 end
 
--- The operands that steps have on the stack, from the pairs alone: the sums of a product and what its map loads.
+-- Returns the operands that steps have on the stack, from the pairs alone: a product's sums, loaded by its map.
 local function unstored_of(program)
   local unstored = {}
   for product, pair in pairs(program.joints) do
@@ -69,9 +69,10 @@ local function unstored_of(program)
   return unstored
 end
 
--- Each buffer of the arena that a step uses has an offset, aligned and inside, and no other has one; so has each output
--- that may lie there, with all its bytes. A buffer is a worker's own only where each worker has micro-batches, and
--- nothing outside that segment, or of another one, uses it. Returns what is used, in order.
+-- Checks the offsets of the arena's buffers, and returns the buffers in use, in order. Each buffer that a step uses
+-- has an offset, aligned and inside, and no other buffer has one; so has each output that may be there, with all its
+-- bytes. A buffer is a worker's own only if each worker has micro-batches, and nothing outside that segment, or of
+-- another one, uses it.
 local function check_offsets(state, program, unstored)
   local used, segment_of = {}, {}
   schedule.each(program, function(step, section, segment)
@@ -111,7 +112,7 @@ local function check_offsets(state, program, unstored)
   return names
 end
 
--- Workers of one phase do not touch the same bytes by different buffers.
+-- Checks that workers of one phase do not touch the same bytes by different buffers.
 local function check_phases(program, beside)
   for _, segment in ipairs(program.segments) do
     for _, phase in ipairs(segment.phases or {}) do
@@ -144,7 +145,8 @@ local function check_phases(program, beside)
   end
 end
 
--- Workers that have micro-batches each are at different steps: what they share does not lie over each other.
+-- Checks workers that have micro-batches each. They are at different steps, so buffers that they share do not
+-- overlap.
 local function check_micro_batches(program, beside)
   local touched = {}
   schedule.each(program, function(step, _, segment)
@@ -165,7 +167,7 @@ local function check_micro_batches(program, beside)
   end
 end
 
--- Where an entry's weights lie in the packed block, in order: { name, first, stop }, bytes.
+-- Returns an entry's weights in the packed block, in order: { name, first, stop }, in bytes.
 local function places_of(state)
   local list = {}
   for _, name in ipairs(state.graph.weights) do
@@ -177,7 +179,7 @@ local function places_of(state)
   return list
 end
 
--- What lies at one offset of the packed block for two entries is the same weight there, or its first rows.
+-- Checks that two entries have the same weight, or its first rows, at one offset of the packed block.
 local function check_shared(state, mine, other, theirs)
   local next_one = 1
   for _, here in ipairs(mine) do
@@ -197,7 +199,7 @@ local function check_shared(state, mine, other, theirs)
   end
 end
 
--- Packed weights lie behind each other, on whole lines.
+-- Checks that packed weights follow each other, on whole lines.
 local function check_weights(state, places)
   local stop = 0
   for _, place in ipairs(places) do
@@ -207,7 +209,8 @@ local function check_weights(state, places)
   expect(stop <= state.weights.bytes, "memory", "the weights leave their %d bytes", state.weights.bytes)
 end
 
---- No operand leaves its buffer, no buffer or weight its memory; every value is read as it was written.
+--- Checks that no operand leaves its buffer, no buffer or weight its memory, and every value is read as it was
+--- written.
 return function(state)
   for _, program in ipairs(state.programs) do
     check_bounds(state, program)

@@ -1,8 +1,8 @@
--- What must hold of a plan.
+-- plan.lua: checks a plan.
 local expect = require("passes.checks.expect")
 local all_regions = require("passes.plan.regions")
 
---- Every op is in exactly one region; panels and blocks cover.
+--- Checks that every op is in exactly one region, and that panels and blocks cover their sizes.
 return function(state)
   local found = {}
   local function mark(op)

@@ -1,10 +1,10 @@
--- rectangles.lua: sets of bytes (or elements) of one buffer, as lists of rectangles in rows of `pitch`
--- of them: { top, bottom, left, right }; bottom and right are exclusive.
+-- rectangles.lua: keeps sets of bytes (or elements) of one buffer as lists of rectangles.
+-- A rectangle is { top, bottom, left, right } in rows of `pitch` bytes; bottom and right are exclusive.
 local rectangles = {}
 
 local least, most = math.min, math.max
 
--- One row's elements [first, last), which may run over the ends of rows.
+-- Appends the rectangles of the elements [first, last), which may continue over the ends of rows.
 local function of_interval(first, last, pitch, list)
   local top, left = first // pitch, first % pitch
   local count = last - first
@@ -21,7 +21,7 @@ local function of_interval(first, last, pitch, list)
   if count % pitch > 0 then list[#list + 1] = { top + whole, top + whole + 1, 0, count % pitch } end
 end
 
---- Boxes of footprint.lua, `offset` elements further, as rectangles of a buffer.
+--- Returns boxes of footprint.lua, `offset` elements further, as rectangles of a buffer.
 function rectangles.of(boxes, pitch, offset)
   local list = {}
   for i = 1, #boxes do
@@ -41,7 +41,7 @@ function rectangles.of(boxes, pitch, offset)
   return list
 end
 
--- Both as one, where that is a rectangle; else nil.
+-- Returns the union of two rectangles if it is a rectangle, else nil.
 local function joined(a, b)
   if a[3] == b[3] and a[4] == b[4] and a[1] <= b[2] and b[1] <= a[2] then
     return { least(a[1], b[1]), most(a[2], b[2]), a[3], a[4] }
@@ -60,7 +60,7 @@ function rectangles.add(set, new)
     local old = set[i]
     if within(new, old) then return end
     local both = within(old, new) and new or joined(old, new)
-    if both then -- what has grown may touch others now
+    if both then -- the larger rectangle may touch others now
       table.remove(set, i)
       new, i = both, 1
     else
@@ -70,10 +70,10 @@ function rectangles.add(set, new)
   set[#set + 1] = new
 end
 
---- Whether two have an element in common.
+--- True if two rectangles have an element in common.
 function rectangles.overlap(a, b) return a[1] < b[2] and b[1] < a[2] and a[3] < b[4] and b[3] < a[4] end
 
--- What is left of `a` without `b`, which overlaps it.
+-- Returns the rectangles of `a` without `b`, which overlaps it.
 local function without(a, b)
   local list = {}
   local top, bottom = math.max(a[1], b[1]), math.min(a[2], b[2])
@@ -84,7 +84,7 @@ local function without(a, b)
   return list
 end
 
---- Whether a set holds all of a rectangle. from: the first of the set that is looked at.
+--- True if a set contains all of a rectangle. from: the index of the first rectangle of the set to look at.
 function rectangles.covers(set, wanted, from)
   for i = from or 1, #set do
     local each = set[i]
@@ -99,7 +99,7 @@ function rectangles.covers(set, wanted, from)
   return false
 end
 
---- Takes a rectangle out of a set.
+--- Removes a rectangle from a set.
 function rectangles.remove(set, gone)
   for i = #set, 1, -1 do
     local each = set[i]

@@ -1,5 +1,6 @@
--- What must hold of a schedule: between two barriers, what one worker writes no other reads or writes.
--- Workers that divide phases have a barrier behind each; those that divide micro-batches, at the end.
+-- schedule.lua: checks a schedule: between two barriers, nobody reads or writes an element that another worker
+--   writes.
+-- Workers that divide phases have a barrier after each; workers that divide micro-batches have one at the end.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -8,8 +9,8 @@ local schedule = require("passes.schedule")
 
 local WRITTEN = { arena = true, out = true } -- classes of buffers that steps write
 
--- Adds what a step touches of buffers that are written to: sets[buffer][stride of b][access] is a set of rectangles.
--- Buffers that lie over one another are one.
+-- Adds the bytes that a step touches in buffers that are written: sets[buffer][stride of b][access] is a set of
+-- rectangles. Buffers that overlap on purpose count as one.
 local function add(walk, sets, step, program)
   walk(step, function(operand, access, dimensions)
     local slot = schedule.slot(program.buffers, operand.buffer)
@@ -24,14 +25,14 @@ local function add(walk, sets, step, program)
   end, WRITTEN)
 end
 
--- A set `bytes` further.
+-- Returns a set moved by `bytes`.
 local function moved(set, bytes, pitch)
   local rows, columns, list = bytes // pitch, bytes % pitch, {}
   for i, r in ipairs(set) do list[i] = { r[1] + rows, r[2] + rows, r[3] + columns, r[4] + columns } end
   return list
 end
 
--- A set of the first sequence as that of all.
+-- Returns a set of the first sequence as that of all sequences.
 local function of_all(set, stride, count, pitch)
   if stride == 0 then return set end
   local all = {}
@@ -48,8 +49,8 @@ local function any_meet(a, b)
   return false
 end
 
--- Whether a set stays within one sequence: then two sets that move by this stride overlap in no sequence if they do not
--- in the first.
+-- True if a set stays within one sequence. Two such sets that move by this stride overlap in no sequence unless they
+-- overlap in the first.
 local function keeps_to(set, stride, pitch)
   for _, r in ipairs(set) do
     if stride % pitch ~= 0 or r[1] < 0 or r[2] > stride // pitch then return false end
@@ -92,8 +93,8 @@ local function check_phase(phase, segment, program)
   end
 end
 
--- How far apart, in sequences, neighbouring micro-batches of two workers begin. The last ends with the batch; worker w
--- has those from w repeats / workers on (steps.c.in).
+-- Returns the distances, in sequences, between the first sequences of neighbouring micro-batches of two workers. The
+-- last micro-batch ends with the batch; worker w has those from w repeats / workers on (steps.c.in).
 local function distances(segment, workers, batch)
   local list = {}
   for worker = 1, workers - 1 do
@@ -105,8 +106,9 @@ local function distances(segment, workers, batch)
   return list
 end
 
--- Groups of sequences on several workers: what each writes of a buffer that has all sequences moves with them, and
--- another micro-batch neither reads nor writes it. What does not move is each worker's own (checked with its offset).
+-- Checks groups of sequences on several workers. Writes to a buffer of all sequences move with them, and another
+-- micro-batch neither reads nor writes those bytes. A buffer that does not move is each worker's own (checked with
+-- its offset).
 local function check_micro_batches(segment, program, batch)
   local sets, strides, section_of, walk = {}, {}, {}, operands.walk()
   for _, section in ipairs(segment.sections) do
@@ -144,7 +146,7 @@ local function check_micro_batches(segment, program, batch)
   end
 end
 
---- Workers do not touch the same elements unless there is a barrier in between; there are as many calls as before.
+--- Checks that workers do not touch the same elements without a barrier in between, and that no call is lost.
 return function(state)
   for _, program in ipairs(state.programs) do
     for _, segment in ipairs(program.segments) do

@@ -1,11 +1,11 @@
--- series.lua: what must hold of panels that share a call: the function's loop makes the calls of the list's steps,
--- all of them, in their order, with the same operands. Worked out by running the loop.
+-- series.lua: checks panel loops: each makes all the calls of its steps, in order, with the same operands.
+-- The check runs the loop.
 local calls = require("passes.kernels.calls")
 local expect = require("passes.checks.expect")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
 
--- One call of the loop against the step in its place.
+-- Checks one call of the loop against the step in its place.
 local function check_call(program, each, call, panel, step, section)
   expect(step and schedule.is_call(step) and calls.callee(step, program.joints[step])
     == calls.callee(call.step, call.pair), "kernels", "%s: panel %d of %s makes another call than its step",
@@ -25,7 +25,7 @@ local function check_call(program, each, call, panel, step, section)
   expect(number == #call.operands, "kernels", "%s: %s has operands that no step has", section.name, each.name)
 end
 
--- Checks the series that begins at lines[at]; returns how many steps it does.
+-- Checks the panel loop that begins at lines[at]; returns the number of steps that it does.
 local function check_series(program, each, lines, at, section)
   local done = 0
   for panel = 0, each.count - 1 do
@@ -39,7 +39,7 @@ local function check_series(program, each, lines, at, section)
   return done
 end
 
---- Panels that share a call are done as their steps say, and no other step is left out.
+--- Checks that panel loops do the same as their steps, and that no other step is left out.
 return function(program)
   schedule.each_list(program, function(list, section)
     local lines, at = {}, 1

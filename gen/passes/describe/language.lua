@@ -1,5 +1,5 @@
--- language.lua: the names that a description may use: the constructors of stages and a few
--- functions and numbers. Any other name is refused, with the list of those allowed.
+-- language.lua: defines the names that a description may use: constructors of stages, some functions and numbers.
+-- Any other name is refused, with the list of those allowed.
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
@@ -8,7 +8,7 @@ local words = require("common.words")
 
 local language = {}
 
---- What descriptions may compute with beside operators.
+--- Functions that descriptions may call in addition to operators.
 language.functions = { floor = math.floor, max = math.max, min = math.min, sqrt = math.sqrt }
 language.numbers = { huge = math.huge, pi = math.pi }
 
@@ -25,13 +25,13 @@ local function constructor(name, stage)
   end
 end
 
--- Reading a name that is not there raises { unknown, line }; the message is made outside of the limits.
+-- Raises { unknown, line } for a name that does not exist; the message is made outside of the limits.
 local function refuse(_, name)
   if type(name) ~= "string" then return nil end
   return error({ unknown = name, line = debug.getinfo(2, "l").currentline }, 0)
 end
 
---- A new table of globals.
+--- Returns a new table of globals.
 function language.globals()
   local env = {}
   for name, stage in pairs(stages.constructors) do env[name] = constructor(name, stage) end
@@ -40,7 +40,7 @@ function language.globals()
   return setmetatable(env, { __index = refuse })
 end
 
---- A description may return its globals: they are a plain table then, as every table of it.
+--- Makes the globals a plain table, as a description may return them.
 function language.close(env) setmetatable(env, nil) end
 
 local computing = {}
@@ -51,13 +51,13 @@ table.sort(computing)
 
 local function listed() return table.concat(computing, ", ", 1, #computing - 1) .. " and " .. computing[#computing] end
 
--- Words that are values of keys, and belong in quotes.
+-- Words that are values of keys and must be quoted.
 local values = {}
 for _, field in ipairs(keys.list) do for _, word in ipairs(field.words or {}) do values[word] = true end end
 for _, word in ipairs(keys.masks) do values[word] = true end
 for word in pairs(stages.pools) do values[word] = true end
 
--- math.sqrt and the like: the member that the line of the text takes.
+-- Returns advice about math.sqrt and the like. It names the member that the line of the text uses.
 local function about_math(line)
   local member = line:match("math%s*%.%s*([%a_][%w_]*)")
   if member and (language.functions[member] or language.numbers[member]) then
@@ -96,11 +96,11 @@ function language.explained(message)
   return message
 end
 
---- The message about a name that a text has in a line, and that is not there.
+--- Returns the message about an unknown name in a line of a text.
 function language.unknown(name, text, line)
   if name == "math" then return about_math(line_of(text, line)) end
   local hint = hints.text(hints.activations, name) or hints.text(hints.globals, name)
-  if values[name] and not hint then return ("%s is a word, which stands in quotes: \"%s\""):format(name, name) end
+  if values[name] and not hint then return ("%s is a word, which must be quoted: \"%s\""):format(name, name) end
   local known = words.sorted_keys(stages.constructors)
   local all = table.move(computing, 1, #computing, #known + 1, { table.unpack(known) })
   local near = not hint and words.nearest(name, all)

@@ -1,20 +1,20 @@
--- limits.lua: runs a description's text within limits of time, instructions and memory. One
--- budget is for a file and all overrides together.
+-- limits.lua: runs a description's text within limits of time, instructions and memory.
+-- One budget covers a file and all overrides together.
 --
 -- A hook counts the instructions, but nothing interrupts the parser or one long instruction. So the parser gets its
--- text in small pieces, with a check of the limits between them, and everything that makes one instruction long is
--- forbidden: methods of strings (("x"):rep(1e9)), arithmetic on strings (which reads a number as long as the file), and
--- concatenation.
+-- text in small pieces, and the limits are checked between them. Everything that makes one instruction long is
+-- forbidden: methods of strings (("x"):rep(1e9)), arithmetic on strings (which reads a number as long as the file),
+-- and concatenation.
 local limits = {}
 
-limits.SECONDS = 1.0 -- of CPU: a description takes some thousandths
+limits.SECONDS = 1.0 -- of CPU; a description takes some thousandths
 limits.INSTRUCTIONS = 1000000
-limits.MEMORY = 16 << 10 -- KiB above what was in use before
-local PIECE = 1024 -- bytes that the parser gets at a time; 0.05 s where each name is looked for in all possible scopes
-local INTERVAL = 16 -- instructions between two looks at clock and memory
+limits.MEMORY = 16 << 10 -- KiB more than was in use before
+local PIECE = 1024 -- bytes that the parser gets at a time; 0.05 s where each name is looked up in all possible scopes
+local INTERVAL = 16 -- instructions between two checks of clock and memory
 
--- Where the text goes on behind the short string that begins at `at`. A line's end ends it as well (that is an error
--- of Lua's own), but not one that a backslash or \z takes along.
+-- Returns the position after the short string that begins at `at`. The end of a line ends it too (an error of Lua
+-- itself), except after a backslash or \z.
 local function after_string(text, at)
   local quote = text:sub(at, at)
   at = at + 1
@@ -32,7 +32,7 @@ local function after_string(text, at)
   end
 end
 
--- The two dots of a concatenation, outside strings and comments, or nil.
+-- Returns the position of a concatenation outside strings and comments, or nil.
 local function finds_concatenation(text)
   local at = 1
   while true do
@@ -57,13 +57,13 @@ local function finds_concatenation(text)
   end
 end
 
---- A budget; its time runs from this call on.
+--- Returns a budget; its time begins with this call.
 function limits.budget()
-  collectgarbage() -- garbage of before is no room for the description
+  collectgarbage() -- earlier garbage must not count against the description
   return { ends = os.clock() + limits.SECONDS, steps = 0, memory = collectgarbage("count") + limits.MEMORY }
 end
 
--- Raises { limit = message } where the budget's time or memory is spent.
+-- Raises { limit = message } if the budget's time or memory is spent.
 local function look(budget)
   if os.clock() > budget.ends then error({ limit = ("takes more than %g s"):format(limits.SECONDS) }, 0) end
   if collectgarbage("count") > budget.memory then
@@ -80,18 +80,18 @@ local function count(budget)
   if budget.steps % INTERVAL == 0 then look(budget) end
 end
 
--- What a chunk's or the parser's error says: { limit }, or whatever else was raised as a table, or { message }.
+-- Returns the failure of a chunk or the parser: { limit }, or whatever else was raised as a table, or { message }.
 local function failure(value)
   if type(value) == "table" then return value end
   local message = tostring(value):gsub("\n.*", "")
-  if message == "not enough memory" then error(message, 0) end -- no fault of the description's
+  if message == "not enough memory" then error(message, 0) end -- not the description's fault
   if message:find("C stack overflow", 1, true) then
-    return { limit = "nests deeper than 200 levels, which no description does" }
+    return { limit = "nests deeper than 200 levels, the limit of a description" }
   end
   return { message = message }
 end
 
--- The strings' metatable without its methods until the returned value is closed, however that comes about.
+-- Removes the methods from the strings' metatable until the returned value is closed, in whatever way that happens.
 local function bare_strings()
   local methods, kept = debug.getmetatable(""), {}
   for key, value in pairs(methods) do kept[key] = value end
@@ -99,7 +99,7 @@ local function bare_strings()
   return setmetatable({}, { __close = function() for key, value in pairs(kept) do methods[key] = value end end })
 end
 
--- load, with its text in pieces. Through pcall, so that nesting beyond the parser's stack is an error like any other.
+-- Loads a text in pieces. pcall makes nesting beyond the parser's stack an error like any other.
 local function parse(budget, text, name, env)
   local at = 1
   local _, chunk, message = pcall(load, function()
@@ -120,8 +120,8 @@ local function run(budget, chunk)
   return ok, result
 end
 
---- Runs a text, whose errors go by `name`, with env as its globals. Returns true and its first result, or false and
---- what went wrong: { limit = message }, { message = Lua's, with its place }, or what a function of env raised.
+--- Runs a text with env as its globals; `name` names it in errors. Returns true and its first result, or false and
+--- the failure: { limit = message }, { message = Lua's, with its place }, or the value that a function of env raised.
 function limits.evaluate(budget, text, name, env)
   local at = finds_concatenation(text)
   if at then

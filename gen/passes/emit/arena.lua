@@ -1,5 +1,5 @@
--- arena: the map of a program's arena, as lines of a comment: where each tensor lies, how long
--- it is, and from which step to which it is kept. Steps are counted as in the emitted text.
+-- arena.lua: writes the map of a program's arena as lines of a comment: place, length and lifetime of each tensor.
+-- Lifetimes are counted in steps of the emitted text.
 local c = require("common.c")
 local memory = require("passes.memory")
 local schedule = require("passes.schedule")
@@ -7,7 +7,8 @@ local types = require("data.types")
 
 local arena = {}
 
--- The first step of each moment or behind it, and the last of it or before it: a moment may be a note or a bracket.
+-- Returns the first and last step of each moment. A moment without a step (a note or a bracket) has the next and the
+-- last one.
 local function steps_of(program)
   local first, last, count, moments = {}, {}, 0, 0
   memory.moments(program, function(step, moment)
@@ -23,8 +24,8 @@ local function steps_of(program)
   return first, last
 end
 
---- A program's buffers as lines, by offset: those that all workers see, behind a; those that each has for itself,
---- behind p.
+--- Returns a program's buffers as lines, by offset: those that all workers share follow a, and those of each worker
+--- follow p.
 function arena.map(program)
   local first, last = steps_of(program)
   local rows = {}

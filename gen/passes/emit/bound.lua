@@ -1,6 +1,6 @@
--- bound: what a call of an entry consists of, for its bound (runtime/measure/bound.h): each
--- distinct product without its epilogue, each kernel of attention, each row operation, and
--- how often a call runs it. Row operations become thunks on scratch memory.
+-- bound.lua: lists the work of a call of an entry for its bound (runtime/measure/bound.h).
+-- The list has each distinct product without its epilogue, each kernel of attention and each row operation, with the
+-- number of times that a call runs it. Row operations become thunks on scratch memory.
 local c = require("common.c")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
@@ -20,7 +20,7 @@ local function each_of(list, make)
   return braces(texts)
 end
 
---- A candidate's tiles as a C initialiser of attn2c_candidate.
+--- Returns a candidate's tiles as a C initialiser of attn2c_candidate.
 function emit_bound.candidate(tiles)
   local panels = each_of(tiles.panels, function(p) return braces { p.count, p.width, p.outputs, p.ld } end)
   local function strip(each) return braces { each.count, each.rows } end
@@ -30,8 +30,8 @@ function emit_bound.candidate(tiles)
   return braces { c.string(tiles.text), panels, blocks, k_panels, tiles.ahead }
 end
 
--- Products whose kernels are in C as calls on memory of their own: `own`, { calls = lines of C on w, x and y; floats =
--- of its weights; text }, b and c as the calls have them.
+-- Returns a product in C as calls on memory of its own: { calls = lines of C on w, x and y; floats = those of its
+-- weights; text }.
 local function own_of(state, fusion, region)
   local op, calls, shape = nil, {}, nil
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
@@ -63,8 +63,8 @@ local function own_of(state, fusion, region)
     text = ("panel %d, %d tokens, in C"):format(fusion.panels.widths[1], region.blocks[1].count) }
 end
 
--- Distinct products, in order of their first appearance, and the distinct lists of their candidates: products that
--- differ in their epilogue alone share one.
+-- Returns the distinct products, in order of first appearance, and the distinct lists of their candidates. Products
+-- that differ only in their epilogue share one.
 local function products_of(state)
   local list, by_name, lists, list_of = {}, {}, {}, {}
   local function candidates_of(product)
@@ -118,8 +118,8 @@ local function each_call(state, visit)
   end)
 end
 
--- A row operation as a call on scratch memory: each operand has its own stretch of it, as long as its footprint; an
--- integer that is known only at run time has its largest value.
+-- Returns a row operation as a call on scratch memory. Each operand has a stretch of its own, as long as its
+-- footprint; an integer that is known only at run time has its largest value.
 local function row_of(step)
   local at, list = 0, {}
   operands.each(step, function(operand, access, declared, _, operation)
@@ -132,7 +132,7 @@ local function row_of(step)
     local low, high = footprint.reach(dimensions)
     local pointer = c.behind("x", types.elements(at - low, "f32"))
     list[#list + 1] = type ~= "f32" and ("(%s *)(%s)"):format(types.c(type), pointer) or pointer
-    at = at + types.line_bytes(high - low + 1) + types.LINE -- not all at the same offset in a page
+    at = at + types.line_bytes(high - low + 1) + types.LINE -- so that not all are at the same offset in a page
   end)
   local k = step.form == "product" and step.kernel
   return { name = k and ("attention %d x %d x %d"):format(k.m, k.n, k.k) or step.function_name,
@@ -147,7 +147,7 @@ local function kernel_of(step)
     count = batch.count, a = batch.a, b = batch.b, calls = 0 }
 end
 
---- The values of the templates: bound_products, bound_kernels, bound_rows, each with calls as a C double;
+--- Returns the values of the templates: bound_products, bound_kernels, bound_rows, each with calls as a C double;
 --- bound_candidates: lists of initialisers.
 function emit_bound.values(state)
   local kernels, rows, by_key = {}, {}, {}

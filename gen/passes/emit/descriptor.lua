@@ -1,5 +1,5 @@
--- descriptor: the model's description of itself as rows of C initialisers: tensors,
--- ops with attributes, weights. The structures are those of runtime/base/descriptor.h.
+-- descriptor.lua: writes the model's description of itself as rows of C initialisers: tensors, ops, weights.
+-- The structures are those of runtime/base/descriptor.h.
 local c = require("common.c")
 local ops = require("data.ops")
 local types = require("data.types")
@@ -11,12 +11,12 @@ local kinds = {
   input = "ATTN2C_INPUT", output = "ATTN2C_OUTPUT", weight = "ATTN2C_WEIGHT", constant = "ATTN2C_CONSTANT",
   scratch = "ATTN2C_SCRATCH", state = "ATTN2C_STATE",
 }
--- The reference has floats on the grid of their type.
+-- Types of tensors in the descriptor; the reference holds rounded tensors as floats on the grid of their type.
 local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32", bf16 = "ATTN2C_F32", i8 = "ATTN2C_F32" }
 local packing_names = { f32 = "ATTN2C_F32", bf16 = "ATTN2C_BF16", i8 = "ATTN2C_I8" }
 
--- An input without a leading batch has a kind of its own, so that `run` passes it to every call whole. With the layout
--- seq_first no input has a leading batch.
+-- Returns the kind of a tensor. An input without a leading batch has a kind of its own, so that `run` passes it whole
+-- to every call. With the layout seq_first no input has a leading batch.
 local function kind_of(state, tensor)
   if tensor.optional then return "ATTN2C_ROWS_INPUT" end
   if tensor.squeezed then return "ATTN2C_SQUEEZED_OUTPUT" end
@@ -32,7 +32,7 @@ local function trace_of(state)
   return nil
 end
 
--- The index of a weight that another entry has too, in the same shape and at the same offset; nil where there is none.
+-- Returns the index of a weight that another entry has too, in the same shape and at the same offset; else nil.
 local function known_weight(state, name, index_of)
   for _, other in ipairs(state.before) do
     local mine, theirs = state.graph.tensors[name], other.graph.tensors[name]
@@ -44,8 +44,8 @@ local function known_weight(state, name, index_of)
   return nil
 end
 
--- Adds an entry's tensors to the rows, and their indices to index_of[state]; the model's weights, which entries share,
--- to weights = { { state, name } }.
+-- Adds an entry's tensors to the rows, and their indices to index_of[state]; adds the model's weights, which entries
+-- share, to weights = { { state, name } }.
 local function add_tensors(state, index_of, rows, weights)
   local trace, own = trace_of(state), {}
   index_of[state] = own
@@ -79,7 +79,7 @@ local function attribute(name, value)
   return ("{ %s, %s, NULL }"):format(c.string(name), math.type(value) == "float" and c.double(value) or tostring(value))
 end
 
--- Ops that have the same attributes share one of the lists.
+-- Returns an entry's ops as rows; ops with the same attributes share one of the lists.
 local function op_rows(entry, index_of, lists, list_of)
   local rows = {}
   for _, op in ipairs(entry.ops) do
@@ -105,7 +105,7 @@ local function op_rows(entry, index_of, lists, list_of)
   return rows
 end
 
--- The number, from 0, of a stored tensor among the rows that have been made; a new one is added, with its names.
+-- Returns the number, from 0, of a stored tensor among the rows; a new tensor is added, with its names.
 local function stored_number(made, stored)
   local quoted = {}
   for _, name in ipairs(stored.names) do quoted[#quoted + 1] = c.string(name) end
@@ -145,7 +145,7 @@ local function weight_rows(weights, index_of)
   return rows, views, stored
 end
 
--- What the descriptor has of one entry.
+-- Returns the rows of one entry.
 local function entry_of(state, index_of, lists, list_of)
   local entry, own = state.graph.entry, index_of[state]
   local inputs, outputs = {}, {}
@@ -155,7 +155,7 @@ local function entry_of(state, index_of, lists, list_of)
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
--- How each weight is packed, as rows; none where all are f32.
+-- Returns the packing of each weight as rows; none if all are f32.
 local function packing_rows(weights)
   local rows, plain, scales_of = {}, true, {}
   for i, weight in ipairs(weights) do
@@ -170,7 +170,7 @@ local function packing_rows(weights)
   return plain and {} or rows
 end
 
--- The factors of each weight as rows, and the lists that they name; none where no weight has any.
+-- Returns the factors of each weight as rows, and the lists that they name; none if no weight has factors.
 local function factor_rows(weights)
   local rows, lists, number_of = {}, {}, {}
   for i, weight in ipairs(weights) do
@@ -195,7 +195,7 @@ local function has_unbatched(state)
   return false
 end
 
---- The values of templates/model.c.in beyond the common ones; of_entries: those of each entry.
+--- Returns the values of templates/model.c.in beyond the common ones; of_entries: those of each entry.
 function emit_descriptor.values(state)
   local index_of, tensors, weights, lists, list_of = {}, {}, {}, {}, {}
   local of_entry = {}
@@ -203,8 +203,8 @@ function emit_descriptor.values(state)
     of_entry[i] = {}
     add_tensors(state.entries[i], index_of, tensors, of_entry[i])
   end
-  -- A table may begin where a longer one of another entry does: the longer is read behind it, for zeros follow a
-  -- weight's last row.
+  -- A table may begin where a longer one of another entry does. The longer table is read after it, since zeros follow
+  -- a weight's last row.
   for _, list in ipairs(of_entry) do table.move(list, 1, #list, #weights + 1, weights) end
   local of_entries, unbatched = {}, false
   for i, entry in ipairs(state.entries) do

@@ -1,5 +1,6 @@
--- emit_lengths: which axes of inputs and outputs have the size of a call, as rows of C
--- initialisers (attn2c_lengths in runtime/base/descriptor.h), and the interface of calls of any size.
+-- lengths.lua: writes the axes of inputs and outputs whose size a call decides, as rows of C initialisers.
+-- The structure is attn2c_lengths in runtime/base/descriptor.h. The interface of calls of any size is written here
+-- too.
 local c = require("common.c")
 
 local emit_lengths = {}
@@ -38,7 +39,7 @@ function emit_lengths.shape(tensor, spec, is_growing)
   return table.concat(parts)
 end
 
---- The values of templates that stand for the sizes of calls. state: the model's.
+--- Returns the templates' values for the sizes of calls. state: the model's.
 function emit_lengths.values(state)
   local last = state.entries[#state.entries]
   local sizes = {}

@@ -1,4 +1,4 @@
--- emit_module: what the Python module of a model has beside its C interface, as Python: parameters, types and shapes.
+-- module.lua: writes the parts of a model's Python module that depend on the model: parameters, types and shapes.
 -- A size of a shape is a number, or "batch", "seq" or "seq + N", which a call decides.
 local emit_lengths = require("passes.emit.lengths")
 local reserved = require("data.reserved")
@@ -10,14 +10,14 @@ local kinds = { f32 = "float32", i32 = "int32" }
 
 local function literal(value) return type(value) == "string" and '"' .. value .. '"' or tostring(value) end
 
--- A Python tuple.
+-- Returns a Python tuple.
 local function tuple(sizes)
   local parts = {}
   for i, size in ipairs(sizes) do parts[i] = literal(size) end
   return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
 end
 
--- The least and the largest value of an integer input.
+-- Returns the least and the largest value of an integer input.
 local function bounds_of(tensor, is_listed)
   if tensor.type ~= "i32" then return "None", "None" end
   local is_count = is_listed and (tensor.optional or tensor.fill == "count")
@@ -43,7 +43,7 @@ local function output_of(tensor, state, spec)
     text_sizes = tuple(sizes(tensor, spec, true)), text_shape = shape(tensor, spec, true) }
 end
 
---- The values of templates/module.py.in. state: the model's.
+--- Returns the values of templates/module.py.in. state: the model's.
 function emit_module.values(state)
   local last = state.entries[#state.entries]
   local graph, made = last.graph, { inputs = {}, outputs = {} }

@@ -1,5 +1,6 @@
--- roof: the products in C whose rate is the roof of `bench`: the strips that fill the target's
--- registers best, on operands that stay in the cache; of the numbers that the model's precision names first.
+-- roof.lua: chooses the products in C whose rate is the roof of `bench`.
+-- Their strips fill the target's registers best, and their operands stay in the cache. They have the number type that
+-- the model's precision names first.
 local forms = require("kernels.forms")
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
@@ -9,12 +10,12 @@ local types = require("data.types")
 
 local roof = {}
 
--- Vectors of outputs. runtime/measure/roof.h says what a shape may be.
+-- Sizes of the shapes; VECTORS are vectors of outputs. runtime/measure/roof.h has the limits of a shape.
 local VECTORS, ROWS, K, LDB = { 2, 3, 4 }, 24, 768, 784
 
 local of_weights = { f32 = "f32", bf16 = "bf16", int8 = "i8" }
 
---- The values of roof.c.in: roof = shapes with their code, strips = the functions that they need.
+--- Returns the values of roof.c.in: roof = shapes with their code, strips = the functions that they need.
 function roof.values(state)
   local target = targets.by_name[state.spec.target]
   local of, list = types.product(of_weights[state.spec.precision.all], target.bf16_rows), {}

@@ -1,6 +1,6 @@
--- sentences: what each function of N_ops.c computes, in one line above it: the equation, then
--- every constant that the equation does not name. Functions that differ have different sentences, but for panels, whose
--- loop says what it calls.
+-- sentences.lua: writes the comment above each function of N_ops.c: its equation and its constants.
+-- Every constant that the equation does not name is in the comment, so functions that differ have different comments.
+-- Panel loops are the exception: their code says what they call.
 local steps = require("data.steps")
 local types = require("data.types")
 
@@ -8,14 +8,14 @@ local sentences = {}
 
 local WIDTH = 112
 
--- An equation and its remarks; these get a line of their own where both do not fit one line.
+-- Returns an equation and its remarks; the remarks get a line of their own if both do not fit one line.
 local function joined(equation, list)
   if #list == 0 then return equation end
   local rest = table.concat(list, ", ")
   return equation .. (#equation + #rest > WIDTH and "\n * " or "; ") .. rest
 end
 
---- A row operation. absent: the declared operands that it is called without.
+--- Returns the comment of a row operation. absent: the declared operands that the call leaves out.
 function sentences.row(step, absent)
   local form, list = steps.rows[step.fn], {}
   for _, name in ipairs(form.constants) do
@@ -27,7 +27,7 @@ function sentences.row(step, absent)
   return joined(steps.fill(form.equation, step.constants), list)
 end
 
---- A map: its operations, one applied to what the other made.
+--- Returns the comment of a map: its operations, each applied to the result of the one before.
 function sentences.map(step)
   local k = step.constants
   local equation, list = "y[i][j]", { ("rows %d, cols %d, ld %d"):format(k.rows, k.cols, k.ld) }
@@ -43,7 +43,8 @@ function sentences.map(step)
   return joined("y[i][j] = " .. equation, list)
 end
 
--- Which inputs' weights a tile fetches, counted from its panel's first: those of its own, or of what lies behind it.
+-- Returns a remark on the weights that a tile fetches, counted in inputs from its panel's first: its own, or the next
+-- ones.
 local function fetched(step)
   local from, upto
   for _, call in ipairs(step.calls) do
@@ -55,11 +56,11 @@ local function fetched(step)
   if not from then return "fetches nothing" end
   from, upto = types.elements(from, step.kernel.types.a), types.elements(upto, step.kernel.types.a)
   local panel = step.kernel.k * step.kernel.lda
-  local what = from >= panel and "behind the panel" or upto > panel and "of the panel and behind it" or "of the panel"
+  local what = from >= panel and "after the panel" or upto > panel and "of the panel and after it" or "of the panel"
   return ("fetches a[%d:%d], %s"):format(from, upto, what)
 end
 
--- The inputs that the first strip of rows sums over before the next strip comes.
+-- Returns the number of inputs that the first strip of rows sums over before the next strip begins.
 local function k_panel_of(calls)
   local inputs = 0
   for _, call in ipairs(calls) do
@@ -69,7 +70,7 @@ local function k_panel_of(calls)
   return inputs
 end
 
---- A tile of several kernel calls.
+--- Returns the comment of a tile of several kernel calls.
 function sentences.tile(step)
   local shape, calls = step.kernel, step.calls
   local first = calls[1]
@@ -80,15 +81,15 @@ function sentences.tile(step)
     ("%d inputs of all rows at a time"):format(k_panel_of(calls)), fetched(step) })
 end
 
--- "2 x 9 and 1 x 8 rows" of shares { count, size }.
+-- Returns "2 x 9 and 1 x 8 rows" for shares { count, size }.
 local function divided(shares, what)
   local list = {}
   for i, share in ipairs(shares) do list[i] = ("%d x %d"):format(share.count, share.size) end
   return table.concat(list, " and ") .. " " .. what
 end
 
---- A product in C: its equation, how its rows and outputs are divided, what is odd about its strips, and what it asks
---- for ahead.
+--- Returns the comment of a product in C: its equation, how its rows and outputs are divided, exceptions of its
+--- strips, and the weights that it prefetches.
 function sentences.product(step)
   local k = step.kernel
   local list = { divided(k.strips.strips, "rows") .. " by " .. divided(k.strips.groups, "vectors") }
@@ -96,18 +97,18 @@ function sentences.product(step)
   if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
   if not k.a_room then list[#list + 1] = ("only %d floats of a row of A are read"):format(k.m) end
   if k.fetch then
-    list[#list + 1] = ("each asks for %d lines every %d inputs, from %d bytes ahead + %d a strip"):format(k.fetch.lines,
-      k.fetch.every, k.fetch.from, k.fetch.each)
+    list[#list + 1] = ("each prefetches %d lines every %d inputs, from %d bytes ahead + %d a strip"):format(
+      k.fetch.lines, k.fetch.every, k.fetch.from, k.fetch.each)
   end
   return joined(("C[%d][%d] %s= B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
     k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)
 end
 
---- A series of panels.
+--- Returns the comment of a panel loop.
 function sentences.series(each)
   local k = each.calls[1].step.kernel
   local m = each.count * k.m
-  return ("C[%d][%d] = B[%d][%d] A[%d][%d] in %d panels of %d outputs, and what is done with each"):format(k.n, m,
+  return ("C[%d][%d] = B[%d][%d] A[%d][%d] in %d panels of %d outputs, each with its epilogue"):format(k.n, m,
     k.n, k.k, k.k, m, each.count, k.m)
 end
 

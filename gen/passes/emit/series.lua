@@ -1,4 +1,4 @@
--- series: the function of a product's panels as C: a loop over them around the calls of one.
+-- series.lua: writes the C function of a panel loop: a loop over a product's panels around the calls of one.
 local c = require("common.c")
 local calls = require("passes.kernels.calls")
 local sentences = require("passes.emit.sentences")
@@ -6,7 +6,7 @@ local types = require("data.types")
 
 local emit_series = {}
 
--- An operand of the panel that the loop is at; offset and stride in bytes.
+-- Returns an operand of the loop's current panel as C; offset and stride are in bytes.
 local function expression(operand, parameter)
   local text = c.behind(parameter.name, types.elements(operand.offset, parameter.type))
   local stride = types.elements(operand.stride, parameter.type)
@@ -14,7 +14,7 @@ local function expression(operand, parameter)
   return text .. (stride == 1 and " + panel" or (" + panel * %d"):format(stride))
 end
 
---- A series (of kernels/series.lua) as a function for ops.c.in.
+--- Returns a panel loop (of kernels/series.lua) as a function for ops.c.in.
 function emit_series.values(each)
   local formal = { each.takes_kernels and "const attn2c_kernel *k" or nil }
   for _, parameter in ipairs(each.parameters) do

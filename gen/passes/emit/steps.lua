@@ -1,6 +1,6 @@
--- steps: a scheduled program as C functions: one for each section or, where workers divide a section,
--- for each phase and worker; one line for each step, or for panels that share a call. A function declares only what it
--- uses.
+-- steps.lua: writes a scheduled program as C functions.
+-- There is one function for each section or, where workers divide a section, for each phase and worker. It has one
+-- line for each step or panel loop, and declares only the parameters that it uses.
 local c = require("common.c")
 local calls = require("passes.kernels.calls")
 local reserved = require("data.reserved")
@@ -10,7 +10,7 @@ local types = require("data.types")
 
 local emit_steps = {}
 
--- The weights as they lie in the packed block: { name, first, stop }.
+-- Returns the weights in the order of the packed block: { name, first, stop }.
 local function weights_in_order(state)
   local list, offsets = {}, state.weights.offsets
   for i, name in ipairs(state.graph.weights) do
@@ -21,7 +21,7 @@ local function weights_in_order(state)
   return list
 end
 
--- The tables that c.pointer turns operands into C with, and what tiles fetch: calls -> range.
+-- Returns the tables by which c.pointer turns operands into C, and the table of tiles' fetches: calls -> range.
 local function addresses_of(state, program)
   local members = {}
   for name, tensor in pairs(state.graph.tensors) do
@@ -44,22 +44,22 @@ function writers.begin(step)
 end
 function writers.finish() return "}" end
 
--- The arena and the packed weights are reached by pointers to floats; what is of another type, by a cast.
+-- Casts by type: pointers to the arena and to packed weights are pointers to floats.
 local casts = {}
 for _, type in ipairs { "bf16", "i8", "i32" } do
   casts[type] = { type = types.c(type), bytes = types.bytes(1, type) }
 end
 
--- An operand as C; type: of its elements.
+-- Returns an operand as C; type: of its elements.
 local function expression(operand, access, type, addresses)
   if access == "value" then return c.value(operand, addresses) end
   local inside = operand.class == "arena" or operand.class == "weight"
   return c.pointer(operand, addresses, inside and casts[type] or nil)
 end
 
--- The names of the weights in a stretch of the packed block, but for one.
+-- Returns the names of the weights in a stretch of the packed block, except one.
 local function names_between(list, from, upto, but)
-  local low, high = 1, #list + 1 -- the first that ends behind the beginning
+  local low, high = 1, #list + 1 -- the first weight that ends after `from`
   while low < high do
     local middle = (low + high) // 2
     if list[middle].stop > from then high = middle else low = middle + 1 end
@@ -72,7 +72,8 @@ local function names_between(list, from, upto, but)
   return names
 end
 
--- What the calls of a tile fetch, from its panel's beginning on: { from, upto }; false where they fetch nothing.
+-- Returns the range that the calls of a tile fetch, { from, upto }, counted from its panel's beginning; false if
+-- none.
 local function fetched(list)
   local from, upto
   for _, call in ipairs(list) do
@@ -85,7 +86,7 @@ local function fetched(list)
   return from and { from, upto } or false
 end
 
--- Which stretch of the packed block a product fetches; nil: none, or of its own panel.
+-- Returns the stretch of the packed block that a product fetches; nil if it fetches nothing, or only its own panel.
 local function fetched_by(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
   local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
@@ -104,8 +105,8 @@ local function fetched_by(step, addresses)
   return panel + range[1], panel + range[2]
 end
 
--- Behind a call, what it fetches but of the weight that it reads itself. first, last: the same product of its first and
--- its last panel.
+-- Returns the remark after a call: the weights that it fetches, except the one that it reads. first, last: the
+-- product of the call's first and of its last panel.
 local function remark(first, last, addresses)
   local from = fetched_by(first, addresses)
   if not from then return "" end
@@ -116,7 +117,7 @@ local function remark(first, last, addresses)
   return is_own and "" or " /* fetches nothing: these are the last weights */"
 end
 
--- Each writes a line for a step and a remark behind it.
+-- Functions that write the line of a step and the remark after it, by the step's form.
 
 local function write_call(step, addresses)
   local pair, list = addresses.joints[step], {}
@@ -147,11 +148,11 @@ end
 
 writers.map, writers.row = write_call, write_call
 
--- What a function may use, in this order: kernels, weights, arena, the worker's own part of it, inputs, outputs, the
--- first sequence.
+-- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, inputs, outputs, the first
+-- sequence.
 local parameter_order = { "k", "w", "a", "p", "in", "out", "s" }
 
--- Marks a parameter that an interface has and a model does not use.
+-- Attribute of a parameter that an interface has and a model does not use.
 local UNUSED = "__attribute__((unused)) "
 
 local function declared_of(state, program)
@@ -179,7 +180,7 @@ local function used_by(program, list)
   return used
 end
 
--- Of the parameters in use, what text(parameter) says of each.
+-- Returns text(parameter) of each parameter in use.
 local function each_used(used, text)
   local list = {}
   for _, parameter in ipairs(parameter_order) do
@@ -192,11 +193,10 @@ local function add_all(set, more)
   for key in pairs(more) do set[key] = true end
 end
 
--- The lines of a list of steps, of a profiled file with a lap behind each run of steps of one op. Returns them and the
--- last op.
+-- Returns the lines of a list of steps, and the last op. A profiled file has a lap after each run of steps of one op.
 local function lines_of(list, addresses, profiled)
   local lines, indent = {}, "  "
-  local op, call, last = nil, nil, 1 -- the op that runs, the line of its last call
+  local op, call, last = nil, nil, 1 -- the current op, the line of its last call
   local function end_lap()
     if op and profiled then lines[call].lap = (" LAP(%d);"):format(op - 1) end
     op = nil
@@ -225,11 +225,11 @@ end
 
 local function section_function(name) return (name:gsub(" ", "_")) end
 
--- What a program's functions are written from.
+-- The methods below write a program's functions.
 local Writer = {}
 Writer.__index = Writer
 
--- A list of steps as { name, title, formal, call, used, lines, last_op }.
+-- Returns a list of steps as a function: { name, title, formal, call, used, lines, last_op }.
 function Writer:function_of(name, title, list)
   local used = used_by(self.program, list)
   local lines, last_op = lines_of(list, self.addresses, self.program.variant == "ship")
@@ -243,7 +243,8 @@ function Writer:function_of(name, title, list)
     call = ("%s(%s);"):format(name, table.concat(actual, ", ")), lines = lines, last_op = last_op }
 end
 
--- The functions of a segment whose phases workers divide, and which part of which phase calls which.
+-- Writes the functions of a segment whose phases workers divide, and the table of which worker calls which in each
+-- phase.
 function Writer:phases(segment, of_segment)
   local program, parts, last_ops = self.program, {}, {}
   local number, section_before = 0, nil
@@ -276,8 +277,8 @@ function Writer:sections(segment, of_segment)
   of_segment.phase_total = 1
 end
 
--- How a loop over micro-batches counts: its variable and, where that is not a micro-batch's first sequence itself, the
--- line that computes that. The last micro-batch is moved back to end with the batch.
+-- Returns how a loop over micro-batches counts: its variable and, if that is not the first sequence of the
+-- micro-batch, the line that computes the latter. The last micro-batch is moved back to end with the batch.
 local function count_micro_batches(of_segment, batch)
   local micro_batch, last = of_segment.micro_batch, batch - of_segment.micro_batch
   of_segment.variable = micro_batch == 1 and "s" or "i"
@@ -289,14 +290,14 @@ local function count_micro_batches(of_segment, batch)
   end
 end
 
--- The index of a worker's part in a segment of phases, without what is always 0.
+-- Returns the index of a worker's part in a segment of phases, without terms that are always 0.
 local function part_index(of_segment, workers)
   if of_segment.phase_count == 1 then return "worker" end
   local phase = of_segment.repeats > 1 and ("phase %% %d"):format(of_segment.phase_count) or "phase"
   return ("%s * %d + worker"):format(phase, workers)
 end
 
--- What a segment's workers take from the call, as C.
+-- Returns the variables that a segment's workers take from the call, as C.
 local function locals_of(self, used)
   local common = types.elements(self.program.common_bytes, "f32")
   local own = ("%s + worker * %d"):format(c.behind("of->a", common), types.elements(self.program.own_bytes, "f32"))
@@ -307,7 +308,7 @@ local function locals_of(self, used)
   return list
 end
 
--- What the functions of a segment use together, and the texts that follow from it.
+-- Computes which parameters the functions of a segment use together, and the texts that depend on it.
 function Writer:frame(of_segment)
   local used = {}
   for _, fn in ipairs(of_segment.functions) do add_all(used, fn.used) end
@@ -325,8 +326,8 @@ function Writer:frame(of_segment)
   end
 end
 
--- A program's segments: { name, mode, repeats, micro_batch, functions, calls, used } and, of one in phases, the parts
--- of its workers (number = phase x workers + worker).
+-- Returns a program's segments: { name, mode, repeats, micro_batch, functions, calls, used }; a segment in phases
+-- also has the parts of its workers (number = phase x workers + worker).
 function Writer:segments()
   local list = {}
   for i, segment in ipairs(self.program.segments) do
@@ -339,7 +340,7 @@ function Writer:segments()
   return list
 end
 
--- The parameters of the run function, whose callers give all of them.
+-- Returns the parameters of the run function, whose callers give all of them.
 function Writer:run_formal(used, outputs_name, teamed)
   local list = {}
   local function add(parameter, text) list[#list + 1] = (used[parameter] and "" or UNUSED) .. text end
@@ -351,13 +352,13 @@ function Writer:run_formal(used, outputs_name, teamed)
   return first_line .. ",\n    " .. table.concat(list, ", ")
 end
 
---- The values of steps.c.in that stand for a program's steps. integers: some input is checked; shadowed: outputs that a
---- caller does not want lie in the arena.
+--- Returns the values of steps.c.in for a program's steps. integers: whether some input is checked; shadowed: whether
+--- outputs that a caller does not want are in the arena.
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
     declared = declared_of(state, program), batch = state.spec.batch }, Writer)
   local segments = writer:segments()
-  local used, of_team = {}, {} -- by all segments; by those that a team does
+  local used, of_team = {}, {} -- by all segments; by segments of a team
   for _, segment in ipairs(segments) do
     if segment.mode ~= "serial" then add_all(of_team, segment.used) end
     add_all(used, segment.used)

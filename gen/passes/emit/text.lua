@@ -1,11 +1,11 @@
--- emit_text: what a model that takes text says of itself beside its descriptor, as the values of templates/text.c.in:
--- which of its inputs text fills, and what its answer is made of (runtime/base/text_facts.h).
+-- text.lua: writes the facts of a model that takes text, as the values of templates/text.c.in.
+-- The facts say which inputs text fills, and which outputs an answer has (runtime/base/text_facts.h).
 local c = require("common.c")
 local hash = require("common.hash")
 
 local emit_text = {}
 
--- Outputs that tell how the answer came about are none.
+-- Patterns of outputs that explain an answer and are not part of it.
 local beside = { "^attention_%d+$", "^cross_attention_%d+$", "^scores_%d+$", "^cross_scores_%d+$", "^keys_%d+$",
   "^values_%d+$" }
 
@@ -14,7 +14,7 @@ local function is_beside(member)
   return false
 end
 
--- The number, from 0, of each input of the entry by attn2c's own name for it.
+-- Returns the number, from 0, of each input of the entry by attn2c's own name for it.
 local function inputs_of(state)
   local renamed, number = state.spec.inputs or {}, {}
   for i, name in ipairs(state.graph.entry.inputs) do number[state.graph.tensors[name].member] = i - 1 end
@@ -25,7 +25,7 @@ local function inputs_of(state)
   return result
 end
 
--- The last stage that is more than a function of each number.
+-- Returns the last stage that is more than a function of each number.
 local function last_stage(spec)
   for i = #spec.output, 1, -1 do
     local stage = spec.output[i]
@@ -37,7 +37,7 @@ local function last_stage(spec)
   return "hidden"
 end
 
--- What the answer is: its kind, and the outputs that it is made of.
+-- Returns the kind of the answer, and its outputs.
 local function answer_of(state)
   local graph, spec, number, last = state.graph, state.spec, {}, 0
   for i, name in ipairs(graph.entry.outputs) do
@@ -64,7 +64,7 @@ end
 
 local functions = { softmax = "ATTN2C_SOFTMAX", sigmoid = "ATTN2C_SIGMOID", none = "ATTN2C_AS_IT_IS" }
 
--- Probabilities are made where the model has not made them itself.
+-- Returns the function that makes probabilities, unless the model has made them itself.
 local function function_of(state, width)
   local spec = state.spec
   if spec.label_function then return functions[spec.label_function] end
@@ -73,7 +73,7 @@ local function function_of(state, width)
   return width == 1 and "ATTN2C_SIGMOID" or "ATTN2C_SOFTMAX"
 end
 
---- The values of the template.
+--- Returns the values of the template.
 function emit_text.values(state)
   local longest, tokenizer = state.entries[#state.entries], state.tokenizer
   local inputs = inputs_of(longest)

@@ -96,7 +96,7 @@ describe("a strip", function()
     end)
   end)
 
-  it("asks for weights ahead before every `every` inputs, where it is told to", function()
+  it("prefetches weights before every `every` inputs, where it is told to", function()
     for _, each in ipairs(SHAPES) do
       local text = strip.text(each)
       assert.equal(each.fetches and 1 or 0, count(text, "ahead = attn2c_ask%(ahead, lines%);"))

@@ -199,12 +199,12 @@ describe("the checker after lower, of products in C,", function()
         k.fetch = fetch
       end, n)
     end
-    assert.matches("asks for weights 100 bytes ahead", ahead { from = 100 })
-    assert.matches("asks for weights 3712 bytes ahead", ahead { from = 3648 + 64 })
-    assert.matches("asks for weights 0 bytes ahead", ahead({ from = 0 }, 8))
+    assert.matches("prefetches weights 100 bytes ahead", ahead { from = 100 })
+    assert.matches("prefetches weights 3712 bytes ahead", ahead { from = 3648 + 64 })
+    assert.matches("prefetches weights 0 bytes ahead", ahead({ from = 0 }, 8))
     assert.matches("704 bytes apart: not all of a panel", ahead { each = 704 })
     assert.matches("every 19 inputs, 768 bytes apart: not all of a panel", ahead { every = 19 })
-    assert.matches("asks for 1 lines every 4 inputs, 768 bytes apart: not all of a panel", ahead { lines = 1 })
+    assert.matches("prefetches 1 lines every 4 inputs, 768 bytes apart: not all of a panel", ahead { lines = 1 })
   end)
 end)
 
@@ -555,7 +555,7 @@ describe("the checker after kernels, of a product and a map that share a functio
   end)
 
   it("finds a map of other sums", function()
-    assert.matches("after kernels: layer 0: a map is joined with other sums than those in", finds(function(state)
+    assert.matches("after kernels: layer 0: a map is fused with other sums than those in", finds(function(state)
       local _, product = joint_of(state)
       product.arguments.c.offset = product.arguments.c.offset + 64
     end))

@@ -92,7 +92,7 @@ describe("a description", function()
 
   it("asks for quotes around a word without them, which would be nothing otherwise", function()
     for _, word in ipairs { "causal", "pre", "rope", "window", "avx2", "last" } do
-      assert.equal(('tiny.lua:1: %s is a word, which stands in quotes: "%s"'):format(word, word),
+      assert.equal(('tiny.lua:1: %s is a word, which must be quoted: "%s"'):format(word, word),
         refusal(("return { mask = %s }"):format(word)))
     end
   end)
@@ -198,7 +198,7 @@ describe("a description's limits", function()
   it("refuse more than 256 KiB, and take just as much", function()
     local text = "return { name = 'a' }"
     assert.equal("a", read(text .. (" "):rep((256 << 10) - #text)).name)
-    assert.equal("tiny.lua: larger than 256 KiB, which no description is",
+    assert.equal("tiny.lua: larger than 256 KiB, the limit of a description",
       refusal(text .. (" "):rep((256 << 10) - #text + 1)))
   end)
 
@@ -275,7 +275,7 @@ describe("a description's limits", function()
 
   it("hold nesting that would overflow a stack", function()
     for _, bracket in ipairs { "{", "(", "function() return ", "- ", "not " } do
-      assert.equal("tiny.lua: nests deeper than 200 levels, which no description does",
+      assert.equal("tiny.lua: nests deeper than 200 levels, the limit of a description",
         refusal("return " .. bracket:rep(10000)))
     end
   end)
@@ -290,11 +290,11 @@ describe("a description's limits", function()
   end)
 
   it("bound how many values there are, so that no later pass is long at them", function()
-    local many = "tiny.lua: a table with more than 1000 keys, which no description has"
+    local many = "tiny.lua: a table with more than 1000 keys, the limit of a description"
     assert.equal(many, refusal("local t = {} for i = 1, 1001 do t[i] = i end return t"))
     assert.equal(many, refusal("local t = {} for i = 1, 1001 do t[{}] = i end return { mask = t }"))
     assert.equal(1000, #read("local t = {} for i = 1, 1000 do t[i] = i end return t"))
-    assert.equal("tiny.lua: more than 200000 values, which no description has",
+    assert.equal("tiny.lua: more than 200000 values, the limit of a description",
       refusal("local t = {} for i = 1, 100 do t[i] = t end return t"))
     assert.equal(128, #read([[local t = {}
       for l = 1, 1000 do t[l] = {} for h = 1, 128 do t[l][h] = h end end

@@ -206,7 +206,7 @@ describe("emitted C", function()
         for _, rows in ipairs(k.strips.strips) do
           assert.matches(("%d x %d "):format(rows.count, rows.size), comment, 1, true)
         end
-        assert.equal(k.fetch ~= nil, comment:find("asks for ", 1, true) ~= nil)
+        assert.equal(k.fetch ~= nil, comment:find("prefetches ", 1, true) ~= nil)
         behind[fn.name] = k.fetch and k.fetch.each < 4 * k.k * k.lda
       end
     end

@@ -325,7 +325,7 @@ describe("a description's code", function()
     refused("local t = { " .. base .. ", output = {} } for i = 1, 1000 do t.output[i] = 1 end return t",
       { "output: 1000 stages, but at most 64 are allowed" })
     refused("local t = { " .. base .. ", output = {} } for i = 1, 1001 do t.output[i] = 1 end return t",
-      { "d.lua: a table with more than 1000 keys, which no description has" })
+      { "d.lua: a table with more than 1000 keys, the limit of a description" })
   end)
 
   it("returns a table", function()

@@ -261,7 +261,7 @@ describe("the function of panels", function()
 
   it("takes one pointer for all operands of a buffer, and says how many panels there are", function()
     local ops = helper.emitted(tiny(), "tiny_ops.c")
-    assert.matches("/* C[8][96] = B[8][96] A[96][96] in 6 panels of 16 outputs, and what is done with each */\n"
+    assert.matches("/* C[8][96] = B[8][96] A[96][96] in 6 panels of 16 outputs, each with its epilogue */\n"
       .. "void panels_8x96x96_bias(const float *a, const float *b, float *c, const float *bias) {\n"
       .. "  for (size_t panel = 0; panel < 6; panel++) {\n", ops, 1, true)
     assert.is_nil(ops:find("panel %* 1%f[%D]"))

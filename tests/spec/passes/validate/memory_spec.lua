@@ -164,7 +164,7 @@ describe("an override", function()
       overridden(head .. "seq = 8, attention_output = { layers = { 1 } } }", { "layers=1" }))
     assert.equal("memory.seq: 0, but an integer from 1 to 4096 is allowed",
       overridden(head .. "seq = 8, memory = encoder { seq = 4 } }", { "memory.seq=0" }))
-    assert.equal('memory: an encoder has no key "width"',
+    assert.equal('memory: an encoder has no key "width" (did you mean d_model?)',
       overridden(head .. "seq = 8, memory = encoder { seq = 4 } }", { "memory.width=4" }))
     assert.equal("input.patch: 8 does not divide the image's height 20 and width 16",
       overridden(head .. "input = image { height = 16, width = 16, patch = 8 } }", { "input.height=20" }))
