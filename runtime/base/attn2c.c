@@ -25,26 +25,22 @@ attn2c_message attn2c_message_make(char *text, size_t size) {
   return message;
 }
 
-/* Overwrites what a terminal would obey rather than show: C0 and C1 controls, DEL, and bytes that are not
- * UTF-8. */
+/* Puts '?' in place of each character that a terminal would obey rather than show, or not show at all, and of
+ * each byte that is not UTF-8. `cut`: the text did not fit, so that half of a character may be at its end. */
 static void make_printable(char *text, size_t length, int cut) {
-  size_t at = 0;
-  while (at < length) {
-    size_t width = attn2c_utf8_width(text + at, length - at);
-    unsigned char first = (unsigned char)text[at];
-    int control = first < 0x20 || first == 0x7f;
-    if (width == 2 && first == 0xc2 && (unsigned char)text[at + 1] < 0xa0) control = 1;
-    if (width == 0) {
-      /* The last character of a text that did not fit may have been cut in two: drop it. */
-      if (cut && length - at < 4 && first >= 0xc0) {
-        text[at] = '\0';
-        return;
-      }
-      control = 1, width = 1;
+  size_t to = 0;
+  for (size_t at = 0; at < length;) {
+    const size_t width = attn2c_utf8_width(text + at, length - at);
+    if (width == 0 && cut && length - at < 4 && (unsigned char)text[at] >= 0xc0) break;
+    if (width && attn2c_is_seen(attn2c_utf8_point(text + at, width))) {
+      memmove(text + to, text + at, width);
+      to += width;
+    } else {
+      text[to++] = '?';
     }
-    if (control) memset(text + at, '?', width);
-    at += width;
+    at += width ? width : 1;
   }
+  text[to] = '\0';
 }
 
 void attn2c_printable(char *text) { make_printable(text, strlen(text), 0); }

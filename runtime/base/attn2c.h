@@ -33,11 +33,12 @@ typedef struct attn2c_message {
 } attn2c_message;
 
 attn2c_message attn2c_message_make(char *text, size_t size);
-/* Adds one line. Control characters that come in through the arguments are written as '?'. */
+/* Adds one line, made printable (attn2c_printable). */
 void attn2c_say(attn2c_message *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Overwrites with '?' what a terminal would obey rather than show: C0 and C1 controls, DEL, and bytes that
- * are not UTF-8. What was made from a file or a command line goes through this before it is printed. */
+/* Puts '?' in place of each character that a terminal would obey rather than show (controls, marks of
+ * direction), or not show at all, and of each byte that is not UTF-8. All text from a file or a command line
+ * goes through this before it is printed. */
 void attn2c_printable(char *text);
 
 const char *attn2c_strerror(int status);

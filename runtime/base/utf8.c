@@ -1,5 +1,5 @@
 /* utf8.c - the well-formed byte sequences of UTF-8, as the Unicode standard tabulates
- * them (version 15, table 3-7). */
+ * them (version 15, table 3-7), and the characters that a line of text has no use for. */
 #include "base/utf8.h"
 
 size_t attn2c_utf8_width(const char *text, size_t available) {
@@ -18,4 +18,21 @@ size_t attn2c_utf8_width(const char *text, size_t available) {
   if (first == 0xf0 && second < 0x90) return 0;
   if (first == 0xf4 && second > 0x8f) return 0;
   return width;
+}
+
+uint32_t attn2c_utf8_point(const char *text, size_t width) {
+  const unsigned char *byte = (const unsigned char *)text;
+  uint32_t point = width == 1 ? byte[0] : byte[0] & (0x7fu >> width);
+  for (size_t i = 1; i < width; i++) point = point << 6 | (byte[i] & 0x3f);
+  return point;
+}
+
+static const uint32_t unseen[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+                                     {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
+                                     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
+int attn2c_is_seen(uint32_t point) {
+  for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++)
+    if (point >= unseen[i][0] && point <= unseen[i][1]) return 0;
+  return 1;
 }

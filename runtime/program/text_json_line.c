@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/descriptor.h"
+#include "base/utf8.h"
 #include "program/text_safe.h"
 #include "text/unicode.h"
 

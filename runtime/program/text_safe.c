@@ -4,18 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "text/unicode.h"
-
-/* Characters that a line has no use for: controls, marks of direction, what has no width, tags. */
-static const uint32_t unseen[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
-                                     {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
-                                     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
-
-int attn2c_is_seen(uint32_t point) {
-  for (size_t i = 0; i < sizeof unseen / sizeof unseen[0]; i++)
-    if (point >= unseen[i][0] && point <= unseen[i][1]) return 0;
-  return 1;
-}
 
 void attn2c_safe_write(const char *text, size_t length, FILE *out) {
   static const char plain[] = "\n\r\t\\", letters[] = "nrt\\";

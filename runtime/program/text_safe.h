@@ -10,9 +10,6 @@
  * seen, U+FFFD for what is no UTF-8. */
 void attn2c_safe_write(const char *text, size_t length, FILE *out);
 
-/* 0 of a control, a mark of direction, a tag or what has no width. */
-int attn2c_is_seen(uint32_t point);
-
 /* Copies `length` bytes to `to`, which has room for three times as many, with U+FFFD for each maximal part of
  * what is no UTF-8; the bytes written. */
 size_t attn2c_utf8_mend(const char *text, size_t length, char *to);

@@ -52,7 +52,11 @@ Test(message, controls_and_broken_utf8_are_made_visible) {
       {"\x1b[31mred", "?[31mred"},
       {"\xc2\x9b"
        "31m",
-       "??31m"},
+       "?31m"},
+      {"a\xe2\x80\xaegnp.exe", "a?gnp.exe"},                                     /* U+202E: right to left */
+      {"\xc2\xad|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80\x8b|\xe2\x80\xa8", "?|?|?|?|?"}, /* AD 61C 180E 200B 2028 */
+      {"\xe2\x81\xa6|\xef\xbb\xbf|\xef\xbf\xb9|\xf3\xa0\x81\x81", "?|?|?|?"},    /* 2066 FEFF FFF9 E0041 */
+      {"\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xaf", "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xaf"}, /* 200A 2010 202F */
       {"\x80 \xff", "? ?"},
       {"caf\xc3\xa9", "caf\xc3\xa9"},
       {"\xc0\xaf", "??"},

@@ -357,6 +357,8 @@ of("runtime/formats/json.c", "c:json") {
 of("runtime/base/utf8.c", "c:attn2c") {
   { name = "utf8_overlong", old = "  if (first == 0xe0 && second < 0xa0) return 0;\n", new = "",
     filter = "message/controls*", wrong = "a character may be longer than it need be" },
+  { name = "utf8_unseen", old = "point <= unseen[i][1]", new = "point < unseen[i][1]",
+    filter = "message/controls*", wrong = "the last control of each range reaches the terminal" },
 }
 
 of("runtime/formats/npy_header.c", "c:npy") {
@@ -569,8 +571,8 @@ of("runtime/program/text_answer.c", "c:text_program") {
 }
 
 of("runtime/program/text_safe.c", "c:text_program") {
-  { name = "text_safe_unseen", old = "point <= unseen[i][1]", new = "point < unseen[i][1]",
-    filter = "text_program/nothing*", wrong = "the last control of each range reaches the terminal" },
+  { name = "text_safe_unseen", old = "else if (!attn2c_is_seen(point))", new = "else if (point < 0x20)",
+    filter = "text_program/nothing*", wrong = "marks of direction reach the terminal" },
 }
 
 of("runtime/program/text_source.c", "c:text_program") {
