@@ -307,7 +307,8 @@ function run.quality(root, arguments)
       local of = plain and words.merged(arguments, { factors = "none" }) or arguments
       return build_variant(root, of, list, with_text, exposed)
     end,
-    function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end)
+    function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end,
+    function(path, list) return run_program(path, list, "output") end)
   if text then print_out(text) end
   return code or 0
 end

@@ -2,15 +2,18 @@
 -- built and run on the same inputs, and the arrays that they write are compared; with labels, how often each is right.
 local arrays = require("commands.quality.arrays")
 local common_words = require("common.words")
+local cost = require("commands.quality.cost")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local neighbours = require("commands.quality.neighbours")
 local padding = require("commands.quality.padding")
 local precision = require("data.precision")
 local samples = require("commands.quality.samples")
 local scratch = require("common.scratch")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
+local verdict = require("commands.quality.verdict")
 
 local quality = {}
 
@@ -121,8 +124,35 @@ local function worst_within(programs, graphs, spec, arguments, weights, folder, 
   return worst
 end
 
+-- Integers that are made of NaN are alike in both, and say nothing.
+local function without_numbers(rows)
+  local is_empty = false
+  for _, row in ipairs(rows) do is_empty = is_empty or row.is_empty end
+  for _, row in ipairs(is_empty and rows or {}) do row.top = nil end
+end
+
+-- Operations whose results are scores, of which the largest means something.
+local makes_scores = common_words.set { "linear", "linear_integers", "dequantise", "softmax_rows", "log_softmax",
+  "topk_values" }
+
+-- What an output is: "scores"; "embedding", a vector a sequence; "states", of which no number is an answer.
+local function kind_of(graph, tensor)
+  local made
+  for _, op in ipairs(graph.entry.ops) do if op.result == tensor then made = op end end
+  while made and (made.op == "copy" or made.op == "swap") do
+    local source = made.operands.x
+    made = nil
+    for _, op in ipairs(graph.entry.ops) do if op.result == source then made = op end end
+  end
+  local is_vector = #tensor.shape == 2 and tensor.shape[2] > 1
+  if is_vector and tensor.member:find("embed") then return "embedding" end
+  if made and makes_scores[made.op] then return "scores" end
+  if made and made.op == "activate" and made.attributes["function"] == "sigmoid" then return "scores" end
+  return is_vector and "embedding" or "states"
+end
+
 -- Compares all outputs of both, but for what is padding: rows of quality.measure.
-local function compare(graph, labels, folder, told)
+local function compare(graph, plain, labels, folder, told)
   local rows, has_accuracy, beyond, fits = {}, false, nil, false
   for _, name in ipairs(graph.entry.outputs) do
     local member = graph.tensors[name].member
@@ -131,6 +161,10 @@ local function compare(graph, labels, folder, told)
       local out = padding.parts(told, graph.tensors[name], f32.shape)
       local row = arrays.compare(f32, other, out)
       row.name, row.shape = member, f32.shape
+      row.is_empty = not f32.integers and #f32.values > 0 and row.largest == nil
+      local kind = f32.integers and "integers" or kind_of(plain, plain.tensors[name])
+      if kind == "embedding" or kind == "states" then row.top = nil end
+      if kind == "embedding" then row.neighbours = neighbours.compare(f32, other) end
       if labels then
         local odd
         row.accuracy, odd = arrays.accuracy(other, labels, out)
@@ -143,6 +177,7 @@ local function compare(graph, labels, folder, told)
       rows[#rows + 1] = row
     end
   end
+  without_numbers(rows)
   if beyond and not fits then faults.raise("format", beyond) end
   if labels and not has_accuracy then
     faults.raise("format", ("--labels: %d labels, but no output has as many rows of scores, or labels"):format(#labels))
@@ -185,17 +220,42 @@ function quality.measure(arguments, weights, build, run)
     return outputs
   end, run)
   if not ok then return nil, code end
-  local outputs, within = compare(graphs.other, labels, folder.path, padding.of(words, state.spec)), nil
+  local outputs, within = compare(graphs.other, graphs.f32, labels, folder.path, padding.of(words, state.spec)), nil
   if arguments.within then
     within, code = worst_within(programs, graphs, state.spec, arguments, weights, folder.path, run)
     if not within then return nil, code end
   end
+  local rows = math.huge
+  for _, row in ipairs(outputs) do
+    local count = common_words.elements(row.shape)
+    rows = math.min(rows, row.neighbours and row.neighbours.rows or count // (row.shape[#row.shape] or 1))
+  end
   return { name = state.spec.name, precision = precision.text(state.spec.precision), target = in_use(state),
-    outputs = outputs, within = within }
+    outputs = outputs, within = within, programs = programs, rows = rows,
+    can_calibrate = precision.text(state.spec.precision):find("int8", 1, true) ~= nil
+      and graphs.other.smoothing == nil }
 end
 
 local function number(format, value) return value and format:format(value) or "-" end
 local function percent(value) return number("%.1f%%", value and 100 * value) end
+
+-- Adds the table of embeddings.
+local function add_neighbours(measured, add)
+  local has_head = false
+  for _, row in ipairs(measured.outputs) do
+    local n = row.neighbours
+    if n and not has_head then
+      add("")
+      add("| embedding | rows | same nearest row | of the nearest rows stay | correlation of similarities |")
+      add("|:--|--:|--:|--:|--:|")
+      has_head = true
+    end
+    if n then
+      add("| %s | %d | %s | %s of %d | %s |", terminal.safe(row.name), n.rows, percent(n.nearest), percent(n.kept),
+        n.near, number("%.6f", n.correlation))
+    end
+  end
+end
 
 -- What was measured as tables.
 local function tables_of(measured)
@@ -212,6 +272,16 @@ local function tables_of(measured)
       number("%.6f", row.cosine), number("%.2e", row.relative), percent(row.top), number("%.3g", row.largest),
       has_accuracy and (" %s | %s |"):format(percent(row.accuracy), percent(row.accuracy_f32)) or "")
   end
+  add_neighbours(measured, add)
+  if measured.cost then
+    local c = measured.cost
+    add("")
+    add("| a call of %s | %s | f32 |", terminal.safe(c.entry), measured.precision)
+    add("|:--|--:|--:|")
+    add("| milliseconds, the least of several | %.3f | %.3f |", c.ms, c.ms_f32)
+    add("| packed weights, MB | %.2f | %.2f |", c.weight_bytes / 1e6, c.weight_bytes_f32 / 1e6)
+    add("| arena, MB | %.2f | %.2f |", c.arena_bytes / 1e6, c.arena_bytes_f32 / 1e6)
+  end
   if #(measured.within or {}) > 0 then
     add("")
     add("| worst on the way | relative error |")
@@ -220,11 +290,14 @@ local function tables_of(measured)
       add("| %s | %s |", terminal.safe(each.name), ("%.2e"):format(each.relative))
     end
   end
+  add("")
+  add("verdict: %s", terminal.safe(measured.verdict))
   return table.concat(lines, "\n") .. "\n"
 end
 
 local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
-  "largest_difference", "accuracy", "accuracy_f32" }
+  "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
+  "cost", "verdict" }
 
 -- A number that JSON has, or null.
 local function finite(value)
@@ -234,10 +307,13 @@ end
 -- What was measured as JSON.
 local function json_of(measured)
   local result = { name = measured.name, precision = measured.precision, target = measured.target, outputs = {},
+    cost = measured.cost, verdict = measured.verdict,
     within = setmetatable({}, { __jsontype = "array" }) }
   for i, row in ipairs(measured.outputs) do
     result.outputs[i] = { name = row.name, shape = row.shape, cosine = finite(row.cosine),
       relative_error = finite(row.relative), equal_top_1 = finite(row.top), largest_difference = finite(row.largest),
+      neighbours = row.neighbours and { rows = row.neighbours.rows, same_nearest = row.neighbours.nearest,
+        near = row.neighbours.near, kept = row.neighbours.kept, correlation = finite(row.neighbours.correlation) },
       accuracy = row.accuracy, accuracy_f32 = row.accuracy_f32 }
   end
   for i, each in ipairs(measured.within or {}) do
@@ -246,11 +322,14 @@ local function json_of(measured)
   return dkjson.encode(result, { indent = true, keyorder = KEYS }) .. "\n"
 end
 
---- As measure, as text: tables, or with arguments.json JSON; or nil and the code of a run that is not 0.
-function quality.run(arguments, weights, build, run)
+--- As measure, with what both cost and a verdict, as text: tables, or with arguments.json JSON; or nil and the code of
+--- a run that is not 0. gather(program, words): the program's exit code and output.
+function quality.run(arguments, weights, build, run, gather)
   arguments.within = true
   local measured, code = quality.measure(arguments, weights, build, run)
   if not measured then return nil, code end
+  measured.cost = cost.measure(measured.programs, weights, gather)
+  measured.verdict = verdict.line(measured)
   return (arguments.json and json_of or tables_of)(measured)
 end
 

@@ -1,9 +1,12 @@
 -- quality_spec: arrays as programs write them, and what tells two apart.
 local helper = require("tests.spec.helper")
 local arrays = require("commands.quality.arrays")
+local files = require("common.files")
+local neighbours = require("commands.quality.neighbours")
 local padding = require("commands.quality.padding")
 local quality = require("commands.quality")
 local samples = require("commands.quality.samples")
+local verdict = require("commands.quality.verdict")
 
 describe("two arrays", function()
   local function of(...) return { shape = { select("#", ...) // 2, 2 }, values = { ... } } end
@@ -47,6 +50,101 @@ describe("two arrays", function()
     local a = { shape = { 4 }, values = { 1, 2, 3, 4 }, integers = true }
     local b = { shape = { 4 }, values = { 1, 2, 3, 5 }, integers = true }
     assert.same({ top = 0.75 }, arrays.compare(a, b))
+  end)
+end)
+
+describe("embeddings", function()
+  local function of(...) return { shape = { select("#", ...) // 2, 2 }, values = { ... } } end
+  local a = of(1.0, 0.0, 0.9, 0.1, 0.0, 1.0, 0.1, 0.9)
+
+  it("that differ in length alone have the same neighbours", function()
+    local longer = of(2.0, 0.0, 4.5, 0.5, 0.0, 3.0, 0.2, 1.8)
+    local n = neighbours.compare(a, longer)
+    assert.same({ 4, 1.0, 1, 1.0 }, { n.rows, n.nearest, n.near, n.kept })
+    assert.is_true(math.abs(n.correlation - 1) < 1e-12)
+  end)
+
+  it("of which two change places lose their neighbours, and similarities run the other way", function()
+    local n = neighbours.compare(a, of(1.0, 0.0, 0.0, 1.0, 0.9, 0.1, 0.1, 0.9))
+    assert.same({ 0.0, 0.0 }, { n.nearest, n.kept })
+    assert.is_true(n.correlation < 0)
+  end)
+
+  it("of which a few stay count a top of at most ten", function()
+    local values = {}
+    for i = 1, 60 do values[i] = math.sin(i * i) end
+    local rows = { shape = { 30, 2 }, values = values }
+    assert.same({ 30, 10, 1.0 }, { neighbours.compare(rows, rows).rows, neighbours.compare(rows, rows).near,
+      neighbours.compare(rows, rows).kept })
+  end)
+
+  it("that are two, or have no direction, cannot be compared", function()
+    assert.is_nil(neighbours.compare(of(1.0, 0.0, 0.0, 1.0), of(1.0, 0.0, 0.0, 1.0)))
+    assert.is_nil(neighbours.compare(a, of(0.0, 0.0, 0.9, 0.1, 0.0, 1.0, 0.1, 0.9)))
+    assert.is_nil(neighbours.compare(a, of(0 / 0, 0.0, 0.9, 0.1, 0.0, 1.0, 0.1, 0.9)))
+  end)
+end)
+
+describe("numbers that are NaN in both", function()
+  teardown(helper.clean)
+
+  it("count for nothing, and integers that are made of them neither", function()
+    local pipeline = require("pipeline")
+    local file = helper.file([[return { name = "odd", d_model = 8, heads = 1, seq = 2, layers = 1,
+      output = { linear { to = 3, name = "logits" }, argmax { name = "label" } } }]], "odd.lua")
+    local folder = helper.folder()
+    local function build(list) return folder .. "/odd", pipeline.run(helper.root, file, list, "graph") end
+    local function run(_, list)
+      for i, word in ipairs(list) do
+        local member, path = word:match("^(%l+)=(.*)$")
+        if list[i - 1] == "--output" then
+          local is_logits = member == "logits"
+          local bytes = arrays.random(is_logits and { 1, 2, 3 } or { 1, 2 }, is_logits and "f32" or "i32", 0, 1)
+          if is_logits then bytes = bytes:sub(1, -25) .. ("<f"):pack(0 / 0):rep(6) end
+          files.write(path, bytes)
+        end
+      end
+      return 0
+    end
+    local measured = quality.measure({ overrides = { "precision=int8" }, input = {}, text = {} }, "x.safetensors",
+      build, run)
+    assert.equal("nothing can be said: in f32 no number of logits is finite", verdict.line(measured))
+    assert.is_nil(measured.outputs[2].top)
+  end)
+end)
+
+describe("a verdict", function()
+  local function line(row, more)
+    local measured = { outputs = { row }, rows = 100 }
+    for key, value in pairs(more or {}) do measured[key] = value end
+    return verdict.line(measured)
+  end
+
+  it("goes by accuracy where that is known, else by what an answer would notice", function()
+    assert.equal("close to f32: accuracy 98.6%, in f32 99.0%",
+      line { top = 0.5, accuracy = 0.986, accuracy_f32 = 0.99 })
+    assert.equal("far from f32: accuracy 90.0%, in f32 99.0%",
+      line { top = 1.0, accuracy = 0.9, accuracy_f32 = 0.99 })
+    assert.equal("close to f32: 99.5% of the largest are the same", line { top = 0.995, cosine = 0.9999 })
+    assert.equal("usable, with some differences: 97.0% of the largest are the same",
+      line { top = 0.97, cosine = 0.9999 })
+    assert.equal("far from f32: cosine 0.9000", line { cosine = 0.9 })
+    assert.equal("usable, with some differences: 90% of the 10 nearest stay", line { cosine = 0.9999,
+      neighbours = { kept = 0.9, near = 10, correlation = 0.9999 } })
+  end)
+
+  it("says what it costs, names calibrate where that may help, and says where rows are few", function()
+    local cost = { ms = 1, ms_f32 = 4, weight_bytes = 10, weight_bytes_f32 = 40 }
+    assert.equal("close to f32: cosine 1.0000; 0.25 of the time, 0.25 of the weights' bytes",
+      line({ cosine = 1.0 }, { cost = cost, can_calibrate = true }))
+    assert.matches("; `attn2c calibrate` finds factors", line({ cosine = 0.9 }, { can_calibrate = true }))
+    assert.matches("; only 3 rows: give more inputs$", line({ cosine = 1.0 }, { rows = 3 }))
+  end)
+
+  it("is none where f32 has no number, and far where only the other has none", function()
+    assert.equal("nothing can be said: in f32 no number of logits is finite", line { name = "logits", is_empty = true })
+    assert.equal("far from f32: logits has NaN or infinity where f32 has numbers",
+      line { name = "logits", largest = math.huge })
   end)
 end)
 

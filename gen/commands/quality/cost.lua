@@ -1,0 +1,34 @@
+-- cost.lua: what two variants of a model cost, side by side: milliseconds of a call, bytes of weights and arena.
+local dkjson = require("dkjson")
+
+local cost = {}
+
+local TURNS = 3 -- in which each is timed; the least time of each counts, since other work only adds to it
+
+-- What bench says of the longest entry, or nil.
+local function bench_of(program, weights, run)
+  local code, text = run(program, { "bench", "--weights", weights, "-r", "7", "-o", "json" })
+  if code ~= 0 then return nil end
+  local found
+  for line in (text or ""):gmatch("[^\n]+") do found = dkjson.decode(line) or found end
+  return found
+end
+
+--- Times both programs in turn: { ms, ms_f32, weight_bytes, weight_bytes_f32, arena_bytes, arena_bytes_f32, entry }, of
+--- the longest entry; nil where bench fails. programs: { f32, other }; run(program, words): its exit code and output.
+function cost.measure(programs, weights, run)
+  local least, last = {}, {}
+  for _ = 1, TURNS do
+    for _, which in ipairs { "f32", "other" } do
+      local found = bench_of(programs[which], weights, run)
+      if not found then return nil end
+      least[which] = math.min(least[which] or math.huge, found.ms_min)
+      last[which] = found
+    end
+  end
+  return { entry = last.other.entry, ms = least.other, ms_f32 = least.f32, weight_bytes = last.other.weight_bytes,
+    weight_bytes_f32 = last.f32.weight_bytes, arena_bytes = last.other.arena_bytes,
+    arena_bytes_f32 = last.f32.arena_bytes }
+end
+
+return cost

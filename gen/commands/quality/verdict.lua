@@ -1,0 +1,88 @@
+-- verdict.lua: what the numbers of a comparison mean for its user, in a line.
+local verdict = {}
+
+-- The least that "close" and "usable" ask for, of each number that was measured: the share of equal largest scores, the
+-- cosine, the share of a top ten that stays, the correlation of similarities.
+local bars = {
+  { word = "close to f32", top = 0.99, cosine = 0.999, kept = 0.95, correlation = 0.999 },
+  { word = "usable, with some differences", top = 0.95, cosine = 0.99, kept = 0.85, correlation = 0.99 },
+}
+local FAR = "far from f32"
+local LOSS = 0.005      -- of accuracy, within which it is close whatever the other numbers are
+local FEW_ROWS = 20     -- below which a share says little
+
+local function passes(row, bar)
+  if row.accuracy then return row.accuracy >= row.accuracy_f32 - LOSS end
+  local n = row.neighbours or {}
+  for key, value in pairs { top = row.top or false, cosine = row.cosine or false, kept = n.kept or false,
+    correlation = n.correlation or false } do
+    if value and value < bar[key] then return false end
+  end
+  return true
+end
+
+local function word_of(outputs)
+  for _, bar in ipairs(bars) do
+    local all = true
+    for _, row in ipairs(outputs) do all = all and passes(row, bar) end
+    if all then return bar.word end
+  end
+  return FAR
+end
+
+-- What differs most, in words.
+local function reason_of(outputs)
+  local parts = {}
+  for _, row in ipairs(outputs) do
+    local n = row.neighbours
+    if row.accuracy then
+      parts[#parts + 1] = ("accuracy %.1f%%, in f32 %.1f%%"):format(100 * row.accuracy, 100 * row.accuracy_f32)
+    elseif n then
+      parts[#parts + 1] = ("%.0f%% of the %d nearest stay"):format(100 * n.kept, n.near)
+    elseif row.top then
+      parts[#parts + 1] = ("%.1f%% of the largest are the same"):format(100 * row.top)
+    elseif row.cosine then
+      parts[#parts + 1] = ("cosine %.4f"):format(row.cosine)
+    end
+  end
+  return parts[1]
+end
+
+-- Where the other variant is no number although f32 is.
+local function broken(outputs)
+  for _, row in ipairs(outputs) do if row.largest == math.huge then return row.name end end
+  return nil
+end
+
+--- Returns the line. measured: as quality.measure returns it, with `rows` (how many were compared), `cost` or nil, and
+--- can_calibrate: whether factors against outliers were not used and may help.
+function verdict.line(measured)
+  local outputs = measured.outputs
+  for _, row in ipairs(outputs) do
+    if row.is_empty then
+      return ("nothing can be said: in f32 no number of %s is finite"):format(row.name)
+    end
+  end
+  local word, odd = word_of(outputs), broken(outputs)
+  local line
+  if odd then
+    word = FAR
+    line = ("%s: %s has NaN or infinity where f32 has numbers"):format(word, odd)
+  else
+    line = ("%s: %s"):format(word, reason_of(outputs) or "no output can be compared")
+  end
+  local cost = measured.cost
+  if cost then
+    line = line .. ("; %.2f of the time, %.2f of the weights' bytes"):format(cost.ms / cost.ms_f32,
+      cost.weight_bytes / cost.weight_bytes_f32)
+  end
+  if word ~= bars[1].word and measured.can_calibrate then
+    line = line .. "; `attn2c calibrate` finds factors that may bring it closer"
+  end
+  if (measured.rows or FEW_ROWS) < FEW_ROWS then
+    line = line .. ("; only %d rows: give more inputs"):format(measured.rows)
+  end
+  return line
+end
+
+return verdict
