@@ -1,6 +1,8 @@
 # arrays.py - the speaker classifier through its Python module: what the program answers, arrays of any layout, what is
 # refused, outputs into arrays that are given, many threads. Usage: arrays.py WEIGHTS SEGMENTS.npy LOGITS.npy SPEAKERS.npy
+import copy
 import os
+import pickle
 import sys
 import threading
 
@@ -92,9 +94,27 @@ with open(weights, "rb") as file:
     with speaker.Model.from_memory(file.read()) as model:
         same(model.forward(features=first))
 refuses(ValueError, "memory", speaker.Model.from_memory, b"not a checkpoint")
+refuses(TypeError, "weights: is bytearray, but bytes are expected", speaker.Model.from_memory, bytearray(8))
 refuses(OSError, "No such file", speaker.Model, "/nowhere/at all")
 refuses(ValueError, "NUL", speaker.Model, "a\0b")
 refuses(TypeError, "", speaker.Model, None)
+
+# A model has one owner: no copy of it frees, or uses, what another one has.
+model = speaker.Model(weights)
+for copied in copy.copy, copy.deepcopy, pickle.dumps, lambda each: each.__reduce__ and each.__reduce_ex__(2):
+    refuses(TypeError, "a Model cannot be copied or pickled, as it owns memory of libspeaker.so: share it, or open",
+            copied, model)
+with model:
+    same(model.forward(features=first))  # its context is there now, and two may not have that, either
+other = speaker.Model.__new__(speaker.Model)
+refuses(ValueError, "the model is closed", other.forward, features=first)
+model = speaker.Model(weights)
+vars(other).update(vars(model))
+del model
+same(other.forward(features=first))
+refuses(OSError, "No such file", other.__init__, "/nowhere/at all")
+same(other.forward(features=first))
+del other
 
 # Nothing is left behind: as much memory after many models as after a few.
 def resident():
@@ -108,6 +128,10 @@ def models(count):
 
 
 models(20)
+model = speaker.Model(weights)
 before = resident()
 models(60)
+for _ in range(60):
+    model.__init__(weights)
+    model.forward(features=first, out={"speaker": None})
 assert resident() - before < 8 << 20, resident() - before

@@ -19,7 +19,7 @@ def functions(module):
         if inspect.isfunction(value):
             yield name, value
         elif inspect.isclass(value) and not issubclass(value, tuple):
-            for member in [each for each in vars(value) if not each.startswith("_") or each in SPECIAL]:
+            for member in [each for each in dir(value) if not each.startswith("_") or each in SPECIAL]:
                 function = getattr(value, member)
                 assert callable(function), "%s.%s" % (name, member)
                 yield "%s.%s" % (name, member), function

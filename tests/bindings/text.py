@@ -1,5 +1,7 @@
 # text.py - a model that takes text through its Python module: texts as the program answers them, tokens and back.
 # Usage: text.py FOLDER WEIGHTS
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -48,5 +50,45 @@ with sequence.Model(weights) as model:
     refuses(ValueError, "a text is a str, bytes or a tuple of two, not int", model.forward_text, [1])
     refuses(ValueError, "ids: is float64 [1], but int32 [count] is expected", model.decode, [1.0])
     refuses(ValueError, "ids[1]: is 2147483648,", model.decode, [0, 2**31])
-    refuses(ValueError, "most: is -1", model.encode, "a", most=-1)
+    for most in -1, 2**31, 2**64 + 5, -2**64:
+        refuses(ValueError, "most: is %d, but 0 to 2147483647 is expected" % most, model.encode, "a", most=most)
+    refuses(TypeError, "", model.encode, "a", most=1.5)
+    assert np.array_equal(model.encode(texts[2], most=np.int64(4)).ids, cut.ids)
+    assert len(model.encode(texts[2], most=2**31 - 1).ids) > 4
+
+    ids, types = (np.zeros((2, 9), "int64") for _ in range(2))
+    n = len(tokens.ids)
+    ids[0, :n], types[0, :n], ids[1], types[1] = tokens.ids, tokens.types, tokens.ids[0], 0
+    by_lengths = model.forward(input_ids=ids, token_type_ids=types, lengths=[n, 9])["logits"]
+    assert np.array_equal(by_lengths[0], expected[0])
+    mask = (np.arange(9) < [[n], [9]]).astype("int64")
+
+    def masked(value, **more):
+        return model.forward(input_ids=ids, token_type_ids=types, attention_mask=value, **more)["logits"]
+
+    for value in mask, mask.astype(bool), mask.tolist(), np.asfortranarray(mask), mask.astype("uint8"):
+        assert np.array_equal(masked(value), by_lengths)
+    refuses(ValueError, "attention_mask[1, 1]: is 1 after a 0, but this model takes ones and then zeros: padding on the right",
+            masked, [[1] * 9, [0] + [1] * 8])
+    refuses(ValueError, "attention_mask[0, 4]: is 1 after a 0", masked, np.array([[1, 1, 1, 0, 1, 0, 0, 0, 0]] * 2, "uint8"))
+    refuses(ValueError, "attention_mask[0]: has no 1, but", masked, np.zeros((2, 9), "int32"))
+    refuses(ValueError, "attention_mask[0, 2]: is 2, but 0 to 1 is allowed", masked, np.where(np.arange(9) == 2, 2, mask))
+    refuses(ValueError, "attention_mask: is float64 [2][9], but int32 [batch][seq] is expected", masked, mask * 1.0)
+    refuses(ValueError, "attention_mask: is int64 [2][8], but int32 [2][9] is expected", masked, mask[:, :8])
+    refuses(ValueError, "attention_mask: is int64 [1][9], but int32 [2][9] is expected", masked, mask[:1])
+    refuses(TypeError, "lengths, attention_mask: one of the two is expected", masked, mask, lengths=[n, 9])
+    refuses(TypeError, "lengths, attention_mask: one of the two is expected", masked, None)
     refuses(ValueError, "out: 'label' is no output; outputs are logits", model.forward_text, ["a"], out={"label": None})
+
+# The tokenizer alone, without weights.
+with sequence.Tokenizer() as tokenizer:
+    for text in texts + [("the dog", "a cat")]:
+        found = tokenizer.encode(text)
+        assert isinstance(found, sequence.Tokens)
+    for name in "ids", "types", "places", "sources":
+        assert np.array_equal(getattr(tokenizer.encode("the dog"), name), getattr(tokens, name))
+    assert tokenizer.decode(tokens.ids) == "the dog"
+    refuses(ValueError, "most: is 18446744073709551621,", tokenizer.encode, "a", most=2**64 + 5)
+    for copied in copy.copy, copy.deepcopy, pickle.dumps:
+        refuses(TypeError, "a Tokenizer cannot be copied or pickled", copied, tokenizer)
+refuses(ValueError, "the tokenizer is closed", tokenizer.encode, "a")

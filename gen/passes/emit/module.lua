@@ -43,12 +43,25 @@ local function output_of(tensor, state, spec)
     text_sizes = tuple(sizes(tensor, spec, true)), text_shape = shape(tensor, spec, true) }
 end
 
+-- Returns the name of the parameter of lengths that an attention_mask can replace, or nil. A model with an input called
+-- attention_mask has none.
+local function masked_of(inputs, graph, spec)
+  local member, found = (spec.inputs or {}).lengths or "lengths", nil
+  for i, name in ipairs(graph.entry.inputs) do
+    local tensor = graph.tensors[name]
+    if tensor.member == "attention_mask" then return nil end
+    if tensor.member == member and tensor.limit - 1 == spec.seq and not tensor.optional then found = inputs[i].name end
+  end
+  return found
+end
+
 --- Returns the values of templates/module.py.in. state: the model's.
 function emit_module.values(state)
   local last = state.entries[#state.entries]
   local graph, made = last.graph, { inputs = {}, outputs = {} }
   for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], state, last.spec) end
   for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], state, last.spec) end
+  made.masked = masked_of(made.inputs, graph, last.spec) or false
   made.has_integers = false
   for _, each in ipairs(made.inputs) do made.has_integers = made.has_integers or each.kind == "int32" end
   made.first_input = made.inputs[1].name
