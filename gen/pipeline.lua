@@ -46,7 +46,9 @@ local function gather_tokenizer(state)
   if not path then return end
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   local tables, made, warnings = tokenizer.from_path((path:gsub("/%.$", "")))
-  state.tokenizer = { tables = tables, made = made, tokens = made.model.largest + 1, mask = made.specials.mask,
+  -- The vocabulary, which may be large, is not kept.
+  state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
+    made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls }
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local rows = state.spec.input.vocab

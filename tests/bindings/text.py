@@ -1,9 +1,13 @@
 # text.py - a model that takes text through its Python module: texts as the program answers them, tokens and back.
 # Usage: text.py FOLDER WEIGHTS
 import copy
+import os
+import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import sequence
@@ -92,3 +96,16 @@ with sequence.Tokenizer() as tokenizer:
     for copied in copy.copy, copy.deepcopy, pickle.dumps:
         refuses(TypeError, "a Tokenizer cannot be copied or pickled", copied, tokenizer)
 refuses(ValueError, "the tokenizer is closed", tokenizer.encode, "a")
+
+# Tables that do not open: the library's own reason is the error's text.
+with tempfile.TemporaryDirectory() as broken:
+    shutil.copy(os.path.join(folder, "sequence.py"), broken)
+    library = pathlib.Path(folder, "libsequence.so").read_bytes()
+    assert b"attn2cTX\2" in library
+    pathlib.Path(broken, "libsequence.so").write_bytes(library.replace(b"attn2cTX\2", b"attn2cTX\x63"))
+    script = "import sequence\nsequence.Tokenizer().encode('a')"
+    path = os.pathsep.join([broken, os.environ.get("PYTHONPATH", "")])
+    said = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path},
+                          stderr=subprocess.PIPE, text=True)
+    assert said.returncode == 1, said
+    assert said.stderr.endswith("ValueError: tokenizer tables: made by another version of attn2c\n"), said.stderr
