@@ -1,5 +1,5 @@
 -- readme_tables_spec.lua: README files keep their form: tables of files are up to date, links lead somewhere, the first
--- page is short, and sentences are too.
+-- page is short, sentences are too, and the walk-through has lines of the code.
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 local readme = require("tests.readme")
@@ -77,16 +77,38 @@ describe("README files", function()
     assert.is_true(lines <= 250, lines .. " lines")
   end)
 
-  it("for users have no sentence of more than 25 words", function()
+  it("have no sentence of more than 25 words", function()
     local long = {}
-    for _, name in ipairs { "README.md", "gen/checkpoints/README.md", "gen/commands/README.md", "models/README.md",
-      "models/examples/README.md", "runtime/text/README.md" } do
+    for _, name in ipairs(readme.list) do
       for _, sentence in ipairs(sentences(read(name))) do
         local words = select(2, sentence:gsub("%S+", ""))
         if words > 25 then long[#long + 1] = ("%s: %d: %s"):format(name, words, sentence) end
       end
     end
     assert.same({}, long)
+  end)
+
+  it("show how the soft cap was added with lines of the code, comments apart", function()
+    local section = read("gen/README.md"):match("\nAn example is the soft cap.-\n## ")
+    local shown, lost, texts = 0, {}, {}
+    for block in section:gmatch("```diff\n(.-)```") do
+      for line in block:gmatch("([^\n]*)\n") do
+        local paths, added = line:match("^  (%l+/.*)$"), line:match("^%+%s*(.-)%s*$")
+        if paths then
+          texts = {}
+          for name in paths:gmatch("[%w_/]+%.%l+") do
+            texts[#texts + 1] = read(name:find("/", 1, true) and name or paths:match("^.*/") .. name)
+          end
+        elseif added and not added:match("^/?%*") then
+          local found = false
+          for _, text in ipairs(texts) do found = found or text:find(added, 1, true) ~= nil end
+          if not found then lost[#lost + 1] = added end
+          shown = shown + 1
+        end
+      end
+    end
+    assert.same({}, lost)
+    assert.is_true(shown > 30, shown .. " lines")
   end)
 
   it("take the first sentence of a comment in Lua, C, Python and shell", function()
