@@ -43,17 +43,32 @@ local function shadow_of(bytes)
   return offset == 0 and "a" or ("(%s)"):format(c.behind("a", offset))
 end
 
+-- Returns the comment of a struct's member: shape, allowed values, and what NULL means. is_call: of a call of any size,
+-- where a length goes up to seq.
+local function comment_of(tensor, shape, is_call, note)
+  local text = tensor.optional and shape .. ", of each sequence" or shape
+  if tensor.type == "i32" and tensor.limit then
+    local is_length = tensor.optional or tensor.fill == "count"
+    local most = is_call and is_length and "seq" or tensor.limit - 1
+    text = ("%s, from %d to %s"):format(text, tensor.minimum, most)
+    if tensor.optional then text = ("%s; NULL: %s"):format(text, most) end
+  end
+  return (tensor.zeros and text .. "; NULL: all 0" or text) .. note
+end
+
 local function members_of(state, names, program)
   local list = {}
   for _, name in ipairs(names) do
     local tensor = state.graph.tensors[name]
     local member = reserved.member(tensor.member)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
-    list[#list + 1] = { name = member, note = note, type = types.c(tensor.type), shape = c_shape(tensor, state.spec),
-      count = words.elements(tensor.shape),
+    local shape = c_shape(tensor, state.spec)
+    list[#list + 1] = { name = member, type = types.c(tensor.type), shape = shape, count = words.elements(tensor.shape),
+      comment = comment_of(tensor, shape, false, note),
+      call_comment = comment_of(tensor, state.is_listed and emit_lengths.shape(tensor, state.spec, true) or shape,
+        state.is_listed, note),
       macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
-      any_shape = emit_lengths.shape(tensor, state.spec, true), optional = tensor.optional, zeros = tensor.zeros,
-      counted = tensor.fill == "count",
+      optional = tensor.optional, zeros = tensor.zeros,
       all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
       shadow = shadow_of(program.offsets[name]) }
   end

@@ -61,3 +61,23 @@ describe("the sizes of calls", function()
       { values.least_seq, values.exact })
   end)
 end)
+
+describe("the header", function()
+  local header = helper.emitted(helper.tiny { seq = { 4, 8 }, mask = "padding" }, "tiny.h")
+
+  it("has the whole model first, and entries at the end", function()
+    local places = {}
+    for _, text in ipairs { "} tiny_forward_in;", "int tiny_forward(", "tiny_descriptor;", "#define TINY_FORWARD_4_IN_",
+        "} tiny_forward_4_in;", "int tiny_forward_4(", "#define TINY_FORWARD_8_IN_", "int tiny_forward_8(" } do
+      places[#places + 1] = assert(header:find(text, 1, true), text)
+    end
+    local sorted = table.move(places, 1, #places, 1, {})
+    table.sort(sorted)
+    assert.same(sorted, places)
+  end)
+
+  it("says what a member may be, in a call of any size and in an entry", function()
+    assert.truthy(header:find("*lengths; /* [batch], from 1 to seq */", 1, true))
+    assert.truthy(header:find("*lengths; /* [1], from 1 to 4 */", 1, true))
+  end)
+end)
