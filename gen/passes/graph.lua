@@ -1,8 +1,8 @@
--- graph: spec -> graph. *What* is computed: named tensors with shapes, and operations from
--- the declared table. No order beyond what data need, no tiles, no layout.
+-- graph.lua: turns a spec into named tensors and the operations between them: *what* a model computes.
+-- Operations come from the declared table. Their order is only what data need; tiles and layouts are decided later.
 --
--- Before: state.spec.  After: state.graph = { tensors = name -> tensor, order = names,
--- weights = names, entry = { name, ops, inputs, outputs, flops }, smoothing = what smoothing.apply returns }.
+-- Before: state.spec. After: state.graph = { tensors = name -> tensor, order = names, weights = names, entry = {
+-- name, ops, inputs, outputs, flops }, smoothing = the result of smoothing.apply }.
 local attention = require("passes.graph.attention")
 local Builder = require("passes.graph.builder")
 local expose = require("passes.graph.exposed")
@@ -32,7 +32,7 @@ local function feed_forward(self, path, x)
     spec.bias.ff, gain)
 end
 
--- x + part(x), with the norm before the part, after the sum, or nowhere.
+-- Returns x + part(x), with the norm before the part, after the sum, or nowhere.
 local function residual(self, x, norm_path, sum_path, part)
   local norm = self.spec.norm
   local y = part(norm == "pre" and self:norm(norm_path, x) or x)
@@ -75,7 +75,8 @@ function input_stages.tokens(self, spec, stage)
     { ids = ids, table = self:weight(self.vocab_path, { stage.vocab, stage.width or spec.d_model }, 0, 1, scaled) })
 end
 
--- A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch patch].
+-- Reads an image. A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch
+-- patch].
 function input_stages.image(self, spec, stage)
   local shape = { self.batch, stage.channels, stage.height, stage.width }
   local image = self:grows(self:input("image", "f32", shape), "b...")
@@ -88,7 +89,7 @@ function input_stages.image(self, spec, stage)
   return self:op("join", path .. ".tokens", { a = class, b = x }, { batch = self.batch, zeros = 0 })
 end
 
--- Query, key and value come in one by one; the states that the layer goes on with are the query's.
+-- Reads query, key and value one by one. The states that the layer continues with are the query's.
 function input_stages.qkv(self, spec)
   local query = self:rows_input("query", spec.seq, spec.d_model)
   local fixed = not spec.keys_follow
@@ -103,7 +104,7 @@ function input_stages.qkv(self, spec)
   return query
 end
 
--- Learned and sinusoidal positions, token types, the norm behind them, and the way from their width to the layers'.
+-- Adds learned and sinusoidal positions, token types, the norm after them, and the linear layer to the layers' width.
 local function positions(self, x)
   local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
   local width = stage.stage == "tokens" and stage.width or spec.d_model
@@ -144,7 +145,8 @@ function output_stages.log_softmax(self, x, _, path)
   return self:op("log_softmax", path .. ".log_softmax", { x = x })
 end
 
--- A tied head is a second weight that reads the token table's tensor: one is looked up by rows, the other multiplied.
+-- Multiplies by the vocabulary's weight. A tied head is a second weight that reads the token table's tensor: one is
+-- looked up by rows, the other multiplied.
 function output_stages.vocabulary(self, x, stage, path)
   path = path .. ".vocabulary"
   local vocab, from = self.spec.input.vocab, x.shape[#x.shape]
@@ -157,7 +159,7 @@ function output_stages.vocabulary(self, x, stage, path)
 end
 
 function output_stages.pool(self, x, stage, path)
-  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- of qkv() they are of the keys
+  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- with qkv(): of the keys
   if stage.over == "all" then return x end
   if stage.mask then
     self.pool_mask = self.pool_mask or self:grows(self:input("pool_mask", "i32", { self.batch, self.spec.seq }, 0, 2),
@@ -181,7 +183,7 @@ end
 
 function output_stages.argmax(self, x, _, path) return self:op("argmax", path .. ".argmax", { x = x }) end
 
--- Two results: the values, and where they are.
+-- Adds two results: the values and their indices.
 function output_stages.topk(self, x, stage, path)
   return self:op("topk_values", path .. ".topk", { x = x }, { k = stage.k }),
     self:op("topk_indices", path .. ".topk_indices", { x = x }, { k = stage.k })
@@ -191,13 +193,13 @@ local default_output_names = { hidden = "hidden", norm = "hidden", pool = "poole
   vocabulary = "logits", normalise = "embedding", argmax = "label",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
--- Rows [batch][seq][width] go out as [seq][batch][width] where the layout says so.
+-- Returns rows [batch][seq][width] as [seq][batch][width] if the layout says so.
 local function laid_out(self, x, member)
   if self.spec.layout == "batch_first" or #x.shape ~= 3 then return x end
   return self:op("swap", "output." .. member .. ".swapped", { x = x })
 end
 
--- The axes of a result: a row a token, or one a sequence.
+-- Returns the axes of a result: a row for each token, or one for each sequence.
 local function axes_of(x, has_rows, seq_first)
   if not has_rows then return "b" .. ("."):rep(#x.shape - 1) end
   return (seq_first and #x.shape == 3 and "sb" or "bs") .. ("."):rep(#x.shape - 2)
@@ -235,7 +237,7 @@ local function output(self, x)
   end
 end
 
--- A stack of layers with what comes before it; returns its last states.
+-- Adds a stack of layers with the stages before it; returns its last states.
 local function stack(self)
   local spec = self.spec
   self.section = self.stack_name .. "input"
@@ -250,7 +252,7 @@ local function stack(self)
   return x
 end
 
--- What the cross-attentions read: an input, or the result of an encoder.
+-- Returns the states that the cross-attentions read: an input, or the result of an encoder.
 local function memory(self)
   local m = self.spec.memory
   if not m then return end
@@ -268,8 +270,8 @@ local function memory(self)
   end
 end
 
--- Whether one of a model's targets multiplies pairs of bf16 by an instruction: what is computed is the same, whichever
--- is in use.
+-- True if a target of the model has an instruction that multiplies pairs of bf16. The graph is the same for all
+-- targets.
 local function some_has_pairs(target_names)
   for _, name in ipairs(target_names) do
     if targets.by_name[name].bf16 == "pairs" then return true end
@@ -298,7 +300,7 @@ local function attributes_text(op)
   return #parts > 0 and " {" .. table.concat(parts, " ") .. "}" or ""
 end
 
---- Weights, then one line an op: result = op(operands) {attributes}   shape   flops
+--- Returns the weights, then one line per op: result = op(operands) {attributes}   shape   flops.
 function graph.dump(state)
   local lines = {}
   local g = state.graph

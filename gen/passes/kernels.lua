@@ -1,14 +1,15 @@
--- kernels: the distinct kernel shapes, tiles and row operations of all entries' programs, numbered and
--- named in order of first use, the batches of blocks that products reduce over, and which panels share a call.
+-- kernels.lua: names the distinct kernel shapes, tiles, row operations and panel loops of all entries' programs.
+-- They are numbered in order of first use, and so are the batches of blocks that products reduce over.
 --
--- Before: programs with joints and offsets; build_suffix: what ends the names of functions where there are several
--- targets.
--- After: state.kernels = list of shapes; state.batches = list of { name, count, a, b };
--- state.functions = list of { name, step, joint: of fuse.lua, where a product and a map are one }; joints have names;
--- state.series = list of kernels/series.lua, one for each function; program.series = first step -> its series, with its
--- name; program.in_series = the other steps of these;
--- state.fallbacks = a kernel in C for each shape; each call of a product of libxsmm has kernel_index and batch_name,
--- each other product, tile, map and row step has function_name.
+-- Before: programs with joints and offsets; build_suffix: the end of functions' names if there are several targets.
+-- After:
+--   state.kernels = list of shapes; state.batches = list of { name, count, a, b }
+--   state.functions = list of { name, step, joint: of fuse.lua, if a product and a map are fused }; joints have names
+--   state.series = list of the panel loops of kernels/series.lua, one for each function; program.series = first step
+--     -> its panel loop, with its name; program.in_series = the other steps of these
+--   state.fallbacks = a kernel in C for each shape
+--   each call of a product of libxsmm has kernel_index and batch_name; each other product, tile, map and row step has
+--     function_name
 local operands = require("data.operands")
 local registers = require("passes.plan.registers")
 local schedule = require("passes.schedule")
@@ -25,7 +26,7 @@ local function shape_key(k)
     of.c)
 end
 
--- bias_relu: what a map does.
+-- Returns the operations of a map as a name: bias_relu.
 local function doing(map)
   local parts = {}
   for _, operation in ipairs(map.elementwise) do
@@ -34,7 +35,7 @@ local function doing(map)
   return table.concat(parts, "_")
 end
 
--- bias_relu_128x64: what it does and to how much.
+-- Returns the operations of a step and their size as a name: bias_relu_128x64.
 local function base_name(step)
   if step.form == "product" then
     local type = step.kernel.types.a
@@ -48,7 +49,7 @@ local function base_name(step)
   return (step.form == "map" and doing(step) or step.fn) .. "_" .. table.concat(size, "x")
 end
 
--- What tells a tile from another: its calls, which visit_call has numbered.
+-- Returns a key that distinguishes tiles by their calls, which visit_call has numbered.
 local function tile_key(step)
   local parts = { "tile" }
   for _, call in ipairs(step.calls) do
@@ -59,7 +60,7 @@ local function tile_key(step)
   return table.concat(parts, ",")
 end
 
--- What tells a product in C from another.
+-- Returns a key that distinguishes products in C.
 local function product_key(k)
   local strips = {}
   for _, list in ipairs { k.strips.groups, k.strips.strips } do
@@ -93,10 +94,10 @@ end
 local Namer = {}
 Namer.__index = Namer
 
--- suffix: what stands behind each name.
+-- Returns a namer. suffix: the end of each name.
 local function namer(suffix) return setmetatable({ by_key = {}, taken = {}, suffix = suffix }, Namer) end
 
--- The name for a key; the first of a base has it plain, the others a number.
+-- Returns the name for a key. The first key of a base has the base as its name, the others have a number after it.
 function Namer:name(key, base)
   local name = self.by_key[key]
   if name then return name, false end
@@ -173,7 +174,7 @@ local function name_joints(program, state, seen)
   end)
 end
 
--- panels_128x768x768_bias: all outputs of a series, and what is done with each panel behind its product.
+-- Returns the name of a panel loop, panels_128x768x768_bias: all its outputs, and each panel's epilogue.
 local function series_name(each)
   local k, parts = each.calls[1].step.kernel, {}
   local type = k.types.a == "f32" and "" or k.types.a .. "_"
@@ -186,7 +187,7 @@ local function series_name(each)
   return table.concat(parts, "_")
 end
 
--- Consecutive panels that make the same calls share one.
+-- Finds the panel loops of a program and names their functions.
 local function find_series(program, state, seen)
   program.series, program.in_series = {}, {}
   schedule.each_list(program, function(list)
@@ -200,7 +201,7 @@ local function find_series(program, state, seen)
   end)
 end
 
--- The kernels of libxsmm as kernels in C, for where no code can be made at run time.
+-- Returns the kernels of libxsmm as kernels in C, for processors where no code can be made at run time.
 local function fallbacks_of(state)
   local list, target = {}, targets.by_name[state.spec.target]
   for i, k in ipairs(state.kernels) do
@@ -227,7 +228,7 @@ function kernels.run(state)
   state.fallbacks = fallbacks_of(state)
 end
 
---- Kernel shapes, batches, row operations and series of panels.
+--- Returns kernel shapes, batches, row operations and panel loops as text.
 function kernels.dump(state)
   local lines = {}
   for i, k in ipairs(state.kernels) do

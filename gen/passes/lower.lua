@@ -1,15 +1,14 @@
--- lower: planned graph -> steps. Each op becomes tile steps: products, elementwise maps on
--- their tiles, row operations, transposes, copies. This is the only place that knows that
--- libxsmm is column-major, and the only one that turns rows and columns into offsets.
+-- lower.lua: turns each operation of a planned graph into steps on tiles.
+-- Steps are products, elementwise maps on their tiles, row operations, transposes and copies. This pass and its
+-- folder alone know that libxsmm is column-major, and turn rows and columns into offsets.
 --
--- Before: state.plan.  After: state.programs = a list of { entry, variant, segments, buffers },
--- the entry as it ships, then as trace. A trace writes every tensor of the graph out:
--- where the shipped steps fuse or keep only a tile, it splits the map and copies the tile.
+-- Before: state.plan. After: state.programs = a list of { entry, variant, segments, buffers }: the entry as it ships,
+-- then as trace. A trace writes every tensor of the graph out. Where the shipped steps fuse or keep only a tile, it
+-- splits the map and copies the tile.
 --
--- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each
--- term its stride, in bytes, times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it.
--- Steps of one program that are alike share their constants, kernel, batch and elementwise operations, which nobody
--- changes.
+-- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each term its
+-- stride, in bytes, times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it. Equal
+-- steps of a program share their constants, kernel, batch and elementwise operations, which nobody changes.
 local alike = require("common.alike")
 local attention = require("passes.lower.attention")
 local budget = require("passes.plan.budget")
@@ -33,26 +32,27 @@ lower.variants = { "ship", "trace" }
 
 local external_class = { input = "in", output = "out" }
 
--- Where a region's tiles count from: block_first rows into the micro-batch, those of a unit unit_first, and the panel's
--- column. loop: whether a loop over b runs.
+-- Returns the origin of a region's tiles: block_first rows into the micro-batch, unit_first for the rows of a unit,
+-- and the panel's column. loop: whether a loop over b runs.
 local function rows_origin(block) return { block_first = block.first, unit_first = block.first, column = 0 } end
 
 local calls = words.set { "product", "map", "row" }
 
 local ROUND = { kind = "round" }
 
--- Columns of a map that rounds, whose rows lie on the stack before they are rounded.
+-- Maximum columns of a map that rounds; its rows are on the stack before they are rounded.
 local MOST_ROUNDED = 1024
 
--- Storage forms of which a trace keeps a copy of its own.
+-- Storage forms of tensors that a trace copies.
 local traced = words.set { "fused", "tile", "transposed", "unit", "by_head", "key_pairs", "value_pairs" }
 
--- Of which no rows are stored.
+-- Storage forms without rows.
 local in_pairs = words.set { "key_pairs", "value_pairs" }
 
 local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 
--- Gives steps that are alike one table of constants, one kernel, one batch, one list of elementwise operations.
+-- Returns a function that gives equal steps one table of constants, one kernel, one batch, one list of elementwise
+-- operations.
 local function sharing()
   local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch" }
   local batch = alike.first_of { "count", "a", "b" }
@@ -81,7 +81,8 @@ function Lowering:emit(step)
   end
 end
 
--- How many steps a model has that is over its budget is told from the ops that have been lowered: layers are alike.
+-- Refuses a model over its budget. The number of its steps is estimated from the ops lowered so far, as layers are
+-- alike.
 function Lowering:over_budget()
   local done, all = 0, 0
   for i, op in ipairs(self.entry.ops) do
@@ -91,11 +92,12 @@ function Lowering:over_budget()
   budget.hold(self.state, self.tile_lines + math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
 end
 
---- Begins a unit: steps that stay together, in order, on one worker. No unit reads what another of its fusion writes.
+--- Begins a unit: steps that stay together, in order, on one worker. No unit reads a buffer that another of its
+--- fusion writes.
 function Lowering:unit() self.unit_number = self.unit_number + 1 end
 
---- A scratch buffer of a type, f32 by default, its rows `ld` elements apart, that lives within one unit; each worker
---- gets its own.
+--- Declares a scratch buffer of a type, f32 by default, with rows `ld` elements apart, that lives within one unit.
+--- Each worker gets its own.
 function Lowering:scratch(name, rows, ld, type)
   local tile = buffer_of(type or "f32", rows, ld, { class = "arena", private = "unit" })
   local known = self.tiles[name]
@@ -103,15 +105,15 @@ function Lowering:scratch(name, rows, ld, type)
   if not known or known.bytes < tile.bytes then self.tiles[name] = tile end
 end
 
---- An operand in a buffer of the arena, `elements` behind its first.
+--- Returns an operand in a buffer of the arena, `elements` after its first.
 function Lowering.in_arena(_, buffer, elements, type)
   return { buffer = buffer, class = "arena", offset = types.bytes(elements, type) }
 end
 
 function Lowering:note(text) self:emit { form = "note", text = text } end
 
---- Where element (row, column) of a tensor lies. row counts from the micro-batch's first row; inside a loop over b,
---- from the sequence's first.
+--- Returns the place of element (row, column) of a tensor. row counts from the micro-batch's first row; inside a loop
+--- over b, from the sequence's first.
 function Lowering:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     return { buffer = tensor.name, class = "weight",
@@ -156,13 +158,13 @@ function Lowering:ld(tensor)
   return self.storage[tensor.name].leading_dimension
 end
 
--- The row operation that makes floats of a type, which a trace is made of.
+-- Row operations that convert to floats, by type; a trace has only floats.
 local words_of_trace = { bf16 = "widen_bf16", i8 = "widen_i8" }
 
--- Whether a trace keeps a copy of its own of a tensor with this storage.
+-- True if a trace keeps its own copy of a tensor with this storage.
 local function is_traced(storage) return traced[storage.form] or words_of_trace[storage.type] ~= nil end
 
--- The trace's own copy of a tensor that is not stored whole, its rows packed.
+-- Returns the trace's own copy of a tensor that is not stored whole, with packed rows.
 function Lowering:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
   local width = storage.width
@@ -172,8 +174,8 @@ function Lowering:trace_at(tensor, row, column, origin)
   return operand
 end
 
---- In a trace: copies rows x cols of a tensor that is not stored whole from its tile to where the check reads it.
---- row and column: where the tile lies in the tensor.
+--- In a trace, copies rows x cols of a tensor that is not stored whole from its tile to the place that the check
+--- reads. row, column: the tile's place in the tensor.
 function Lowering:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
   if self.variant ~= "trace" then return end
   local storage = self.storage[tensor.name]
@@ -181,7 +183,7 @@ function Lowering:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
     { y = self:trace_at(tensor, row, column, origin), x = tile })
 end
 
---- A row operation of steps.rows.
+--- Emits a row operation of steps.rows.
 function Lowering:row(fn, constants, arguments)
   self:emit { form = "row", fn = fn, constants = constants, arguments = arguments }
 end
@@ -190,7 +192,8 @@ Lowering.product, Lowering.tile = products.product, products.tile
 Lowering.transposed_at, Lowering.paired_at = keys.transposed_at, keys.paired_at
 Lowering.transpose_tile, Lowering.pair_tile = keys.transpose_tile, keys.pair_tile
 
--- The elementwise operations of a fusion, in order: bias to the linear; activate, add to the ops of the epilogue.
+-- Returns the elementwise operations of a fusion, in order: bias for the linear; activate and add for ops of the
+-- epilogue.
 local function elementwise_of(fusion)
   local list = {}
   local function add(op, kind, tensor)
@@ -212,7 +215,7 @@ end
 -- Operations whose operand is a number for each column.
 local by_column = words.set { "bias", "scale_column" }
 
--- b of an addition, at (row, column): rows of its own, or a table that repeats every sequence.
+-- Returns operand b of an addition at (row, column): rows of its own, or a table that repeats every sequence.
 function Lowering:addend(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     if #tensor.shape == 1 then return self:at(tensor, 0, column, origin), 0 end
@@ -221,7 +224,8 @@ function Lowering:addend(tensor, row, column, origin)
   return self:at(tensor, row, column, origin), self:ld(tensor)
 end
 
--- Row ranges of a block within which every addend is contiguous: a table of positions begins anew each sequence.
+-- Returns row ranges of a block in which every addend is contiguous; a table of positions begins again with each
+-- sequence.
 local function row_ranges(operations, first, count)
   local period
   for _, operation in ipairs(operations) do
@@ -290,8 +294,8 @@ function Lowering:round(op, x, origin, first, count, column, cols)
   end
 end
 
--- The operations of a fusion, on a tile that is loaded first where load is given. What nobody but the op that rounds it
--- reads is rounded in the same pass.
+-- Emits the operations of a fusion on a tile, which is loaded first if `load` is given. A result that only its
+-- rounding op reads is rounded in the same map.
 function Lowering:pass(fusion, operations, origin, first, count, column, cols, load)
   local round, x = fusion.round, fusion.result
   if round and in_pairs[self.storage[round.result.name].form] then
@@ -306,7 +310,7 @@ function Lowering:pass(fusion, operations, origin, first, count, column, cols, l
   if fusion.quantise then self:quantise(fusion, x, origin, { first = first, count = count }) end
 end
 
--- Runs a fusion's elementwise operations on a tile of its result; a trace stops after each op and copies what it made.
+-- Emits a fusion's elementwise operations on a tile of its result. A trace stops after each op and copies its result.
 -- Sums of integers are in a tile of their own.
 function Lowering:epilogue(fusion, origin, first, count, column, cols)
   local operations, sums = elementwise_of(fusion), fusion.sums
@@ -326,11 +330,11 @@ function Lowering:epilogue(fusion, origin, first, count, column, cols)
   if fusion.quantise then self:quantise(fusion, fusion.result, origin, { first = first, count = count }) end
 end
 
--- What each leading operation becomes.
+-- Functions that lower a fusion, by its leading operation.
 local leading = {}
 
---- Where output `row` of a packed weight [out][in] lies: its panel's leading dimension, the operand, and the outputs
---- from there to the panel's end.
+--- Returns the place of output `row` of a packed weight [out][in]: its panel's leading dimension, the operand, and
+--- the number of outputs from there to the panel's end.
 function Lowering:panel_at(weight, row)
   local column, at, layout = 0, 0, self.layouts[weight.name]
   for _, width in ipairs(layout.widths) do
@@ -344,7 +348,8 @@ function Lowering:panel_at(weight, row)
   error(("row %d is not one of %s"):format(row, weight.name))
 end
 
--- Y[n][m] = X[n][k] Wᵀ, a panel of W at a time: libxsmm, column-major, calls the panel A (m x k), X B (k x n), Y C.
+-- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. libxsmm, column-major, calls the panel A (m x k), X B (k x n),
+-- Y C.
 function leading.linear(self, fusion, origin, block)
   local op = fusion.leading
   local x, weight = op.operands.x, op.operands.weight
@@ -373,7 +378,7 @@ end
 
 leading.linear_integers = leading.linear
 
--- Rows of x as integers, with the scale of each.
+-- Emits the rows of x as integers, with the scale of each.
 function Lowering:quantise(fusion, x, origin, block)
   local scale, op = fusion.quantise.operands.scale, fusion.quantise
   local cols = x.shape[#x.shape]
@@ -402,7 +407,7 @@ function leading.embed(self, fusion, origin, block)
   self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
--- The norms: rows of x to rows of the result, with a gain and a bias where the op has them.
+-- Lowers a norm: rows of x to rows of the result, with the op's gain and bias if it has them.
 local function norm(self, fusion, origin, block)
   local op = fusion.leading
   local o, x = op.operands, op.operands.x
@@ -419,7 +424,7 @@ end
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
 leading.softmax_rows, leading.log_softmax = norm, norm
 
--- An elementwise op that no product carries: the first of its operations loads its rows.
+-- Lowers an elementwise op without a product; the first of its operations loads its rows.
 local function elementwise(self, fusion, origin, block)
   local op = fusion.leading
   local x = op.operands.x or op.operands.a
@@ -436,7 +441,7 @@ end
 
 leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
 
--- The tables of angles begin anew with each sequence.
+-- Lowers rotations; the tables of angles begin again with each sequence.
 function leading.rotate(self, fusion, origin, block)
   local op = fusion.leading
   local x, cosines = op.operands.x, op.operands.cosines
@@ -494,7 +499,7 @@ function Lowering:rows_region(region)
   self.block_index = nil
 end
 
--- A loop over the sequences of a micro-batch, where there is more than one.
+-- Emits a loop over the sequences of a micro-batch if there is more than one.
 function Lowering:each_sequence(body)
   local micro_batch = self.segment.micro_batch
   if micro_batch == 1 then return body({ block_first = 0, column = 0 }) end
@@ -505,7 +510,7 @@ end
 
 Lowering.attention_region = attention.lower
 
---- The run-time integer lengths[sequence] + plus.
+--- Returns the run-time integer lengths[sequence] + plus.
 function Lowering:value(tensor, plus, origin)
   local operand = self:at(tensor, 0, 0, origin)
   operand.is_value, operand.plus = true, plus
@@ -513,7 +518,7 @@ function Lowering:value(tensor, plus, origin)
   return operand
 end
 
---- An integer operand whose value is known.
+--- Returns an integer operand whose value is known.
 function Lowering.integer(_, value) return { value = value, least = value, most = value } end
 
 function Lowering:sequence_region(region)
@@ -526,13 +531,13 @@ end
 
 local function sequences_of(micro_batch_of, name, batch) return micro_batch_of[name] or batch end
 
--- The rows that one unit makes of a tensor.
+-- Returns the size of the rows of a tensor that one unit works on.
 local function of_unit(storage)
   return buffer_of(storage.type, storage.tile_rows, storage.leading_dimension, { class = "arena", private = "unit" })
 end
 
--- Every buffer of a program, { type, bytes, pitch, class, private, over }: tensors that are stored, tiles, and in a
--- trace the copies of what is not stored whole. pitch: bytes from one of its rows to the next.
+-- Declares every buffer of a program, { type, bytes, pitch, class, private, over }: stored tensors, tiles, and in a
+-- trace the copies of tensors that are not stored whole. pitch: bytes from one row to the next.
 function Lowering:buffers(state)
   local buffers = {}
   local batch = state.spec.batch
@@ -627,7 +632,7 @@ function lower.run(state)
   state.plan.lines = state.programs[1].lines
 end
 
---- An operand as text: buffer+offset+b*stride.
+--- Returns an operand as text: buffer+offset+b*stride.
 function lower.operand_text(operand)
   if operand.value then return tostring(operand.value) end
   local text = operand.buffer .. "+" .. operand.offset
@@ -675,10 +680,10 @@ function formats.row(step)
   return table.concat(texts, " ")
 end
 
---- A step as one line of text.
+--- Returns a step as one line of text.
 function lower.step_text(step) return formats[step.form](step) end
 
---- Every program's steps.
+--- Returns every program's steps as text.
 function lower.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do

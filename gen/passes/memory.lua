@@ -1,11 +1,11 @@
--- memory: lifetimes -> offsets of all buffers in one arena a program, 64-byte aligned.
--- Buffers that are never live together may share; without reuse (a trace, or reuse = false)
--- each has its own offset. It also gives weights their offsets in the packed block.
+-- memory.lua: places all buffers of a program in one arena, by their lifetimes.
+-- Offsets are 64-byte aligned. Buffers that are never live together may share memory; without reuse (a trace, or
+-- reuse = false) each has its own offset. Weights get their offsets in the packed block here too.
 --
--- Before: scheduled programs with joints.  After: each program has offsets = buffer -> bytes, own = buffers that each
--- worker has for itself (offsets then count from its part of the arena: common_bytes, then own_bytes a worker),
--- arena_bytes, live_bytes (the largest sum of buffers live at one moment); state.weights = { offsets, bytes }: where
--- this entry's weights lie in the packed block, and how much of it this entry and those before it take.
+-- Before: scheduled programs with joints. After: each program has offsets = buffer -> bytes, own = buffers that each
+-- worker has for itself (their offsets count from its part of the arena: common_bytes, then own_bytes per worker),
+-- arena_bytes, live_bytes (the largest sum of buffers live at one moment); state.weights = { offsets, bytes }: the
+-- places of this entry's weights in the packed block, and the bytes that this entry and those before it take.
 local dump = require("common.dump")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
@@ -14,10 +14,10 @@ local words = require("common.words")
 
 local memory = {}
 
-local BUCKET = 64 -- steps; neighbours in time are looked up by bucket
+local BUCKET = 64 -- steps; adjacent times are looked up by bucket
 
---- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a product and a map that
---- share a function, or, where workers run side by side, a phase.
+--- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a fused product and map,
+--- or, where workers run at the same time, a phase.
 function memory.moments(program, visit)
   local moment, phase_of = 0, {}
   schedule.each(program, function(step, _, segment, _, phase)
@@ -28,8 +28,9 @@ function memory.moments(program, visit)
   end)
 end
 
--- first and last moment at which each arena buffer is used, and the segment that uses it. A buffer that enters or
--- leaves a loop lives through all of it; so does one that workers share who are at different steps of the loop.
+-- Returns the first and last moment at which each arena buffer is used, and the segment that uses it. A buffer that
+-- enters or leaves a loop lives through all of it; so does a buffer shared by workers that are at different steps of
+-- the loop.
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
   local start_of, last_of = {}, {}
@@ -72,7 +73,7 @@ local function lifetimes(program)
   return life
 end
 
--- Buffers that lie over one another become one item: { names, bytes, first, last }.
+-- Returns items: buffers that overlap on purpose are one, { names, bytes, first, last }.
 local function items_of(program)
   local life = lifetimes(program)
   local root = {}
@@ -103,7 +104,7 @@ local function items_of(program)
   return items
 end
 
--- The largest sum of what is live at one step.
+-- Returns the largest sum of the bytes that are live at one step.
 local function most_live(items)
   local change = {}
   for _, item in ipairs(items) do
@@ -118,7 +119,7 @@ local function most_live(items)
   return most
 end
 
--- Gives items their offsets in the given order, each the lowest offset where no item that lives with it lies.
+-- Gives items their offsets in the given order, each the lowest where it overlaps no item that is live with it.
 local function assign(items, order)
   table.sort(items, order)
   local buckets, size = {}, 0
@@ -211,7 +212,7 @@ local function lay_out_program(program, reuse)
   program.live_bytes = most_live(common) + program.threads * most_live(own)
 end
 
--- Bytes of a weight in the packed block, by its layout's format.
+-- Functions that return a weight's bytes in the packed block, by its layout's format.
 local bytes_of = {}
 
 function bytes_of.rows(tensor, layout) return types.bytes(tensor.shape[1] * (tensor.shape[2] or 1), layout.type) end
@@ -224,7 +225,7 @@ function bytes_of.panels(tensor, layout)
   return sum
 end
 
---- Bytes that a weight takes in the packed block.
+--- Returns the bytes that a weight takes in the packed block.
 function memory.packed_bytes(tensor, layout)
   return bytes_of[layout.format](tensor, layout)
 end
@@ -235,8 +236,8 @@ local function same_source(a, b)
     and dump.table(a.factors or {}) == dump.table(b.factors or {})
 end
 
--- Whether an entry's weight is one that another entry has under a name: the same, or, of a table that is kept as rows,
--- its first rows. A constant is what its formula is.
+-- True if a weight of an entry is the same as another entry's weight or, for a table that is kept as rows, its first
+-- rows. Two constants are the same if their formulas are.
 local function is_shared(state, name, other, their_name)
   local mine, theirs = state.graph.tensors[name], other.graph.tensors[their_name]
   if not (theirs and other.weights.offsets[their_name] and same_source(mine, theirs)) then return false end
@@ -246,12 +247,12 @@ local function is_shared(state, name, other, their_name)
     and mine.shape[2] == theirs.shape[2] and mine.shape[1] < theirs.shape[1] or false
 end
 
--- Where an entry's weight lies in the packed block already; nil where it does not.
+-- Returns the offset of an entry's weight that is already in the packed block, or nil.
 local function shared_offset(state, name)
   for _, other in ipairs(state.before) do
     if is_shared(state, name, other, name) then return other.weights.offsets[name] end
     for _, theirs in ipairs(state.graph.tensors[name].formula and other.graph.weights or {}) do
-      -- Where this entry also has `theirs`, that offset is for that one.
+      -- If this entry also has `theirs`, that offset is for that weight.
       if not state.graph.tensors[theirs] and is_shared(state, name, other, theirs) then
         return other.weights.offsets[theirs]
       end
@@ -260,7 +261,7 @@ local function shared_offset(state, name)
   return nil
 end
 
--- Puts weights that no earlier entry has behind the weights of the earlier entries.
+-- Puts weights that no earlier entry has after the weights of the earlier entries.
 local function lay_out_weights(state)
   local offsets, offset = {}, 0
   for _, other in ipairs(state.before) do offset = math.max(offset, other.weights.bytes) end
@@ -281,7 +282,7 @@ function memory.run(state)
   state.weights = lay_out_weights(state)
 end
 
---- Offsets and lifetimes of each program, then of the weights.
+--- Returns the offsets and lifetimes of each program, then of the weights.
 function memory.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do

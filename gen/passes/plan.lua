@@ -1,22 +1,22 @@
--- plan: graph -> planned graph. Fusion (which ops are another's epilogue), tiles (panels, K
--- blocks, token blocks), which mask blocks exist, the packed layout of weights, and how
--- each tensor is stored. No addresses and no call order are decided here.
+-- plan.lua: decides how a graph is computed: fusion, tiles, mask blocks, packed layouts and storage.
+-- Fusion means which ops are another's epilogue; tiles have panels, K blocks and token blocks. Addresses and the
+-- order of calls are decided later.
 --
--- Before: state.spec, state.graph.  After: state.plan =
+-- Before: state.spec, state.graph. After: state.plan =
 --   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
---   layouts      weight -> { format, type }: "rows" as they are, or "panels" with panel, count, tails, widths; as the
---                entries planned before have them
---   chosen       weight -> the width of its panels, where an entry planned before has chosen it
+--   layouts      weight -> { format, type }: "rows", unchanged, or "panels" with panel, count, tails, widths; the
+--                same as in entries planned before
+--   chosen       weight -> the width of its panels, if an entry planned before has chosen it
 --   storage      tensor -> { form, type (of its elements), leading_dimension, rows_per_sequence, whole_batch,
 --                unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
---                panels of key_block), key_pairs (the same in bf16), value_pairs (values in bf16, rows in
---                pairs), unit (f32 that is stored rounded: what one unit makes of it), fused (never stored),
---                by_head (keys or values of `of`, an input [batch][heads][rows][head_dim], read where they lie)
+--                  panels of key_block), key_pairs (the same in bf16), value_pairs (values in bf16, rows in pairs),
+--                  unit (f32 that is stored rounded: the rows that one unit of work produces), fused (never stored),
+--                  by_head (keys or values of `of`, an input [batch][heads][rows][head_dim], read in place)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
---                regions: { kind, fusions, blocks } of rows, blocks with the row_blocks of row operations; those of
---                attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels, outputs (of each
---                panel's kernel) and k_blocks
+--                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
+--                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
+--                  outputs (of each panel's kernel) and k_blocks
 local alike = require("common.alike")
 local budget = require("passes.plan.budget")
 local divide = require("passes.plan.divide")
@@ -29,10 +29,10 @@ local all_regions = require("passes.plan.regions")
 
 local plan = {}
 
--- The width of the panels that a table of relative positions is packed in.
+-- Width of the panels that a table of relative positions is packed in.
 local TABLE_PANEL = 64
 
--- How often each tensor is read, and by which op last.
+-- Returns how often each tensor is read, and which op reads it last.
 local function consumers(entry)
   local count, last = {}, {}
   for _, op in ipairs(entry.ops) do
@@ -44,10 +44,10 @@ local function consumers(entry)
   return count, last
 end
 
--- The epilogue of an op: those behind it that are done on its tile while it is hot. They are elementwise, and each is
--- the only reader of the one before. Behind them `ends`, the ops that store what they made in another type, whoever
--- else reads it: one that rounds it; or, where the op makes whole rows at a time, their scales and the one that
--- quantises.
+-- Returns the epilogue of an op: the elementwise ops after it that are done on its tile while it is in the cache.
+-- Each is the only reader of the one before. The second result, `ends`, is the ops after those that store the result
+-- in another type, whoever else reads it: one that rounds it; or, if the op makes whole rows at a time, their scales
+-- and the op that quantises.
 local function epilogue_of(list, at, uses)
   local epilogue = {}
   local result = list[at].result
@@ -59,7 +59,7 @@ local function epilogue_of(list, at, uses)
     local are_rows = not ops.class(list[at]).product
     if op.op == "row_scale" and chained and are_rows then return epilogue, { op, list[i + 1] } end
     local is_alone = uses[result.name] == 1 and result.kind == "scratch"
-    local is_over = is_alone and op.result.type == result.type -- may be written over it
+    local is_over = is_alone and op.result.type == result.type -- whether the result may be written over it
     if ops.class(op).ends_epilogue and chained and not is_over then return epilogue, { op } end
     if not (ops.class(op).epilogue and chained and is_alone) then break end
     if op.operands.b == result then break end
@@ -69,7 +69,7 @@ local function epilogue_of(list, at, uses)
   return epilogue, {}
 end
 
--- A fusion; its field `round` or `quantise` is the op of that name which ends it, if one does.
+-- Returns a fusion; its field `round` or `quantise` is the op of that name which ends it, if one does.
 local function fusion_of(state, leading, epilogue, ends, rows)
   local fusion = { leading = leading, epilogue = epilogue, ends = ends,
     result = #epilogue > 0 and epilogue[#epilogue].result or leading.result }
@@ -91,7 +91,7 @@ local function fusion_of(state, leading, epilogue, ends, rows)
   return fusion
 end
 
---- The fusion whose token block its region takes: the largest product, the first of those; nil where there is none.
+--- Returns the fusion whose token block its region takes: the first of the largest products; nil if there is none.
 function plan.main_product(region)
   local main, most = nil, 0
   for _, fusion in ipairs(region.fusions) do
@@ -101,8 +101,8 @@ function plan.main_product(region)
   return main
 end
 
--- [batch, ..., width]: a row's width, and the rows that belong to one sequence (of an unbatched tensor,
--- all of them). Integers (ids, lengths, labels) are one a row.
+-- Returns a row's width, and the rows of one sequence (of an unbatched tensor, all rows), for a shape [batch, ...,
+-- width]. Integers (ids, lengths, labels) are rows of one element.
 local function row_shape(tensor)
   local width = (tensor.type ~= "i32" or tensor.wide) and tensor.shape[#tensor.shape] or 1
   local rows = 1
@@ -110,8 +110,9 @@ local function row_shape(tensor)
   return width, (#tensor.shape > 1 or tensor.unbatched) and rows // width or 1
 end
 
--- The ops of an attention, from its scores to its context: scores, chain (what is done to them, the softmax and what
--- follows it), last_scores (what the softmax reads), weights (the last of the chain), context.
+-- Adds the ops of an attention, from its scores to its context, to a region: scores, chain (the ops on scores: the
+-- softmax and others before and after it), last_scores (the softmax's operand), weights (the last of the chain),
+-- context.
 local function attention_region(state, region, list, at, uses)
   region.scores, region.chain, region.ops = list[at], {}, { list[at] }
   local i = at + 1
@@ -145,7 +146,8 @@ local function attention_region(state, region, list, at, uses)
   return i
 end
 
--- One section's ops as regions: runs of row-wise fusions over as many rows, attention, and whole-sequence ops.
+-- Returns one section's ops as regions: runs of row-wise fusions over equally many rows, attention, and
+-- whole-sequence ops.
 local function regions_of(state, list, uses, sequences)
   local regions = {}
   local function region(kind, rows)
@@ -187,7 +189,8 @@ local function regions_of(state, list, uses, sequences)
   return regions
 end
 
--- Sequences are taken together until they fill a token block: products of few rows waste a weight's journey.
+-- Returns the number of sequences that are taken together to fill a token block; a product of few rows wastes the
+-- loading of its weights.
 local function micro_batch_size(spec, p)
   return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))
 end
@@ -231,7 +234,7 @@ local function segments_of(state, entry)
   return kept
 end
 
--- Which region writes and which regions read each tensor, in order.
+-- Returns the region that writes each tensor, and the regions that read it, in order.
 local function region_uses(segments)
   local writer, readers = {}, {}
   local function visit(region, op, segment)
@@ -253,7 +256,7 @@ local function region_uses(segments)
   return writer, readers
 end
 
--- The rows of it that one unit makes of a tensor that nobody reads but the op that rounds it.
+-- Returns the storage of a tensor that only its rounding op reads: the rows that one unit of work produces.
 local function unit_storage(state, region, fusion, x)
   local p = state.plan.parameters
   local rows, width = region.most_rows, 0
@@ -311,7 +314,7 @@ local function store(state, entry, segments, uses)
       storage[name] = of_units[name]
     else
       local written = writer[name]
-      local here, crossing = readers[name] ~= nil, false -- a tensor without readers is stored, not made tile by tile
+      local here, crossing = readers[name] ~= nil, false -- a tensor without readers is stored whole
       for _, reader in ipairs(readers[name] or {}) do
         if reader.region ~= written.region then here = false end
         if reader.segment ~= written.segment then crossing = true end
@@ -327,7 +330,7 @@ local function store(state, entry, segments, uses)
   end
 end
 
--- Whether only attentions read a tensor, as their keys or values: a head at a time.
+-- True if only attentions read a tensor, as their keys or values, a head at a time.
 local function is_read_by_head(entry, tensor)
   for _, op in ipairs(entry.ops) do
     for name, operand in pairs(op.operands) do
@@ -339,7 +342,7 @@ local function is_read_by_head(entry, tensor)
   return true
 end
 
--- Keys and values that come in by head, and that nothing but their order makes rows of, are not copied.
+-- Lets attentions read keys and values in place that come in by head and become rows only by a change of order.
 local function read_by_head(state, entry)
   for _, op in ipairs(entry.ops) do
     local a, result = op.operands.a, op.result
@@ -351,7 +354,7 @@ local function read_by_head(state, entry)
   end
 end
 
--- The widest panel and the most rows of a product's tiles.
+-- Returns the widest panel and the most rows of a product's tiles.
 local function tile_of(made)
   local widest, most = 0, 0
   for _, width in ipairs(made.fusion.panels.widths) do widest = math.max(widest, width) end
@@ -359,15 +362,15 @@ local function tile_of(made)
   return widest, most
 end
 
--- Whether no pair of rows of a sequence lies in two blocks.
+-- True if no pair of rows of a sequence is divided between two blocks.
 local function keeps_pairs(region, rows_per_sequence)
   for _, block in ipairs(region.blocks) do if block.first % rows_per_sequence % 2 > 0 then return false end end
   return true
 end
 
--- An attention reads its keys transposed, in panels of key_block. Where it alone reads them, fresh from a product, they
--- are transposed while the product's tile is hot, and never stored as rows; else (separate) before the scores. In bf16
--- it reads both keys and values in pairs, which are made in the same way.
+-- Plans the transposed keys that an attention reads, in panels of key_block. If it alone reads a product's result,
+-- the product's tile is transposed while it is in the cache, and never stored as rows; else (separate) before the
+-- scores. In bf16 both keys and values are read in pairs, which are made in the same way.
 local function transpose_keys(state, segments, uses)
   local storage, p = state.plan.storage, state.plan.parameters
   local made_by = {}
@@ -411,7 +414,8 @@ local function transpose_keys(state, segments, uses)
   end
 end
 
--- The outputs that each panel's kernel makes: the caller's rows have no room, and a tile of keys has a row a panel.
+-- Sets the outputs that each panel's kernel makes. The caller's rows have no capacity for more; a tile of keys has
+-- one panel.
 local function pad_products(state, segments)
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
@@ -428,7 +432,7 @@ local function pad_products(state, segments)
   end
 end
 
--- An op may write over what it reads, where its class allows it, nobody reads that again and both are stored alike.
+-- Lets an op write over its operand if its class allows it, nobody reads that again, and both are stored alike.
 local function in_place(state, entry)
   local storage = state.plan.storage
   local uses = consumers(entry)
@@ -442,7 +446,7 @@ local function in_place(state, entry)
       end
     elseif ops.class(op).in_place_of_floats and x.kind == "scratch" and uses[x.name] == 2 then -- and its scales'
       local from, to = storage[x.name], storage[op.result.name]
-      if from.form == "tile" and to.form == "tile" then -- else the floats, which are done with, would live on
+      if from.form == "tile" and to.form == "tile" then -- else the floats, no longer needed, would live on
         to.over = x.name
         to.leading_dimension = types.elements(types.bytes(from.leading_dimension, "f32"), to.type)
       end
@@ -450,23 +454,23 @@ local function in_place(state, entry)
   end
 end
 
--- Whether n like shares keep `threads` workers busy nine tenths of the time.
+-- True if n equal shares keep `threads` workers busy nine tenths of the time.
 local function divides(n, threads)
   return n / (threads * ((n + threads - 1) // threads)) >= 0.9
 end
 
--- Whether no two workers have a sequence in common where each takes a run of micro-batches: the last ends with the
+-- True if no two workers share a sequence when each takes a run of micro-batches. The last micro-batch ends with the
 -- batch, and so may begin within the one before.
 local function apart(segment, threads, batch)
   local last = segment.repeats - (threads - 1) * segment.repeats // threads -- micro-batches of the last worker
   return batch % segment.micro_batch == 0 or last >= 2
 end
 
--- The axis that workers divide, for each number of them: micro-batches, with a barrier only at the end; in a region
--- of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a barrier behind
--- each.
+-- Sets the axis that workers divide, for each number of them: micro-batches, with a barrier only at the end; in a
+-- region of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a barrier
+-- after each.
 local function partition(state, segments)
-  local numbers = { 2, table.unpack(state.spec.workers) } -- two: whether a second worker pays is told of every model
+  local numbers = { 2, table.unpack(state.spec.workers) } -- 2: every model is told whether a second worker helps
   for _, segment in ipairs(segments) do
     segment.partition = {}
     for _, threads in ipairs(numbers) do
@@ -485,10 +489,10 @@ local function partition(state, segments)
   end
 end
 
-local ABSENT = {} -- stands for nil in a list of arguments
+local ABSENT = {} -- represents nil in a list of arguments
 
--- Layers are alike: what is planned for one stands for all. Returns a function that calls make(...) once for each name
--- and list of arguments.
+-- Returns a function that calls make(...) once for each name and list of arguments. Layers are alike, so a plan of
+-- one is that of all.
 local function memoiser()
   local first_of, made = alike.first_of(), {}
   return function(name, make, ...)
@@ -500,7 +504,7 @@ local function memoiser()
   end
 end
 
--- The layouts that entries planned before have chosen for weights of this one: a weight is packed once.
+-- Returns the layouts that entries planned before have chosen for this entry's weights, as a weight is packed once.
 local function chosen_layouts(state)
   local layouts = {}
   for _, other in ipairs(state.before) do
@@ -528,7 +532,7 @@ function plan.run(state)
   in_place(state, entry)
   partition(state, segments)
   state.plan.segments = segments
-  for _, name in ipairs(state.graph.weights) do -- those that no product reads stay as they are
+  for _, name in ipairs(state.graph.weights) do -- weights that no product reads stay rows
     state.plan.layouts[name] = state.plan.layouts[name]
       or { format = "rows", type = state.graph.tensors[name].type }
   end
@@ -562,7 +566,7 @@ local function blocks_text(blocks)
   return table.concat(sizes, " ")
 end
 
---- Parameters, storage, then segments, sections, regions and fusions.
+--- Returns parameters, storage, then segments, sections, regions and fusions as text.
 function plan.dump(state)
   local lines = {}
   local p = state.plan

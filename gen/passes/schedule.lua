@@ -1,14 +1,15 @@
--- schedule: steps -> each worker's steps, in order, and the barriers between workers. One worker
--- takes every section in the order of the graph. Several divide each run of units that do
--- not need each other, by counted cost, with a barrier behind it; or they divide the
--- micro-batches, with a barrier at the end. Units are never changed, so the bits do not depend on it.
+-- schedule.lua: orders the steps of each worker, and sets the barriers between workers.
+-- One worker takes every section in the order of the graph. Several workers divide each run of units that do not need
+-- each other, by counted cost, with a barrier after it; or they divide the micro-batches, with a barrier at the end.
+-- Units are never changed, so the bits of results do not depend on the division.
 --
--- Before: state.programs.  After: one program for each number of workers that was asked for (a trace for one), with
+-- Before: state.programs. After: one program for each number of workers in the description (a trace has one worker),
+-- with
 --   threads     the number of workers
 --   segments    each with a mode: serial, micro_batches or phases
---   phases      of a segment in phases: { section, lists = worker -> steps }, a barrier behind each
+--   phases      of a segment in phases: { section, lists = worker -> steps }, a barrier after each
 --   lines       the number of its steps
--- and state.saved_by_two, the part of the counted work that a second worker takes off the first.
+-- and state.saved_by_two, the part of the counted work that a second worker takes from the first.
 local cost = require("passes.schedule.cost")
 local lower = require("passes.lower")
 local operands = require("data.operands")
@@ -16,7 +17,7 @@ local words = require("common.words")
 
 local schedule = {}
 
---- Whether a step is a call, not a note or a loop's bracket.
+--- True if a step is a call, not a note or a loop's bracket.
 function schedule.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
 --- Calls visit(list, section, segment, worker, phase) for each list of steps that one worker does without a barrier.
@@ -32,28 +33,30 @@ function schedule.each_list(program, visit)
   end
 end
 
---- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker in order.
+--- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker come in
+--- order.
 function schedule.each(program, visit)
   schedule.each_list(program, function(list, ...)
     for _, step in ipairs(list) do visit(step, ...) end
   end)
 end
 
---- The slot of a buffer: the buffer that it lies over, or itself. A norm's result in place of its input has two names.
+--- Returns the slot of a buffer: the buffer that it overlaps on purpose, or itself. A norm's result in place of its
+--- input has two names.
 function schedule.slot(buffers, name)
   while buffers[name].over do name = buffers[name].over end
   return name
 end
 
--- Steps that must stay together: a unit, or a whole block of rows where blocks are divided.
+-- Returns the key of steps that must stay together: a unit, or a whole block of rows if blocks are divided.
 local function atom_key(step, threads)
   local region = step.region
   if region.kind == "rows" and region.partition[threads] == "blocks" then return region, step.block end
   return region, -step.unit
 end
 
--- The section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that each row block in turn
--- fills anew; touches: the slots of all buffers that it reads or writes.
+-- Returns the section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that each row block
+-- fills again; touches: the slots of all buffers that the atom reads or writes.
 local function atoms_of(section, threads, is_private, buffers, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(section.steps) do
@@ -83,8 +86,8 @@ local function atoms_of(section, threads, is_private, buffers, cost_of)
   return atoms, of_step
 end
 
--- Gives each atom its phase: a new one begins where an atom needs, or would overwrite, what its phase has touched.
--- Without atoms there is no phase: a section whose operations take no step, as keys that are read where they lie.
+-- Gives each atom its phase. A new phase begins with an atom that needs, or would overwrite, bytes that its phase has
+-- touched. Without atoms there is no phase, as in a section of keys that are read in place.
 local function find_phases(atoms)
   local phases = {}
   local written, touched = {}, {}
@@ -107,7 +110,7 @@ local function find_phases(atoms)
   return phases
 end
 
--- Divides a phase's atoms, in order, into parts of like cost.
+-- Divides a phase's atoms, in order, into parts of equal cost.
 local function assign(phase, threads)
   local before = 0
   for _, atom in ipairs(phase.atoms) do
@@ -117,7 +120,7 @@ local function assign(phase, threads)
   end
 end
 
--- A worker's own copy of an operand in a private buffer.
+-- Returns a worker's own copy of an operand in a private buffer.
 local function own(operand, worker)
   local copy = {}
   for key, value in pairs(operand) do copy[key] = value end
@@ -125,7 +128,7 @@ local function own(operand, worker)
   return copy
 end
 
--- The step with a worker's private buffers in place of the common ones.
+-- Returns the step with a worker's private buffers in place of the common ones.
 local function privatise(step, worker, private)
   return operands.replace(step, function(operand)
     if operand.buffer and private(operand.buffer, step.region) then return own(operand, worker) end
@@ -133,7 +136,7 @@ local function privatise(step, worker, private)
   end)
 end
 
--- One phase's steps for each worker, with the notes and loops around them.
+-- Returns one phase's steps for each worker, with the notes and loops around them.
 local function lists_of(section, of_step, phase_number, threads, private)
   local lists, state = {}, {}
   for worker = 1, threads do lists[worker], state[worker] = {}, {} end
@@ -166,7 +169,7 @@ local function lists_of(section, of_step, phase_number, threads, private)
   return lists
 end
 
--- Of a list of steps, each as often as its loop runs.
+-- Returns the cost of a list of steps, each counted once per iteration of its loop.
 local function list_cost(list, cost_of)
   local total, times = 0, 1
   for _, step in ipairs(list) do
@@ -183,7 +186,7 @@ local function segment_cost(segment, cost_of)
   return total
 end
 
--- A segment's phases for several workers, or nil where one worker is faster.
+-- Returns a segment's phases for several workers, or nil if one worker is faster.
 local function in_phases(segment, threads, buffers, least, cost_of)
   local function private(name, region)
     local kind = buffers[name] and buffers[name].private
@@ -215,7 +218,7 @@ local function copy_buffers(buffers)
   return copy
 end
 
--- The program of a lowered one for a number of workers.
+-- Returns the program for a number of workers.
 local function schedule_program(base, threads, parameters, cost_of)
   local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
     buffers = copy_buffers(base.buffers), lines = 0 }
@@ -241,7 +244,7 @@ local function schedule_program(base, threads, parameters, cost_of)
   return program
 end
 
--- What part of the counted work two workers save against one: 0 where all is left to one, at most a half.
+-- Returns the part of the counted work that two workers save against one: 0 if one does all, at most a half.
 local function saved_by_two(base, parameters, cost_of)
   local alone, longest = 0, 0
   local program = schedule_program(base, 2, parameters, cost_of)
@@ -275,7 +278,8 @@ function schedule.run(state)
   state.programs = programs
 end
 
--- A line an op of the graph: its steps, and the bytes that they read and write in one run of their lists.
+-- Appends a line for each op of the graph: its steps, and the bytes that they read and write in one run of their
+-- lists.
 local function traffic(program, lines)
   local steps_of, bytes_of = {}, {}
   schedule.each(program, function(step)
@@ -292,7 +296,8 @@ local function traffic(program, lines)
   end
 end
 
---- The shipped programs' steps in order, numbered, a list a worker and phase; then the bytes that each op moves.
+--- Returns the shipped programs' steps in order, numbered, a list for each worker and phase; then the bytes moved by
+--- each op.
 function schedule.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do

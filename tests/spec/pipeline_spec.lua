@@ -37,7 +37,7 @@ describe("the passes between describe and emit", function()
       if name ~= "describe" and name ~= "emit" then shut_off(pipeline.step, state, name) end
     end
     assert.equal("avx2", state.spec.target)
-    assert.same({ "x?.tune: measured on Another-CPU, but this is A-CPU: used all the same" }, state.notes)
+    assert.same({ "x?.tune: measured on Another-CPU, but this is A-CPU: used nevertheless" }, state.notes)
     assert.equal(4, state.entries[1].plan.parameters_of("64x16 n 8 +bias_gelu", { shape = { 64, 16 } }).token_block)
   end)
 end)

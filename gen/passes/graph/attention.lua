@@ -1,6 +1,5 @@
--- attention: one attention as operations of the graph: projections, positions, past and extra
--- keys, scores, what is added to them, masks, weights, context. Every form of attention that a
--- description may ask for is made here.
+-- attention.lua: makes the graph operations of one attention, in every form that a description may ask for.
+-- These are projections, positions, past and extra keys, scores, terms added to them, masks, weights and the context.
 local precision = require("data.precision")
 local rope = require("passes.graph.rope")
 
@@ -19,8 +18,9 @@ local arrays = {
   { word = "blocked_heads", member = "head_blocked", type = "i32", form = 2, op = "block_array" },
 }
 
--- The float nearest to a number: an op's factor must be the same in the emitted C, which prints nine digits, and in
--- the reference. Nine digits of a double may be nearer to another float than the double is; those of a float are not.
+-- Returns the float nearest to a number. An op's factor must be the same in the emitted C, which prints nine digits,
+-- and in the reference. Nine digits of a double may be nearer to another float than the double is; those of a float
+-- are not.
 local function to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
 
 local function array_shape(self, form, keys)
@@ -30,18 +30,18 @@ local function array_shape(self, form, keys)
   return { self.batch, spec.heads, spec.seq, keys }
 end
 
--- Rows that are projected to keys; keys of a self-attention, without those that bias_kv and zero_attn put behind them.
+-- Returns the rows that are projected to keys: a self-attention's keys without those that bias_kv and zero_attn add.
 local function new_keys(spec) return spec.input.stage == "qkv" and spec.key_seq or spec.seq end
 
 local function own_keys(spec) return spec.past + new_keys(spec) end
 
--- Whether a shorter sequence has fewer keys, too.
+-- True if a shorter sequence also has fewer keys.
 local function keys_grow(spec) return spec.input.stage ~= "qkv" or spec.keys_follow end
 
 local function axes_of_keys(spec, axes) return keys_grow(spec) and axes or (axes:gsub("k", ".")) end
 
--- A table of what is added at each distance, [heads][queries + keys - 1], or nil. The first column is of the key that
--- lies farthest before the query.
+-- Returns a table of the terms that are added at each distance, [heads][queries + keys - 1], or nil. The first column
+-- is for the key that is farthest before the query.
 local function distances(self)
   local spec = self.spec
   if not spec.distances then return nil end
@@ -57,20 +57,20 @@ local function distances(self)
   return self:op("bucket_table", path .. ".table", { table = weight, index = index })
 end
 
--- Whether the mask of some layer has a word.
+-- True if the mask of some layer has a word.
 local function have_mask(spec, word)
   for _, each in ipairs(spec.each or { spec }) do if each.mask[word] then return true end end
   return false
 end
 
--- The mask inputs that this layer's mask asks for.
+-- Returns the mask inputs of this layer's mask.
 local function arrays_of(self)
   local own = {}
   for word, input in pairs(self.masks) do if self.spec.mask[word] then own[word] = input end end
   return own
 end
 
---- The tensors that all layers' attentions share: arrays of masks, factors of heads, a table of distances.
+--- Makes the tensors that all layers' attentions share: arrays of masks, factors of heads, a table of distances.
 function attention.inputs(self)
   local spec = self.spec
   if have_mask(spec, "padding") then
@@ -97,7 +97,7 @@ function attention.inputs(self)
   self.distances = distances(self)
 end
 
--- Rotary positions of queries or keys [B][rows][heads head_dim].
+-- Rotates queries or keys [B][rows][heads head_dim] by their positions.
 local function rotate(self, path, x, heads)
   local spec = self.spec
   local shape = { x.shape[2], spec.rope_dim // 2 }
@@ -112,7 +112,7 @@ local function rotate(self, path, x, heads)
     { heads = heads, pairs = spec.rope_style == "pairs" })
 end
 
--- What positions of a self-attention do to scores: relative_key before the scale, distances behind it.
+-- Adds a self-attention's positions to scores: relative_key before the scale, distances after it.
 local function relative(self, a, scores)
   local spec = self.spec
   if not a.positions or not spec.positions:find("^relative_key") then return scores end
@@ -128,7 +128,7 @@ local function relative(self, a, scores)
   return scores
 end
 
--- Scores with all that is added to them, and what the softmax still has to multiply them with.
+-- Returns the scores with all terms added, and the factor by which the softmax still has to multiply them.
 local function added(self, a, scores)
   local spec = self.spec
   local value = spec.mask_value and to_float(spec.mask_value)
@@ -161,7 +161,7 @@ local function added(self, a, scores)
   return scores, scale
 end
 
--- Weights of scores, times the factors of heads; and those before the factors.
+-- Returns the weights of scores, times the factors of heads, and the weights before those factors.
 local function weighted(self, a, scores, scale)
   local spec = self.spec
   local weights
@@ -177,7 +177,7 @@ local function weighted(self, a, scores, scale)
     { layer = a.factors.shape[1] > 1 and a.layer or 0 }), weights
 end
 
--- The weights, and the scores that they are made of, as outputs, where the description asks for this layer's.
+-- Makes the weights, and the scores before them, outputs if the description asks for this layer's.
 local function show(self, a, scores, weights, unmasked)
   local wanted = self.spec.attention_output
   if wanted.layers and not wanted.layers[a.layer] then return end
@@ -192,15 +192,15 @@ local function show(self, a, scores, weights, unmasked)
   if wanted.scores then self:expose_later(scores, member("scores"), axes) end
 end
 
--- Whether an attention multiplies bf16: where the precision says so, and pairs of inputs lie side by side. A learned
--- key or one of zeros may stand alone.
+-- True if an attention multiplies bf16: its precision says so, and pairs of inputs are next to each other. A learned
+-- key or one of zeros may have no partner.
 local function is_in_pairs(self, a)
   local spec = self.spec
   return precision.of_scores(self.model.precision, self.section, self.has_pairs) == "bf16" and spec.scoring == "dot"
     and a.q.shape[3] // a.heads % 2 == 0 and not (a.mask.extra and a.mask.extra > 0)
 end
 
--- Scores, weights and context of queries a.q, keys a.k and values a.v.
+-- Returns the context of queries a.q, keys a.k and values a.v.
 local function attend(self, a)
   local spec, mask = self.spec, a.mask
   local lengths = not spec.mask_value and a.lengths or a.rows
@@ -228,7 +228,7 @@ local function attend(self, a)
   return result
 end
 
--- Whether anything but the projections depends on a head's number, or on the width of all heads.
+-- True if anything other than the projections depends on a head's number, or on the width of all heads.
 local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
     or spec.scoring == "additive"
@@ -236,8 +236,8 @@ local function counts_heads(spec)
     or spec.bias_kv or spec.past > 0
 end
 
--- Heads of a layer whose constant factor is 0 are left out of its self-attention: kept, their numbers from 0, or nil
--- for all.
+-- Returns the heads of a layer's self-attention whose constant factor is not 0, numbered from 0, or nil for all. The
+-- others are left out.
 local function kept_heads(spec, layer)
   local factors = spec.head_mask.layers and spec.head_mask.layers[layer + 1]
   if not factors or counts_heads(spec) then return nil end
@@ -246,7 +246,7 @@ local function kept_heads(spec, layer)
   return #kept < spec.heads and #kept > 0 and kept or nil
 end
 
--- A constant of the layer's factors, or the input of all layers', or nil where all are 1.
+-- Returns a constant of the layer's factors, the input of all layers' factors, or nil if all are 1.
 local function factors_of(self, a, kept)
   local given = self.spec.head_mask
   if given.kind == "input" then return self.factors end
@@ -267,7 +267,7 @@ local function factors_of(self, a, kept)
   return self:constant(a.path .. ".factors", { 1, #values }, "list " .. table.concat(texts, " "), values)
 end
 
--- Rows behind the keys (or values) of every sequence: a learned one, then zeros.
+-- Appends rows to the keys (or values) of every sequence: a learned one, then zeros.
 local function with_extra(self, a, name, x)
   local spec = self.spec
   if not (spec.bias_kv or spec.zero_attn) then return x end
@@ -279,14 +279,15 @@ local function with_extra(self, a, name, x)
   }, { batch = self.batch, zeros = spec.zero_attn and 1 or 0 })
 end
 
---- Whether a spec has a part's projection: q, k, v or out.
+--- True if a spec projects a part: q, k, v or out.
 function attention.projects(spec, part)
   local given = spec.projections
   if type(given) == "table" then return given[part] end
   return given
 end
 
--- Queries, keys and values; what is not projected is taken as it is, a slice of it a head.
+-- Returns queries, keys and values. An input that is not projected is used unchanged, with a slice of it for each
+-- head.
 local function projections(self, a, query, key, value)
   local spec = self.spec
   local kept = a.kept
@@ -307,7 +308,7 @@ local function close(self, a, context)
     a.kept and { heads = a.kept, all = spec.heads, axis = 2 } or nil)
 end
 
--- Past keys and values before the new ones, which become outputs.
+-- Puts past keys and values before the new ones; the new ones become outputs.
 local function with_past(self, a, name, x)
   local spec = self.spec
   local past = self:heads_input(("past_%s_%d"):format(name, a.layer), spec.past, a.kv_heads, x.shape[3], ".")
@@ -321,7 +322,7 @@ local function with_past(self, a, name, x)
   return self:op("join", ("%s.all_%s"):format(a.path, name), { a = past, b = x }, { batch = self.batch, zeros = 0 })
 end
 
---- A layer's self-attention to x (of qkv(), to the inputs key and value).
+--- Returns a layer's self-attention to x (with qkv(), to the inputs key and value).
 function attention.self(self, path, layer, x)
   local spec = self.spec
   local extra = (spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)
@@ -333,7 +334,7 @@ function attention.self(self, path, layer, x)
   projections(self, a, x, from.key, from.value)
   a.mask = { heads = a.heads, causal = spec.mask.causal or spec.mask.prefix ~= nil,
     left = spec.mask.window and spec.mask.window.left or -1, right = spec.mask.window and spec.mask.window.right or -1,
-    prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal leaves nothing of a prefix
+    prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal makes a prefix irrelevant
     offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
   a.key_padding = a.masks.key_padding
   if spec.positions == "rope" then
@@ -348,7 +349,7 @@ function attention.self(self, path, layer, x)
   return close(self, a, attend(self, a))
 end
 
---- A layer's cross-attention from x to the memory; it has the memory's padding and no other mask, and all heads.
+--- Returns a layer's cross-attention from x to the memory. It has the memory's padding, no other mask, and all heads.
 function attention.cross(self, path, layer, x)
   local spec, memory = self.spec, self.memory
   local a = { path = path .. ".cross", layer = layer, output = "cross_", heads = spec.heads,

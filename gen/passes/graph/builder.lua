@@ -1,5 +1,5 @@
--- builder: makes the named inputs, weights, constants, ops and outputs of a graph, for the
--- model's stack of layers and for that of an encoder in its memory.
+-- builder.lua: makes the named inputs, weights, constants, ops and outputs of a graph.
+-- One builder is for the model's stack of layers, another for that of an encoder in its memory.
 local names = require("checkpoints.names")
 local ops = require("data.ops")
 local precision = require("data.precision")
@@ -9,7 +9,8 @@ local targets = require("data.targets")
 local Builder = {}
 Builder.__index = Builder
 
--- A weight that is another's tensor where the checkpoint has none of its own: the names of its own come first.
+-- Returns the rule of a weight that uses another's tensor if the checkpoint has none of its own; its own names come
+-- first.
 local function with_own_names(own, rule)
   if not own or not own.names then return own or rule end
   local joined = {}
@@ -19,7 +20,7 @@ local function with_own_names(own, rule)
   return joined
 end
 
---- A builder for the entry of a spec. has_pairs: as precision.of_scores takes it.
+--- Returns a builder for the entry of a spec. has_pairs: as for precision.of_scores.
 function Builder.new(spec, entry_name, has_pairs)
   return setmetatable({
     spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
@@ -30,8 +31,8 @@ function Builder.new(spec, entry_name, has_pairs)
   }, Builder)
 end
 
---- A builder of a part of the same graph: another stack's spec. prefix stands before its paths, input_prefix before its
---- inputs, stack_name before its sections.
+--- Returns a builder of a part of the same graph, for another stack's spec. The prefixes are put before its paths
+--- (prefix), inputs (input_prefix) and sections (stack_name).
 function Builder:part(spec, prefix, input_prefix, stack_name)
   return setmetatable({
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
@@ -40,7 +41,7 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
   }, Builder)
 end
 
---- A builder of one of the stack's layers, whose spec may differ from the stack's.
+--- Returns a builder of one of the stack's layers, whose spec may differ from the stack's.
 function Builder:layer(index)
   local each = self.spec.each and self.spec.each[index + 1]
   return each and setmetatable({ spec = each, stack_spec = self.spec }, { __index = self }) or self
@@ -53,8 +54,8 @@ function Builder:tensor(tensor)
   return tensor
 end
 
---- An input of the entry. minimum and limit bound the values of an i32 one. unbatched: it has no batch; axes says what
---- its dimensions are instead.
+--- Makes an input of the entry. minimum, limit: bounds of an i32 input's values. unbatched: the input has no batch;
+--- axes then names its dimensions.
 function Builder:input(member, type, shape, minimum, limit, unbatched, axes)
   member = self.input_prefix .. member
   member = self.model.inputs and self.model.inputs[member] or member
@@ -64,19 +65,19 @@ function Builder:input(member, type, shape, minimum, limit, unbatched, axes)
   return tensor
 end
 
---- Says which axes of an input or output have the size of a call, a letter each: b of the batch, s of the sequence,
---- k of keys (past, sequence, and what stands behind), "." of none. fill: what stands in padding (emit/lengths.lua).
+--- Sets the axes of an input or output whose size a call decides, a letter each: b for the batch, s for the sequence,
+--- k for keys (past, sequence, and extra keys after it), "." for none. fill: the value in padding (emit/lengths.lua).
 function Builder:grows(tensor, axes, fill)
   if self.prefix == "" then
     tensor.grows, tensor.fill = axes, fill
-  else -- an encoder's sequences have one size
+  else -- sequences of an encoder have one size
     tensor.grows = axes:gsub("[sk]", ".")
   end
   return tensor
 end
 
---- An input of rows [batch][rows][width]; where the layout is seq_first it comes in as [rows][batch][width]. fixed: a
---- shorter sequence has as many of them.
+--- Makes an input of rows [batch][rows][width]; with the layout seq_first it comes in as [rows][batch][width]. fixed:
+--- a shorter sequence has the same number of rows.
 function Builder:rows_input(member, rows, width, fixed)
   local axis = fixed and "." or "s"
   if (self.layout or self.spec.layout) ~= "seq_first" then
@@ -86,15 +87,15 @@ function Builder:rows_input(member, rows, width, fixed)
   return self:op("swap", self.prefix .. "input." .. member, { x = self:grows(x, axis .. "b.") })
 end
 
---- An input of keys or values as it comes in: [batch][rows][heads head_dim], or where kv_layout says heads_first
---- [batch][heads][rows][head_dim], which `join` takes, too. axes: of its rows, as grows has them.
+--- Makes an input of keys or values: [batch][rows][heads head_dim], or [batch][heads][rows][head_dim] if kv_layout is
+--- heads_first; `join` accepts both. axes: those of its rows, as for grows.
 function Builder:heads_input(member, rows, heads, width, axes)
   local by_head = self.spec.kv_layout == "heads_first"
   local shape = by_head and { self.batch, heads, rows, width // heads } or { self.batch, rows, width }
   return self:grows(self:input(member, "f32", shape), (by_head and "b." or "b") .. axes .. ".")
 end
 
---- The path of a layer's weight. Layers that have the same weights (layer_groups) use the paths of the group.
+--- Returns the path of a layer's weight. Layers that have the same weights (layer_groups) use the paths of the group.
 function Builder:group_path(path)
   local groups = self.spec.layer_groups
   local layer, rest = path:sub(#self.prefix + 1):match("^l(%d+)(%..*)$")
@@ -102,10 +103,10 @@ function Builder:group_path(path)
   return ("%sl%d%s"):format(self.prefix, groups[math.tointeger(tonumber(layer)) + 1], rest)
 end
 
---- A weight; mean and deviation are those of its random values. source: { rows, first }, where the checkpoint's tensor
---- has more rows than are used; or { like = path }, where it is another weight's tensor; or { shape }, where the
---- checkpoint's has other dimensions of as many elements; or { heads, all, axis }, where of all heads' rows (axis 1) or
---- columns (2) only some are taken.
+--- Makes a weight. mean and deviation are those of its random values. source: { rows, first } if the checkpoint's
+--- tensor has more rows than are used; { like = path } if it is another weight's tensor; { shape } if the
+--- checkpoint's has other dimensions with the same number of elements; { heads, all, axis } if only some of all
+--- heads' rows (axis 1) or columns (2) are taken.
 function Builder:weight(path, shape, mean, deviation, source)
   source = source or {}
   path = self:group_path(path)
@@ -119,8 +120,8 @@ function Builder:weight(path, shape, mean, deviation, source)
   return tensor
 end
 
---- A constant, made by a formula (runtime/weights/constants.c) when a model is opened. values: its numbers, where the
---- compiler needs them.
+--- Makes a constant, computed by a formula (runtime/weights/constants.c) when a model is opened. values: its numbers,
+--- if the compiler needs them.
 function Builder:constant(path, shape, formula, values)
   if self.graph.tensors[path] then return self.graph.tensors[path] end
   local tensor = self:tensor { name = path, kind = "constant", type = "f32", shape = shape, formula = formula,
@@ -139,13 +140,13 @@ function Builder:op(op_name, path, operands, attributes)
   return op.result
 end
 
--- Where the op stands that makes a tensor; nil where none does.
+-- Returns the index of the op that makes a tensor, or nil.
 local function maker_of(list, tensor)
   for i = #list, 1, -1 do if list[i].result == tensor then return i end end
   return nil
 end
 
--- The result of an op that stands behind the one that makes `behind`, to be done with it.
+-- Returns the result of an op that is inserted after the op that makes `behind`.
 function Builder:op_behind(behind, op_name, path, operands)
   local list, section = self.entry.ops, self.section
   local at = maker_of(list, behind)
@@ -156,7 +157,7 @@ function Builder:op_behind(behind, op_name, path, operands)
   return y
 end
 
---- x rounded to bf16, stored as a type, bf16 or f32; all its readers share it.
+--- Returns x rounded to bf16, stored as a type, bf16 or f32; all its readers share it.
 function Builder:round(x, type)
   local path = x.name .. (type == "f32" and ".bf16_floats" or ".bf16")
   if self.graph.tensors[path] then return self.graph.tensors[path] end
@@ -165,7 +166,7 @@ function Builder:round(x, type)
   return y
 end
 
---- x as integers, and the scale of each row; all readers share them.
+--- Returns x as integers, and the scale of each row; all readers share them.
 function Builder:quantise(x)
   local path, scale_path = x.name .. ".int8", x.name .. ".scale"
   local known = self.graph.tensors[path]
@@ -174,7 +175,7 @@ function Builder:quantise(x)
   return self:op_behind(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
---- A product with a packed weight, x W^T + b, of the number type that the precision of its part says.
+--- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
 function Builder:product(path, operands)
   local type = precision.of_linear(self.model.precision, self.section, path)
   local weight = operands.weight
@@ -192,7 +193,7 @@ function Builder:product(path, operands)
   return self:op("dequantise", path, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
 end
 
---- x W^T + b. `gain` scales the random weights: what is added to a residual is kept small in deep stacks.
+--- Returns x W^T + b. `gain` scales the random weights, so that terms added to a residual stay small in deep stacks.
 function Builder:linear(path, x, width, bias, gain, source)
   local from = x.shape[#x.shape]
   return self:product(path, {
@@ -203,7 +204,7 @@ function Builder:linear(path, x, width, bias, gain, source)
   })
 end
 
---- A norm of the stack's kind.
+--- Returns a norm of the stack's kind.
 function Builder:norm(path, x, eps)
   local width = { x.shape[#x.shape] }
   local rms = self.spec.norm_kind == "rms"
@@ -214,8 +215,8 @@ function Builder:norm(path, x, eps)
   }, { eps = eps or self.spec.eps })
 end
 
---- Makes a tensor an output of this name; one that is an input or an output already is copied. axes: as grows has
---- them. Returns the output.
+--- Makes a tensor an output with a name, and returns the output. An input, or a tensor that is an output already, is
+--- copied. axes: as for grows.
 function Builder:expose(tensor, member, axes)
   if tensor.kind ~= "scratch" then tensor = self:op("copy", "output." .. member, { x = tensor }) end
   tensor.kind, tensor.member = "output", member
@@ -224,7 +225,7 @@ function Builder:expose(tensor, member, axes)
   return tensor
 end
 
---- Makes a tensor an output that is listed behind those of the output stages.
+--- Makes a tensor an output that is listed after those of the output stages.
 function Builder:expose_later(tensor, member, axes)
   assert(tensor.kind == "scratch")
   tensor.kind, tensor.member = "output", member
@@ -232,7 +233,7 @@ function Builder:expose_later(tensor, member, axes)
   self.attention_outputs[#self.attention_outputs + 1] = tensor.name
 end
 
---- The graph.
+--- Returns the graph.
 function Builder:finish()
   names.check_used(self.model.names)
   for _, name in ipairs(self.attention_outputs) do self.entry.outputs[#self.entry.outputs + 1] = name end

@@ -1,9 +1,10 @@
--- exposed: makes tensors within a model outputs, too, so that `calibrate` and `quality` see them. Nothing is
--- computed otherwise than without.
+-- exposed.lua: makes tensors inside a model outputs too, for `calibrate` and `quality`.
+-- All other results stay the same.
 local ops = require("data.ops")
 
--- The axes of a tensor of rows, as Builder:grows has them; nil of what is no rows of f32. Rows of an encoder, and of a
--- memory, have one size; behind a pool there is one a sequence. of_memory: the tensors of a memory's rows.
+-- Returns the axes of a tensor of rows, as for Builder:grows; nil if it is not rows of f32. Rows of an encoder, and
+-- of a memory, have one size; after a pool there is one row for each sequence. of_memory: the tensors of a memory's
+-- rows.
 local function axes_of(self, tensor, is_pooled, of_memory)
   local rank = #tensor.shape
   if tensor.type ~= "f32" or tensor.unbatched or tensor.shape[1] ~= self.batch then return nil end
@@ -14,8 +15,8 @@ local function axes_of(self, tensor, is_pooled, of_memory)
   return is_of_entry and "bs." or "b.."
 end
 
--- Whether the rows of a tensor are those of an encoder or a memory. op: what makes it, from such rows alone; nil of an
--- input.
+-- True if the rows of a tensor are those of an encoder or a memory. op: the op that makes it from such rows alone;
+-- nil for an input.
 local function is_of_memory(tensor, op, of_memory)
   if tensor.name:find("^encoder%.") then return true end
   if not op then return tensor.grows == "b.." or tensor.grows == ".b." end
@@ -29,7 +30,7 @@ local function is_of_memory(tensor, op, of_memory)
   return reads_some
 end
 
--- A copy of an input, before all else.
+-- Returns a copy of an input, made before all other ops.
 local function copied(self, tensor, name)
   self.section = self.entry.ops[1].section
   local y = self:op("copy", name, { x = tensor })
@@ -37,8 +38,8 @@ local function copied(self, tensor, name)
   return y
 end
 
---- Makes tensors of a builder's graph outputs: those that are named, or, where wanted is true, all that f32 has, too.
---- Their members are exposed_0, exposed_1 and so on; self.graph.exposed lists { name, member }.
+--- Makes tensors of a builder's graph outputs: the named ones, or, if wanted is true, all that f32 has too. Their
+--- members are exposed_0, exposed_1 and so on; self.graph.exposed lists { name, member }.
 return function(self, wanted)
   local list, named, is_pooled, of_memory = {}, {}, false, {}
   if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end
@@ -56,7 +57,7 @@ return function(self, wanted)
     of_memory[op.result] = is_of_memory(op.result, op, of_memory)
     is_pooled = is_pooled or ops.class(op).pools
     local gain = op.operands.gain
-    -- With factors they are other numbers than in f32. Keys joined with others lie elsewhere in a shorter call.
+    -- Factors change the numbers from those in f32. Keys joined with others have another place in a shorter call.
     local are_extended = op.op == "join" and op.result.shape[2] ~= self.spec.seq
     if not (gain and gain.factors) and not are_extended then take(op.result) end
   end

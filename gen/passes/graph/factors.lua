@@ -1,9 +1,9 @@
--- factors.lua: smoothing factors, which `calibrate` finds: for each input of products of int8 a power of two
--- a channel. Reads and writes their file, which lies beside the description.
+-- factors.lua: reads and writes the file of smoothing factors, which `calibrate` finds and int8 uses.
+-- A set has a power of two for each channel of an input of int8 products. The file is next to the description.
 --
--- The file is a line of format, then a line for each set of products that read the same numbers: the products' paths in
--- the graph, each with a checksum of the weights that it had (attn2c_factors in runtime/base/descriptor.h), and the
--- powers, a whole number a channel. Activations are divided by 2^power, weights multiplied:
+-- The first line is the format. A line follows for each set of products that read the same numbers: the products'
+-- paths in the graph, each with a checksum of the weights that it had (attn2c_factors in runtime/base/descriptor.h),
+-- and the powers, a whole number per channel. Activations are divided by 2^power, weights multiplied:
 --   attn2c factors 2
 --   l0.attn.q=1f2e3d4c5b6a7988 l0.attn.k=0123456789abcdef l0.attn.v=fedcba9876543210: 0 0 4 -1
 local faults = require("common.faults")
@@ -17,13 +17,13 @@ factors.FORMAT, factors.MOST = 2, 24
 local MOST_BYTES = 64 << 20
 local CHECKSUM_DIGITS = 16
 
---- Where a description's factors lie: beside it.
+--- Returns the path of a description's factors, next to the description.
 function factors.beside(description) return (description:gsub("%.lua$", "")) .. ".factors" end
 
---- Whether a text begins as that of a file of factors does.
+--- True if a text begins like a file of factors.
 function factors.begins(text) return text:find("^attn2c factors %d") ~= nil end
 
---- The text of a file. list: { { products = paths, checksums = one a product, powers = integers } }.
+--- Returns the text of a file. list: { { products = paths, checksums = one per product, powers = integers } }.
 function factors.text(list)
   local lines = { ("attn2c factors %d"):format(factors.FORMAT) }
   for _, each in ipairs(list) do
@@ -47,8 +47,8 @@ local function powers_of(text, refuse)
   return powers
 end
 
---- Reads a text as factors.text writes it: product -> powers, and product -> checksum; `place` names it. Faults:
---- format, one line.
+--- Reads a text that factors.text wrote. Returns product -> powers and product -> checksum. `place` names it in
+--- faults: format, one line.
 function factors.parse(text, place)
   local number, of, checksums = 0, {}, {}
   local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
@@ -79,9 +79,9 @@ function factors.parse(text, place)
   return of, checksums
 end
 
---- What state.factors is to be: { of, checksums: as parse returns them, file = whence, asked, hash }, or nil. asked: {
---- file = path, asked = whether the user named it }. Faults: io where a file cannot be read, or the named one is not
---- there; as parse.
+--- Returns state.factors, { of, checksums: as parse returns them, file, asked, hash }, or nil. asked: { file = path,
+--- asked = whether the user named it }. Faults: io if a file cannot be read, or the named one does not exist; as
+--- parse.
 function factors.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES + 1)

@@ -1,8 +1,8 @@
--- rope: the frequencies of scaled rotary positions, one for each pair of dimensions, and what
--- cosines and sines are multiplied with; as transformers computes them, in doubles.
+-- rope.lua: computes the frequencies of scaled rotary positions and the factor of their cosines and sines.
+-- There is one frequency for each pair of dimensions. They are computed in doubles, as transformers does.
 local rope = {}
 
--- theta^(-2 i / d) for i < d / 2
+-- Returns theta^(-2 i / d) for i < d / 2.
 local function plain(theta, dim)
   local list = {}
   for i = 0, dim // 2 - 1 do list[i + 1] = theta ^ (-2 * i / dim) end
@@ -14,22 +14,22 @@ local function each(list, change)
   return list
 end
 
--- type -> function of theta, dim, scaling, longest position + 1: frequencies, and a factor where it is not 1.
+-- Functions of theta, dim, scaling and longest position + 1, by type: frequencies, and a factor if it is not 1.
 local kinds = {}
 
---- Positions are divided by the factor.
+--- Divides positions by the factor.
 function kinds.linear(theta, dim, s)
   return each(plain(theta, dim), function(f) return f / s.factor end)
 end
 
---- The base grows with the longest sequence once that is beyond max_position.
+--- Raises the base with the longest sequence, once that is beyond max_position.
 function kinds.dynamic(theta, dim, s, longest)
   local length = math.max(s.longest > 0 and s.longest or longest, s.max_position)
   local base = theta * (s.factor * length / s.max_position - (s.factor - 1)) ^ (dim / (dim - 2))
   return plain(base, dim)
 end
 
---- Long waves are stretched, short ones stay, and those between are a mixture.
+--- Stretches long waves, keeps short ones, and mixes both for those between.
 function kinds.llama3(theta, dim, s)
   return each(plain(theta, dim), function(f)
     local wave = 2 * math.pi / f
@@ -40,7 +40,8 @@ function kinds.llama3(theta, dim, s)
   end)
 end
 
---- A ramp over the dimensions from those that turn beta_fast times within the original length to beta_slow times.
+--- Ramps over the dimensions from those that turn beta_fast times in the original length to those that turn beta_slow
+--- times.
 function kinds.yarn(theta, dim, s)
   local function dimension(turns)
     return dim * math.log(s.original / (turns * 2 * math.pi)) / (2 * math.log(theta))
@@ -58,19 +59,21 @@ function kinds.yarn(theta, dim, s)
   return list, factor
 end
 
---- Each frequency is divided by a factor of its own, of the long list where sequences are longer than the original.
+--- Divides each frequency by a factor of its own, from the long list if sequences are longer than the original.
 function kinds.longrope(theta, dim, s, longest)
   local factors = longest > s.original and s.long_factor or s.short_factor
   local list = each(plain(theta, dim), function(f, i) return f / (factors[i + 1] or 1) end)
   return list, s.attention_factor > 0 and s.attention_factor or 1
 end
 
---- The frequencies of a spec's rotary positions, and the factor of their cosines and sines. longest: positions in use.
+--- Returns the frequencies of a spec's rotary positions and the factor of their cosines and sines. longest: positions
+--- in use.
 function rope.frequencies(spec, longest)
   return kinds[spec.rope_scaling.type](spec.rope_theta, spec.rope_dim, spec.rope_scaling, longest)
 end
 
---- The formula (runtime/weights/constants.h) of a table of cosines or sines from position `first` on, of `rows` rows.
+--- Returns the formula (runtime/weights/constants.h) of a table of cosines or sines: `rows` rows from position
+--- `first` on.
 function rope.formula(name, spec, first, rows)
   local list, factor = rope.frequencies(spec, first + rows)
   local parts = { ("angle_%s %d %.17g"):format(name, first, factor or 1) }

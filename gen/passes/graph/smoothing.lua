@@ -1,7 +1,7 @@
--- smoothing: channels of large activations are divided by a power of two before they are quantised, and the inputs
--- of the weights that read them multiplied by it, which changes nothing but what int8 loses (SmoothQuant, Xiao et
--- al. 2022). Where a norm makes the numbers for products of int8 alone, its gain and bias take the division; else
--- `quantise` has the factors as an operand. Powers of two make all of these products exact.
+-- smoothing.lua: applies factors against outliers, so that int8 loses less (SmoothQuant, Xiao et al. 2022).
+-- Channels of large activations are divided by a power of two before they are quantised, and the weights that read
+-- them are multiplied by it. If a norm makes the numbers for int8 products alone, its gain and bias take the
+-- division; else `quantise` has the factors as an operand. Powers of two make all of these products exact.
 local faults = require("common.faults")
 local words = require("common.words")
 
@@ -10,10 +10,10 @@ local smoothing = {}
 local norms = words.set { "layer_norm", "rms_norm" }
 local products = words.set { "linear", "linear_integers" }
 
--- The path of the product that a weight is of.
+-- Returns the path of the product that a weight belongs to.
 local function product_of(weight) return (weight.name:gsub("%.weight$", "")) end
 
--- Makes one group of two. of_weight: weight -> its group.
+-- Merges two groups. of_weight: weight -> its group.
 local function merge(group, other, of_weight)
   for _, weight in ipairs(other.weights) do of_weight[weight] = group end
   for _, key in ipairs { "inputs", "weights", "products" } do
@@ -22,8 +22,8 @@ local function merge(group, other, of_weight)
   other.is_gone = true
 end
 
---- The inputs of products of int8 that must have the same factors, since a product reads them (layers may share their
---- weights), in order: { { inputs = { { op, scale_op, x } }, weights, products = paths, width } }.
+--- Returns the groups of int8 products' inputs that must have the same factors, because one product reads them
+--- (layers may share weights), in order: { { inputs = { { op, scale_op, x } }, weights, products = paths, width } }.
 function smoothing.groups(entry)
   local scale_of, readers, of_weight, groups = {}, {}, {}, {}
   for _, op in ipairs(entry.ops) do
@@ -61,7 +61,7 @@ function smoothing.groups(entry)
   return list
 end
 
--- The norm that makes x for nobody but `quantise`; nil where there is none.
+-- Returns the norm that makes x for `quantise` alone, or nil.
 local function norm_of(entry, input)
   local maker
   if input.x.kind ~= "scratch" then return nil end
@@ -74,7 +74,7 @@ local function norm_of(entry, input)
   return maker
 end
 
--- The norms of a group's inputs, where all of them are of these alone; else nil.
+-- Returns the norms of a group's inputs if each makes its input for the group alone, else nil.
 local function norms_of(entry, group)
   local own, list = {}, {}
   for i, input in ipairs(group.inputs) do
@@ -91,7 +91,7 @@ local function norms_of(entry, group)
   return list
 end
 
--- The powers that a file gives a group: those of its products, which are the same, or nil, where it has none.
+-- Returns the powers that a file gives a group (all of its products have the same), or nil if it gives none.
 local function powers_of(group, given)
   local powers = given.of[group.products[1]]
   for _, product in ipairs(group.products) do
@@ -108,7 +108,7 @@ local function powers_of(group, given)
   return powers
 end
 
--- Refuses factors for what the model does not have. A product that is not of int8 here needs none.
+-- Refuses factors of products that the model does not have. A product that is not in int8 here needs none.
 local function check_known(self, given)
   local known = {}
   for _, op in ipairs(self.entry.ops) do
@@ -122,9 +122,9 @@ local function check_known(self, given)
   end
 end
 
---- Brings factors into a builder's graph. given: as factors.given returns it, or nil. Returns { inputs = how many sets
---- of products have factors, all = of how many, folded = how many of these are in norms }, or nil where there are none.
---- Faults: usage, where they are of another model, or were asked for and no product is of int8.
+--- Applies factors to a builder's graph. given: the result of factors.given. Returns { inputs = the number of sets of
+--- products with factors, all = the number of sets, folded = the number of sets whose factors are in norms }, or nil
+--- if given is nil. Faults: usage, if the factors are of another model, or were asked for and no product is in int8.
 function smoothing.apply(self, given)
   if not given then return nil end
   local entry = self.entry

@@ -1,11 +1,11 @@
--- calls: what a step calls: its own function or kernel, or the function that a product shares with the map behind it;
--- with which operands, and how that is written in C.
+-- calls.lua: finds the function or kernel that a step calls, with its operands, and writes the call in C.
+-- A fused product calls the function that it shares with the map after it.
 local operands = require("data.operands")
 
 local calls = {}
 
---- Calls visit(operand, access, type, name) for each operand of a call, in its order: of a step or, with a `pair` of
---- fuse.lua, of a product and its map, where sums that lie on the stack are none.
+--- Calls visit(operand, access, type, name) for each operand of a call, in its order. The call is a step's or, with a
+--- `pair` of fuse.lua, that of a product and its map, where sums on the stack are no operands.
 function calls.each_operand(step, pair, visit)
   local function visit_some(of, is_wanted)
     local number = 0
@@ -16,19 +16,19 @@ function calls.each_operand(step, pair, visit)
   end
   if not pair then return visit_some(step, function() return true end) end
   visit_some(step, function(number) return number < 3 end) -- A and B
-  visit_some(pair.map, function(number) return number ~= 2 or not pair.is_local end) -- y, then what it loads
+  visit_some(pair.map, function(number) return number ~= 2 or not pair.is_local end) -- y, then the loaded operand
 end
 
---- What a step calls, as text: alike for two steps where they differ in their operands only.
+--- Returns the callee of a step as text. Two steps have the same one if they differ only in their operands.
 function calls.callee(step, pair)
   if pair then return pair.name end
   return step.function_name or ("k[%d] %s"):format(step.kernel_index, step.batch_name)
 end
 
---- Whether a call takes the table of libxsmm's kernels.
+--- True if a call takes the table of libxsmm's kernels.
 function calls.takes_kernels(step) return step.form == "product" and not step.kernel.strips end
 
---- A call as C; list: of its operands as C.
+--- Returns a call as C; list: its operands as C.
 function calls.text(step, pair, list)
   local text = table.concat(list, ", ")
   if pair then return ("%s(%s);"):format(pair.name, text) end

@@ -1,13 +1,13 @@
--- series: consecutive panels of a product as one call. Where panel after panel makes the same calls, and operands
--- lie equal distances apart, a function loops over the panels. What is called, with which addresses and in which
--- order, does not change: steps, checks and bound have every panel.
+-- series.lua: finds panel loops: consecutive panels of a product that become one call.
+-- If panels make the same calls, with operands at equal distances, a function loops over them. The calls, their
+-- addresses and their order do not change: steps, checks and bound have every panel.
 local calls = require("passes.kernels.calls")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
 
 local series = {}
 
--- The operands of a call: { operand, access, type, name }.
+-- Returns the operands of a call: { operand, access, type, name }.
 local function operands_of(program, step)
   local list = {}
   calls.each_operand(step, program.joints[step], function(operand, access, type, name)
@@ -16,9 +16,9 @@ local function operands_of(program, step)
   return list
 end
 
--- How many calls of lines, from `at` on, are of the panel that begins there: those before the next product of the same
--- weight. nil: none begins, or none of the same operation follows. A profile charges each operation with its calls, so
--- in what ships a panel has one.
+-- Returns the number of calls of lines, from `at` on, that belong to the panel that begins there: those before the
+-- next product of the same weight. nil: no panel begins there, or none of the same operation follows. In shipped code
+-- a panel has calls of one operation, as a profile charges each operation with its calls.
 local function calls_of_panel(program, lines, at)
   local first = lines[at]
   local a = first.form == "product" and first.arguments.a
@@ -30,8 +30,8 @@ local function calls_of_panel(program, lines, at)
   end
 end
 
--- Whether a step makes a call of the first panel, { step, pair, operands }, again, `number` panels later: each operand
--- lies so many strides further. A stride is what panel 1 makes it.
+-- True if a step repeats a call of the first panel, { step, pair, operands }, `number` panels later: each operand is
+-- `number` strides further. The strides are those from panel 0 to panel 1.
 local function continues(program, first, step, number)
   if not schedule.is_call(step)
     or calls.callee(step, program.joints[step]) ~= calls.callee(first.step, first.pair) then
@@ -47,7 +47,7 @@ local function continues(program, first, step, number)
   return true
 end
 
--- A name that no parameter has: the operand's, with a number where several are called so.
+-- Returns a name that no parameter has: the operand's, with a number if several have it.
 local function name_of(operand, list)
   local name, number = operand.name, 1
   local function is_taken()
@@ -61,7 +61,7 @@ local function name_of(operand, list)
   return name
 end
 
--- The number in a list of the parameter that an operand is reached by, which is added where there is none.
+-- Returns the number of the parameter by which an operand is reached; adds one if there is none.
 local function parameter_of(operand, list)
   for i, parameter in ipairs(list) do
     if parameter.type == operand.type and operands.same_buffer(parameter.operand, operand.operand) then return i end
@@ -71,8 +71,8 @@ local function parameter_of(operand, list)
   return #list
 end
 
--- What calls take of their caller: one pointer for all operands of a type in a buffer, to the lowest of them; each
--- operand gets the number of its parameter and its offset from there, in bytes.
+-- Returns the parameters of a panel loop: one pointer for all operands of a type in a buffer, to the lowest of them.
+-- Each operand gets the number of its parameter and its offset from there, in bytes.
 local function parameters_of(first)
   local list = {}
   for _, call in ipairs(first) do
@@ -91,7 +91,7 @@ local function parameters_of(first)
   return list
 end
 
--- The series that begins at lines[at], or nil.
+-- Returns the panel loop that begins at lines[at], or nil.
 local function series_at(program, lines, at)
   local length = calls_of_panel(program, lines, at)
   if not length then return nil end
@@ -115,10 +115,10 @@ local function series_at(program, lines, at)
     steps = table.move(lines, at, at + count * length - 1, 1, {}) }
 end
 
---- The series of a list of steps, in order, each { count: of panels; calls: of the first panel, { step, pair,
---- operands = { parameter, offset, stride, .. } }, in bytes from the parameter and from panel to panel; parameters =
---- { name, type, operand: the lowest of the first panel, is_written }; takes_kernels: whether it calls kernels of
---- libxsmm; steps: of all panels }.
+--- Returns the panel loops of a list of steps, in order. Each is { count: of panels; calls: of the first panel, {
+--- step, pair, operands = { parameter, offset, stride, .. } }, in bytes from the parameter and from panel to panel;
+--- parameters = { name, type, operand: the lowest of the first panel, is_written }; takes_kernels: whether it calls
+--- kernels of libxsmm; steps: of all panels }.
 function series.of(program, list)
   local lines, found, at = {}, {}, 1
   for _, step in ipairs(list) do
@@ -132,7 +132,7 @@ function series.of(program, list)
   return found
 end
 
---- What tells the function of a series from another.
+--- Returns a key that distinguishes the functions of panel loops.
 function series.key(each)
   local parts = { ("%d panels"):format(each.count) }
   for _, call in ipairs(each.calls) do

@@ -1,7 +1,7 @@
--- attention: one attention as steps, a head and a block of queries at a time: scores,
--- what is added to them, masks where the block is on a mask's edge, weights in place, context.
--- libxsmm, column-major, calls the transposed keys and the values A, the queries and the
--- attention weights B, scores and context C.
+-- attention.lua: lowers one attention, a head and a block of queries at a time.
+-- Steps of a block are scores, terms added to them, masks if the block is on a mask's edge, weights in place, and
+-- context. libxsmm, column-major, calls the transposed keys and the values A, the queries and the attention weights
+-- B, scores and context C.
 local score_ops = require("passes.lower.scores")
 local step_forms = require("data.steps")
 local types = require("data.types")
@@ -10,7 +10,7 @@ local attention = {}
 
 local shifted = score_ops.shifted
 
--- The masks of a block, element by element: only where a static mask cuts it or lengths are given.
+-- Masks a block, element by element, if a static mask cuts it or lengths are given.
 local function mask(self, at)
   local region, block = at.region, at.block
   local lengths = region.scores.operands.lengths
@@ -28,7 +28,7 @@ local function mask(self, at)
   end
 end
 
--- Rows of the context that a masked key's NaN or infinity reached are computed again.
+-- Computes rows of the context again that a masked key's NaN or infinity reached.
 local function repair(self, at, v, v_column, head_dim, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
@@ -58,7 +58,7 @@ local function repair(self, at, v, v_column, head_dim, c, ldc)
   end
 end
 
--- Where a head's context lies: its width, its first column of the values, the operand.
+-- Returns the place of a head's context: its width, its first column of the values, the operand.
 local function context_at(self, at)
   local op = at.region.context
   local v, heads = op.operands.v, op.attributes.heads
@@ -68,7 +68,7 @@ local function context_at(self, at)
     self:at(op.result, at.block.first, at.head * head_dim, at.origin)
 end
 
--- weights · values, into c, whose rows are ldc apart.
+-- Emits weights · values, into c, whose rows are ldc apart.
 local function context(self, at, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   local v = region.context.operands.v
@@ -97,7 +97,7 @@ local function context(self, at, c, ldc)
   repair(self, at, v, v_column, head_dim, c, ldc)
 end
 
--- query · key, a product for each key block of the block.
+-- Emits query · key, a product for each key block of the block.
 local function dot_scores(self, at)
   local q, k = at.region.scores.operands.q, at.region.scores.operands.k
   local head_dim = at.head_dim
@@ -114,7 +114,7 @@ local function dot_scores(self, at)
   end
 end
 
--- score · tanh(query + key), a row operation for each key block of the block.
+-- Emits score · tanh(query + key), a row operation for each key block of the block.
 local function additive_scores(self, at)
   local o = at.region.scores.operands
   local head_dim = at.head_dim
@@ -134,7 +134,7 @@ end
 
 local scoring = { scores = dot_scores, additive_scores = additive_scores }
 
--- In a trace: what the tile holds, into the copy of an op's result.
+-- In a trace, copies the tile into the copy of an op's result.
 local function trace_copy(self, at, op)
   local row = at.head * at.queries + at.block.first
   local tile, ld = at.tile, at.tile_ld
@@ -145,8 +145,8 @@ local function trace_copy(self, at, op)
   end
 end
 
--- What the tile holds, scores or weights, where something else than the next op wants it too: the block's from the
--- tile, and where a mask left no block what masked places hold. What nobody else wants is shown to a trace alone.
+-- Copies the tile, scores or weights, if anything other than the next op reads it: the block from the tile, and
+-- `masked` for places where a mask left no block. If nobody else reads it, only a trace copies it.
 local function store(self, at, op, masked)
   local result = op.result
   if self.storage[result.name].form == "fused" then return trace_copy(self, at, op) end
@@ -165,7 +165,7 @@ local function store(self, at, op, masked)
   fill(result.shape[4])
 end
 
--- The weights of a block, or of a chunk of it, in the tile.
+-- Emits the weights of a block, or of a chunk of it, in the tile.
 local function weights(self, at)
   local region = at.region
   self.op_index = self.index_of[region.scores]
@@ -176,7 +176,7 @@ local function weights(self, at)
   self.op_index = self.index_of[region.context]
 end
 
--- In a trace: the weights of a block that came in chunks, from its traced scores.
+-- In a trace, emits the weights of a block that came in chunks, from its traced scores.
 local function trace_weights(self, at, chunks)
   if self.variant ~= "trace" then return end
   local region = at.region
@@ -191,8 +191,8 @@ local function trace_weights(self, at, chunks)
   end
 end
 
--- A block whose keys come in chunks: the context of each is added to what those before it left, which shrinks where a
--- later chunk has a larger score.
+-- Emits a block whose keys come in chunks. The context of each is added to that of the chunks before, which shrinks
+-- if a later chunk has a larger score.
 local function block_in_chunks(self, at)
   local region, block = at.region, at.block
   local name = region.scores.result.name
@@ -218,7 +218,7 @@ local function block_in_chunks(self, at)
   trace_weights(self, at, block.chunks)
 end
 
--- A block's context, where a trace keeps a copy of it, and rounded.
+-- Rounds a block's context, and copies it for a trace that keeps a copy.
 local function finish(self, at)
   local region, block = at.region, at.block
   local head_dim, _, c = context_at(self, at)
@@ -231,7 +231,7 @@ local function finish(self, at)
   end
 end
 
--- One head's block of queries.
+-- Emits one head's block of queries.
 local function block_steps(self, at)
   self:unit()
   local head_dim = at.region.context.result.shape[3] // at.region.scores.attributes.heads
@@ -246,7 +246,7 @@ local function block_steps(self, at)
   finish(self, at)
 end
 
--- Values that do not come in pairs from their product: a step for each panel of keys.
+-- Emits a step for each panel of keys that pairs values, if their product does not write pairs.
 local function pair_values(self, region, origin)
   local v, block = region.context.operands.v, region.key_block
   local rows = v.shape[2]
@@ -258,7 +258,7 @@ local function pair_values(self, region, origin)
   end
 end
 
--- Keys that do not come transposed from their product: a step for each panel.
+-- Emits a step for each panel that transposes keys, if their product does not write them transposed.
 local function transpose_keys(self, region, origin)
   local k = region.scores.operands.k
   local rows, block = k.shape[2], region.key_block
@@ -273,7 +273,7 @@ local function transpose_keys(self, region, origin)
   end
 end
 
---- A method of the lowering: the steps of an attention region.
+--- Lowers an attention region; a method of the lowering.
 function attention.lower(self, region)
   local scores = region.scores
   local q = scores.operands.q

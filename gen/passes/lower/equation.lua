@@ -1,6 +1,6 @@
--- equation: the line above a fusion's calls: what it computes.
+-- equation.lua: writes the comment above the calls of a fusion: its equation.
 
---- A fusion's equation with the names of the graph, for the line above its calls.
+--- Returns a fusion's equation with the names of the graph.
 return function(fusion, block, rows)
   local op = fusion.leading
   local o = op.operands

@@ -1,33 +1,34 @@
--- keys: how an attention's keys and values lie where it reads them: keys transposed, in panels of key_block, in bf16
--- in groups of two columns; values of bf16 in groups of two rows. Where an element is, the steps that bring a product's
--- hot tile there, and the buffers.
+-- keys.lua: places an attention's keys and values as it reads them: keys transposed, values in rows or pairs.
+-- Transposed keys are in panels of key_block, in bf16 in groups of two columns; values in bf16 are in groups of two
+-- rows. The file has the place of an element, the steps that move a product's tile there while it is in the cache,
+-- and the buffers.
 local types = require("data.types")
 local words = require("common.words")
 
 local keys = {}
 
---- A buffer of rows of one type, `ld` elements apart, with what else there is to say of it.
+--- Returns a buffer of rows of one type, `ld` elements apart, with further fields.
 function keys.buffer_of(type, rows, ld, more)
   more.type, more.bytes, more.pitch = type, types.bytes(rows * ld, type), types.bytes(ld, type)
   return more
 end
 
--- Groups of columns of transposed keys, one behind the other.
+-- Returns the number of groups of columns of transposed keys.
 local function column_groups(of)
   local group = types.group(of.type)
   return (of.width + group - 1) // group
 end
 
--- Elements of one sequence's transposed keys.
+-- Returns the elements of one sequence's transposed keys.
 local function transposed_elements(of)
   return words.round_up(of.rows_per_sequence, of.key_block) * column_groups(of) * types.group(of.type)
 end
 
--- Elements of one sequence's values in pairs.
+-- Returns the elements of one sequence's values in pairs.
 local function paired_elements(values) return (values.rows_per_sequence + 1) // 2 * 2 * values.ld end
 
---- A method of the lowering: where key `key` of a sequence lies among transposed keys: [panels of keys][groups of
---- columns][key_block][group].
+--- Returns the place of key `key` of a sequence in transposed keys: [panels of keys][groups of
+--- columns][key_block][group]; a method of the lowering.
 function keys.transposed_at(self, of, number, key, column, origin)
   local block, group = of.key_block, types.group(of.type)
   local groups = (key // block * column_groups(of) + column // group) * block + key % block
@@ -36,7 +37,7 @@ function keys.transposed_at(self, of, number, key, column, origin)
   return operand
 end
 
---- A method of the lowering: where key `key` of a sequence lies among values in pairs: [pairs of keys][ld][2].
+--- Returns the place of key `key` of a sequence in values in pairs, [pairs of keys][ld][2]; a method of the lowering.
 function keys.paired_at(self, values, number, key, column, origin)
   local operand = self:in_arena(values.buffer,
     number * paired_elements(values) + (key // 2 * values.ld + column) * 2 + key % 2, values.type)
@@ -44,7 +45,8 @@ function keys.paired_at(self, values, number, key, column, origin)
   return operand
 end
 
---- A method of the lowering: a hot tile of values as pairs: a step for the rows of each sequence.
+--- Emits a tile of values as pairs while it is in the cache, a step for the rows of each sequence; a method of the
+--- lowering.
 function keys.pair_tile(self, x, values, origin, block, column, width)
   local row, stop = block.first, block.first + block.count
   while row < stop do
@@ -56,8 +58,8 @@ function keys.pair_tile(self, x, values, origin, block, column, width)
   end
 end
 
---- A method of the lowering: transposes a hot tile of keys into their panels: a step for the rows of each sequence and
---- panel. storage: of the keys.
+--- Transposes a tile of keys into their panels while it is in the cache, a step for the rows of each sequence and
+--- panel; a method of the lowering. storage: of the keys.
 function keys.transpose_tile(self, tensor, storage, origin, block, column, width)
   local row, stop = block.first, block.first + block.count
   while row < stop do
@@ -70,13 +72,13 @@ function keys.transpose_tile(self, tensor, storage, origin, block, column, width
   end
 end
 
---- The transposed keys of so many sequences.
+--- Returns the buffer of the transposed keys of `sequences` sequences.
 function keys.transposed_buffer(of, sequences)
   local ld = of.key_block * types.group(of.type)
   return keys.buffer_of(of.type, sequences * transposed_elements(of) // ld, ld, { class = "arena" })
 end
 
---- The values of so many sequences in pairs.
+--- Returns the buffer of the values of `sequences` sequences in pairs.
 function keys.paired_buffer(values, sequences)
   local ld = 2 * values.ld
   return keys.buffer_of(values.type, sequences * paired_elements(values) // ld, ld, { class = "arena" })

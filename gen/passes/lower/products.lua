@@ -1,5 +1,4 @@
--- products: a product as steps: a kernel in C for all of it, or kernels of libxsmm, one or a tile
--- of several.
+-- products.lua: lowers a product: one kernel in C, or kernels of libxsmm, one or a tile of several.
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
 local tiles = require("passes.plan.tile")
@@ -9,8 +8,8 @@ local products = {}
 
 local ONE_BLOCK = { count = 1, a = 0, b = 0 }
 
--- Emits a product whose kernel is a C function of its own (kernels/). p: its tile parameters; a_room: whether rows of A
--- have room up to a whole vector; fetch: of tile.ahead, or nil.
+-- Emits a product whose kernel is a C function of its own (kernels/). p: its tile parameters; a_room: whether rows of
+-- A have capacity up to a whole vector; fetch: of tile.ahead, or nil.
 local function c_product(self, shape, p, a_room, fetch, operands, outputs)
   local target = targets.by_name[self.state.spec.target]
   shape.a_room = a_room or shape.m % target.vector == 0
@@ -28,9 +27,9 @@ local function c_product(self, shape, p, a_room, fetch, operands, outputs)
   self:emit { form = "product", kernel = shape, batch = ONE_BLOCK, arguments = operands, outputs = outputs }
 end
 
---- A method of the lowering: C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks, which follow each other in A's rows
---- and B's columns. outputs: how many of the m are wanted, where the kernel makes more; a_room: whether rows of A may
---- be read up to a whole vector.
+--- Emits C[n][m] (+)= sum of B[n][k] A[k][m] over count blocks; a method of the lowering. The blocks follow each
+--- other in A's rows and B's columns. outputs: how many of the m are wanted, if the kernel makes more; a_room:
+--- whether rows of A may be read up to a whole vector.
 function products.product(self, shape, count, a, b, c, outputs, a_room)
   shape.types = shape.types or types.f32_product
   local p, operands = self.state.plan.parameters, { a = a, b = b, c = c }
@@ -43,8 +42,8 @@ function products.product(self, shape, count, a, b, c, outputs, a_room)
   self:emit { form = "product", kernel = shape, batch = batch, arguments = operands, outputs = outputs or shape.m }
 end
 
--- The calls of tile.lua with their kernels and batches, and bytes from A, B and C. A distinct tile is emitted once,
--- and its calls count once for the budget.
+-- Returns the calls of tile.lua with their kernels, batches and bytes from A, B and C. A distinct tile is emitted
+-- once, and its calls count once for the budget.
 local function tile_calls(self, shape, k_blocks, parameters)
   local strips = (shape.n + parameters.call_rows - 1) // parameters.call_rows
   local calls_each = (parameters.k_order == "reduce" and 1 or k_blocks.count) + (k_blocks.tail > 0 and 1 or 0)
@@ -64,9 +63,9 @@ local function tile_calls(self, shape, k_blocks, parameters)
   return list
 end
 
---- A method of the lowering: C[n][m] = B[n][k] A[k][m] of a fusion's product, by a kernel in C or by the calls of
---- tile.lua: one that fetches nothing is a product, others are a tile, a product with calls of its own. Tiles that are
---- alike share one list of them. outputs: as of a product.
+--- Emits C[n][m] = B[n][k] A[k][m] for a fusion's product, by a kernel in C or by the calls of tile.lua; a method of
+--- the lowering. A single call that fetches nothing is a product; any other list is a tile, a product with calls of
+--- its own. Equal tiles share one list of them. outputs: as for a product.
 function products.tile(self, shape, fusion, a, b, c, outputs)
   local k, p = fusion.k_blocks, fusion.parameters
   if p.kernels == "c" then return c_product(self, shape, p, true, true, { a = a, b = b, c = c }, outputs) end

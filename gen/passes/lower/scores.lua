@@ -1,26 +1,26 @@
--- scores: what happens to a tile of scores until it holds weights: additions of
--- positions and masks, the scale, the softmax or another weighting, factors of heads. An op
--- is one entry of the table `ops` below; elementwise neighbours become one pass over the tile.
+-- scores.lua: lowers the operations between a tile of scores and its weights.
+-- These are additions of positions and masks, the scale, the softmax or another weighting, and factors of heads. An
+-- op is one entry of the table `ops` below; adjacent elementwise ops become one map over the tile.
 local op_table = require("data.ops")
 local types = require("data.types")
 
 local scores = {}
 
---- The head of keys (or values' keys) that a query head reads.
+--- Returns the head of keys (or of values) that a query head reads.
 function scores.key_head(at, k)
   local heads = at.region.scores.attributes.heads
   return at.head // (heads // (k.shape[3] // at.head_dim))
 end
 
---- The operand `columns` columns further right in a tile of a type, by default f32.
+--- Returns the operand `columns` columns to the right in a tile of a type, by default f32.
 function scores.shifted(tile, columns, type)
   return { buffer = tile.buffer, class = tile.class, offset = tile.offset + types.bytes(columns, type or "f32") }
 end
 
 local shifted = scores.shifted
 
--- Operations of the chain that are elementwise: op -> function(self, at, op, range), which returns the operation of a
--- map on the columns of a key range, and its operand.
+-- Elementwise operations of the chain: op -> function(self, at, op, range), which returns the operation of a map on
+-- the columns of a key range, and its operand.
 local ops = {}
 
 function ops.scale(_, _, op) return { kind = "scale", factor = op.attributes.factor } end
@@ -34,8 +34,8 @@ function ops.add_distance(self, at, op, range)
   return { kind = "add_band" }, operand
 end
 
--- Where row `first` and column `first_key` of an array lie, and how far apart its rows are. form: 0 [B][T], 1 [S][T],
--- 2 [B][H][S][T].
+-- Returns the place of row `first` and column `first_key` of an array, and the distance of its rows. form: 0 [B][T],
+-- 1 [S][T], 2 [B][H][S][T].
 local function array_at(self, at, op, range)
   local array, form = op.operands.array, op.attributes.shape
   local width = array.shape[#array.shape]
@@ -76,7 +76,7 @@ function steps.add_length(self, at, op)
       valid = self:value(op.operands.lengths, (op.attributes.offset or 0) - range.first_key, at.origin) })
 end
 
--- Whether a softmax's weights are rounded as it makes them: nobody reads them as floats.
+-- True if a softmax rounds its weights itself, because nobody reads them as floats.
 local function rounds(self, at, op)
   local region = at.region
   return self.variant ~= "trace" and not at.state and op.op == "softmax" and region.exact == op
@@ -97,7 +97,7 @@ function steps.softmax(self, at, op)
   self:row(fn, constants, { s = at.tile })
 end
 
--- The weights of the tile as bf16, in a tile of their own.
+-- Rounds the weights of the tile to bf16, in a tile of their own.
 function steps.round_weights(self, at)
   if rounds(self, at, at.region.exact) then return end
   self:emit { form = "map", constants = { rows = at.block.count, cols = at.block.keys, ld = at.rounded_ld,
@@ -105,16 +105,16 @@ function steps.round_weights(self, at)
     arguments = { y = at.rounded, x = at.tile } }
 end
 
--- The rows of a table of distances that a block of queries and a block of keys need: first and number. Row
--- i + offset - j + max_position - 1 is for query i and key j.
+-- Returns the rows of a table of distances that a block of queries and a block of keys need: first and number. Row i
+-- + offset - j + max_position - 1 is for query i and key j.
 local function distance_rows(at, op, key_block)
   local most = (op.operands.table.shape[1] - 1) // 2
   local least = at.block.first + (op.attributes.offset or 0) - (key_block.first + key_block.count - 1) + most
   return least, at.block.count + key_block.count - 1
 end
 
--- query · table: [rows][distances], a product for each panel of the table; element (r, j) of the block lies at
--- distance r - j + keys - 1, a skew of one column a row.
+-- Adds query · table: [rows][distances], a product for each panel of the table. Element (r, j) of the block is at
+-- distance r - j + keys - 1, a skew of one column per row.
 local function relative_queries(self, at, op, key_block, column)
   local q, table_ = op.operands.x, op.operands.table
   local first, count = distance_rows(at, op, key_block)
@@ -135,7 +135,7 @@ local function relative_queries(self, at, op, key_block, column)
     arguments = { y = shifted(at.tile, column), r = self:in_arena(tile, key_block.count - 1, "f32") } }
 end
 
--- key · table: [keys][distances]; transposed with the skew, it is [rows][keys] and is added as it is.
+-- Adds key · table: [keys][distances]; transposed with the skew, it is [rows][keys].
 local function relative_keys(self, at, op, key_block, column)
   local k, table_ = op.operands.x, op.operands.table
   local first, count = distance_rows(at, op, key_block)
@@ -168,7 +168,7 @@ function steps.add_relative(self, at, op)
   end
 end
 
--- Elementwise ops that have not been emitted yet, on the columns of a tile.
+-- Emits the pending elementwise ops on the columns of a tile.
 local function flush(self, at, pending)
   if #pending == 0 then return end
   local arguments, number = { y = shifted(at.tile, pending.column) }, 1
@@ -195,9 +195,9 @@ local function add_elementwise(self, at, op, pending)
   pending[#pending + 1] = { operation = operation, operand = operand }
 end
 
---- The steps between a block's scores and its weights. mask() masks the tile; store(op, masked) copies its
---- contents out where another op or the trace needs them. Addends may put NaN into masked elements, so masks come
---- last; a trace, which copies every op's result, masks each time.
+--- Emits the steps between a block's scores and its weights. mask() masks the tile; store(op, masked) copies its
+--- contents if another op or the trace needs them. Addends may put NaN into masked elements, so masks come last. A
+--- trace, which copies every op's result, masks each time.
 function scores.lower(self, at, mask, store)
   local region, trace = at.region, self.variant == "trace"
   local pending, masked = {}, -math.huge
@@ -224,7 +224,7 @@ function scores.lower(self, at, mask, store)
   end
 end
 
---- "softmax(q · kᵀ)" with what is added, as the line above an attention says it.
+--- Returns "softmax(q · kᵀ)" with the terms that are added, for the comment above an attention.
 function scores.describe(region)
   local o = region.scores.operands
   local text = region.scores.op == "scores" and ("%s · %sᵀ"):format(o.q.name, o.k.name)

@@ -1,11 +1,12 @@
--- sequence: ops that read a whole sequence, or that belong to no sequence: pools,
--- rows joined, heads split off, axes swapped, patches of an image, the mean over heads, tables of positions.
+-- sequence.lua: lowers operations that read a whole sequence, or that belong to no sequence.
+-- These are pools, rows joined, heads split off, axes swapped, patches of an image, the mean over heads, tables of
+-- positions.
 local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
 
 local sequences = {}
 
--- Which row operation a pool is, and its run-time value: name, argument, operand.
+-- Functions by pool: each returns the row operation and its run-time value, as name, argument and operand.
 local pools = {}
 
 local function valid_rows(self, op, origin)
@@ -26,7 +27,7 @@ end
 
 local ops = {}
 
--- A pool of the rows that a mask keeps.
+-- Emits a pool of the rows that a mask keeps.
 local function pool_kept(self, op, pool, y, origin)
   local x, a = op.operands.x, op.attributes
   self:row("pool_kept_" .. pool, { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x), keeps = a.keeps and 1 or 0 },
@@ -49,8 +50,8 @@ function ops.pool(self, op, origin)
   end
 end
 
--- Rows of all heads, [rows][heads head_dim], and what holds the same by head, [heads][rows][head_dim]: a step a head
--- copies it from x to y, where one of them is so and the other has the rows from `first` on.
+-- Copies rows of all heads, [rows][heads head_dim], to the same by head, [heads][rows][head_dim], or back: a step for
+-- each head, from x to y. The side by rows has them from `first` on.
 local function copy_heads(self, x, y, first, origin)
   local is_from = #x.shape == 4
   local _, heads, rows, width = table.unpack(is_from and x.shape or y.shape)
@@ -75,7 +76,7 @@ local function copy_rows(self, op, x, count, first, origin)
     { y = self:at(op.result, first, 0, origin), x = self:at(x, 0, 0, origin) })
 end
 
--- In a trace: what is read by head, as rows.
+-- In a trace, copies a tensor that is read by head as rows.
 local function trace_heads(self, op, origin)
   local y, width = op.result, self:ld(op.result)
   for column = 0, y.shape[3] - 1, width do
@@ -98,7 +99,7 @@ function ops.join(self, op, origin)
   end
 end
 
--- Row i of sequence j lies at [i][j] of one of the two tensors, the caller's, and at [j][i] of the other.
+-- Exchanges two axes: row i of sequence j is at [i][j] of the caller's tensor, and at [j][i] of the other.
 function ops.swap(self, op, origin)
   local x, y = op.operands.x, op.result
   local outer = x.unbatched and x or y
@@ -139,7 +140,7 @@ function ops.mean_heads(self, op, origin)
   end
 end
 
---- A table that all sequences share.
+--- Emits a table that all sequences share.
 function ops.bucket_table(self, op, origin)
   local o = op.operands
   self:unit()
@@ -149,7 +150,7 @@ function ops.bucket_table(self, op, origin)
       index = self:at(o.index, 0, 0, origin) })
 end
 
---- The line above an op's steps.
+--- Returns the comment above an op's steps.
 function sequences.describe(op)
   local o = op.operands
   if op.op == "pool" then
@@ -162,7 +163,7 @@ function sequences.describe(op)
   return ("%s = %s(%s)"):format(op.result.name, op.op, table.concat(names, ", "))
 end
 
---- The steps of an op, for each sequence of the micro-batch.
+--- Emits the steps of an op, for each sequence of the micro-batch.
 function sequences.lower(self, op)
   if op.result.unbatched and op.op ~= "swap" then return ops[op.op](self, op, { block_first = 0, column = 0 }) end
   self:each_sequence(function(origin) ops[op.op](self, op, origin) end)

@@ -1,6 +1,6 @@
--- attention: the query blocks of one attention: which query rows are taken together, which key
--- ranges each block reads, and where a static mask cuts them. Keys that a mask removes from all
--- rows of a block are in no range, and so nothing is emitted for them.
+-- attention.lua: divides an attention into query blocks, with the key ranges that each reads and their cuts.
+-- A cut is where a static mask crosses a range. Keys that a mask removes from all rows of a block are in no range, so
+-- nothing is emitted for them.
 local divide = require("passes.plan.divide")
 local ops = require("data.ops")
 local types = require("data.types")
@@ -8,17 +8,17 @@ local words = require("common.words")
 
 local attention = {}
 
--- Fewer query rows than this would use a kernel's registers badly.
+-- Least query rows of a block; fewer would use a kernel's registers badly.
 local LEAST_ROWS = 16
 
---- The keys that query i sees under a static mask: first, and last + 1. -1 bounds nothing.
+--- Returns the keys that query i sees under a static mask: first, and last + 1. -1 bounds nothing.
 function attention.band(attributes)
   local left, right = attributes.left, attributes.right
   if attributes.causal then right = 0 end
   return left, right
 end
 
--- Keys [first, last) as key blocks, each within one transposed panel: { panel, first, count }.
+-- Returns keys [first, last) as key blocks, each within one transposed panel: { panel, first, count }.
 local function key_blocks(first, last, key_block)
   local list = {}
   local key = first
@@ -31,7 +31,8 @@ local function key_blocks(first, last, key_block)
   return list
 end
 
--- The blocks of keys that the context's batch-reduce sums over: { size, count, tail }. A kernel in C takes all at once.
+-- Returns the blocks of keys that the context's batch-reduce sums over: { size, count, tail }. A kernel in C takes
+-- all at once.
 local function context_blocks(keys, key_block, kernels)
   if kernels == "c" or keys <= 2 * key_block then return { size = keys, count = 1, tail = 0 } end
   return { size = key_block, count = keys // key_block, tail = keys % key_block }
@@ -43,8 +44,8 @@ local function range_of(first_key, keys, column, p)
     k_blocks = context_blocks(keys, p.key_block, p.kernels) }
 end
 
--- How many scores a product makes for each key block: the last is padded where its row of the tile and its panel of
--- keys have room behind it, which they may lack where key_align is below 16.
+-- Sets the outputs of the product that scores each key block. The last block's are padded if its row of the tile and
+-- its panel of keys have capacity after it, which they may lack if key_align is below 16.
 local function pad_scores(block, tile_ld, p)
   for s, range in ipairs(block.ranges) do
     for i, key_block in ipairs(range.key_blocks) do
@@ -57,7 +58,7 @@ local function pad_scores(block, tile_ld, p)
   end
 end
 
--- The keys that a static mask leaves to the rows [first, first + count): all of the queries' own.
+-- Returns the keys that a static mask leaves to the rows [first, first + count), among the queries' own.
 local function band_range(scores, p, first, count, own)
   local a = scores.attributes
   local left, right = attention.band(a)
@@ -75,7 +76,7 @@ local function band_range(scores, p, first, count, own)
   return range
 end
 
--- The part of a range from key `first` to `last`, as a range of its own.
+-- Returns the part of a range from key `first` to `last`, as a range of its own.
 local function part_of(range, rows, first, last, p)
   local skipped = first - range.first_key
   local part = range_of(first, last - first, 0, p)
@@ -90,8 +91,8 @@ local function part_of(range, rows, first, last, p)
   return part
 end
 
--- The chunks that a block's keys come in where its rows of scores are too long to be kept: blocks of their own, with
--- the same rows.
+-- Returns the chunks that a block's keys come in if its rows of scores are too long to be kept: blocks with the same
+-- rows.
 local function chunks_of(block, p)
   local range, list = block.ranges[1], {}
   local first, stop = range.first_key, range.first_key + range.keys
@@ -104,8 +105,8 @@ local function chunks_of(block, p)
   return list
 end
 
---- Whether the weights of an attention can be made a chunk at a time: a softmax that nothing follows, and no score or
---- weight that anything but the context reads. uses: how often each tensor is read.
+--- True if the weights of an attention can be made a chunk at a time: a softmax that nothing follows, and scores and
+--- weights that only the context reads. uses: how often each tensor is read.
 function attention.may_come_in_chunks(region, uses)
   local weights, a = region.weights, region.scores.attributes
   if not ops.class(weights).in_chunks or weights.attributes.fully_masked_nan or (a.extra or 0) > 0 then return false end
@@ -117,15 +118,17 @@ function attention.may_come_in_chunks(region, uses)
   return true
 end
 
---- The blocks of an attention with these scores: { blocks = { { first, count, keys, ranges } }, tile_columns,
---- most_rows, key_block, tile_ld and distances_ld: how far rows of scores, and of products with a table of distances,
---- are apart }.
---- A (key) range is the keys [first_key, first_key + keys), whose scores lie from column `column` of the tile on. Its
---- key_blocks lie within one transposed panel each, with the outputs of the product that scores them; k_blocks: those
---- of its keys in the context. cut: { lo, hi, keep }, row r of the block sees columns lo + r <= j <
---- hi + r of the range, and those before `keep`; nil: all. Keys that all queries see (bias_kv, zero_attn)
---- are a range of their own. in_chunks: whether keys may come a chunk at a time (softmax_block) where not all rows of
---- query_block fit tile_bytes; a block, then of piece_rows, has `chunks`, blocks of the same rows and some of the keys.
+--- Returns the blocks of an attention with these scores: { blocks = { { first, count, keys, ranges } }, tile_columns,
+--- most_rows, key_block, tile_ld and distances_ld: the distance of rows of scores, and of products with a table of
+--- distances }.
+--- in_chunks: whether keys may come a chunk at a time (softmax_block) if not all rows of query_block fit tile_bytes;
+---   a block, then of piece_rows, has `chunks`, blocks of the same rows and some of the keys
+--- A (key) range is the keys [first_key, first_key + keys), whose scores begin at column `column` of the tile. Keys
+--- that all queries see (bias_kv, zero_attn) are a range of their own.
+--- key_blocks: the range divided by transposed panels, with the outputs of the product that scores each
+--- k_blocks: the range's keys as blocks of the context
+--- cut: { lo, hi, keep }: row r of the block sees columns lo + r <= j < hi + r of the range, and those before `keep`;
+---   nil: all
 function attention.blocks(scores, p, in_chunks)
   local queries, keys = scores.result.shape[3], scores.result.shape[4]
   if scores.operands.q.type == "bf16" then -- keys come in pairs
@@ -161,7 +164,7 @@ function attention.blocks(scores, p, in_chunks)
   return result
 end
 
---- One line a block.
+--- Appends one line for each block.
 function attention.dump(region, lines)
   for _, block in ipairs(region.blocks) do
     local texts = {}

@@ -1,11 +1,11 @@
--- budget.lua: the budget of emitted steps, max_lines: a model over it is refused before it
--- costs time and memory. Its largest parts are counted from the plan; lowering counts all.
+-- budget.lua: refuses a model over its budget of emitted steps, max_lines, before it costs time and memory.
+-- The largest parts are counted from the plan; lowering counts all.
 local faults = require("common.faults")
 local words = require("common.words")
 
 local budget = {}
 
---- The products of a section's regions, which most of its steps are.
+--- Returns the number of products of a section's regions, which are most of its steps.
 function budget.calls(regions)
   local n = 0
   for _, region in ipairs(regions) do
@@ -17,7 +17,7 @@ function budget.calls(regions)
   return n
 end
 
---- Refuses a model of about so many steps where the budget is lower.
+--- Refuses a model of about `steps` steps if the budget is lower.
 function budget.hold(state, steps)
   local most = state.spec.max_lines
   if steps <= most then return end

@@ -1,24 +1,25 @@
--- candidates.lua: the tiles worth trying for a product: those of libxsmm's kernels for `bench --bound`
--- (as data that bound_product.c reads) and `tune`, those of kernels in C for `tune`. Two that give the
--- same calls are one.
+-- candidates.lua: lists the tiles worth trying for a product, for `bench --bound` and `tune`.
+-- `bench --bound` tries libxsmm's kernels, as data that bound_product.c reads; `tune` tries those and kernels in C.
+-- Two candidates with the same calls are one.
 local divide = require("passes.plan.divide")
 local tile = require("passes.plan.tile")
 local types = require("data.types")
 
 local candidates = {}
 
--- Whole tiles: a call takes all rows of a token block.
+-- Parameters of whole tiles: a call takes all rows of a token block.
 local WHOLE = { call_rows = 4096, k_panel = 8192, fetch = 0 }
 local PANELS, K_BLOCKS, TOKEN_BLOCKS = { 64, 32, 48, 128, 16 }, { 64, 128, 256 }, { 128, 64, 256, 32 }
--- Strips: a panel and the rows that registers hold of it; inputs of a K panel and the K panels ahead that are fetched.
+-- Strips: a panel and the rows that registers hold of it. K_PANELS: inputs of a K panel, and how many K panels ahead
+-- are prefetched.
 local STRIPS = { { 48, 9 }, { 32, 14 }, { 64, 6 }, { 32, 12 } }
 local K_PANELS = { { 768, 1 }, { 192, 3 }, { 96, 4 }, { 768, 0 } }
 local STRIP_K_BLOCKS, STRIP_TOKEN_BLOCKS = { 64, 48, 96, 24 }, { 128, 256 }
 
--- Of kernels in C: panels; panels ahead that are asked for, and bytes ahead in a stream.
+-- Parameters of kernels in C: panels; how many panels ahead they prefetch; bytes ahead in a stream.
 local C_PANELS, C_FETCHES, C_STREAMS = { 48, 64, 32, 16, 80 }, { 1, 0 }, { 8192, 0, 4096, 16384 }
 
--- Rows that one strip may have; only it asks ahead in its own stream.
+-- Maximum rows of one strip; only a product of one strip prefetches its own stream.
 local ONE_STRIP = 14
 
 local function choices()
@@ -70,8 +71,8 @@ function candidates.stream(product, choice)
   return math.min(rows, choice.call_rows) <= ONE_STRIP and choice.stream or 0
 end
 
---- The calls that parameters lead to for a product { outputs, inputs, rows }, as text; two candidates with the same
---- text are the same.
+--- Returns the calls that parameters lead to for a product { outputs, inputs, rows }, as text. Two candidates with
+--- the same text are the same.
 function candidates.signature(product, choice)
   local panels = divide.panels(product.outputs, choice.panel, product.type or "f32")
   if choice.kernels == "c" then
@@ -100,13 +101,13 @@ local function distinct(product, all)
   return list
 end
 
---- The distinct candidates of a product with libxsmm's kernels, as choices of parameters.
+--- Returns the distinct candidates of a product with libxsmm's kernels, as choices of parameters.
 function candidates.of(product) return distinct(product, choices()) end
 
---- Those with kernels in C.
+--- Returns the distinct candidates with kernels in C.
 function candidates.in_c(product) return distinct(product, choices_in_c()) end
 
--- Neighbours that are alike as one with a count: item -> key, item -> { count, ... }.
+-- Returns runs of equal items as one with a count: item -> key, item -> { count, ... }.
 local function counted(list, key_of, make)
   local result, before = {}, nil
   for _, item in ipairs(list) do
@@ -137,8 +138,8 @@ local function k_panel_key(k_panel)
   return table.concat(parts, ", ")
 end
 
---- A choice for a product { outputs, inputs, rows, ldc, pad } as its tiles, in the form of attn2c_candidate
---- (descriptor.h): what is alike and follows each other has a count. { text, panels = { count, width, outputs, ld },
+--- Returns a choice for a product { outputs, inputs, rows, ldc, pad } as its tiles, in the form of attn2c_candidate
+--- (descriptor.h); equal consecutive elements are one with a count. { text, panels = { count, width, outputs, ld },
 --- blocks = { count, rows, strips = { count, rows } }, k_panels = { count, inputs, runs = { count, blocks, size } },
 --- ahead }.
 function candidates.tiles(product, choice)

@@ -1,12 +1,12 @@
--- divide.lua: how sizes are divided and rows laid out: panels, K blocks, token and row blocks, the
--- leading dimensions of tensors. The plan, tiles and the search of `tune` use these.
+-- divide.lua: divides sizes into panels, K blocks, token and row blocks, and computes leading dimensions.
+-- The plan, tiles and the search of `tune` use these functions.
 local types = require("data.types")
 local words = require("common.words")
 
 local divide = {}
 
---- Splits `outputs` into panels of `panel` and up to two tails. A remainder of at most one vector runs badly
---- (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs. type: of the weights.
+--- Returns `outputs` divided into panels of `panel` and up to two tails. type: of the weights. A remainder of at most
+--- one vector runs badly (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs.
 function divide.panels(outputs, panel, type)
   local count, rest = outputs // panel, outputs % panel
   local tails = {}
@@ -22,7 +22,7 @@ function divide.panels(outputs, panel, type)
   return { format = "panels", type = type, panel = panel, count = count, tails = tails, widths = widths }
 end
 
---- Blocks of K: { size, count, tail }. A divisor of K near the wanted block avoids a tail of its own.
+--- Returns blocks of K: { size, count, tail }. A divisor of K near the wanted block avoids a tail of its own.
 function divide.k_blocks(k, wanted)
   if k <= 2 * wanted then return { size = k, count = 1, tail = 0 } end
   local best
@@ -35,7 +35,7 @@ function divide.k_blocks(k, wanted)
   return { size = wanted, count = k // wanted, tail = k % wanted }
 end
 
---- n rows in blocks of at most `most`, of equal sizes as far as that goes: { first, count }.
+--- Returns n rows in blocks of at most `most`, of sizes as equal as possible: { first, count }.
 function divide.blocks(n, most)
   local number = (n + most - 1) // most
   local list, first = {}, 0
@@ -47,16 +47,16 @@ function divide.blocks(n, most)
   return list
 end
 
---- The leading dimension of a stored tensor: rows on cache lines; an odd number of lines where rows are long (the
---- parameter odd_lines), for else the rows of a tile share a few sets of the first-level cache.
+--- Returns the leading dimension of a stored tensor: whole cache lines. Long rows get an odd number of lines (the
+--- parameter odd_lines), because the rows of a tile would else share a few sets of the first-level cache.
 function divide.leading_dimension(width, p, type)
   local ld, line = types.whole_lines(width, type), types.per_line(type)
   if types.bytes(ld, type) >= types.bytes(p.odd_lines, "f32") and ld // line % 2 == 0 then ld = ld + line end
   return ld
 end
 
---- How many outputs the kernel of each panel makes, for panels side by side in rows `ld` apart. The last panel's are
---- rounded up to `pad` where the rows have room; nobody reads the extra outputs.
+--- Returns the number of outputs that the kernel of each panel makes, for adjacent panels in rows `ld` apart. The
+--- last panel's are rounded up to `pad` if the rows have capacity; nobody reads the extra outputs.
 function divide.padded(widths, ld, pad)
   local list, column = {}, 0
   for i, width in ipairs(widths) do
@@ -67,7 +67,7 @@ function divide.padded(widths, ld, pad)
   return list
 end
 
---- Rows [first, first + count) in blocks of at most `most`, the last perhaps shorter: { first, count }.
+--- Returns rows [first, first + count) in blocks of at most `most`, the last perhaps shorter: { first, count }.
 function divide.row_blocks(first, count, most)
   local list = {}
   for row = first, first + count - 1, most do

@@ -1,6 +1,6 @@
--- regions.lua: a plan's regions in order, whatever segment and section they are in.
+-- regions.lua: iterates over a plan's regions in order, whatever segment and section they are in.
 
---- An iterator: for region, segment in all_regions(segments) do ... end
+--- Returns an iterator: for region, segment in all_regions(segments) do ... end.
 return function(segments)
   return coroutine.wrap(function()
     for _, segment in ipairs(segments) do

@@ -1,10 +1,11 @@
--- registers.lua: how a product C[n][m] is cut into strips whose sums stay in registers: how many
--- vectors of outputs and how many rows each has. A strip of V vectors and R rows holds V R sums.
+-- registers.lua: divides a product C[n][m] into strips whose sums stay in registers.
+-- A strip of V vectors of outputs and R rows holds V R sums.
 --
 -- A step over k reads V vectors of A and R groups of B for V R multiply-adds. Processors make two of each in a cycle,
 -- and a sum can take its next multiply-add four or five cycles later, so a step lasts as long as the largest of V R,
--- V + R and 9 multiply-adds. kernels/forms.lua has what differs by number types and instructions. Where the target has
--- tiles for sums, strips have up to two tiles of rows and two of outputs, as tiles are eight (kernels/tiles.lua).
+-- V + R and 9 multiply-adds. kernels/forms.lua has the differences by number types and instructions. If the target
+-- has tiles for sums, strips have up to two tiles of rows and two of outputs, as there are eight tiles
+-- (kernels/tiles.lua).
 local divide = require("passes.plan.divide")
 local forms = require("kernels.forms")
 local tiles = require("kernels.tiles")
@@ -12,17 +13,18 @@ local types = require("data.types")
 
 local registers = {}
 
--- What a strip costs beside its steps, in multiply-adds: reading and writing a sum, and the loop's beginning.
+-- Cost of a strip in addition to its steps, in multiply-adds: loading and storing a sum, and the loop's beginning.
 local PER_SUM, PER_STRIP = 2, 24
 
--- What each kind of strip beside the first costs: nearly nothing, but code.
+-- Cost of each further kind of strip: nearly nothing, except code.
 local PER_KIND = 0.005
 
--- A loop of fewer steps may be unrolled, and gcc 12 then takes a register more where the rows' floats stay in some.
+-- Loops of fewer steps may be unrolled; gcc 12 then takes a register more if the rows' floats stay in registers.
 local UNROLLED = 16
 
--- The most rows of a strip of so many vectors, and whether the rows' floats stay in registers while the vectors come
--- one after the other, instead of the vectors: that needs fewer registers where there are more vectors than rows.
+-- Returns the most rows of a strip of `vectors` vectors, and whether the rows' floats instead of the vectors stay in
+-- registers while the vectors come one after the other. That needs fewer registers if there are more vectors than
+-- rows.
 local function most_rows(vectors, free, form, steps)
   local rows = (free - 1 - vectors * form.factors) // vectors
   local held = (free - form.factors - (steps < UNROLLED and 1 or 0)) // (vectors + 1)
@@ -38,7 +40,7 @@ local function cost(vectors, rows, rows_held, steps, form)
   return step * steps + PER_SUM * sums + PER_STRIP
 end
 
--- Shares of n: as equal as can be, as { count, size }, the larger first.
+-- Returns shares of n as equal as possible, as { count, size }, the larger first.
 local function shares(n, most)
   local list = {}
   for _, block in ipairs(divide.blocks(n, most)) do
@@ -52,7 +54,7 @@ local function shares(n, most)
   return list
 end
 
--- The strips of a product in tiles: as many rows and outputs as they hold, then the rest.
+-- Returns the strips of a product in tiles: as many rows and outputs as tiles hold, then the rest.
 local function tile_strips(m, n, k, target, most, form, type)
   local high, strips = math.min(2 * tiles.SIDE, most), {}
   if n >= high then strips[1] = { count = n // high, size = high } end
@@ -61,17 +63,19 @@ local function tile_strips(m, n, k, target, most, form, type)
     form = form.name, step = tiles.step(k, type) }
 end
 
---- The registers that a strip may have for sums, vectors of A and groups of B. is_cut: whether rows of A end within a
---- vector; form: of kernels/forms.lua. Without fused multiply-adds, a product lies in a register before it is added.
+--- Returns the registers that a strip may use for sums, vectors of A and groups of B. is_cut: whether rows of A end
+--- within a vector; form: of kernels/forms.lua. Without fused multiply-adds, a product needs a register before it is
+--- added.
 function registers.free(target, is_cut, form)
   local product = target.has_fma and 0 or 1
   return target.registers - math.max(product, form and form.registers or 0) - (is_cut and target.cut_registers or 0)
 end
 
---- The strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count, size } }
---- in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether half of the
---- last vector is enough, step: in tiles, the inputs of a step }. In tiles where the target has them and they fit, else
---- the cheapest by the count above. is_cut: as above; product_types: of data/types.lua, by default f32's.
+--- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,
+--- size } } in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether
+--- half of the last vector is enough, step: in tiles, the inputs of a step }. They are tiles if the target has them
+--- and they fit, else the cheapest strips by the count above. is_cut: as above; product_types: of data/types.lua, by
+--- default f32's.
 function registers.strips(m, n, k, target, most, is_cut, product_types)
   local best, least
   product_types = product_types or types.f32_product

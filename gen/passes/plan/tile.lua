@@ -1,17 +1,16 @@
--- tile.lua: the kernel calls of one tile of a product, in order: which rows, which inputs,
--- and which lines of the weights behind them a call fetches ahead of their use.
+-- tile.lua: lists the kernel calls of one tile of a product, in order, and the weights that each prefetches.
 --
--- The tile's loops, the outermost first: K panels (k_panel inputs), strips of rows (call_rows), K blocks. A K panel
--- stays in the second-level cache while all strips pass over it; a strip and a K block of the panel stay in the
--- first-level cache. A call that needs weights from memory at once has to wait for them. So each call fetches its share
--- of a later K panel: few enough lines for the core's fill buffers (10 to 16) to hold them while it works.
+-- The tile's loops, the outermost first, are K panels (k_panel inputs), strips of rows (call_rows) and K blocks. A K
+-- panel stays in the second-level cache while all strips pass over it; a strip and a K block of the panel stay in the
+-- first-level cache. A call that needs weights from memory at once has to wait for them. So each call prefetches its
+-- share of a later K panel: few enough lines for the core's fill buffers (10 to 16) to hold them while it works.
 local divide = require("passes.plan.divide")
 local kernel_tiles = require("kernels.tiles")
 local types = require("data.types")
 
 local tile = {}
 
---- The K blocks of each K panel, in order: { first, blocks, size } for each call on a strip; inputs of all.
+--- Returns the K blocks of each K panel, in order: { first, blocks, size } for each call on a strip; inputs of all.
 function tile.k_panels(k, parameters)
   local blocks = k.count + (k.tail > 0 and 1 or 0)
   local k_panels = {}
@@ -33,10 +32,11 @@ function tile.k_panels(k, parameters)
   return k_panels
 end
 
---- The calls of a tile of so many rows and of a panel with leading dimension `ld` (elements, whole cache lines): { row,
---- rows, first, size, blocks, beta, fetch }: rows from `row` on, inputs from `first` on in `blocks` blocks of `size`;
---- beta is 0 where a call begins the sum; fetch = { from, lines }: bytes behind the panel's first, cache lines; or nil.
---- k: of divide.k_blocks; parameters: k_order, call_rows, k_panel, fetch; type: of the panel's elements.
+--- Returns the calls of a tile of `rows` rows and of a panel with leading dimension `ld` (elements, whole cache
+--- lines): { row, rows, first, size, blocks, beta, fetch }: rows from `row` on, inputs from `first` on in `blocks`
+--- blocks of `size`; beta is 0 if a call begins the sum; fetch = { from, lines }: bytes after the panel's first,
+--- cache lines; or nil.
+--- k: of divide.k_blocks; parameters: k_order, call_rows, k_panel, fetch; type: of the panel's elements
 function tile.calls(rows, ld, k, parameters, type)
   local list, strips = {}, divide.blocks(rows, parameters.call_rows)
   local k_panels = tile.k_panels(k, parameters)
@@ -61,11 +61,11 @@ function tile.calls(rows, ld, k, parameters, type)
   return list
 end
 
---- How a kernel in C asks for weights while it works: { from, each: bytes behind A where the first strip begins to ask,
---- and from strip to strip; every, lines: so many cache lines every so many inputs }; false: not at all. Its strips
---- together ask for a panel, the `fetch`-th behind this one. Where there is one strip, weights are read once, and it
---- asks `stream` bytes ahead of itself. In tiles it asks before each product of tiles. shape: lda, k, types; strips: of
---- registers.strips; lanes: floats of a vector.
+--- Returns how a kernel in C prefetches weights while it works, or false: { from, each: bytes after A where the first
+--- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs }. Its
+--- strips together prefetch a panel, the `fetch`-th after this one. A single strip reads the weights once, and
+--- prefetches `stream` bytes ahead of itself. Tiles prefetch before each product of tiles.
+--- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector
 function tile.ahead(shape, strips, parameters, lanes)
   local calls, groups, widest = 0, 0, 0
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
@@ -79,14 +79,14 @@ function tile.ahead(shape, strips, parameters, lanes)
   local share = (panel // types.LINE + calls - 1) // calls
   if strips.step then
     local each = (strips.strips[1].size > kernel_tiles.SIDE and 2 or 1) * widest
-    local every = math.max(1, strips.step // each) -- as products of a step are made one after the other
+    local every = math.max(1, strips.step // each) -- products of a step are made one after the other
     local products = math.max(1, shape.k // strips.step) * each
     return { from = ahead, each = share * types.LINE, every = every, lines = (share + products - 1) // products }
   end
   local wide = calls == 1 and row or types.bytes(widest * lanes * inputs, type)
   local lines = math.max(1, wide // types.LINE)
   local every = math.max(1, math.min(steps, steps * lines // share))
-  local times = (math.max(1, shape.k // inputs) + every - 1) // every -- a last step that is not whole asks for none
+  local times = (math.max(1, shape.k // inputs) + every - 1) // every -- a last step that is not whole prefetches none
   return { from = ahead, each = share * types.LINE, every = every * inputs, lines = (share + times - 1) // times }
 end
 

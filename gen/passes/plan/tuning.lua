@@ -1,9 +1,9 @@
--- tuning.lua: the tile parameters of each product: those of the target's rule, replaced by a tuning
--- file's, replaced by those of the description's `plan`. Reads and writes the file.
+-- tuning.lua: finds the tile parameters of each product, and reads and writes the tuning file.
+-- The target's rule is overridden by a tuning file, and both by the description's `plan`.
 --
--- A product's key is "OUTxIN n ROWS +EPILOGUE", of bf16 "OUTxIN bf16 n ROWS +EPILOGUE": ROWS are those of
--- its region, which the token block divides, so that
--- the key does not depend on the choice. The file is one line of format, target and machine, then a line a product:
+-- A product's key is "OUTxIN n ROWS +EPILOGUE", in bf16 "OUTxIN bf16 n ROWS +EPILOGUE". ROWS are those of its region,
+-- which the token block divides, so the key does not depend on the choice. The file is one line of format, target and
+-- machine, then a line for each product:
 --   attn2c tuning 4 avx512 AMD-EPYC-9654
 --   3072x768 n 128 +bias_gelu: kernels libxsmm panel 64 k_block 128 k_order outer token_block 128 call_rows 6
 --     k_panel 768 fetch 1 stream 0; 231.0 GFLOP/s, rule 215.2      (on the same line)
@@ -21,13 +21,13 @@ tuning.FORMAT = 4
 
 local MOST_BYTES = 1 << 20
 
---- The parameters that a product may have for itself.
+--- Parameters that may differ from product to product.
 tuning.names = { "kernels", "panel", "k_block", "k_order", "token_block", "call_rows", "k_panel", "fetch", "stream" }
 
--- The names of weights' types in keys: those of the description; none of f32.
+-- Names of weights' types in keys: those of the description; none for f32.
 local type_words = { bf16 = "bf16 ", i8 = "int8 " }
 
---- The key of a product with the ops of its epilogue, in a region of so many rows.
+--- Returns the key of a product with the ops of its epilogue, in a region of `rows` rows.
 function tuning.key(leading, epilogue, rows)
   local weight = leading.operands.weight
   local parts = {}
@@ -40,7 +40,7 @@ function tuning.key(leading, epilogue, rows)
     table.concat(parts, "_"))
 end
 
---- This machine's processor as one word.
+--- Returns this machine's processor as one word.
 function tuning.machine()
   local name
   local info = io.open("/proc/cpuinfo", "r")
@@ -54,7 +54,7 @@ function tuning.machine()
   return name == "" and "unknown" or name
 end
 
---- Where a description's tuning file lies: beside it.
+--- Returns the path of a description's tuning file, next to the description.
 function tuning.beside(description) return (description:gsub("%.lua$", "")) .. ".tune" end
 
 local function choice_text(choice)
@@ -65,7 +65,7 @@ end
 
 tuning.choice_text = choice_text
 
---- The text of a file. set: { target, machine, choices = key -> parameters, with gflops and rule_gflops }.
+--- Returns the text of a file. set: { target, machine, choices = key -> parameters, with gflops and rule_gflops }.
 function tuning.text(set)
   local lines = { ("attn2c tuning %d %s %s"):format(tuning.FORMAT, set.target, set.machine) }
   for _, key in ipairs(words.sorted_keys(set.choices)) do
@@ -92,7 +92,7 @@ end
 local first_line = "^attn2c tuning (%d+) ([%w_]+) ([%w.-]+)$"
 local product_line = "^(%d+x%d+ [bfint168]* ?n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)$"
 
--- The parameters of a product's line: each once, in order.
+-- Returns the parameters of a product's line: each once, in order.
 local function parse_choice(text, refuse)
   local choice = {}
   for name, value in (text .. " "):gmatch("(%S+) (%S+) ") do
@@ -112,7 +112,7 @@ local function parse_choice(text, refuse)
   return choice
 end
 
---- Reads a text as tuning.text writes it; `place` names it. Faults: format, one line.
+--- Reads a text that tuning.text wrote; `place` names it. Faults: format, one line.
 function tuning.parse(text, place)
   local number = 0
   local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
@@ -146,7 +146,7 @@ function tuning.parse(text, place)
   return set
 end
 
---- Reads a file; nil where there is none. Faults: io where it cannot be read, format where it is malformed.
+--- Reads a file; returns nil if it does not exist. Faults: io if it cannot be read, format if it is malformed.
 function tuning.read(path)
   local text, message = files.read_some(path, MOST_BYTES + 1)
   if not text then
@@ -159,8 +159,8 @@ function tuning.read(path)
   return set
 end
 
---- What state.tuning is to be: { set, file = whence }, or nil. asked: { file = path, asked = whether the user named
---- it }, { set = a set }, or nil. Faults: as tuning.read; io where the user named a file that is not there.
+--- Returns state.tuning, { set, file }, or nil. asked: { file = path, asked = whether the user named it }, { set = a
+--- set }, or nil. Faults: as tuning.read; io if the user named a file that does not exist.
 function tuning.given(asked)
   if not asked or asked.set then return asked end
   local set = tuning.read(asked.file)
@@ -169,20 +169,20 @@ function tuning.given(asked)
   return nil
 end
 
--- The set that a run of the pipeline uses: state.tuning's; nil where there is none or it does not fit.
+-- Returns the set that a run of the pipeline uses, of state.tuning; nil if there is none or it is for another target.
 local function set_for(state)
   local given = state.tuning
   local is_of_another = given and given.file and given.set.target ~= state.spec.target
   return given and not is_of_another and given.set or nil
 end
 
--- Whether a set had a line for a product of a model.
+-- True if a set has a line for a product of a model.
 local function is_used(state)
   for _, entry in ipairs(state.entries) do if entry.plan.tuning_hash then return true end end
   return false
 end
 
---- Notes, once all entries are planned, what came of the user's file.
+--- Adds notes about the user's file, once all entries are planned.
 function tuning.conclude(state)
   local given = state.tuning
   if not (given and given.file) then return end
@@ -193,13 +193,13 @@ function tuning.conclude(state)
       note("made for %s, but the target is %s: ignored", set.target, state.spec.target)
     end
   elseif not is_used(state) then
-    note("no line is of a product of this model: ignored")
+    note("no line is for a product of this model: ignored")
   elseif set.machine ~= state.machine then
-    note("measured on %s, but this is %s: used all the same", set.machine, state.machine)
+    note("measured on %s, but this is %s: used nevertheless", set.machine, state.machine)
   end
 end
 
--- What replaces the rule for a product of this key and weight [out][in], where it is a deep one; else nil.
+-- Returns the parameters that replace the rule for a deep product of this key and weight [out][in], else nil.
 local function deep_rule(target, kernels, key, weight)
   local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
@@ -210,8 +210,8 @@ local function deep_rule(target, kernels, key, weight)
   return nil
 end
 
---- Fills state.plan.parameters, those of all products alike, and state.plan.parameters_of(key, weight), those of one. A
---- set that had a line for a product leaves its hash in state.plan.tuning_hash.
+--- Fills state.plan.parameters, for all products alike, and state.plan.parameters_of(key, weight), for one. A set
+--- that has a line for a product leaves its hash in state.plan.tuning_hash.
 function tuning.prepare(state)
   local target = targets.by_name[state.spec.target]
   local common = {}

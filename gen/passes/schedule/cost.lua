@@ -1,11 +1,12 @@
--- cost.lua: what a step costs, in floating-point operations of a product that take as long:
--- enough to divide work evenly before anything runs; and how many bytes it moves. Both from steps.lua.
+-- cost.lua: estimates the cost of a step, and counts the bytes that it moves, both from steps.lua.
+-- The unit is a floating-point operation of a product, which takes as long. The estimate is precise enough to divide
+-- work evenly before anything runs.
 local operands = require("data.operands")
 local steps = require("data.steps")
 
 local cost = {}
 
---- The cost of a step; notes and loops cost nothing.
+--- Returns the cost of a step; notes and loops cost nothing.
 function cost.of(step)
   local entry = operands.entry(step)
   if not entry then return 0 end
@@ -17,7 +18,7 @@ function cost.of(step)
   return sum
 end
 
---- A function as cost.of, which works it out once for steps that are alike; for as long as nobody changes them.
+--- Returns a function like cost.of that computes the cost of equal steps once; it is valid while nobody changes them.
 function cost.meter()
   local tree = {}
   return function(step)
@@ -28,7 +29,7 @@ function cost.meter()
   end
 end
 
--- Bytes that a step, or a call of a tile, reads and writes.
+-- Returns the bytes that a step, or a call of a tile, reads and writes.
 local function moved(step)
   local n = 0
   operands.touched(step, function(_, access, _, bytes)
@@ -37,8 +38,8 @@ local function moved(step)
   return n
 end
 
---- Bytes that a step reads and writes: each element counts once, but the weights of a product as often as its calls
---- read them.
+--- Returns the bytes that a step reads and writes. Each element counts once, except the weights of a product, which
+--- count once for each call that reads them.
 function cost.bytes(step)
   local n = 0
   for _, call in ipairs(step.calls or { step }) do

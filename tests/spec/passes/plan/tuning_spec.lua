@@ -378,7 +378,7 @@ describe("the command with a tuning file", function()
     local function show(...) return helper.command { "show", path, "--stage", "plan", "seq={4,6}", ... } end
     local code, output, errors = show()
     assert.equal(0, code)
-    assert.matches("^attn2c: [^\n]*/tiny%.tune: no line is of a product of this model: ignored\n$", errors)
+    assert.matches("^attn2c: [^\n]*/tiny%.tune: no line is for a product of this model: ignored\n$", errors)
     assert.equal(output, (select(2, show("--tuning", "none"))))
     errors = select(3, helper.command { "show", path, "--stage", "plan", "seq={4,8}" }) -- one is of the longest
     assert.is_nil(errors:find("no line", 1, true))
