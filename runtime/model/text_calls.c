@@ -91,7 +91,9 @@ int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length,
   input->limit = attn2c_text_stated_limit(reader->text);
   input->limit.tokens = reader->longest, input->limit.strategy = ATTN2C_TEXT_ONLY_SECOND;
   const int status = attn2c_text_encode(reader->work, input, tokens);
-  if (status == ATTN2C_MEMORY) return fail(reader, status, attn2c_strerror(status));
+  if (status == ATTN2C_MEMORY || status == ATTN2C_USAGE)
+    return fail(reader, status,
+                status == ATTN2C_USAGE ? attn2c_text_fault(reader->work) : attn2c_strerror(status));
   const size_t room = tokens_of_pair(tokens);
   if (status != ATTN2C_OK || tokens->length > reader->longest || (tokens->removed > 0 && room == 0)) {
     fail(reader, ATTN2C_FORMAT, attn2c_text_fault(reader->work));

@@ -180,6 +180,7 @@ static int add_line(job *job) {
   if (status == ATTN2C_OK && tokens.length == 0 && job->facts->answer == ATTN2C_ANSWER_NEXT)
     status = begin_empty(job, &tokens);
   if (status == ATTN2C_OK) status = attn2c_reader_add(job->reader, &tokens);
+  if (status != ATTN2C_OK && attn2c_signal()) return status;
   if (status != ATTN2C_OK) {
     attn2c_line_place(&job->line, place, sizeof place);
     attn2c_say(job->message, "%s: %s", place, job->reader->fault);
@@ -353,6 +354,7 @@ static int run_job(job *job, FILE *notes) {
   if (status != ATTN2C_OK) return status;
   attn2c_signals_note();
   job->reader->stops = attn2c_signal;
+  attn2c_text_stop_by(job->reader->work, attn2c_signal);
   status = answer_all(job);
   if (status == ATTN2C_OK && ranks)
     status = attn2c_rank_write(job->rank, job->out, job->message);

@@ -37,6 +37,7 @@ static int insert(text_added_trie *trie, const uint8_t *bytes, size_t length, ui
   }
   if (status != ATTN2C_OK) return status;
   if (trie->nodes[node].token == TEXT_NONE) trie->nodes[node].token = token;
+  if (length > trie->longest) trie->longest = length;
   trie->starts[bytes[0]] = 1;
   return ATTN2C_OK;
 }
@@ -163,10 +164,34 @@ static void widen(const uint8_t *bytes, uint32_t flags, size_t last, size_t end,
   while ((flags & ADDED_RSTRIP) && *to < end && text_is_white(text_read(bytes + *to, &width))) *to += width;
 }
 
-int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
-                     const text_added_trie *trie, text_pieces *pieces) {
+/* Bytes at the end that an added token, or white characters around one, may change when more text follows:
+ * pieces end before them. A token that reaches them is left out. */
+static void leave_out_end(const uint8_t *bytes, size_t begin, size_t end, size_t longest, size_t first,
+                          text_pieces *pieces) {
+  size_t settled = end - begin > longest + 4 ? end - longest - 4 : begin, width;
+  while (settled > begin && (bytes[settled] & 0xc0) == 0x80) settled--;
+  while (settled > begin) {
+    size_t before = text_before(bytes, settled);
+    if (!text_is_white(text_read(bytes + before, &width))) break;
+    settled = before;
+  }
+  while (pieces->count > first) {
+    text_piece *last = &pieces->list[pieces->count - 1];
+    if (last->end <= settled) return;
+    if (last->token == TEXT_NONE && last->begin < settled) {
+      last->end = (uint32_t)settled;
+      return;
+    }
+    pieces->count--;
+  }
+}
+
+static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
+                 const text_added_trie *trie, text_pieces *pieces) {
   const uint8_t *bytes = buffer->bytes;
   size_t last = begin, at = begin;
+  int status = text_spend(&work->budget, end - begin);
+  if (status != ATTN2C_OK) return status;
   while (trie->count && at < end) {
     if (!trie->starts[bytes[at]]) {
       at++;
@@ -179,7 +204,7 @@ int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t b
       continue;
     }
     text_added added;
-    int alone = 1, status = ATTN2C_OK;
+    int alone = 1;
     at = to;
     if (!text_added_at(&work->text->tables, index, &added)) return ATTN2C_FORMAT;
     if (added.flags & ADDED_SINGLE_WORD) status = stands_alone(work, bytes, begin, from, to, end, &alone);
@@ -192,4 +217,13 @@ int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t b
     last = to;
   }
   return last < end ? text_piece_add(pieces, last, end, TEXT_NONE) : ATTN2C_OK;
+}
+
+int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
+                     const text_added_trie *trie, text_pieces *pieces) {
+  const size_t first = pieces->count;
+  int status = split(work, buffer, begin, end, trie, pieces);
+  if (status == ATTN2C_OK && work->is_open && trie->count)
+    leave_out_end(buffer->bytes, begin, end, trie->longest, first, pieces);
+  return status;
 }

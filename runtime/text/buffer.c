@@ -20,9 +20,8 @@ int text_grow(void **memory, size_t *room, size_t need, size_t size) {
 
 int text_reserve(text_buffer *buffer, size_t more) {
   size_t need = buffer->length + more, room = buffer->room;
+  if (need > buffer->most) return ATTN2C_FORMAT;
   if (need <= room && buffer->bytes) return ATTN2C_OK;
-  /* A place is 32 bits; what a component adds must not wrap it. */
-  if (need > UINT32_MAX / 2) return ATTN2C_FORMAT;
   int status = text_grow((void **)&buffer->bytes, &room, need, 1);
   if (status != ATTN2C_OK) return status;
   room = buffer->room;

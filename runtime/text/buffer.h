@@ -10,11 +10,12 @@ typedef struct text_origin {
   uint32_t from, to;
 } text_origin;
 
-/* Well-formed UTF-8. `shift`: where the part of the caller's text begins that this one was made from. */
+/* Well-formed UTF-8. `shift`: where the part of the caller's text begins that this one was made from.
+ * `most`: bytes that it may hold. */
 typedef struct text_buffer {
   uint8_t *bytes;
   text_origin *origins;
-  size_t length, room;
+  size_t length, room, most;
   uint32_t shift;
 } text_buffer;
 

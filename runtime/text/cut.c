@@ -13,7 +13,9 @@ int text_cut(attn2c_text_work *work) {
   const text_list *list = &work->text->stages[STAGE_CUT];
   for (size_t i = 0; i < list->count; i++) {
     work->next_pieces.count = 0;
-    int status = cutters[list->list[i].kind](work, &list->list[i]);
+    int status = text_spend(&work->budget, work->normalized.length + work->pieces.count);
+    if (status != ATTN2C_OK) return status;
+    status = cutters[list->list[i].kind](work, &list->list[i]);
     if (status != ATTN2C_OK) return status;
     text_pieces made = work->next_pieces;
     work->next_pieces = work->pieces;

@@ -55,21 +55,24 @@ static int prefix_spaces(attn2c_text_work *work) {
   return ATTN2C_OK;
 }
 
-/* Adds the letters of a piece's parts to `out`, the parts to next_pieces. */
+/* Adds the letters of a piece's parts to `out`, the parts to next_pieces: of an open piece those that a match
+ * ends, if there is a pattern. */
 static int cut_piece(attn2c_text_work *work, const text_regex *regex, const letters *table, text_piece piece,
-                     text_buffer *out) {
+                     int is_open, text_buffer *out) {
   text_search search = {0};
   size_t at = piece.begin;
   if (regex)
     search = text_search_start(regex, work->matcher, work->normalized.bytes + piece.begin,
                                piece.end - piece.begin);
-  while (at < piece.end) {
+  search.open = is_open;
+  while (at < piece.end && !(regex && text_has_enough(work, work->next_pieces.count))) {
     size_t from = piece.end, to = piece.end, begin;
     int found = 0, status = ATTN2C_OK;
     if (regex) status = text_search_next(&search, &found, &from, &to);
     if (status == ATTN2C_FORMAT) return text_fail(work, "a pattern gives up");
     if (status != ATTN2C_OK) return status;
     if (found) from += piece.begin, to += piece.begin;
+    if (!found && regex && is_open) return ATTN2C_OK;
     if (!found) from = to = piece.end;
     for (int match = 0; match < 2; match++) {
       size_t end = match ? to : from;
@@ -92,7 +95,9 @@ int text_cut_bytes(attn2c_text_work *work, const text_component *component) {
   for (size_t i = 0; i < work->pieces.count && status == ATTN2C_OK; i++) {
     text_piece piece = work->pieces.list[i];
     if (piece.token == TEXT_NONE) {
-      status = cut_piece(work, component->regex, &table, piece, out);
+      const int is_open = text_is_open_piece(work, i);
+      status = cut_piece(work, component->regex, &table, piece, is_open, out);
+      if (is_open && component->regex) work->is_open = 0;
       continue;
     }
     size_t begin = out->length;

@@ -12,12 +12,16 @@ static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match
   return ATTN2C_OK;
 }
 
-int text_pattern_spans(attn2c_text_work *work, const text_regex *regex, size_t begin, size_t end,
-                       int invert) {
-  const uint8_t *bytes = work->normalized.bytes + begin;
-  text_search search = text_search_start(regex, work->matcher, bytes, end - begin);
+/* The spans of a piece. Of an open one: those that the text behind it cannot change. */
+static int find_spans(attn2c_text_work *work, const text_component *component, text_piece piece,
+                      int is_open) {
+  const int invert = (component->flags & CUT_INVERT) != 0;
+  const size_t begin = piece.begin, length = piece.end - piece.begin;
+  text_search search =
+      text_search_start(component->regex, work->matcher, work->normalized.bytes + begin, length);
   size_t last = 0, from = 0, to = 0;
   int found = 1;
+  search.open = is_open;
   work->spans.count = 0;
   for (;;) {
     int status = text_search_next(&search, &found, &from, &to);
@@ -27,11 +31,13 @@ int text_pattern_spans(attn2c_text_work *work, const text_regex *regex, size_t b
     if (status == ATTN2C_OK) status = add_span(&work->spans, begin + from, begin + to, !invert);
     if (status != ATTN2C_OK) return status;
     last = to;
+    if (work->spans.count / 2 > work->enough) return ATTN2C_OK;
   }
-  return last == end - begin ? ATTN2C_OK : add_span(&work->spans, begin + last, end, invert);
+  return last == length || is_open ? ATTN2C_OK : add_span(&work->spans, begin + last, piece.end, invert);
 }
 
 int text_cut_pattern(attn2c_text_work *work, const text_component *component) {
+  const uint32_t behavior = component->flags & 7;
   int status = ATTN2C_OK;
   for (size_t i = 0; i < work->pieces.count && status == ATTN2C_OK; i++) {
     text_piece piece = work->pieces.list[i];
@@ -39,9 +45,16 @@ int text_cut_pattern(attn2c_text_work *work, const text_component *component) {
       status = text_piece_add(&work->next_pieces, piece.begin, piece.end, piece.token);
       continue;
     }
-    status = text_pattern_spans(work, component->regex, piece.begin, piece.end,
-                                (component->flags & CUT_INVERT) != 0);
-    if (status == ATTN2C_OK) status = text_cut_spans(work, component->flags & 7);
+    const int is_open = text_is_open_piece(work, i);
+    const size_t before = work->next_pieces.count;
+    status = find_spans(work, component, piece, is_open);
+    if (status == ATTN2C_OK) status = text_cut_spans(work, behavior);
+    const int is_cut = is_open || work->spans.count / 2 > work->enough;
+    /* The last match may be joined to what follows it. */
+    if (is_cut && behavior > CUT_ISOLATED && work->next_pieces.count > before) work->next_pieces.count--;
+    if (is_open) work->is_open = 0;
+    if (is_cut && !is_open) work->is_part = 1, work->is_open = 0;
+    if (is_cut || (i + 1 < work->pieces.count && text_has_enough(work, work->next_pieces.count))) break;
   }
   return status;
 }

@@ -14,7 +14,7 @@ static text_decoder *const decoders[DECODE_KINDS] = {
 
 int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
   size_t need = words->text.length + length;
-  if (need > UINT32_MAX) return ATTN2C_FORMAT;
+  if (need > words->most) return ATTN2C_FORMAT;
   int status = text_grow((void **)&words->text.bytes, &words->text.room, need, 1);
   if (status != ATTN2C_OK) return status;
   if (length) memcpy(words->text.bytes + words->text.length, bytes, length);
@@ -48,21 +48,30 @@ static int read_ids(attn2c_text_work *work, const int32_t *ids, size_t count, in
   return status;
 }
 
-int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
-                       const char **text, size_t *length) {
+/* The words through all decoders, and a byte behind them. */
+static int decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special) {
   const text_list *list = &work->text->stages[STAGE_DECODE];
-  *text = NULL;
-  *length = 0;
   work->fault = "the text is longer than 4 GB";
+  work->words.most = UINT32_MAX;
   int status = read_ids(work, ids, count, skip_special);
+  if (status == ATTN2C_OK) text_begin(work, work->words.text.length);
   for (size_t i = 0; i < list->count && status == ATTN2C_OK; i++) {
     work->next_words.count = work->next_words.text.length = 0;
-    status = decoders[list->list[i].kind](work, &list->list[i]);
+    status = text_spend(&work->budget, work->words.text.length + work->words.count);
+    if (status == ATTN2C_OK) status = decoders[list->list[i].kind](work, &list->list[i]);
     text_words made = work->next_words;
     work->next_words = work->words;
     work->words = made;
   }
-  if (status == ATTN2C_OK) status = text_word_bytes(&work->words, (const uint8_t *)"", 1);
+  return status == ATTN2C_OK ? text_word_bytes(&work->words, (const uint8_t *)"", 1) : status;
+}
+
+int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
+                       const char **text, size_t *length) {
+  *text = NULL;
+  *length = 0;
+  text_begin(work, 0);
+  int status = text_end(work, decode(work, ids, count, skip_special));
   if (status != ATTN2C_OK) return status;
   work->fault = "";
   *text = (const char *)work->words.text.bytes;

@@ -46,16 +46,19 @@ static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length
   return status;
 }
 
-/* Added tokens in the text itself, then, between them, in what normalizing makes of each part. */
+/* Added tokens in the text itself, then, between them, in what normalizing makes of each part. The last part
+ * is open where the text is. */
 static int normalize(attn2c_text_work *work) {
   const attn2c_tokenizer *text = work->text;
   text_buffer *to = &work->normalized;
   work->pieces.count = work->next_pieces.count = 0;
   to->length = 0;
+  work->is_open = work->is_part;
   int status = text_split_added(work, &work->whole, 0, work->whole.length, &text->raw, &work->next_pieces);
   for (size_t i = 0; i < work->next_pieces.count && status == ATTN2C_OK; i++) {
     text_piece piece = work->next_pieces.list[i];
     size_t begin = to->length;
+    work->is_open = work->is_part && i + 1 == work->next_pieces.count;
     if (piece.token != TEXT_NONE) {
       status = text_copy(to, &work->whole, piece.begin, piece.end);
       if (status == ATTN2C_OK) status = text_piece_add(&work->pieces, begin, to->length, piece.token);
@@ -123,30 +126,96 @@ static int tokenize_piece(attn2c_text_work *work, text_piece piece) {
   return text_tokenize(work, work->normalized.bytes + piece.begin, piece.end - piece.begin);
 }
 
-/* Tokens of one text behind which a limit needs no more. Of a pair all are needed: which text is the longer
- * one decides what is taken from each. */
-static size_t needed(const attn2c_text_work *work, const attn2c_text_input *input) {
-  attn2c_text_limit limit = input->limit;
-  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, 0);
-  int all =
-      input->pair || limit.from_left || limit.strategy != ATTN2C_TEXT_LONGEST_FIRST || limit.tokens < added;
-  return all || limit.tokens == ATTN2C_TEXT_ANY_LENGTH ? ATTN2C_TEXT_ANY_LENGTH : limit.tokens + 1;
+/* Bytes of a text that are read at first for so many tokens, and how they grow where they give fewer. */
+#define FIRST_BYTES 256
+#define TOKEN_BYTES 8
+#define PART_GROWTH 4
+
+/* A tokenizer of bytes whose words end with a suffix gives tokens places that are no part's own. */
+static int needs_whole(const attn2c_tokenizer *text) {
+  return text->suffix.length && (text->tables.settings[SETTING_OPTIONS] & OPTION_BYTE_FALLBACK);
+}
+
+/* The bytes of the first `most`: no character, or run of bytes that counts as one, is cut. */
+static size_t whole_characters(const uint8_t *bytes, size_t most) {
+  for (size_t back = 1; back <= 3 && back < most; back++) {
+    if (bytes[most - back] >= 0xc2) return most - back;
+    if (bytes[most - back] < 0x80) break;
+  }
+  return most;
+}
+
+/* The tokens of the first bytes of a text that do not depend on what follows these. */
+static int encode_part(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t most,
+                       text_encoding *encoding) {
+  encoding->count = 0;
+  encoding->text_length = length;
+  int status = text_spend(&work->budget, length);
+  if (status == ATTN2C_OK) status = read_text(work, bytes, length, encoding);
+  if (status == ATTN2C_OK) status = normalize(work);
+  if (status == ATTN2C_OK) status = text_cut(work);
+  const size_t pieces = work->pieces.count - (work->is_open && work->pieces.count);
+  size_t i = 0;
+  for (; i < pieces && status == ATTN2C_OK && encoding->count < most; i++) {
+    status = tokenize_piece(work, work->pieces.list[i]);
+    if (status == ATTN2C_OK) status = add_tokens(work, work->pieces.list[i], encoding);
+  }
+  encoding->is_whole = !work->is_part && i == pieces;
+  encoding->first = 0;
+  encoding->length = encoding->count;
+  return status;
 }
 
 int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, size_t most,
                     text_encoding *encoding) {
-  encoding->count = 0;
+  size_t part = length;
+  int status;
   if (length >= LONGEST_TEXT) return text_fail(work, "a text is 1 GB or longer");
-  encoding->text_length = length;
-  int status = read_text(work, (const uint8_t *)bytes, length, encoding);
-  if (status == ATTN2C_OK) status = normalize(work);
-  if (status == ATTN2C_OK) status = text_cut(work);
-  for (size_t i = 0; i < work->pieces.count && status == ATTN2C_OK && encoding->count < most; i++) {
-    status = tokenize_piece(work, work->pieces.list[i]);
-    if (status == ATTN2C_OK) status = add_tokens(work, work->pieces.list[i], encoding);
+  work->enough = SIZE_MAX;
+  if (most < length / TOKEN_BYTES && !needs_whole(work->text)) {
+    part = FIRST_BYTES + most * TOKEN_BYTES;
+    work->enough = most;
   }
-  encoding->first = 0;
-  encoding->length = encoding->count;
+  for (;;) {
+    if (part < length) part = whole_characters((const uint8_t *)bytes, part);
+    if (part > length) part = length;
+    work->is_part = part < length;
+    status = encode_part(work, (const uint8_t *)bytes, part, most, encoding);
+    if (status != ATTN2C_OK || encoding->count >= most || !work->is_part) return status;
+    if (part == length || work->pieces.count >= work->enough)
+      work->enough = work->enough > SIZE_MAX / PART_GROWTH ? SIZE_MAX : work->enough * PART_GROWTH;
+    else
+      part = part > length / PART_GROWTH ? length : part * PART_GROWTH;
+  }
+}
+
+/* Tokens of one text behind which a limit needs no more. */
+static size_t needed(const attn2c_text_work *work, const attn2c_text_input *input) {
+  attn2c_text_limit limit = input->limit;
+  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, input->pair != NULL);
+  int all = limit.from_left || limit.strategy != ATTN2C_TEXT_LONGEST_FIRST || limit.tokens < added;
+  return all || limit.tokens == ATTN2C_TEXT_ANY_LENGTH ? ATTN2C_TEXT_ANY_LENGTH : limit.tokens + 1;
+}
+
+/* Whether the limit of a pair leaves the same whatever the tokens of a text that is not whole are: it asks
+ * which text has more of them where it halves an odd number. */
+static int is_limit_known(const attn2c_text_work *work, const attn2c_text_input *input) {
+  const text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
+  size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, 1);
+  if ((input->limit.tokens - added) % 2 == 0) return 1;
+  return a->count > b->count ? b->is_whole : a->is_whole;
+}
+
+/* The second text, and more of both while the limit depends on which one is longer. */
+static int encode_pair(attn2c_text_work *work, const attn2c_text_input *input, size_t most) {
+  text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
+  int status = text_encode_one(work, input->pair, input->pair_length, most, b);
+  while (status == ATTN2C_OK && most != ATTN2C_TEXT_ANY_LENGTH && !is_limit_known(work, input)) {
+    most = most > SIZE_MAX / PART_GROWTH ? ATTN2C_TEXT_ANY_LENGTH : most * PART_GROWTH;
+    if (!a->is_whole) status = text_encode_one(work, input->text, input->length, most, a);
+    if (status == ATTN2C_OK && !b->is_whole)
+      status = text_encode_one(work, input->pair, input->pair_length, most, b);
+  }
   return status;
 }
 
@@ -163,16 +232,19 @@ static int assemble(attn2c_text_work *work, const attn2c_text_input *input, attn
   return ATTN2C_OK;
 }
 
-int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
-  int has_pair = input->pair != NULL;
-  memset(tokens, 0, sizeof *tokens);
-  work->fault = "a component's text grows too long";
-  int status = text_encode_one(work, input->text, input->length, needed(work, input), &work->encodings[0]);
-  if (status == ATTN2C_OK && has_pair)
-    status =
-        text_encode_one(work, input->pair, input->pair_length, ATTN2C_TEXT_ANY_LENGTH, &work->encodings[1]);
+static int encode_texts(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
+  const int has_pair = input->pair != NULL;
+  const size_t most = needed(work, input);
+  int status = text_encode_one(work, input->text, input->length, most, &work->encodings[0]);
+  if (status == ATTN2C_OK && has_pair) status = encode_pair(work, input, most);
   if (status == ATTN2C_OK) status = text_limit(work, input, has_pair, &tokens->removed);
   return status == ATTN2C_OK ? assemble(work, input, tokens) : status;
+}
+
+int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
+  memset(tokens, 0, sizeof *tokens);
+  text_begin(work, input->length + (input->pair ? input->pair_length : 0));
+  return text_end(work, encode_texts(work, input, tokens));
 }
 
 int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *input, size_t stride,

@@ -8,6 +8,8 @@
 
 #define SHORT_WORD 24
 #define NO_SYMBOL  UINT32_MAX
+/* Steps of taking an entry from the heap. */
+#define HEAP_STEPS 8
 
 /* Symbols are a list in place: previous and next by index. */
 struct text_symbol {
@@ -20,6 +22,7 @@ struct text_merge_entry {
 };
 
 static int add_symbol(attn2c_text_work *work, size_t *count, uint32_t id, size_t length) {
+  if (*count >= work->budget.longest) return ATTN2C_FORMAT;
   int status = text_grow((void **)&work->symbols, &work->symbols_room, *count + 1, sizeof *work->symbols);
   if (status != ATTN2C_OK) return status;
   work->symbols[(*count)++] = (struct text_symbol){.id = id, .length = (uint32_t)length};
@@ -170,6 +173,8 @@ static int merge_long(attn2c_text_work *work, size_t count) {
   while (work->heap_count && status == ATTN2C_OK) {
     struct text_merge_entry top = pop(work);
     struct text_symbol *left = &symbols[top.position];
+    status = text_spend(&work->budget, HEAP_STEPS);
+    if (status != ATTN2C_OK) return status;
     if (left->length == 0 || left->result != top.result || left->rank != top.rank) continue;
     merge_with_next(symbols, top.position);
     rank_pair(work, top.position);
@@ -189,7 +194,8 @@ int text_bpe(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
                             text_hash(tables->seed, bytes, length));
     if (id != TEXT_NONE) return text_token_add(work, id, 0, length);
   }
-  int status = read_symbols(work, bytes, length, &count);
+  int status = text_spend(&work->budget, length);
+  if (status == ATTN2C_OK) status = read_symbols(work, bytes, length, &count);
   if (status != ATTN2C_OK || count == 0) return status;
   for (uint32_t i = 0; i < count; i++) {
     work->symbols[i].previous = i ? i - 1 : NO_SYMBOL;

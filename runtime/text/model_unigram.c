@@ -25,13 +25,15 @@ static int offer_tokens(attn2c_text_work *work, const uint8_t *bytes, size_t len
   uint32_t node = tables->settings[SETTING_ROOT];
   double till_here = work->paths[begin].score;
   int has_single = 0;
-  for (size_t end = begin; end < length;) {
+  size_t end = begin;
+  while (end < length) {
     node = text_step(tables, node, bytes[end++]);
     if (node == TEXT_NONE) break;
     if (node >= tables->vocabulary || (end < length && (bytes[end] & 0xc0) == 0x80)) continue;
     offer(&work->paths[end], text_score(tables, node) + till_here, begin, node);
     has_single |= end - begin == width;
   }
+  work->budget.steps += end - begin;
   return has_single;
 }
 
@@ -44,6 +46,8 @@ static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t lengt
   size_t width;
   for (size_t begin = 0; begin < length; begin += width) {
     text_read(bytes + begin, &width);
+    status = text_spend(&work->budget, width);
+    if (status != ATTN2C_OK) return status;
     if (offer_tokens(work, bytes, length, begin, width)) continue;
     double score = text->unknown_score + work->paths[begin].score;
     struct text_path *path = &work->paths[begin + width];

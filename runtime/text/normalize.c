@@ -20,6 +20,8 @@ int text_normalize(attn2c_text_work *work, const text_buffer *from, size_t begin
   int status = text_copy(in, from, begin, end);
   for (size_t i = 0; i < list->count && status == ATTN2C_OK; i++) {
     text_clear(out, in);
+    status = text_spend(&work->budget, in->length + 1);
+    if (status != ATTN2C_OK) break;
     status = normalizers[list->list[i].kind](work, &list->list[i], in, out);
     text_buffer *made = out;
     out = in, in = made;

@@ -88,8 +88,29 @@ static int has_nothing_to_do(const text_buffer *in, uint32_t flags) {
   return 1;
 }
 
+/* Whether nothing before this character depends on it or on what follows it: it is no mark and composes with
+ * none before it. True of letters and signs that are common. */
+static int is_separate(uint32_t point) {
+  return point < 0x300 || (point >= 0x370 && point < 0x483) || (point >= 0x1e00 && point < 0x2000) ||
+         (point >= 0x3000 && point < 0x302a) || (point >= 0x3041 && point < 0x3097) ||
+         (point >= 0x30a1 && point < 0x30fb) || (point >= 0x4e00 && point < 0xa000) ||
+         (point >= 0xac00 && point < 0xd7a4);
+}
+
+/* How much of a text to which more is added keeps its form. */
+static size_t settled(const text_buffer *in) {
+  size_t end = in->length, width;
+  while (end) {
+    end = text_before(in->bytes, end);
+    if (is_separate(text_read(in->bytes + end, &width))) break;
+  }
+  return end;
+}
+
 int text_normalize_form(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                         text_buffer *out) {
+  text_buffer part = *in;
+  if (work->is_open) part.length = settled(in), in = &part;
   if (has_nothing_to_do(in, component->flags)) return text_copy(out, in, 0, in->length);
   int status = decompose(work, in, component->flags & FORM_COMPATIBLE);
   if (status != ATTN2C_OK) return status;

@@ -117,10 +117,12 @@ int text_normalize_precompiled(attn2c_text_work *work, const text_component *com
   if (blob.length < 4 || bytes > blob.length - 4) return text_copy(out, in, 0, in->length);
   charsmap map = {blob.bytes + 4, bytes / 4, {blob.bytes + 4 + bytes, blob.length - 4 - bytes}};
   work->changes.count = 0;
-  for (size_t at = 0, end; at < in->length; at = end) {
+  size_t at = 0;
+  for (size_t end; at < in->length; at = end) {
     end = cluster_end(in, at);
+    if (work->is_open && end == in->length) break;
     int status = map_cluster(&map, in->bytes + at, end - at, &work->changes, &changed);
     if (status != ATTN2C_OK) return status;
   }
-  return changed ? text_apply(in, &work->changes, out) : text_copy(out, in, 0, in->length);
+  return changed ? text_apply(in, &work->changes, out) : text_copy(out, in, 0, at);
 }

@@ -6,12 +6,14 @@ int text_normalize_replace(attn2c_text_work *work, const text_component *compone
                            text_buffer *out) {
   text_search search = text_search_start(component->regex, work->matcher, in->bytes, in->length);
   size_t last = 0, begin = 0, end = 0;
+  search.open = work->is_open;
   int found = in->length != 0;
   while (found) {
     int status = text_search_next(&search, &found, &begin, &end);
     if (status != ATTN2C_OK) return status == ATTN2C_FORMAT ? text_fail(work, "a pattern gives up") : status;
     if (!found) break;
-    status = text_copy(out, in, last, begin);
+    status = text_spend(&work->budget, component->b.length);
+    if (status == ATTN2C_OK) status = text_copy(out, in, last, begin);
     if (status == ATTN2C_OK) status = text_reserve(out, component->b.length);
     if (status != ATTN2C_OK) return status;
     text_origin origin = {in->shift, in->shift};
@@ -19,5 +21,5 @@ int text_normalize_replace(attn2c_text_work *work, const text_component *compone
     text_put(out, component->b.bytes, component->b.length, origin);
     last = end;
   }
-  return text_copy(out, in, last, in->length);
+  return text_copy(out, in, last, work->is_open && in->length ? search.settled : in->length);
 }

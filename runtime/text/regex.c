@@ -6,11 +6,21 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
-/* Steps of one match: the default of PCRE2 and Oniguruma, and more for long texts, where a blank line of
- * megabytes is gone through character by character. */
+/* PCRE2's own steps at one place of the text: the default of PCRE2 and Oniguruma, and more for long texts,
+ * where a blank line of megabytes is gone through character by character. */
 #define STEPS          10000000u
 #define STEPS_PER_BYTE 16
 #define HEAP_KIB       (256u << 10)
+
+/* Bytes of the text that a search sees at first, and PCRE2's steps that it may then take at one place. Both
+ * grow by factors where they are not enough. */
+#define WINDOW        256
+#define WINDOW_GROWTH 4
+#define FIRST_STEPS   1024u
+#define STEPS_GROWTH  16
+
+/* Steps that a search counts besides the bytes that it goes through. */
+#define SEARCH_STEPS 16
 
 /* The exact pattern, and a faster one for texts without certain bytes. Without such bytes there is one. */
 struct text_regex {
@@ -22,6 +32,7 @@ struct text_regex {
 struct text_matcher {
   pcre2_match_data *data;
   pcre2_match_context *context;
+  text_budget *budget;
 };
 
 static int compile(text_span pattern, int jit, const char *place, pcre2_code **code,
@@ -31,7 +42,7 @@ static int compile(text_span pattern, int jit, const char *place, pcre2_code **c
   PCRE2_SIZE where = 0;
   *code = pcre2_compile(pattern.bytes, pattern.length, options, &error, &where, NULL);
   /* Where the system allows no executable memory the pattern is interpreted. */
-  if (*code && jit) (void)pcre2_jit_compile(*code, PCRE2_JIT_COMPLETE);
+  if (*code && jit) (void)pcre2_jit_compile(*code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
   if (*code) return ATTN2C_OK;
   if (error == PCRE2_ERROR_NOMEMORY || error == PCRE2_ERROR_HEAP_FAILED) return ATTN2C_MEMORY;
   PCRE2_UCHAR reason[128] = "";
@@ -76,10 +87,11 @@ void text_regex_free(text_regex *regex) {
   free(regex);
 }
 
-int text_matcher_create(text_matcher **matcher) {
+int text_matcher_create(text_budget *budget, text_matcher **matcher) {
   text_matcher *made = malloc(sizeof *made);
   *matcher = NULL;
   if (!made) return ATTN2C_MEMORY;
+  made->budget = budget;
   made->data = pcre2_match_data_create(1, NULL);
   made->context = pcre2_match_context_create(NULL);
   *matcher = made;
@@ -99,37 +111,102 @@ void text_matcher_free(text_matcher *matcher) {
   free(matcher);
 }
 
-static void set_steps(text_matcher *matcher, size_t length) {
-  uint64_t steps = STEPS + (uint64_t)length * STEPS_PER_BYTE;
-  pcre2_set_match_limit(matcher->context, steps > UINT32_MAX ? UINT32_MAX : (uint32_t)steps);
-}
-
 text_search text_search_start(const text_regex *regex, text_matcher *matcher, const uint8_t *text,
                               size_t length) {
   int exact = !regex->has_rare;
   for (size_t i = 0; i < length && !exact; i++) exact = regex->rare[text[i]];
-  set_steps(matcher, length);
   return (text_search){.regex = regex, .matcher = matcher, .text = text, .length = length, .exact = exact};
 }
 
-/* One match from `at` on. The interpreter takes over where the machine code's stack is too small. */
-static int match(const text_search *search, uint32_t options, int *found) {
+/* The end of a window of `width` bytes, which is a character's begin or the text's end. */
+static size_t window_end(const text_search *search, size_t width) {
+  if (width >= search->length - search->at) return search->length;
+  size_t end = search->at + width;
+  while ((search->text[end] & 0xc0) == 0x80) end--;
+  return end;
+}
+
+static int has_more(const text_search *search, size_t end) { return end < search->length || search->open; }
+
+/* One call of PCRE2: its result. Where text follows `end` that could change the match this is
+ * PCRE2_ERROR_PARTIAL. The interpreter takes over where the machine code's stack is too small. */
+static int match(const text_search *search, size_t end, uint32_t options, uint64_t steps) {
   const pcre2_code *code = search->exact ? search->regex->exact : search->regex->plain;
-  pcre2_match_data *data = search->matcher->data;
-  options |= PCRE2_NO_UTF_CHECK;
-  int result =
-      pcre2_match(code, search->text, search->length, search->at, options, data, search->matcher->context);
+  text_matcher *matcher = search->matcher;
+  options |= PCRE2_NO_UTF_CHECK | (has_more(search, end) ? PCRE2_PARTIAL_HARD : 0);
+  pcre2_set_match_limit(matcher->context, steps > UINT32_MAX ? UINT32_MAX : (uint32_t)steps);
+  int result = pcre2_match(code, search->text, end, search->at, options, matcher->data, matcher->context);
   if (result == PCRE2_ERROR_JIT_STACKLIMIT)
-    result = pcre2_match(code, search->text, search->length, search->at, options | PCRE2_NO_JIT, data,
-                         search->matcher->context);
-  *found = result >= 0;
-  if (result >= 0 || result == PCRE2_ERROR_NOMATCH) return ATTN2C_OK;
-  return result == PCRE2_ERROR_NOMEMORY ? ATTN2C_MEMORY : ATTN2C_FORMAT;
+    result = pcre2_match(code, search->text, end, search->at, options | PCRE2_NO_JIT, matcher->data,
+                         matcher->context);
+  return result;
+}
+
+/* The limits of a search: its window, PCRE2's steps at one place, and whether this place alone is tried,
+ * since the steps are counted for each place anew. */
+typedef struct limits {
+  size_t width;
+  uint64_t steps;
+  int one_place;
+} limits;
+
+static uint64_t first_steps(size_t span) { return FIRST_STEPS + (uint64_t)span * STEPS_PER_BYTE; }
+
+/* Nothing was found before `end`: goes on there. Returns whether the search is over. */
+static int pass(text_search *search, size_t end, limits *now) {
+  size_t width = 1;
+  if (now->one_place && search->at < search->length) {
+    text_read(search->text + search->at, &width);
+    search->at += width;
+  } else {
+    search->at = end;
+    if (end == search->length) return search->settled = end, 1;
+  }
+  *now = (limits){WINDOW, 0, 0};
+  return 0;
+}
+
+/* More text could change the match that begins at `begin`. Returns whether there is none. */
+static int widen(text_search *search, size_t begin, size_t end, limits *now) {
+  if (begin > search->at && begin <= end) search->at = begin;
+  if (end == search->length) return search->settled = search->at, 1;
+  now->width *= WINDOW_GROWTH;
+  return 0;
+}
+
+/* The first match at `at` or after it. */
+static int find(text_search *search, int *found) {
+  limits now = {WINDOW, 0, 0};
+  const PCRE2_SIZE *places = pcre2_get_ovector_pointer(search->matcher->data);
+  *found = 0;
+  for (int is_over = 0; !is_over;) {
+    size_t end = window_end(search, now.width), span = end - search->at;
+    if (now.steps < first_steps(span)) now.steps = first_steps(span);
+    int result = match(search, end, now.one_place ? PCRE2_ANCHORED : 0, now.steps);
+    /* A match at a window's end has not seen what follows. */
+    if (result >= 0 && places[0] == end && has_more(search, end)) result = PCRE2_ERROR_NOMATCH;
+    *found = result >= 0;
+    if (*found && now.width == WINDOW && places[1] >= search->at) span = places[1] - search->at;
+    uint64_t steps = SEARCH_STEPS + span + (now.one_place ? now.steps : 0);
+    int status = text_spend(search->matcher->budget, steps);
+    if (status != ATTN2C_OK || *found) return status;
+    if (result == PCRE2_ERROR_NOMATCH) {
+      is_over = pass(search, end, &now);
+    } else if (result == PCRE2_ERROR_PARTIAL) {
+      is_over = widen(search, places[0], end, &now);
+    } else if (result == PCRE2_ERROR_MATCHLIMIT) {
+      if (now.steps >= STEPS + (uint64_t)search->length * STEPS_PER_BYTE) return ATTN2C_FORMAT;
+      now.steps *= STEPS_GROWTH, now.one_place = 1;
+    } else {
+      return result == PCRE2_ERROR_NOMEMORY ? ATTN2C_MEMORY : ATTN2C_FORMAT;
+    }
+  }
+  return ATTN2C_OK;
 }
 
 int text_search_next(text_search *search, int *found, size_t *begin, size_t *end) {
   while (search->at <= search->length) {
-    int status = match(search, 0, found);
+    int status = find(search, found);
     if (status != ATTN2C_OK || !*found) return status;
     const PCRE2_SIZE *places = pcre2_get_ovector_pointer(search->matcher->data);
     *begin = places[0], *end = places[1];
@@ -144,6 +221,7 @@ int text_search_next(text_search *search, int *found, size_t *begin, size_t *end
     if (search->at < search->length) text_read(search->text + search->at, &width);
     search->at += width;
   }
+  search->settled = search->length;
   *found = 0;
   return ATTN2C_OK;
 }
@@ -151,5 +229,9 @@ int text_search_next(text_search *search, int *found, size_t *begin, size_t *end
 int text_regex_starts(const text_regex *regex, text_matcher *matcher, const uint8_t *text, size_t length,
                       int *matches) {
   text_search search = text_search_start(regex, matcher, text, length);
-  return match(&search, PCRE2_ANCHORED, matches);
+  int result = match(&search, length, PCRE2_ANCHORED, STEPS);
+  *matches = result >= 0;
+  if (result < 0 && result != PCRE2_ERROR_NOMATCH)
+    return result == PCRE2_ERROR_NOMEMORY ? ATTN2C_MEMORY : ATTN2C_FORMAT;
+  return text_spend(matcher->budget, SEARCH_STEPS);
 }

@@ -1,8 +1,10 @@
 /* regex.h - patterns, by PCRE2. They come from the tables, where gen/text/regex.lua left them in PCRE2's
- * dialect. Matching has limits, beyond which it is given up: no pattern can run away. */
+ * dialect. A match sees the text through a window that grows while more of the text could change the match,
+ * so that its cost depends on what it reads; matching counts its steps in the text's budget. */
 #ifndef ATTN2C_TEXT_REGEX_H
 #define ATTN2C_TEXT_REGEX_H
 
+#include "text/budget.h"
 #include "text/tables.h"
 
 typedef struct text_regex text_regex;     /* shared */
@@ -13,7 +15,7 @@ int text_regex_compile(text_span pattern, int jit, const char *place, text_regex
                        attn2c_message *message);
 void text_regex_free(text_regex *regex);
 
-int text_matcher_create(text_matcher **matcher);
+int text_matcher_create(text_budget *budget, text_matcher **matcher);
 void text_matcher_free(text_matcher *matcher);
 
 /* Going through the matches of a text, from left to right. */
@@ -23,6 +25,8 @@ typedef struct text_search {
   const uint8_t *text;
   size_t length, at, last_end;
   int has_last, exact;
+  int open;       /* more text follows, which is not known */
+  size_t settled; /* where nothing more was found: no match begins before this, whatever follows */
 } text_search;
 
 text_search text_search_start(const text_regex *regex, text_matcher *matcher, const uint8_t *text,

@@ -5,6 +5,7 @@
 #define ATTN2C_TEXT_STAGES_H
 
 #include "text/buffer.h"
+#include "text/budget.h"
 #include "text/regex.h"
 #include "text/text.h"
 
@@ -71,6 +72,7 @@ typedef struct text_added_node {
 typedef struct text_added_trie {
   text_added_node *nodes;
   size_t count, room;
+  size_t longest;      /* bytes of a token */
   uint8_t starts[256]; /* whether a token begins with a byte */
 } text_added_trie;
 
@@ -115,9 +117,10 @@ typedef struct text_encoding {
   attn2c_text_place *places;
   text_blanks *blanks;
   size_t count, room;
-  uint32_t *characters; /* of the caller's text: the character that a byte is part of */
-  size_t characters_room, text_length;
-  size_t first, length; /* what a limit leaves of them */
+  uint32_t *characters;                /* of the caller's text: the character that a byte is part of */
+  size_t characters_room, text_length; /* text_length: bytes of the text that were read */
+  int is_whole;                        /* these are all of the text's tokens */
+  size_t first, length;                /* what a limit leaves of them */
 } text_encoding;
 
 struct text_symbol; /* of model_bpe.c */
@@ -135,13 +138,18 @@ typedef struct text_bytes {
 typedef struct text_words {
   text_bytes text;
   uint32_t *ends;
-  size_t count, room;
+  size_t count, room, most; /* most: bytes that they may have */
 } text_words;
 
 struct attn2c_text_work {
   const attn2c_tokenizer *text;
   text_matcher *matcher;
+  text_budget budget;
   const char *fault;
+  char fault_text[160];
+  int is_part;   /* the caller's text goes on behind what was read of it */
+  int is_open;   /* the last piece goes on: what it has may begin a longer one */
+  size_t enough; /* pieces behind which a cutter may stop */
   text_buffer whole, normalized, scratch[2], spare[2];
   text_pieces pieces, next_pieces, spans;
   text_changes changes, ordered;
@@ -169,7 +177,8 @@ static inline int text_fail(attn2c_text_work *work, const char *fault) {
   return ATTN2C_FORMAT;
 }
 
-/* Normalizes `in` to `out`; both belong to the same part of the caller's text. */
+/* Normalizes `in` to `out`; both belong to the same part of the caller's text. Where the work is open more
+ * text follows `in`, and `out` gets no more than is the same whatever follows. */
 typedef int text_normalizer(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                             text_buffer *out);
 text_normalizer text_normalize_bert, text_normalize_lowercase, text_normalize_strip, text_normalize_accents,
@@ -179,16 +188,27 @@ text_normalizer text_normalize_bert, text_normalize_lowercase, text_normalize_st
 int text_normalize(attn2c_text_work *work, const text_buffer *from, size_t begin, size_t end,
                    text_buffer *to);
 
-/* Cuts the work's pieces, and may write its text anew; pieces that are tokens stay. */
+/* Cuts the work's pieces, and may write its text anew; pieces that are tokens stay. Where the work is open
+ * the last piece is the begin of one; a cutter that cannot leave it so leaves it out and closes the work. */
 typedef int text_cutter(attn2c_text_work *work, const text_component *component);
 text_cutter text_cut_characters, text_cut_pattern, text_cut_bytes, text_cut_metaspace;
 int text_cut(attn2c_text_work *work);
 /* Adds the parts of a piece to next_pieces, by spans: token 1 for a match, 0 for what is between. */
 int text_cut_spans(attn2c_text_work *work, uint32_t behavior);
-/* The spans of a piece by a pattern. */
-int text_pattern_spans(attn2c_text_work *work, const text_regex *regex, size_t begin, size_t end, int invert);
+/* Whether a piece is the last one, of a work that is open. */
+static inline int text_is_open_piece(const attn2c_text_work *work, size_t index) {
+  return work->is_open && index + 1 == work->pieces.count;
+}
+/* There are as many pieces as are needed: those that were not cut are left out. */
+static inline int text_has_enough(attn2c_text_work *work, size_t pieces) {
+  if (pieces < work->enough) return 0;
+  work->is_part = 1;
+  work->is_open = 0;
+  return 1;
+}
 
-/* Splits bytes [begin, end) of a buffer at added tokens, adding to pieces. */
+/* Splits bytes [begin, end) of a buffer at added tokens, adding to pieces. Where the work is open what the
+ * text behind `end` could change is left out. */
 int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                      const text_added_trie *trie, text_pieces *pieces);
 int text_open_added(attn2c_tokenizer *text, attn2c_message *message);
@@ -204,6 +224,12 @@ int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length,
 void text_cache_keep(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t slot,
                      size_t first);
 
+/* Sets the bytes that the work's buffers may hold. */
+void text_bound_buffers(attn2c_text_work *work, size_t most);
+/* Starts the budget for a text of so many bytes, and the fault of one that grows beyond it. */
+void text_begin(attn2c_text_work *work, size_t bytes);
+/* The status of a text, whose fault is the budget's where that ended it. */
+int text_end(attn2c_text_work *work, int status);
 /* One text to its encoding. `most`: tokens behind which no more are needed. */
 int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, size_t most,
                     text_encoding *encoding);

@@ -137,13 +137,42 @@ attn2c_text_limit attn2c_text_stated_limit(const attn2c_tokenizer *text) {
   return limit;
 }
 
+void text_bound_buffers(attn2c_text_work *work, size_t most) {
+  text_buffer *buffers[] = {&work->whole,      &work->normalized, &work->scratch[0],
+                            &work->scratch[1], &work->spare[0],   &work->spare[1]};
+  for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) buffers[i]->most = most;
+}
+
+void text_begin(attn2c_text_work *work, size_t bytes) {
+  text_budget_begin(&work->budget, bytes);
+  text_bound_buffers(work, work->budget.longest);
+  work->words.most = work->next_words.most = work->budget.longest;
+  snprintf(work->fault_text, sizeof work->fault_text,
+           "the tokenizer makes more than %zu bytes of a text of %zu", work->budget.longest, bytes);
+  work->fault = work->fault_text;
+}
+
+int text_end(attn2c_text_work *work, int status) {
+  const text_budget *budget = &work->budget;
+  if (status == ATTN2C_OK || budget->state == BUDGET_LEFT) return status;
+  if (budget->state == BUDGET_STOPPED) return work->fault = "stopped", status;
+  snprintf(work->fault_text, sizeof work->fault_text,
+           "the tokenizer takes more than %llu steps for a text of %zu bytes",
+           (unsigned long long)budget->most, budget->bytes);
+  work->fault = work->fault_text;
+  return status;
+}
+
 int attn2c_text_work_create(const attn2c_tokenizer *text, attn2c_text_work **work) {
   attn2c_text_work *made = calloc(1, sizeof *made);
   *work = NULL;
   if (!made) return ATTN2C_MEMORY;
   made->text = text;
   made->fault = "";
-  int status = text_matcher_create(&made->matcher);
+  /* Added tokens are normalized without a text, when the tokenizer is opened. */
+  text_budget_begin(&made->budget, text->tables.section[SECTION_STRINGS].length);
+  text_bound_buffers(made, made->budget.longest);
+  int status = text_matcher_create(&made->budget, &made->matcher);
   if (status == ATTN2C_OK)
     *work = made;
   else
@@ -189,3 +218,7 @@ void attn2c_text_work_destroy(attn2c_text_work *work) {
 }
 
 const char *attn2c_text_fault(const attn2c_text_work *work) { return work->fault; }
+
+void attn2c_text_stop_by(attn2c_text_work *work, int (*stops)(void)) { work->budget.stops = stops; }
+
+uint64_t attn2c_text_steps(const attn2c_text_work *work) { return work->budget.steps; }

@@ -69,8 +69,12 @@ typedef struct attn2c_text_tokens {
   size_t removed; /* tokens that the limit took away (at least), of windows: that come in later ones */
 } attn2c_text_tokens;
 
-/* ATTN2C_FORMAT: a text of 1 GB or more, a word without an unknown token to stand for it, a limit that leaves
- * nothing of the text it cuts, a pattern that gives up. Time grows linearly with the text. */
+/* Encoding stops where the limit needs no more tokens: of one text, and of a pair, where tokens are taken
+ * from the end by LONGEST_FIRST. Then time and memory do not depend on the rest of the text. ATTN2C_FORMAT: a
+ * text of 1 GB or more, a word without an unknown token to stand for it, a limit that leaves nothing of the
+ * text it cuts, a pattern that gives up, or a text beyond its budget: more than 2^27 steps and 1,024 for each
+ * of its bytes, or a stage that makes more than 256 KiB and 32 times the text of it. ATTN2C_USAGE: stopped
+ * (below). */
 int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens);
 
 /* The next window over the text that the limit cut, whose strategy is ONLY_FIRST or ONLY_SECOND: of the input
@@ -83,6 +87,13 @@ int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *inp
 /* Ids into text, in the work's memory until its next call; not terminated. Ids without a token vanish. */
 int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
                        const char **text, size_t *length);
+
+/* Asks `stops` while a text is encoded or ids are decoded, every few milliseconds; where it returns other
+ * than 0 the call ends with ATTN2C_USAGE. NULL: no call is stopped. */
+void attn2c_text_stop_by(attn2c_text_work *work, int (*stops)(void));
+
+/* The steps that the last call took: the same for the same text, whatever the machine. */
+uint64_t attn2c_text_steps(const attn2c_text_work *work);
 
 /* What the last call that failed ran into. */
 const char *attn2c_text_fault(const attn2c_text_work *work);

@@ -79,7 +79,8 @@ int text_tokenize(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
   if (kind == MODEL_WORDPIECE) return text_wordpiece(work, bytes, length);
   int found = 0;
   size_t first = work->tokens.count;
-  int status = text_cache_find(work, bytes, length, &slot, &found);
+  int status = text_spend(&work->budget, length < CACHE_BYTES ? length : CACHE_BYTES);
+  if (status == ATTN2C_OK) status = text_cache_find(work, bytes, length, &slot, &found);
   if (status != ATTN2C_OK || found) return status;
   status = kind == MODEL_BPE ? text_bpe(work, bytes, length) : text_unigram(work, bytes, length);
   if (status == ATTN2C_OK) text_cache_keep(work, bytes, length, slot, first);

@@ -14,7 +14,7 @@ wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/kernels_%.c,$(wildcard runtime/*/*.c))
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
-helpers  := faults scratch fake_model
+helpers  := faults scratch fake_model golden_text
 element_tests := elementary rowops rowops_rows rowops_attention online product quantise
 jit_tests     := bench bound
 tests := $(filter-out $(element_tests) $(jit_tests) guard,$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))

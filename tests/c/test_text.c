@@ -1,56 +1,13 @@
 /* test_text.c - the tokenizer's interface: statuses, memory that runs out, long and broken texts. What comes
  * out of texts is compared with the real library in tests/spec/whole/text_spec.lua. */
-#include "text/text.h"
-
 #include "faults.h"
+#include "golden_text.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-typedef struct tokenizer {
-  uint8_t *tables;
-  size_t size;
-  attn2c_tokenizer *text;
-  attn2c_text_work *work;
-} tokenizer;
-
-#define ROOM ((size_t)4 << 20)
-
-static void read_tables(tokenizer *t, const char *name) {
-  char command[512], file[64];
-  snprintf(file, sizeof file, "%s.tables", name);
-  snprintf(command, sizeof command, "lua5.4 tests/text/compile.lua %s '%s'", name, scratch_path("."));
-  cr_assert_eq(system(command), 0);
-  t->tables = malloc(ROOM);
-  t->size = scratch_get(scratch_path(file), t->tables, ROOM);
-  cr_assert(t->size > 100 && t->size < ROOM);
-}
-
-static tokenizer open_golden(const char *name) {
-  tokenizer t;
-  char note[200];
-  attn2c_message message = attn2c_message_make(note, sizeof note);
-  read_tables(&t, name);
-  cr_assert_eq(attn2c_text_open(t.tables, t.size, ATTN2C_TEXT_VERIFY, &t.text, &message), ATTN2C_OK, "%s",
-               note);
-  cr_assert_eq(attn2c_text_work_create(t.text, &t.work), ATTN2C_OK);
-  return t;
-}
-
-static void close_golden(tokenizer *t) {
-  attn2c_text_work_destroy(t->work);
-  attn2c_text_close(t->text);
-  free(t->tables);
-}
-
-static attn2c_text_input input_of(const char *text, size_t length) {
-  return (attn2c_text_input){
-      .text = text, .length = length, .limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST, 0}};
-}
 
 TestSuite(text, .init = scratch_open, .fini = scratch_close);
 
@@ -256,45 +213,4 @@ Test(text, ids_without_a_token_vanish) {
   cr_assert_null(attn2c_text_token(t.text, ids[2], &length));
   cr_assert_not_null(attn2c_text_token(t.text, 0, &length));
   close_golden(&t);
-}
-
-static double seconds(const tokenizer *t, const char *text, size_t length) {
-  attn2c_text_tokens tokens;
-  attn2c_text_input input = input_of(text, length);
-  clock_t began = clock();
-  cr_assert_eq(attn2c_text_encode(t->work, &input, &tokens), ATTN2C_OK, "%s", attn2c_text_fault(t->work));
-  return (double)(clock() - began) / CLOCKS_PER_SEC;
-}
-
-/* Four times the text may take six times as long, not sixteen times: what a loop in a loop would take. */
-static void grows_linearly(const char *name, const char *unit, size_t most) {
-  tokenizer t = open_golden(name);
-  size_t width = strlen(unit), count = most / width;
-  char *text = malloc(count * width);
-  for (size_t i = 0; i < count; i++) memcpy(text + i * width, unit, width);
-  size_t quarter = count / 4 * width;
-  double small = seconds(&t, text, quarter), large = seconds(&t, text, count * width);
-  cr_assert(large < 8 * small + 0.05, "%s: %zu bytes of %s take %.3f s, %zu %.3f s", name, quarter, unit,
-            small, count * width, large);
-  free(text);
-  close_golden(&t);
-}
-
-static const char *const kinds[] = {"bert_uncased", "gpt2",   "llama3", "llama_old",
-                                    "xlmr",         "albert", "suffix", "qwen2"};
-static const char *const units[] = {"a",      " ",   "\n", "\xcc\x81",     "e\xcc\x81\xcc\xa3",
-                                    "\xff",   "ab ", "中", "\xe2\x80\x8d", "[MASK]",
-                                    "<mask> "};
-
-Test(text, time_grows_with_the_text, .timeout = 600) {
-  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) grows_linearly(kinds[k], units[u], 100000);
-}
-
-/* Ten megabytes go through a program without sanitizers in tests/spec/whole/say_spec.lua. */
-Test(text, megabytes_of_a_letter_and_half_a_million_marks, .timeout = 600) {
-  grows_linearly("bert_uncased", "a", 4000000);
-  grows_linearly("gpt2", "a", 4000000);
-  grows_linearly("xlmr", "\xcc\x81", 1000000);
-  grows_linearly("qwen2", "\xcc\x81\xcc\xa3", 1000000);
 }

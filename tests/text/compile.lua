@@ -1,5 +1,5 @@
 -- compile.lua: the tables of a golden: lua5.4 tests/text/compile.lua NAME FOLDER writes FOLDER/NAME.json, .tables,
--- .cases and texts. A damaged tokenizer.json is refused in one line a fault, with the status of a malformed file.
+-- .cases and texts; NAME may be the path of a tokenizer.json, of which it writes .tables alone. A damaged tokenizer.json is refused in one line a fault, with the status of a malformed file.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 package.path = here .. "/../../gen/?.lua;" .. package.path
 local faults = require("common.faults")
@@ -14,12 +14,21 @@ local function unpacked(name)
   return bytes
 end
 
+local function golden(name)
+  local text = unpacked(name .. ".json")
+  return { { name = name .. ".json", text = text },
+    { name = name .. ".tables", text = (tokenizer.from_text(text, name .. ".json")) },
+    { name = name .. ".cases", text = unpacked(name .. ".cases") }, { name = "texts", text = unpacked("texts") } }
+end
+
+local function own(path)
+  local name = path:match("([^/]*)%.json$")
+  return { { name = name .. ".tables", text = (tokenizer.from_text(assert(files.read(path)), path)) } }
+end
+
 local name, folder = arg[1], arg[2]
 local ok, value = pcall(function()
-  local text = unpacked(name .. ".json")
-  files.write_all(folder, { { name = name .. ".json", text = text },
-    { name = name .. ".tables", text = (tokenizer.from_text(text, name .. ".json")) },
-    { name = name .. ".cases", text = unpacked(name .. ".cases") }, { name = "texts", text = unpacked("texts") } })
+  files.write_all(folder, name:find("%.json$") and own(name) or golden(name))
 end)
 if not ok then
   if not faults.is(value) then error(value, 0) end
