@@ -74,8 +74,9 @@ describe("a model", function()
     local function list(...) return "[" .. table.concat({ ... }, ",") .. "]" end
     local made, added, at = read(bpe(), list(token("b", 1), token("x", 5), token("y", 6)))
     assert.same({}, at.warnings)
-    assert.same({ { text = "b", id = 1, flags = 0 }, { text = "x", id = 5, flags = 0 },
-      { text = "y", id = 6, flags = 0 } }, added)
+    assert.same({ { text = "b", id = 1, flags = 0, path = "added_tokens[0]" },
+      { text = "x", id = 5, flags = 0, path = "added_tokens[1]" },
+      { text = "y", id = 6, flags = 0, path = "added_tokens[2]" } }, added)
     assert.same({ 6, "y" }, { made.largest, made.tokens[6] })
     made, added, at = read(bpe(), list(token("b", 3), token("x", 17)))
     assert.same({ 1, 5, 2 }, { added[1].id, added[2].id, #at.warnings })
