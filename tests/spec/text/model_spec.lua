@@ -83,7 +83,7 @@ describe("a model", function()
     assert.equal(5, made.largest)
     -- The last of two entries for one token counts.
     added = select(2, read(bpe(), list(token("x", 5), token("x", 5, true))))
-    assert.same({ { text = "x", id = 5, flags = 1 } }, added)
+    assert.same({ { text = "x", id = 5, flags = 1, path = "added_tokens[1]" } }, added)
   end)
 
   it("gives each flag of an added token its bit", function()
