@@ -1,13 +1,17 @@
--- validate: table -> spec. Types, ranges, defaults, and which keys go together; reports
--- all faults at once. It changes no meaning: a spec says what the description says.
+-- validate.lua: turns a description's table into a spec, and reports all of its faults at once.
+-- It checks types, ranges and which keys go together, and fills in defaults. It changes no meaning: a spec says the
+-- same as its description.
 --
--- Before: state.description, state.host(number types of products): the best target of this machine.  After: state.best,
--- that for this model; state.entries, one for each of the lists in `batch` and `seq` (state.is_listed), the largest
--- last. An entry is a state of its own that inherits from the model's: { entry_name, spec (every key present), before =
--- the larger ones, which passes take first }. state.spec is that of the largest. state.builds: the model for each of
--- its targets, the one that asks most of a machine first: the state itself, and others that inherit from it and have
--- spec, entries and build_suffix ("_avx2") of their own; of a list the first has a suffix, too. state.target_names: of
--- all of them.
+-- Before: state.description, state.host(number types of products): the best target of this machine. After:
+--   state.best      the best target of this machine for this model
+--   state.entries   one for each combination of the lists in `batch` and `seq` (state.is_listed), the largest last.
+--                   An entry is a state of its own that inherits from the model's: { entry_name, spec (every key
+--                   present), before = the larger entries, which passes take first }
+--   state.spec      the spec of the largest entry
+--   state.builds    the model for each of its targets, the one with the most instructions first: the state itself,
+--                   and others that inherit from it and have their own spec, entries and build_suffix ("_avx2"); with
+--                   a list, the first has a suffix too
+--   state.target_names   the targets of all builds
 local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
@@ -27,11 +31,12 @@ local quote, show = faults.quote, readers.show
 
 local MOST_LINES = 100
 
--- Inputs, and outputs that attention makes, have names of their own.
+-- Patterns of names that inputs and attention's outputs have, so that no other output may have them.
 local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
   "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
 
--- What the program writes beside the outputs of texts: how many tokens each has, ids, token types. Name -> what it is.
+-- Returns the arrays that the program writes in addition to the outputs of texts, by name: token counts, ids, token
+-- types.
 local function arrays_of_text(spec)
   if not spec.tokenizer or spec.input.stage ~= "tokens" then return {} end
   local inputs, named = spec.inputs or {}, { lengths = "how many tokens each has" }
@@ -40,14 +45,14 @@ local function arrays_of_text(spec)
   return named
 end
 
--- Labels name the numbers of the last output.
+-- Checks that labels name the numbers of the last output.
 local function check_labels(say, spec, width)
   if spec.labels and width and #spec.labels ~= width then
     say("labels", ("%d, but the last output has %d numbers"):format(#spec.labels, width))
   end
 end
 
--- Which stage may follow which, and the names of outputs.
+-- Checks which stage may follow which, and the names of outputs.
 local function check_output(say, spec)
   local pooled, ended = false, nil
   local names, width, of_text = {}, projections.result_width(spec), arrays_of_text(spec)
@@ -92,7 +97,7 @@ local function check_output(say, spec)
     width = stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
     widths[i], rows_pooled[i] = width, pooled
     if stage.stage == "topk" and stage.name and names[stage.name .. "_index"] then
-      say(key .. ".name", quote(stage.name .. "_index") .. ", of the indices, is the name of another output, too")
+      say(key .. ".name", quote(stage.name .. "_index") .. ", of the indices, is another output's name, too")
     end
     if stage.name then
       if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
@@ -103,7 +108,7 @@ local function check_output(say, spec)
       end
       for _, pattern in ipairs(taken_outputs) do
         if stage.name:match(pattern) then
-          say(key .. ".name", quote(stage.name) .. " is what an output of attention is called")
+          say(key .. ".name", quote(stage.name) .. " is a name of an output of attention")
         end
       end
     end
@@ -111,7 +116,7 @@ local function check_output(say, spec)
   check_labels(say, spec, width)
 end
 
--- Where a prompt and masks of pools are allowed.
+-- Checks where a prompt and masks of pools are allowed.
 local function check_prompt(say, spec)
   if spec.prompt and spec.tokenizer == nil then say("prompt", "goes with a tokenizer") end
   for i, stage in ipairs(spec.output) do
@@ -141,7 +146,7 @@ local function resolve_heads(say, spec)
   end
 end
 
--- The bounds of masks, which may stand in the mask or beside it.
+-- Moves the bounds of masks, which may be in the mask or next to it, into the spec.
 local function resolve_mask(say, spec, given)
   local mask = spec.mask
   for _, bound in ipairs { "window", "prefix" } do
@@ -162,7 +167,7 @@ local function resolve_mask(say, spec, given)
   if mask.prefix and mask.window then say("mask", "prefix does not go with window") end
 end
 
--- mask_value is of the stack's own padding, and of its memory's.
+-- Checks mask_value, which belongs to the stack's own padding and to its memory's.
 local function check_mask_value(say, spec)
   local memory = spec.memory and spec.memory.mask or "none"
   local pads = layers.have_mask(spec, "padding") or layers.have_mask(spec, "key_padding") or memory ~= "none"
@@ -175,7 +180,7 @@ local function is_rope(spec) return spec.positions == "rope" end
 
 local function is_relative(spec) return spec.positions == "relative_key" or spec.positions == "relative_key_query" end
 
--- The rows of an image's sequence, or nil after a fault.
+-- Returns the number of rows of an image's sequence, or nil after a fault.
 local function image_rows(say, input)
   if not (input.height and input.width and input.patch) then return nil end
   if input.height % input.patch ~= 0 or input.width % input.patch ~= 0 then
@@ -209,7 +214,7 @@ local function resolve_input(say, spec, given)
   end
 end
 
--- What positions need, once the sizes are known.
+-- Checks the keys of positions, once the sizes are known.
 local function resolve_positions(say, spec, given)
   if not spec.positions and given.positions == nil then
     local stage = spec.input.stage
@@ -269,7 +274,7 @@ local function check_attention(say, spec)
   end
 end
 
--- input = qkv(), and the keys that go with it alone.
+-- Checks the keys of input = qkv(), and the keys that go with it alone.
 local function check_qkv(say, spec, given)
   if spec.input.stage ~= "qkv" then
     for _, key in ipairs { "key_seq", "kdim", "vdim" } do
@@ -277,15 +282,15 @@ local function check_qkv(say, spec, given)
     end
     return
   end
-  if spec.layers and spec.layers ~= 1 then say("layers", "input = qkv() is of one attention: layers = 1") end
+  if spec.layers and spec.layers ~= 1 then say("layers", "input = qkv() has one attention: layers = 1") end
   if spec.memory then say("memory", "does not go with input = qkv(), which has keys of its own") end
   if spec.past and spec.past > 0 then say("past", "does not go with input = qkv(), which has keys of its own") end
-  if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): the norm would be of the query alone") end
+  if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): only the query would have a norm") end
   spec.key_seq, spec.keys_follow = spec.key_seq or spec.seq, given.key_seq == nil
   spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
 end
 
--- What a stack of layers has, whether it is the model's or an encoder's.
+-- Checks the keys of a stack of layers, the model's or an encoder's.
 local function resolve_stack(say, spec, given)
   resolve_heads(say, spec)
   if spec.d_model and not spec.d_ff and given.d_ff == nil then spec.d_ff = 4 * spec.d_model end
@@ -317,7 +322,7 @@ local function resolve_stack(say, spec, given)
   check_attention(say, spec)
 end
 
--- The same, and its layers, each of which may differ.
+-- Checks the keys of a stack and its layers, each of which may differ.
 local function resolve_layers(say, spec, given)
   local said = {}
   resolve_stack(function(key, message)
@@ -343,8 +348,7 @@ end
 -- Positions that belong to the input, not to every attention.
 local of_input = words.set { "learned", "sinusoidal" }
 
--- An encoder's keys are the model's where it does not give its own; masks, positions of its input and outputs it has to
--- give.
+-- Fills in an encoder's spec. Its keys default to the model's, except masks, positions of its input, and outputs.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
     "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale" }
@@ -361,7 +365,7 @@ local function resolve_encoder(say, description, fields)
   if fields.layers == nil and type(description.layers) == "table" then merged.layers = #description.layers end
   local positions = description.positions
   if fields.positions == nil and (of_input[positions] or type(positions) == "table") then merged.positions = nil end
-  -- What goes with the model's positions or layers does not go with others.
+  -- Keys that go with the model's positions or layers do not go with others.
   if merged.positions ~= positions then merged.rope_scaling = fields.rope_scaling end
   if fields.layers ~= nil then merged.layer_groups = fields.layer_groups end
   local function say_encoder(key, message)
@@ -373,7 +377,7 @@ local function resolve_encoder(say, description, fields)
       say("memory", ("an encoder has no key %s%s"):format(show(key), readers.suggestion(say, key, names, hints.keys)))
     end
   end
-  -- What is wrong with an inherited key was said of the model.
+  -- Passes on only faults of the encoder's own keys; those of inherited keys were reported for the model.
   local function say_own(key, message)
     if key ~= nil and fields[key:match("^[^.]+")] == nil then return nil end
     return say_encoder(key, message)
@@ -423,7 +427,7 @@ local function resolve(say, spec, given)
   end
   spec.plan = spec.plan or {}
   precision.check(say, spec)
-  local target = targets.by_name[spec.target] -- none where it was refused
+  local target = targets.by_name[spec.target] -- nil if it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"
     if of_plan or spec.kernels == "libxsmm" then
@@ -435,7 +439,8 @@ local function resolve(say, spec, given)
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
 end
 
--- What an entry of a list is described by: the same, but that a table of positions is as long as the longest needs it.
+-- Returns the description of an entry of a list. It differs only in its sizes and in tables of positions, which are
+-- as long as the longest entry needs.
 local function sized(description, size, longest)
   local copy = {}
   for key, value in pairs(description) do copy[key] = value end
@@ -444,7 +449,7 @@ local function sized(description, size, longest)
   return copy
 end
 
--- A say that keeps lines, and a function that raises them where there are any.
+-- Returns a function that records faults, and one that raises them if there are any.
 local function listener(file)
   local lines, more = {}, 0
   local function say(key, message)
@@ -481,7 +486,7 @@ local function spec_of(say, description)
   return spec
 end
 
--- Fills build.entries and build.spec, of one target.
+-- Fills build.entries and build.spec for one target.
 local function add_entries(say, raise, build, description, list)
   local before, longest = {}, {}
   build.entries = {}
@@ -498,7 +503,7 @@ local function add_entries(say, raise, build, description, list)
   build.spec = longest
 end
 
--- The description for one target.
+-- Returns the description for one target.
 local function aimed(description, name)
   local copy = {}
   for key, value in pairs(description) do copy[key] = value end
@@ -509,7 +514,7 @@ end
 local of_target
 for _, field in ipairs(keys.list) do if field.key == "target" then of_target = field end end
 
---- Faults: usage, with all that is wrong.
+--- Runs the pass. Faults: usage, with all mistakes.
 function validate.run(state)
   local say, raise = listener(state.file)
   local description = state.description
@@ -528,7 +533,7 @@ function validate.run(state)
   end
 end
 
---- Every key, sorted, with its resolved value.
+--- Returns every key, sorted, with its resolved value.
 function validate.dump(state)
   return dump.table(state.spec)
 end

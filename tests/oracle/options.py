@@ -133,7 +133,7 @@ FORBIDDEN = [
     ({"input": QKV, "layers": "two"}, "qkv() is one attention"),
     ({"input": QKV, "memory": ("rows", "padding", "key_padding", "encoder", "encoder_own")}, "it has keys of its own"),
     ({"input": QKV, "past": "some"}, "it has keys of its own"),
-    ({"input": QKV, "norm": "pre"}, "the norm would be of the query alone"),
+    ({"input": QKV, "norm": "pre"}, "only the query would have a norm"),
     ({"input": ("qkv_widths",), "projections": "no"}, "nothing would turn widths into those of heads"),
     ({"projections": "no", "bias_kv": "yes"}, "there is no width to project to"),
     ({"projections": "no", "past": "some"}, "the new keys would be the states"),

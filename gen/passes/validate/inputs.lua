@@ -1,5 +1,5 @@
--- inputs: how the key `inputs` of a description is read: what the model's inputs are called in
--- C, in files and in messages, instead of the names that attn2c gives them.
+-- inputs.lua: reads the key `inputs` of a description: names of inputs in C, in files and in messages.
+-- They replace the names that attn2c gives.
 local words = require("common.words")
 
 local known = { "ids", "token_types", "lengths", "image", "hidden", "features", "query", "key", "value", "memory",

@@ -1,5 +1,5 @@
--- layers.lua: layers = { {}, { window = { 8, 0 } }, ... }: each layer's own spec: the stack's, except for
--- the keys that the layer's table gives.
+-- layers.lua: reads layers = { {}, { window = { 8, 0 } }, ... }: each layer's own spec.
+-- It is the stack's, except for the keys that the layer's table gives.
 local hints = require("data.hints")
 local keys = require("data.keys")
 local readers = require("passes.validate.readers")
@@ -12,7 +12,7 @@ for i, field in ipairs(keys.of_layer) do names[i], known[field.key] = field.key,
 
 local of_mask = { "mask", "window", "prefix" }
 
--- Reads keys again, for a layer that gives some of them, and the others as the stack has them.
+-- Reads keys again for a layer that gives some of them; the others are the stack's.
 local function read_again(say, list, each, given, entry)
   for _, key in ipairs(list) do
     local field, value = known[key], given[key]
@@ -23,7 +23,8 @@ local function read_again(say, list, each, given, entry)
   end
 end
 
--- The spec of a layer: spec, the stack's, with what `entry` gives. checks: those of validate.lua that a stack has.
+-- Returns the spec of a layer: spec, the stack's, with the keys of `entry`. checks: those of validate.lua for a
+-- stack.
 local function resolve_layer(say, spec, description, entry, checks)
   local each, given = {}, {}
   for key, value in pairs(spec) do each[key] = value end
@@ -59,8 +60,8 @@ local function resolve_layer(say, spec, description, entry, checks)
   return each
 end
 
---- Fills spec.each, the specs of the layers, where the description's `layers` is a list. What is wrong with a layer is
---- said as layers.2.window, but what was said of the stack (said: "key: message" -> true) not again.
+--- Fills spec.each, the specs of the layers, if the description's `layers` is a list. Faults of a layer are reported
+--- as layers.2.window. Faults that were reported for the stack (said: "key: message" -> true) are not repeated.
 function layers.resolve(say, spec, description, said, checks)
   if type(description.layers) ~= "table" or not spec.layers then return end
   spec.each = {}
@@ -72,14 +73,14 @@ function layers.resolve(say, spec, description, said, checks)
       return say(place .. "." .. key, message)
     end
     if type(entry) ~= "table" then
-      say(place, readers.show(entry) .. ", but a table of what differs in this layer, such as {}, is allowed")
+      say(place, readers.show(entry) .. ", but a table of the keys that differ in this layer, such as {}, is allowed")
     else
       spec.each[i] = resolve_layer(say_layer, spec, description, entry, checks)
     end
   end
 end
 
---- Whether the masks of some layer have a word.
+--- True if the masks of some layer have a word.
 function layers.have_mask(spec, word)
   for _, each in ipairs(spec.each or { spec }) do if each.mask and each.mask[word] then return true end end
   return false

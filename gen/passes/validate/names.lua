@@ -1,11 +1,11 @@
--- names: how the key `names` of a description is read: a scheme's word, or a table with
--- prefixes, modules and rules of its own (checkpoints/names.lua explains rules).
+-- names.lua: reads the key `names` of a description: a scheme's word, or a table with rules of its own.
+-- A table may have prefixes, modules and rules (checkpoints/names.lua explains rules).
 local names = require("checkpoints.names")
 local words = require("common.words")
 
 local LONGEST = 300 -- characters of a name
 
--- The fields of a rule: what each may be.
+-- Fields of a rule and their allowed values.
 local fields = {
   part = "integer", parts = "parts", groups = "groups", unpair = "boolean", transpose = "boolean", factor = "number",
   row = "integer", plus = "rule", join = "join",
@@ -38,7 +38,7 @@ return function(tools)
   local show, suggestion = tools.show, tools.suggestion
   local check_rule
 
-  -- The members of a list: names, or, of a join, rules.
+  -- Checks the members of a list: names or, in a join, rules.
   local function check_members(say, key, rule, depth)
     if #rule == 0 or #rule > 64 then return say(key, "a rule begins with the name of a tensor, or a list of them") end
     for i, member in ipairs(rule) do
@@ -92,7 +92,7 @@ return function(tools)
     if type(value) ~= "table" then return say(key, show(value) .. ", but { theirs = \"yours\" } is expected") end
     for _, from in ipairs(words.sorted_keys(value)) do
       if not (is_text(from) and is_text(value[from])) then
-        return say(key, "a name of a module and what it is called instead are expected")
+        return say(key, "the name of a module and its other name are expected")
       end
       result.modules[#result.modules + 1] = { name = from, to = value[from] }
     end
@@ -121,7 +121,7 @@ return function(tools)
         result.rules[#result.rules + 1] = rule
       end
     end
-    -- A path without a star is for one weight, and comes before those with one.
+    -- A path without a star is for one weight, and comes before paths with a star.
     table.sort(result.rules, function(a, b)
       local a_star, b_star = a.path:find("*", 1, true) ~= nil, b.path:find("*", 1, true) ~= nil
       if a_star ~= b_star then return b_star end

@@ -1,4 +1,4 @@
--- precision: a number type for all products, or a table by part; and what does not go with it.
+-- precision.lua: reads the key `precision`: a number type for all products, or a table by part.
 local precision = require("data.precision")
 local words = require("common.words")
 
@@ -15,7 +15,7 @@ end
 
 local this = {}
 
---- The reader of the key; tools: of readers.lua. It gives { all = a type, by_part = part -> type }.
+--- Returns the reader of the key, which gives { all = a type, by_part = part -> type }; tools: of readers.lua.
 function this.reader(tools, read)
   return function(say, field, value)
     local result = { by_part = {} }
@@ -39,8 +39,8 @@ function this.reader(tools, read)
   end
 end
 
---- The number types that a description names, right or wrong, as a set: of the targets of this machine, some are of use
---- to these alone.
+--- Returns the set of number types that a description names, right or wrong. Some targets of a machine are useful
+--- only to certain types.
 function this.wanted(value)
   local set = {}
   for _, each in pairs(type(value) == "table" and value or { value }) do
@@ -63,7 +63,7 @@ local function check_layers(say, spec, given)
   end
 end
 
--- Layers of one group have the same weights, packed once.
+-- Checks that layers of one group, which have the same weights, packed once, have the same precision.
 local function check_groups(say, spec, given, prefix)
   local first = {}
   for i, group in ipairs(spec.layer_groups or {}) do
@@ -76,7 +76,7 @@ local function check_groups(say, spec, given, prefix)
   end
 end
 
---- Layers that are not there, and what does not go with a precision other than f32.
+--- Checks for layers that do not exist, and for keys that do not go with a precision other than f32.
 function this.check(say, spec)
   local given = spec.precision
   if not given then return end

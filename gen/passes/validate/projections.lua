@@ -1,8 +1,8 @@
--- projections.lua: attention whose queries, keys, values or results are not projected: what the widths of states, of
--- heads and of what comes in must be then. Of a spec: true (all are), false (none is) or { q =, k =, v =, out = }.
+-- projections.lua: checks attention without projections: the widths of states, heads and inputs must agree.
+-- A spec's projections are true (all are there), false (none is) or { q =, k =, v =, out = }.
 local projections = {}
 
---- Whether a spec projects a part: q, k, v or out.
+--- True if a spec projects a part: q, k, v or out.
 function projections.has(spec, part)
   local given = spec.projections
   if type(given) == "table" then return given[part] end
@@ -11,12 +11,12 @@ end
 
 local has = projections.has
 
--- "without projections", or without that of a part.
+-- Returns "without projections", or the same for one part.
 local function without(spec, part)
   return spec.projections == false and "without projections" or "without a projection of " .. part
 end
 
--- How wide a context is.
+-- Returns the width of a context.
 local function context_width(spec)
   local v = has(spec, "v") and spec.head_dim or (spec.vdim or spec.d_model) // spec.kv_heads
   return spec.heads * v
@@ -29,7 +29,7 @@ local function must_be_parts(say, spec, part)
     spec.head_dim, spec.d_model))
 end
 
---- Says what does not go with parts that are not projected.
+--- Reports the keys that do not go with parts that are not projected.
 function projections.check(say, spec)
   if spec.projections == nil or spec.projections == true then return end
   local partly = type(spec.projections) == "table"
@@ -61,7 +61,7 @@ function projections.check(say, spec)
   if not has(spec, "out") and has(spec, "q") then must_be_parts(say, spec, "out") end
 end
 
---- Of qkv(): keys and values that nothing projects, and a result that nothing does, once the heads are known.
+--- Checks qkv()'s keys, values and result that are not projected, once the heads are known.
 function projections.check_widths(say, spec)
   if spec.input.stage ~= "qkv" or not (spec.kv_heads and spec.head_dim and spec.kdim and spec.vdim) then return end
   if not has(spec, "k") and spec.kdim ~= spec.kv_heads * spec.head_dim then
@@ -80,14 +80,15 @@ function projections.check_widths(say, spec)
   end
 end
 
---- How wide the rows behind the layers are: of qkv() perhaps not d_model, where nothing makes them so.
+--- Returns the width of the rows after the layers; with qkv() it may differ from d_model if nothing projects them to
+--- it.
 function projections.result_width(spec)
   if spec.input.stage ~= "qkv" or has(spec, "out") or spec.residual or spec.d_ff ~= 0 then return spec.d_model end
   if not (spec.heads and spec.kv_heads and spec.head_dim and spec.vdim) then return nil end
   return context_width(spec)
 end
 
---- The memory of a cross-attention whose keys or values are not projected.
+--- Checks the memory of a cross-attention whose keys or values are not projected.
 function projections.check_memory(say, spec)
   if has(spec, "k") and has(spec, "v") or spec.memory.width == spec.d_model then return end
   say("memory.width", ("%s the memory must be as wide as d_model"):format(without(spec, has(spec, "k") and "v" or "k")))

@@ -1,6 +1,6 @@
--- readers.lua: how each type of a description's key is read: readers[type](say, field, value)
--- gives what the spec holds, or nil after it said what is wrong. field is the entry of the
--- table that declares the key; say(key, message) records a fault, say() tells whether there is room for one more.
+-- readers.lua: reads each type of a description's key: readers[type](say, field, value).
+-- A reader returns the value for the spec, or nil after it reported a fault. field is the entry of the table that
+-- declares the key; say(key, message) records a fault, and say() tells whether one more line may be recorded.
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
@@ -13,7 +13,7 @@ local read = {}
 
 local quote = faults.quote
 
---- A value as a message shows it.
+--- Returns a value as a message shows it.
 local function show(value)
   if type(value) == "string" then return quote(value) end
   if type(value) == "number" or type(value) == "boolean" then return tostring(value) end
@@ -26,9 +26,9 @@ local function one_of(list)
   return table.concat(list, ", ", 1, #list - 1) .. " or " .. list[#list]
 end
 
---- " (did you mean X?)" where `known`, a table of data.hints (may be nil), has the word or a candidate resembles it, as
---- long as `say` has room for its line: a description may hold a thousand keys that are none, and to find the nearest
---- word takes long.
+--- Returns " (did you mean X?)" if `known`, a table of data.hints (may be nil), has the word or a candidate resembles
+--- it, else "". It is empty too once `say` records no more lines: a description may hold a thousand unknown keys, and
+--- finding the nearest word takes long.
 local function suggestion(say, word, candidates, known)
   if type(word) ~= "string" or not say() then return "" end
   local hint = known and hints.text(known, word)
@@ -65,13 +65,13 @@ function read.word(say, field, value)
     type(value) == "string" and suggestion(say, value, field.words) or ""))
 end
 
-read.target = read.word -- one of them: targets_of.lua reads lists
+read.target = read.word -- one target; targets_of.lua reads lists
 
 function read.name(say, field, value)
   local is_name = type(value) == "string" and #value <= 40 and value:match("^[a-z][a-z0-9_]*$")
   if not is_name or (field.of_model and reserved.keywords[value]) then
     return say(field.key, ("%s, but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter%s"):format(show(value),
-      field.of_model and " and is no word of C or C++" or ""))
+      field.of_model and " and is not a word of C or C++" or ""))
   end
   if field.of_model and reserved.of_model(value) then
     return say(field.key,
@@ -152,7 +152,7 @@ function read.labels(say, field, value)
   return result
 end
 
---- true, false, or { q =, k =, v =, out = } where some are and some are not.
+--- Reads true, false, or { q =, k =, v =, out = } with some of each.
 function read.projections(say, field, value)
   if type(value) == "boolean" then return value end
   local parts = { "q", "k", "v", "out" }
@@ -198,12 +198,13 @@ function read.window(say, field, value)
   return { left = left, right = right }
 end
 
--- The masks that are arrays, given at run time: word -> the input's shape.
+-- Masks that are arrays, given at run time: word -> the input's shape.
 local array_masks = words.set { "key_padding", "attention_mask", "key_bias", "additive", "additive_heads", "blocked",
   "blocked_heads" }
 local masks = keys.masks
 
---- { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: named here, given elsewhere.
+--- Returns { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: named here, given
+--- elsewhere.
 function read.mask(say, field, value)
   local mask = { causal = false, padding = false }
   local none, some = false, false
@@ -222,7 +223,7 @@ function read.mask(say, field, value)
     elseif type(word) == "table" then
       say(("%s.%s"):format(field.key, key), "a list in a list, but one list, such as "
         .. "{ \"causal\", \"padding\", window = { 16, 16 } }, is allowed; "
-        .. "masks that differ from layer to layer stand in layers")
+        .. "masks that differ from layer to layer belong in layers")
     elseif word == "none" then none = true
     elseif word == "causal" or word == "padding" or array_masks[word] then mask[word] = true
     elseif word == "window" then mask.wants_window = true
@@ -235,7 +236,7 @@ function read.mask(say, field, value)
   return mask
 end
 
--- Whether a table is a list without holes; says what is wrong with it otherwise.
+-- True if a table is a list without holes; reports a fault otherwise.
 local function is_list(say, key, value, what)
   local count, first, last = 0, 1, 0
   for each in pairs(value) do
@@ -246,7 +247,7 @@ local function is_list(say, key, value, what)
   return true
 end
 
---- How many layers; what differs from one to the next is read when the stack is known (validate/layers.lua).
+--- Reads the number of layers. Differences between them are read once the stack is known (validate/layers.lua).
 function read.layers(say, field, value)
   if type(value) ~= "table" then
     local n = math.type(value) == "float" and math.tointeger(value) or value
@@ -293,7 +294,7 @@ function read.attention_output(say, field, value)
   return result
 end
 
--- Lists of numbers, one a layer; their lengths are judged when heads and layers are known.
+-- Reads lists of numbers, one for each layer; their lengths are checked once heads and layers are known.
 function read.head_mask(say, field, value)
   if value == "none" or value == "input" then return { kind = value } end
   if type(value) ~= "table" then
@@ -316,7 +317,7 @@ function read.head_mask(say, field, value)
   return fine and result or nil
 end
 
---- { encoder = fields } or { seq, width, mask }.
+--- Returns { encoder = fields } or { seq, width, mask }.
 function read.memory(say, field, value)
   if type(value) ~= "table" then
     return say(field.key, show(value) .. ", but { seq =, width =, mask = } or encoder { ... } is allowed")
@@ -376,7 +377,7 @@ function read.plan(say, field, value)
   return plan
 end
 
--- The stages that may stand in a place, sorted.
+-- Returns the stages that are allowed in a place, sorted.
 local function stages_of(place)
   local list = {}
   for _, name in ipairs(words.sorted_keys(stages.constructors)) do
@@ -386,7 +387,7 @@ local function stages_of(place)
   return list
 end
 
--- One stage before or after the stack: its fields, each read by its type.
+-- Reads one stage before or after the stack, each field by its type.
 local function read_stage(say, key, value, place)
   if type(value) ~= "table" or type(value.stage) ~= "string" then
     return say(key, show(value) .. ", but a stage such as " .. (place == "input" and "linear { from = 40 }"
@@ -400,7 +401,7 @@ local function read_stage(say, key, value, place)
       suggestion(say, value.stage, list, hints.activations), one_of(list)))
   end
   if stage.place ~= "both" and stage.place ~= place then
-    return say(key, ("%s stands only in the %s"):format(value.stage, stage.place))
+    return say(key, ("%s is allowed only in the %s"):format(value.stage, stage.place))
   end
   local result = { stage = value.stage, activation = stage.activation }
   local known = {}
@@ -441,7 +442,7 @@ function read.output(say, field, value)
   return list
 end
 
---- One word, or one of positions of the input and one of positions of attentions.
+--- Reads one word, or one of positions of the input and one of positions of attentions.
 function read.positions(say, field, value)
   if type(value) ~= "table" then return read.word(say, field, value) end
   local first, second = value[1], value[2]

@@ -1,8 +1,7 @@
--- rope: how the key `rope_scaling` of a description is read: which fields each type of scaled
--- rotary positions has, and what they may be.
+-- rope.lua: reads the key `rope_scaling` of a description: the fields of each type of scaled rotary positions.
 local words = require("common.words")
 
--- A field: { least, most, default }; no default: it must be given. list: one number for each frequency.
+-- Fields: { least, most, default }; a field without a default must be given. list: one number for each frequency.
 local types = {
   linear = { factor = { 1e-3, 1e6 } },
   dynamic = { factor = { 1, 1e6 }, max_position = { 1, 1 << 30 }, longest = { 0, 1 << 30, 0 } },

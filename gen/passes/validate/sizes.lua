@@ -1,5 +1,6 @@
--- sizes.lua: the lists batch = { 1, 8 } and seq = { 16, 64 }, and what a sequence that is shorter than its entry needs:
--- in which layers tokens would see the padding, and why some models may not pad at all.
+-- sizes.lua: reads the lists batch = { 1, 8 } and seq = { 16, 64 }, and checks which models may pad sequences.
+-- It finds the layers where tokens would see the padding of a sequence shorter than its entry, and the reason why
+-- some models may not pad at all.
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
 local pools_of_kept = require("data.stages").pools_of_kept
@@ -9,15 +10,15 @@ local sizes = {}
 
 local MOST, MOST_ENTRIES = 16, 32
 
-local largest = {} -- key -> its bound
+local largest = {} -- key -> its maximum
 for _, field in ipairs(keys.list) do largest[field.key] = field.max end
 
---- Whether a description has a list of sizes, be it of one.
+--- True if a description has a list of sizes, even of one.
 function sizes.are_listed(description)
   return type(description.seq) == "table" or type(description.batch) == "table"
 end
 
---- The sizes of a list in `key`, smallest first, or { value } where it is none; nil after a fault.
+--- Returns the sizes of a list in `key`, smallest first, or { value } if it is no list; nil after a fault.
 function sizes.of(say, description, key)
   local given, what = description[key], key == "seq" and "length" or "batch"
   if type(given) ~= "table" then return { given } end
@@ -25,7 +26,7 @@ function sizes.of(say, description, key)
   for place, value in pairs(given) do
     local n = math.type(value) == "float" and math.tointeger(value) or value
     if math.type(place) ~= "integer" or math.type(n) ~= "integer" then
-      return say(key, ("a list has %s alone: { 8, 16 }"):format(key == "seq" and "lengths" or "batches"))
+      return say(key, ("a list has only %s: { 8, 16 }"):format(key == "seq" and "lengths" or "batches"))
     end
     if seen[n] then return say(key, ("the %s %d is given twice"):format(what, n)) end
     seen[n], list[#list + 1] = true, n
@@ -42,7 +43,7 @@ function sizes.of(say, description, key)
   return list
 end
 
---- The sizes of all entries, { batch, seq }, by length, the largest last.
+--- Returns the sizes of all entries, { batch, seq }, by length, the largest last.
 function sizes.entries(say, description)
   local batches, lengths = sizes.of(say, description, "batch"), sizes.of(say, description, "seq")
   if not (batches and lengths) then return nil end
@@ -60,7 +61,7 @@ function sizes.entries(say, description)
   return list
 end
 
---- What an entry of a list is called: forward_16, or forward_8x16 where there is a list of batches.
+--- Returns the name of an entry of a list: forward_16, or forward_8x16 if there is a list of batches.
 function sizes.entry_name(description, spec)
   if not sizes.are_listed(description) then return "forward" end
   if type(description.batch) ~= "table" then return "forward_" .. spec.seq end
@@ -70,7 +71,7 @@ end
 -- Masks that are arrays of the caller: padding in them hides keys.
 local arrays = { "attention_mask", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" }
 
--- Whether tokens of a layer would see keys behind the sequence's last one. A sum with NaN is not hidden by -inf, and
+-- True if tokens of a layer would see keys after the sequence's last one. A sum with NaN is not hidden by -inf, and
 -- rows of padding that see nothing may be NaN.
 local function sees_padding(spec, keys_follow)
   local mask = spec.mask
@@ -82,26 +83,26 @@ local function sees_padding(spec, keys_follow)
   return true
 end
 
--- The pools of a stage, as a list.
+-- Returns the pools of a stage, as a list.
 local function pools_of(stage)
   if stage.stage ~= "pool" then return {} end
   return type(stage.over) == "table" and stage.over or { stage.over }
 end
 
---- The first pool of a stage that has to know which rows a sequence has, or nil.
+--- Returns the first pool of a stage that has to know which rows a sequence has, or nil.
 function sizes.asks_for_rows(stage)
   for _, over in ipairs(pools_of(stage)) do if pools_of_kept[over] then return over end end
   return nil
 end
 
--- The mask that says which rows pools take: an array whose keys are the rows, where there are no lengths.
+-- Returns the mask that selects the rows of pools, an array whose keys are the rows, if there are no lengths.
 local function mask_of_pools(spec)
   if spec.input.stage == "qkv" or layers.have_mask(spec, "padding") then return nil end
   return layers.have_mask(spec, "attention_mask") and "attention_mask"
     or layers.have_mask(spec, "key_padding") and "key_padding" or nil
 end
 
--- The first pool that has to know which rows a sequence has, and is not told; the fewest rows that pools take.
+-- Returns the first pool that must know a sequence's rows and is not told, and the fewest rows that pools take.
 local function look_at_pools(spec)
   local told = spec.input.stage ~= "qkv" and layers.have_mask(spec, "padding") or spec.pool_mask
   local asks, least = nil, 1
@@ -112,7 +113,7 @@ local function look_at_pools(spec)
   return asks, least
 end
 
--- Where angles go by the length of the sequence: the longest for which they are the same, else nil.
+-- Returns the longest sequence with unchanged angles if they depend on the length, else nil.
 local function angles_same_to(spec)
   local scaling = spec.positions == "rope" and spec.rope_scaling
   if not scaling then return nil end
@@ -120,10 +121,9 @@ local function angles_same_to(spec)
   return scaling.type == "longrope" and scaling.original or nil
 end
 
---- Fills in what a shorter sequence needs, of a spec without faults: spec.least, the fewest tokens;
---- spec.pool_mask, the mask that says which rows pools take; of a model with a list (listed) spec.rows, whether it gets
---- an input of the rows of each sequence; spec.exact, why a sequence may not be shorter; and of each layer,
---- sees_padding.
+--- Fills in a spec, without faults, for sequences shorter than it: spec.least, the fewest tokens; spec.pool_mask, the
+--- mask that selects the rows of pools; spec.rows for a model with a list (listed): true if it gets an input of the
+--- rows of each sequence; spec.exact, the reason why a sequence may not be shorter; and sees_padding of each layer.
 function sizes.resolve(say, spec, listed)
   local sees = false
   for _, each in ipairs(spec.each or { spec }) do
@@ -136,7 +136,7 @@ function sizes.resolve(say, spec, listed)
   spec.least = least
   for _, name in ipairs(listed and spec.inputs and words.sorted_keys(spec.inputs) or {}) do
     if spec.inputs[name] == "batch" or spec.inputs[name] == "seq" then
-      say("inputs." .. name, ("\"%s\" is what a call of any size calls its %s"):format(spec.inputs[name],
+      say("inputs." .. name, ("\"%s\" is the name that a call of any size gives its %s"):format(spec.inputs[name],
         spec.inputs[name] == "seq" and "length" or "number of sequences"))
     end
   end
@@ -145,15 +145,15 @@ function sizes.resolve(say, spec, listed)
   end
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
   if listed and same_to then
-    say("rope_scaling", ("the angles of %s go by the length beyond %d positions, and then a list of lengths does not "
-      .. "go with it%s"):format(spec.rope_scaling.type, same_to,
+    say("rope_scaling", ("the angles of %s depend on the length beyond %d positions, and then a list of lengths does "
+      .. "not go with it%s"):format(spec.rope_scaling.type, same_to,
       spec.rope_scaling.type == "dynamic" and "; give it `longest`" or ""))
   end
   local is_image = spec.input.stage == "image"
   spec.rows = listed and not is_image and (sees or asks ~= nil) or nil
   spec.exact = is_image and "an image has one size" or nil
   if listed or is_image then return end
-  spec.exact = same_to and "its angles go by the length"
+  spec.exact = same_to and "its angles depend on the length"
     or sees and "its tokens see all others, and it has neither lengths nor attention_mask"
     or asks and ("pool %s takes all rows, and it has no lengths"):format(asks)
     or nil

@@ -1,10 +1,11 @@
--- targets_of.lua: the targets of a description: one, or a list, { "avx512", "avx2" } or "avx512, avx2", for a library
--- that picks one of them when a model is opened.
+-- targets_of.lua: reads the targets of a description: one, or a list for a library that picks one when a model is
+--   opened.
+-- A list is { "avx512", "avx2" } or "avx512, avx2".
 local faults = require("common.faults")
 local readers = require("passes.validate.readers")
 local targets = require("data.targets")
 
--- The words of a list; nil where the value is none.
+-- Returns the words of a list; nil if the value is no list.
 local function words_of(value)
   if type(value) == "string" and value:find(",", 1, true) then
     local list = {}
@@ -14,13 +15,13 @@ local function words_of(value)
   return type(value) == "table" and value or nil
 end
 
--- A list, or nil after a fault, which is said.
+-- Returns a list, or nil after it reported a fault.
 local function read_list(say, field, list)
   local count, seen, first = 0, {}, nil
   for _ in pairs(list) do count = count + 1 end
   for place in pairs(list) do
     if math.type(place) ~= "integer" or place < 1 or place > count then
-      return say(field.key, "a list has names of targets alone: { \"avx512\", \"avx2\" }")
+      return say(field.key, "a list has only names of targets: { \"avx512\", \"avx2\" }")
     end
   end
   if count == 0 then return say(field.key, "an empty list, but the name of a target or a list of them is needed") end
@@ -30,7 +31,7 @@ local function read_list(say, field, list)
     if not name then return nil end
     if seen[name] then return say(field.key, ("%s is given twice"):format(faults.quote(name))) end
     if count > 1 and not (target and target.machine) then
-      return say(field.key, ("%s stands alone; a list has targets of one processor: \"avx512, avx2, x86_64\"")
+      return say(field.key, ("%s cannot be in a list; a list has targets of one processor: \"avx512, avx2, x86_64\"")
         :format(faults.quote(name)))
     end
     if first and target.machine ~= first.machine then
@@ -42,8 +43,8 @@ local function read_list(say, field, list)
   return seen
 end
 
---- The names of a description's targets, those that ask most of a machine first; the machine's own after a fault. host:
---- what "host" means; field: of the table of keys.
+--- Returns the names of a description's targets, those with the most instructions first; the machine's own after a
+--- fault. host: the meaning of "host"; field: of the table of keys.
 return function(say, field, value, host)
   if value == nil then value = field.default end
   local list = words_of(value)

@@ -209,7 +209,7 @@ describe("other keys' ranges", function()
       "int",
       "class", "while", "restrict", 5, true, {} } do
       assert.matches("^name: .*, but a name is 1 to 40 of a%-z, 0%-9 and _, " ..
-        "begins with a letter and is no word of C or C%+%+$",
+        "begins with a letter and is not a word of C or C%+%+$",
         refusal({ name = wrong }))
     end
   end)
@@ -284,7 +284,7 @@ describe("other keys' ranges", function()
       inner.spec.mask)
     local allowed = ": a list in a list, but one list, such as "
       .. '{ "causal", "padding", window = { 16, 16 } }, is allowed; '
-      .. "masks that differ from layer to layer stand in layers"
+      .. "masks that differ from layer to layer belong in layers"
     assert.same({ "mask.1" .. allowed, "mask.2" .. allowed },
       refusals({ layers = 2, mask = { { "causal" }, { window = { 1, 1 } } } }))
     assert.same({ "mask.2" .. allowed }, refusals({ mask = { "blocked", { window = { 1, 1 } } } }))
@@ -318,14 +318,14 @@ describe("stages", function()
       refusal({ input = { stage = "linear", from = 65537 } }))
     assert.equal("input.vocab: 16777217, but an integer from 1 to 16777216 is allowed",
       refusal({ input = { stage = "tokens", vocab = 16777217 } }))
-    assert.equal("input: pool stands only in the output", refusal({ input = { stage = "pool", over = "mean" } }))
+    assert.equal("input: pool is allowed only in the output", refusal({ input = { stage = "pool", over = "mean" } }))
     assert.equal('input: linear has no field "to"', refusal({ input = { stage = "linear", from = 4, to = 5 } }))
     assert.equal('input: linear has no field "form" (did you mean from?)',
       refusal({ input = { stage = "linear", from = 4, form = 5 } }))
     assert.equal("input: 5, but a stage such as linear { from = 40 } is allowed", refusal({ input = 5 }))
     assert.same({ "input.height: missing: rows of pixels", "input.patch: missing: edge of a patch, in pixels",
       "input.width: missing: columns of pixels" }, refusals({ input = { stage = "image" } }))
-    assert.equal("input: encoder stands only in the memory", refusal({ input = { stage = "encoder" } }))
+    assert.equal("input: encoder is allowed only in the memory", refusal({ input = { stage = "encoder" } }))
     assert.equal('input: no stage "x"; hidden, image, linear, qkv or tokens is allowed',
       refusal({ input = { stage = "x" } }))
     assert.equal("input: tokens has no field \"vocab_size\" (did you mean vocab?)",
@@ -344,7 +344,7 @@ describe("stages", function()
     assert.same({ "output.2.over: missing: mean, max, first or last" }, output({ stage = "norm" }, { stage = "pool" }))
     assert.same({ 'output.1.over: "median", but all, first, last, max, mean, root, second or weighted is allowed' },
       output({ stage = "pool", over = "median" }))
-    assert.same({ "output.1: tokens stands only in the input" }, output({ stage = "tokens", vocab = 5 }))
+    assert.same({ "output.1: tokens is allowed only in the input" }, output({ stage = "tokens", vocab = 5 }))
     assert.same({ "output.2: 5, but a stage such as pool \"mean\" is allowed" }, output({ stage = "norm" }, 5))
     assert.same({ "output.1.name: \"Hidden\", "
       .. "but a name is 1 to 40 of a-z, 0-9 and _, begins with a letter" },
@@ -387,7 +387,7 @@ describe("stages", function()
       projections = false, residual = false, norm = "none", d_ff = 0, output = { { stage = "topk", k = 13 } } }))
     assert.same({ "output.1.k: 1025, but an integer from 1 to 1024 is allowed" },
       refusals({ output = { { stage = "topk", k = 1025 } } }))
-    assert.same({ 'output.2.name: "best_index", of the indices, is the name of another output, too' },
+    assert.same({ 'output.2.name: "best_index", of the indices, is another output\'s name, too' },
       refusals({ output = { { stage = "linear", to = 3, name = "best_index" }, top } }))
     assert.same({ "output.2: nothing can follow argmax, which gives integers" },
       refusals({ output = { argmax, linear } }))
@@ -541,8 +541,8 @@ describe("a list of lengths", function()
       return helper.refusals(helper.description(more))
     end
     local dynamic = { type = "dynamic", factor = 2, max_position = 6 }
-    assert.same({ "rope_scaling: the angles of dynamic go by the length beyond 6 positions, and then a list of lengths "
-      .. "does not go with it; give it `longest`" }, refusals_of { positions = "rope", rope_scaling = dynamic })
+    assert.same({ "rope_scaling: the angles of dynamic depend on the length beyond 6 positions, and then a list of "
+      .. "lengths does not go with it; give it `longest`" }, refusals_of { positions = "rope", rope_scaling = dynamic })
     assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic, seq = 8 })
     -- Past keys count as positions.
     assert.equal(1, #refusals_of { positions = "rope", rope_scaling = dynamic, mask = "causal", past = 3,
@@ -553,7 +553,7 @@ describe("a list of lengths", function()
     assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic })
     assert.same({ 'output: pool "second" takes the second row, but seq is 1' },
       refusals_of { seq = { 1, 8 }, output = { { stage = "pool", over = "second" } } })
-    assert.same({ 'inputs.ids: "seq" is what a call of any size calls its length' },
+    assert.same({ 'inputs.ids: "seq" is the name that a call of any size gives its length' },
       refusals_of { input = { stage = "tokens", vocab = 9 }, inputs = { ids = "seq" } })
   end)
 
@@ -565,7 +565,7 @@ describe("a list of lengths", function()
       assert.is_nil(exact_of(more))
     end
     assert.equal("its tokens see all others, and it has neither lengths nor attention_mask", exact_of {})
-    for past, expected in pairs { [2] = false, [3] = "its angles go by the length" } do
+    for past, expected in pairs { [2] = false, [3] = "its angles depend on the length" } do
       assert.equal(expected or nil, exact_of { mask = "causal", past = past, seq = 4, positions = "rope",
         rope_scaling = { type = "dynamic", factor = 2, max_position = 6 } })
     end
@@ -583,8 +583,8 @@ describe("a list of lengths", function()
     end
     local range = "but an integer from 1 to 4096 is allowed"
     assert.same({ "seq: the length 8 is given twice" }, refusals_of { 8, 8.0 })
-    assert.same({ "seq: a list has lengths alone: { 8, 16 }" }, refusals_of { 8, "16" })
-    assert.same({ "seq: a list has lengths alone: { 8, 16 }" }, refusals_of { 8, most = 16 })
+    assert.same({ "seq: a list has only lengths: { 8, 16 }" }, refusals_of { 8, "16" })
+    assert.same({ "seq: a list has only lengths: { 8, 16 }" }, refusals_of { 8, most = 16 })
     assert.same({ "seq: 5000, " .. range }, refusals_of { 8, 5000 })
     assert.same({ "seq: 0, " .. range }, refusals_of { 0, 8 })
     assert.same({ "seq: an empty list, but an integer from 1 to 4096 or a list of lengths, { 8, 16 }, is allowed" },

@@ -54,13 +54,13 @@ describe("a list of targets", function()
     assert.same({ 'target: "avx2" and "aarch64" are of different processors, but one library is for one' },
       refused("avx2, aarch64"))
     for _, name in ipairs { "host", "generic" } do
-      assert.same({ ('target: "%s" stands alone; a list has targets of one processor: "avx512, avx2, x86_64"')
+      assert.same({ ('target: "%s" cannot be in a list; a list has targets of one processor: "avx512, avx2, x86_64"')
         :format(name) }, refused { name, "avx2" })
     end
     assert.same({ 'target: "avx2" is given twice' }, refused { "avx2", "avx2" })
-    assert.same({ 'target: a list has names of targets alone: { "avx512", "avx2" }' }, refused { avx2 = true })
+    assert.same({ 'target: a list has only names of targets: { "avx512", "avx2" }' }, refused { avx2 = true })
     for _, holed in ipairs { { [2] = "avx2" }, { [0] = "avx2" }, { "avx2", [3] = "avx512" } } do
-      assert.same({ 'target: a list has names of targets alone: { "avx512", "avx2" }' }, refused(holed))
+      assert.same({ 'target: a list has only names of targets: { "avx512", "avx2" }' }, refused(holed))
     end
     assert.same({ "target: an empty list, but the name of a target or a list of them is needed" }, refused {})
     local words = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic"

@@ -106,7 +106,7 @@ describe("weights as outputs", function()
   it("have names that no output stage may take", function()
     for _, name in ipairs { "attention_0", "cross_attention_12", "source_attention_1", "scores_0", "cross_scores_0",
       "source_scores_0", "keys_0", "values_3" } do
-      assert.equal(('output.1.name: "%s" is what an output of attention is called'):format(name),
+      assert.equal(('output.1.name: "%s" is a name of an output of attention'):format(name),
         refusal({ output = { { stage = "norm", name = name } } }))
     end
     for _, name in ipairs { "attention", "keys", "scores_" } do
@@ -278,12 +278,12 @@ describe("query, key and value", function()
   end)
 
   it("are of one attention without keys from elsewhere", function()
-    assert.equal("layers: input = qkv() is of one attention: layers = 1", refusal({ input = qkv, layers = 2 }))
-    assert.equal("layers: input = qkv() is of one attention: layers = 1", refusal({ input = qkv, layers = 0 }))
+    assert.equal("layers: input = qkv() has one attention: layers = 1", refusal({ input = qkv, layers = 2 }))
+    assert.equal("layers: input = qkv() has one attention: layers = 1", refusal({ input = qkv, layers = 0 }))
     assert.equal("memory: does not go with input = qkv(), which has keys of its own",
       refusal({ input = qkv, memory = { seq = 4 } }))
     assert.equal("past: does not go with input = qkv(), which has keys of its own", refusal({ input = qkv, past = 1 }))
-    assert.equal("norm: pre does not go with input = qkv(): the norm would be of the query alone",
+    assert.equal("norm: pre does not go with input = qkv(): only the query would have a norm",
       refusal({ input = qkv, norm = "pre" }))
   end)
 

@@ -60,7 +60,7 @@ describe("layers", function()
       .. "scale, softcap, weighting, fully_masked, mask, window, prefix, mask_value or rope_theta"
     assert.same({
       "layers.1.d_ff: -1, but an integer from 0 to 65536 is allowed",
-      "layers.2: 5, but a table of what differs in this layer, such as {}, is allowed",
+      "layers.2: 5, but a table of the keys that differ in this layer, such as {}, is allowed",
       "layers.3.heads: not a key of a layer; those are " .. allowed,
       "layers.4.hidden_act: not a key of a layer (did you mean activation?); those are " .. allowed,
       "layers.5.window: given, but mask does not say window",
