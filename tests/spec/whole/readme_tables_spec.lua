@@ -111,6 +111,26 @@ describe("README files", function()
     assert.is_true(shown > 30, shown .. " lines")
   end)
 
+  it("name every family of checkpoints and its model_type, and every command", function()
+    local families, lost = require("checkpoints.families"), {}
+    local rows = read("gen/checkpoints/README.md"):match("\n## Families\n(.-)\n## ")
+    for name in pairs(families.by_name) do
+      if not rows:find("\n| " .. name .. " |", 1, true) then lost[#lost + 1] = name end
+    end
+    for model_type in pairs(families.by_type) do
+      if not rows:find("`" .. model_type .. "`", 1, true) then lost[#lost + 1] = model_type end
+    end
+    local commands = read("gen/commands/README.md"):match("\n## All commands\n(.-)\n## ")
+    local help = helper.succeeds("gen/attn2c --help", helper.root)
+    local count = 0
+    for name in help:match("\nCommands:\n(.*)$"):gmatch("\n?   (%l+) ") do
+      if not commands:find("\n| `" .. name .. "` |", 1, true) then lost[#lost + 1] = name end
+      count = count + 1
+    end
+    assert.same({}, lost)
+    assert.is_true(count >= 11, count .. " commands")
+  end)
+
   it("take the first sentence of a comment in Lua, C, Python and shell", function()
     for text, wanted in pairs {
       ["-- a.lua: reads\n-- a file. It\n-- is quick.\nlocal x\n"] = "reads a file.",
