@@ -250,7 +250,7 @@ local function verify(root, arguments, tools, variant)
   if maps.possible(arguments, variant, state) then maps.verify(arguments, state) end
 end
 
--- Builds, checks and times one variant; adds a subject for each of its entries, the longest first, which has details.
+-- Builds, checks and times one variant; adds a subject for each of its entries; the middle one is shown first.
 local function add_subjects(all, root, arguments, tools, variant)
   local given = words.merged(arguments, { description = variant.path })
   local program, state = tools.build(root, given, variant.overrides, true)
@@ -269,15 +269,17 @@ local function add_subjects(all, root, arguments, tools, variant)
     family = family_of(state), notes = with(state.notes, { checked.note }), versions = variant.versions,
     commands = variant_commands(arguments, variant, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
+  local middle = (#state.entries + 1) // 2
   for i = #state.entries, 1, -1 do
     local entry, longest = state.entries[i], i == #state.entries
     local name, label = entry.entry_name, variant.label
     if #state.entries > 1 then label = (label ~= "" and label .. " " or "") .. title_of(name) end
     local check = result.checks[name]
-    all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = longest,
+    all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = i == middle,
+      group = variant.number, choice = i,
       spec = entry.spec, state = entry, work = work.of(entry), entry_info = entry_of(result.info.entries, name),
       bench = result.benches[name], check = check, worst = check and document.worst(check),
-      maps = longest and looked or nil, quality = longest and against_f32 or nil })
+      maps = longest and looked or nil, quality = against_f32 })
   end
 end
 

@@ -4,7 +4,9 @@
 -- A subject has a label and, as far as there are, name, spec, state (an entry's, after all passes), work (work.of),
 -- info, entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst,
 -- notes, files { { name, bytes } }, emitted_bytes, program_bytes, commands (of each its words), versions
--- { { name, version } }, maps (attention.lua), quality (what quality.measure returns: outputs against f32).
+-- { { name, version } }, maps (attention.lua), quality (what quality.measure returns: outputs against f32), group and
+-- choice: subjects of one group are entries of one model, of which the reader chooses one by its number; is_main: the
+-- one that is chosen at first.
 local architecture = require("report.architecture")
 local attention = require("report.attention")
 local comparison = require("report.comparison")
@@ -18,10 +20,55 @@ local precision = require("data.precision")
 local roofline = require("report.roofline")
 local svg = require("report.svg")
 local time = require("report.time")
+local work = require("report.work")
 
 local document = {}
 
 local escape = svg.escape
+
+local MOST_DISTURBED = 1.25 -- median by the least time
+local MOST_P95 = 2          -- p95 by the median
+local MOST_UNEQUAL = 1.5    -- times of layers that are alike
+
+-- The largest time of a layer by the least, of layers with the same operations; nil of fewer than two.
+local function unequal_layers(subject)
+  if not subject.work or not subject.bench.profile or not subject.bench.profile.results then return nil end
+  local least, most = {}, {}
+  for _, section in ipairs(time.sections(subject)) do
+    if work.layer(section.name) then
+      local words = {}
+      for i, each in ipairs(section.list) do words[i] = each.work.op.op end
+      local key = table.concat(words, " ")
+      least[key] = math.min(least[key] or section.ms, section.ms)
+      most[key] = math.max(most[key] or section.ms, section.ms)
+    end
+  end
+  local ratio
+  for key, ms in pairs(most) do
+    if least[key] > 0 then ratio = math.max(ratio or 1, ms / least[key]) end
+  end
+  return ratio
+end
+
+--- Returns sentences where times say more about a busy machine than about the model; nil else.
+function document.disturbed(subject)
+  local bench, signs = subject.bench, {}
+  if not bench or not bench.ms_min then return nil end
+  if bench.ms_median > MOST_DISTURBED * bench.ms_min then
+    signs[1] = ("half of the calls took %s or more, the quickest %s"):format(numbers.time(bench.ms_median),
+      numbers.time(bench.ms_min))
+  end
+  if bench.ms_p95 and bench.ms_p95 > MOST_P95 * bench.ms_median then
+    signs[#signs + 1] = ("one call in twenty took %s or more, the median is %s"):format(numbers.time(bench.ms_p95),
+      numbers.time(bench.ms_median))
+  end
+  local ratio = unequal_layers(subject)
+  if ratio and ratio > MOST_UNEQUAL then
+    signs[#signs + 1] = ("of two equal layers one took %s times as long as the other"):format(numbers.short(ratio, 2))
+  end
+  if #signs == 0 then return nil end
+  return ("Other work disturbed the timing: %s. On a quiet machine times are lower."):format(table.concat(signs, "; "))
+end
 
 --- One sentence: what was checked, and how fast it is.
 function document.verdict(subject)
@@ -36,8 +83,8 @@ function document.verdict(subject)
   end
   if bench then
     parts[#parts + 1] = ("%s%s"):format(numbers.time(bench.ms_median),
-      type(bench.roof_fraction) == "number" and ", " .. numbers.short(bench.roof_fraction, 2)
-        .. " of what this machine can" or "")
+      type(bench.roof_fraction) == "number" and (", %s of this machine's peak%s"):format(
+        numbers.percent(bench.roof_fraction), document.disturbed(subject) and ", beside other work" or "") or "")
   else
     parts[#parts + 1] = "not timed"
   end
@@ -50,16 +97,6 @@ local function shape_text(list)
     texts[i] = ("%s %s [%s]"):format(each.name, each.type, table.concat(each.shape, " × "))
   end
   return table.concat(texts, ", ")
-end
-
-local MOST_DISTURBED = 1.25 -- of the least time
-
---- A sentence where a time says more about a busy machine than about the model; nil else.
-function document.disturbed(subject)
-  local bench = subject.bench
-  if not bench or not bench.ms_min or bench.ms_median <= MOST_DISTURBED * bench.ms_min then return nil end
-  return ("Other work disturbed the timing: half of the calls took %s or more, the quickest %s. On a quiet machine "
-    .. "times are lower."):format(numbers.time(bench.ms_median), numbers.time(bench.ms_min))
 end
 
 local value = page.value
@@ -100,6 +137,12 @@ local function summary_facts(subject)
   return rows
 end
 
+-- HTML of a subject, which is seen where the reader has chosen it.
+local function chosen(group, subject, html)
+  if #group == 1 then return html end
+  return page.choice(group.number, subject.choice, subject.is_main, html)
+end
+
 -- Lines of commands, each a list of words. An option's name is not broken: of --weights a line would end behind the
 -- dashes.
 local function commands(list)
@@ -115,25 +158,30 @@ local function commands(list)
   return "<pre>" .. table.concat(lines, "\n") .. "</pre>"
 end
 
-local function summary(all, command)
+-- Adds what all entries of a model share: its files, notes, and the commands that print its numbers.
+local function add_files(parts, subject)
+  local files = {}
+  for i, each in ipairs(subject.files) do files[i] = { each.name, numbers.whole(each.bytes) } end
+  if #files > 0 then
+    parts[#parts + 1] = "<details><summary>Files, with their sizes</summary>"
+      .. page.table({ { "file", words = true }, { "bytes" } }, files) .. "</details>"
+  end
+  for _, note in ipairs(subject.notes or {}) do parts[#parts + 1] = '<p class="soft">' .. escape(note) .. "</p>" end
+  if subject.folder then
+    parts[#parts + 1] = ("<p>The page was made of <code>%s</code>: info.json, check.json, bench.json.</p>"):format(
+      escape(subject.folder))
+  end
+  parts[#parts + 1] = "<p>These print its numbers again:</p>" .. commands(subject.commands)
+end
+
+local function summary(all, groups, command)
   local parts = {}
-  for _, subject in ipairs(all) do
-    if subject.info and subject.is_main then
-      if #all > 1 then parts[#parts + 1] = "<h3>" .. escape(subject.label) .. "</h3>" end
-      parts[#parts + 1] = page.facts(summary_facts(subject))
-      local files = {}
-      for i, each in ipairs(subject.files) do files[i] = { each.name, numbers.whole(each.bytes) } end
-      if #files > 0 then
-        parts[#parts + 1] = "<details><summary>Files, with their sizes</summary>"
-          .. page.table({ { "file", words = true }, { "bytes" } }, files) .. "</details>"
-      end
-      for _, note in ipairs(subject.notes or {}) do parts[#parts + 1] = '<p class="soft">' .. escape(note) .. "</p>" end
-      if subject.folder then
-        parts[#parts + 1] = ("<p>The page was made of <code>%s</code>: info.json, check.json, bench.json.</p>"):format(
-          escape(subject.folder))
-      end
-      parts[#parts + 1] = "<p>These print its numbers again:</p>" .. commands(subject.commands)
+  for _, group in ipairs(groups) do
+    for _, subject in ipairs(group) do
+      parts[#parts + 1] = chosen(group, subject, (#all > 1 and "<h3>" .. escape(subject.label) .. "</h3>" or "")
+        .. page.facts(summary_facts(subject)))
     end
+    add_files(parts, group[1])
   end
   if command then parts[#parts + 1] = "<p>This makes the page again:</p>" .. commands { command } end
   return table.concat(parts, "\n")
@@ -142,7 +190,7 @@ end
 local function heading(subject, several) return several and "<h3>" .. escape(subject.label) .. "</h3>" or "" end
 
 local function architecture_part(subject)
-  local list, shown = subject.work, masks.of(subject.state)
+  local list, all_masks = subject.work, masks.of(subject.state)
   local groups, repeats = architecture.groups(list), 0
   for _, group in ipairs(groups) do if group.first then repeats = repeats + group.repeats end end
   local fused = 0
@@ -153,7 +201,11 @@ local function architecture_part(subject)
     .. "ride on the tile of another and cost no pass over memory of their own. Point at a box, or tap it, for its "
     .. "shape, bytes and flops."):format(#list, repeats, fused)),
     page.table(architecture.columns, architecture.rows(list)))
-  if #shown == 0 then return html end
+  local shown = masks.with_something_to_see(all_masks)
+  if #shown == 0 then
+    return html .. (#all_masks > 0 and "<p>Every query of an attention sees every key, but for what a call's own masks "
+      .. "hide.</p>" or "")
+  end
   local all, emitted, seen, at_run_time = 0, 0, 0, ""
   for _, one in ipairs(shown) do
     if #one.at_run_time > 0 then
@@ -403,8 +455,13 @@ local function exactness_part(subject)
       or row.share > end_to_end.share) then end_to_end = row end
   end
   local caption = ("%d tensors of the graph against a reference that computes in double, each from its own operands, "
-    .. "and %d comparisons of whole calls, which are in the table. A dot is the error of the tensor's worst element, a "
-    .. "dash what that is allowed, both divided by the element's size. %d are exact. "):format(#rows, #others, exact)
+    .. "and %d comparisons of whole calls, which are in the table. A dot is the error of the tensor's worst element "
+    .. "as a share of its tolerance: at 1 it would fail. %d are exact. "):format(#rows, #others, exact)
+  local largest = exactness.largest(rows)
+  if largest then
+    caption = caption .. ("By length, the tensor farthest from the reference is %s: %s of its own length. "):format(
+      largest.name, numbers.short(largest.rel_l2, 2))
+  end
   if end_to_end then
     caption = caption .. ("End to end, the outputs use at most %s of their "
       .. "tolerance."):format(numbers.short(end_to_end.share, 2))
@@ -448,41 +505,69 @@ local own_parts = {
   { "attention", "Attention", attention.part },
 }
 
---- The parts of subjects by id, each a list of HTML, and the labels of those for which a page of so many bytes has no
---- room. The first's are always there.
-function document.details(mains, bytes)
-  local lists, left_out = {}, {}
-  for i, subject in ipairs(mains) do
-    local parts, sum = {}, 0
-    for _, part in ipairs(own_parts) do
-      local html = part[3](subject)
-      if html then parts[part[1]], sum = heading(subject, #mains > 1) .. html, sum + #html end
+-- Adds the parts of a subject to lists (id -> list of HTML); returns their bytes. Adds nothing, and returns nil, where
+-- they have more than `most` bytes.
+local function add_parts(lists, group, subject, several, most)
+  local parts, sum = {}, 0
+  for _, part in ipairs(own_parts) do
+    local html = part[3](subject)
+    if html then
+      html = heading(subject, several) .. html
+      -- Pictures of attention are of one entry, whichever is chosen.
+      parts[part[1]] = part[1] == "attention" and html or chosen(group, subject, html)
+      sum = sum + #html
     end
-    if i > 1 and bytes + sum > MOST_BYTES then
-      left_out[#left_out + 1] = subject.label
-    else
-      bytes = bytes + sum
-      for id, html in pairs(parts) do
-        lists[id] = lists[id] or {}
-        table.insert(lists[id], html)
-      end
+  end
+  if sum > most then return nil end
+  for id, html in pairs(parts) do
+    lists[id] = lists[id] or {}
+    table.insert(lists[id], html)
+  end
+  return sum
+end
+
+--- Returns the parts of groups of subjects by id, each a list of HTML, and the labels of those for which a page of so
+--- many bytes has no capacity. The first subject is always there. Each group begins with its main subject.
+function document.details(groups, bytes)
+  local lists, left_out, turn, most = {}, {}, 1, 0
+  local several = #groups > 1 or groups[1] and #groups[1] > 1
+  for _, group in ipairs(groups) do most = math.max(most, #group) end
+  while turn <= most do -- the main ones come before the others
+    for g, group in ipairs(groups) do
+      local subject = group[turn]
+      local is_first = g == 1 and turn == 1
+      local sum = subject and add_parts(lists, group, subject, several, is_first and math.huge or MOST_BYTES - bytes)
+      if subject and not sum then left_out[#left_out + 1] = subject.label end
+      bytes = bytes + (sum or 0)
     end
+    turn = turn + 1
   end
   return lists, left_out
 end
 
--- What stands above the parts: a verdict for each model.
-local function lead_of(all, left_out)
+-- The control by which the reader chooses one of a group.
+local function chooser(group, several)
+  if #group == 1 then return nil end
+  local options = {}
+  for k, subject in ipairs(group) do options[k] = { choice = subject.choice, label = subject.label } end
+  table.sort(options, function(a, b) return a.choice < b.choice end)
+  return page.chooser(group.number, several and "Numbers and pictures of " or "Numbers and pictures of an entry: ",
+    options, group[1].choice)
+end
+
+-- What stands above the parts: a verdict for each subject, and the choice among entries.
+local function lead_of(all, groups, left_out)
   local lead = {}
-  for _, subject in ipairs(all) do
-    if subject.is_main then
+  for _, group in ipairs(groups) do
+    for _, subject in ipairs(group) do
       local bad = subject.check and subject.check.failed > 0
       local label = #all > 1 and "<b>" .. escape(subject.label) .. ":</b> " or ""
-      lead[#lead + 1] = ('<p class="verdict%s">%s%s.</p>'):format(bad and " bad" or "", label,
-        escape(document.verdict(subject)))
       local disturbed = document.disturbed(subject)
-      if disturbed then lead[#lead + 1] = '<p class="soft">' .. label .. escape(disturbed) .. "</p>" end
+      lead[#lead + 1] = chosen(group, subject, ('<p class="verdict%s">%s%s.</p>'):format(bad and " bad" or "", label,
+        escape(document.verdict(subject))) .. (disturbed and '<p class="soft">' .. label .. escape(disturbed) .. "</p>"
+        or ""))
     end
+    lead[#lead + 1] = chooser(group, #groups > 1)
   end
   if #left_out > 0 then
     lead[#lead + 1] = ('<p class="soft">A page of them all would be larger than 2 MB: pictures of %s are left out. A '
@@ -491,11 +576,26 @@ local function lead_of(all, left_out)
   return table.concat(lead, "\n")
 end
 
+-- The subjects as groups, each a list that begins with its main subject: { number, subject .. }.
+local function groups_of(all)
+  local groups, by_number = {}, {}
+  for _, subject in ipairs(all) do
+    local group = subject.group and by_number[subject.group]
+    if not group then
+      group = { number = #groups + 1 }
+      groups[#groups + 1] = group
+      if subject.group then by_number[subject.group] = group end
+    end
+    table.insert(group, subject.is_main and 1 or #group + 1, subject)
+  end
+  return groups
+end
+
 --- The page of subjects. title: of the page; command: the words, quoted for a shell, that make it. Subjects with
 --- is_main have details; others are compared only.
 function document.html(all, title, command)
-  local mains = {}
-  for _, subject in ipairs(all) do if subject.is_main and subject.info then mains[#mains + 1] = subject end end
+  local groups, with_info = groups_of(all), {}
+  for _, group in ipairs(groups) do if group[1].info then with_info[#with_info + 1] = group end end
   local sections, bytes = {}, 0
   local function add(id, heading_text, html)
     if not html or html == "" then return end
@@ -503,15 +603,15 @@ function document.html(all, title, command)
     bytes = bytes + #html
   end
   if #all > 1 then add("comparison", "Comparison", comparison_part(all)) end
-  if #mains == 0 and #all == 1 then add("comparison", "Numbers", comparison_part(all)) end
-  add("summary", "Summary", summary(all, command))
+  if #with_info == 0 and #all == 1 then add("comparison", "Numbers", comparison_part(all)) end
+  add("summary", "Summary", summary(all, with_info, command))
   local roof = roofline_part(all) or ""
-  local lists, left_out = document.details(mains, bytes + #roof)
+  local lists, left_out = document.details(with_info, bytes + #roof)
   for i, part in ipairs(own_parts) do
     add(part[1], part[2], lists[part[1]] and table.concat(lists[part[1]], "\n"))
     if i == 1 then add("roofline", "Roofline", roof) end
   end
-  return page.document(title, lead_of(all, left_out), sections,
+  return page.document(title, lead_of(all, groups, left_out), sections,
     '<p class="soft">A page without network: all that it shows is in it.</p>')
 end
 

@@ -8,8 +8,8 @@ local exactness = {}
 local function number(value) return type(value) == "number" and value or math.huge end
 
 --- The rows of a check that are tensors of the graph, in order: { name, op, error, allowed, share, passed, max_abs,
---- rel_l2, relative_error and relative_allowed: both by the size of the worst element, or by what it is allowed where
---- that is larger }; then the others (end to end, shipped = trace, run again).
+--- rel_l2, relative_error: by the size of the worst element, or by its tolerance where that is larger }; then the
+--- others (end to end, shipped = trace, run again).
 function exactness.rows(check)
   local tensors, others = {}, {}
   for _, each in ipairs(check.tensors) do
@@ -18,7 +18,6 @@ function exactness.rows(check)
     row.error = number(each.share) == 0 and 0 or number(each.share) * row.allowed
     local size = math.max(math.abs(tonumber(each.expected) or 0), row.allowed)
     row.relative_error = row.error > 0 and row.error / size or row.error
-    row.relative_allowed = size > 0 and size < math.huge and row.allowed / size or 0
     local list = row.op and tensors or others
     list[#list + 1] = row
   end
@@ -45,18 +44,24 @@ local function least_share(rows, most)
   return shares[most]
 end
 
--- The least and the largest of what a logarithmic axis has to show.
-local function extent(rows)
-  local least, most = math.huge, 0
+--- The row whose relative L2 error is largest; nil where all are exact.
+function exactness.largest(rows)
+  local largest
   for _, row in ipairs(rows) do
-    for _, value in ipairs { row.relative_error, row.relative_allowed } do
-      if row.error > 0 and value > 0 and value < math.huge then
-        least, most = math.min(least, value), math.max(most, value)
-      end
+    if row.rel_l2 > 0 and row.rel_l2 < math.huge and (not largest or row.rel_l2 > largest.rel_l2) then largest = row end
+  end
+  return largest
+end
+
+-- The least and the largest share that a logarithmic axis has to show; 1, the tolerance itself, is always there.
+local function extent(rows)
+  local least, most = 0.1, 1
+  for _, row in ipairs(rows) do
+    if row.share > 0 and row.share < math.huge then
+      least, most = math.min(least, row.share), math.max(most, row.share)
     end
   end
-  if most == 0 then return 1e-7, 1e-6 end
-  return least, most
+  return math.max(least, 1e-6), most
 end
 
 local function tip_of(row)
@@ -69,7 +74,7 @@ end
 function exactness.picture(rows, width)
   local least, most = extent(rows)
   local picture = svg.picture(width, 330)
-  local top = picture:legend(6, 14, { { class = "s6", text = "allowed", shape = "line" },
+  local top = picture:legend(6, 14, { { class = "dash", text = "tolerance", shape = "line" },
     { class = "k1", text = "error", shape = "circle" }, { class = "k2", text = "failed", shape = "diamond" },
     { class = "exact", text = "exact", shape = "circle" } }) + 44
   local left, right, bottom = 58, width - 14, top + 230
@@ -78,21 +83,15 @@ function exactness.picture(rows, width)
   local y = svg.log(least / 2, most * 2, bottom - 26, top, 6)
   picture:axis_x({ r0 = left, r1 = right, ticks = x.ticks, at = function(_, v) return x:at(v) end }, bottom,
     "tensor, in order of execution", numbers.tick)
-  picture:axis_y(y, left, "error of the worst element by its size", function(v) return ("%.0e"):format(v) end,
+  picture:axis_y(y, left, "error, share of its tolerance", function(v) return ("%g"):format(v) end,
     right)
   picture:text(left - 7, zero + 4, "0", { anchor = "end", class = "soft", optional = true })
   picture:line(left, bottom - 18, right, bottom - 18, "dash")
-  local half = math.max(1.5, math.min(7, (right - left) / #rows * 0.35))
-  local allowed, worst, least_told = {}, { share = 0 }, least_share(rows, MOST_TIPS)
-  for i, row in ipairs(rows) do
-    if row.relative_allowed > 0 then -- those of exact ones may lie far out
-      allowed[#allowed + 1] = { x:at(i) - half, math.max(top, math.min(bottom - 20, y:at(row.relative_allowed))) }
-    end
-  end
-  picture:dashes(allowed, 2 * half, "s6")
+  picture:line(left, y:at(1), right, y:at(1), "dash")
+  local worst, least_told = { share = 0 }, least_share(rows, MOST_TIPS)
   for i, row in ipairs(rows) do
     local at, tip = x:at(i), row.share >= least_told and tip_of(row) or nil
-    local place = row.relative_error == 0 and zero or row.relative_error < math.huge and y:at(row.relative_error) or top
+    local place = row.share == 0 and zero or row.share < math.huge and y:at(math.max(row.share, least)) or top
     if not row.passed then picture:diamond(at, place, 6, "k2", tip)
     elseif row.error == 0 then picture:circle(at, place, 2.6, "exact", tip)
     else picture:circle(at, place, #rows > 300 and 2 or 3.2, "k1", tip) end

@@ -49,6 +49,15 @@ function masks.of(entry)
   return list
 end
 
+--- Returns those of a list in which some query does not see some key, or some score is not emitted.
+function masks.with_something_to_see(list)
+  local some = {}
+  for _, one in ipairs(list) do
+    if one.visible < one.queries * one.keys then some[#some + 1] = one end
+  end
+  return some
+end
+
 --- The keys [first, last) that a query sees of its own keys.
 function masks.seen(one, query)
   local own, position = one.keys - one.extra, query + one.offset
@@ -82,7 +91,6 @@ end
 --- tip. Returns its width and height.
 function masks.draw(picture, one, x, y, side)
   local largest = math.max(one.queries, one.keys)
-  if one.visible == one.queries * one.keys then side = side / 2 end -- nothing to see but that all is seen
   local width = math.max(24, side * one.keys / largest)
   local height = math.max(24, side * one.queries / largest)
   local from_query, from_key = one.from_query or 0, one.from_key or 0

@@ -37,7 +37,8 @@ figcaption{font-size:.94rem;margin-top:.35rem;max-width:46rem}
 svg{display:block;max-width:100%;height:auto;font:11px system-ui,"DejaVu Sans",Verdana,sans-serif}
 .narrow{display:none}
 @media screen and (max-width:719px){.wide{display:none}.narrow{display:block}main,header,footer{padding:0 16px}
-th{overflow-wrap:anywhere}th,td{padding-right:.4rem}table{font-size:.8rem}}
+th,td{padding-right:.5rem}table{font-size:.8rem}}
+select{font:inherit;max-width:100%}
 .tip{min-height:1.5em;font-size:.88rem;color:var(--soft);overflow-wrap:anywhere}
 .tip:not(:empty){position:sticky;bottom:0;background:var(--panel);padding:.3rem .5rem}
 details{margin:.4rem 0;font-size:.9rem}
@@ -85,6 +86,10 @@ var s=g.closest('figure').nextElementSibling;
 s.querySelectorAll('.large').forEach(function(u){u.setAttribute('href','#'+g.dataset.map)});
 s.querySelectorAll('.looks').forEach(function(l){l.hidden=l.dataset.map!==g.dataset.map});
 s.querySelectorAll('.which').forEach(function(w){w.textContent=g.querySelector('title').textContent})}
+function choose(e){var s=e.target.closest&&e.target.closest('select[data-group]');if(!s)return;
+document.querySelectorAll('div[data-group="'+s.dataset.group+'"]').forEach(function(d){
+d.hidden=d.dataset.choice!==s.value})}
+document.addEventListener('change',choose);
 ['mouseover','focusin','click'].forEach(function(n){document.addEventListener(n,tell)});
 ['click','focusin'].forEach(function(n){document.addEventListener(n,enlarge)});
 addEventListener('beforeprint',function(){
@@ -154,6 +159,23 @@ function page.figure(title, draw, caption, numbers)
   return ('<figure><div class="wide">%s</div><div class="narrow">%s</div><div class="tip" aria-live="polite"></div>'
     .. "<figcaption><b>%s.</b> %s</figcaption>%s</figure>"):format(draw(page.WIDE):render(title),
     draw(page.NARROW):render(title), escape(title), caption, table_html)
+end
+
+--- HTML that is seen where choice `choice` of a group was made; is_default: made at first.
+function page.choice(group, choice, is_default, html)
+  local hidden = is_default and "" or " hidden"
+  return ('<div data-group="%d" data-choice="%d"%s>%s</div>'):format(group, choice, hidden, html)
+end
+
+--- The control of a group's choices: { { choice, label } }; text stands before it.
+function page.chooser(group, text, options, default)
+  local parts = {}
+  for i, each in ipairs(options) do
+    parts[i] = ('<option value="%d"%s>%s</option>'):format(each.choice, each.choice == default and " selected" or "",
+      escape(each.label))
+  end
+  return ('<p><label>%s<select data-group="%d" autocomplete="off">%s</select></label></p>'):format(escape(text), group,
+    table.concat(parts))
 end
 
 --- A page of sections { id, title, html }; title and lead (HTML) stand above them.

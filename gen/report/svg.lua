@@ -162,13 +162,6 @@ function Picture:path(points, class, closed, tip)
   self:element("path", (' d="M%s%s"'):format(table.concat(list, "L"), closed and "z" or ""), class, tip)
 end
 
---- Level lines of one length from the points { { x, y } } on, as one element.
-function Picture:dashes(points, length, class)
-  local list = {}
-  for i, point in ipairs(points) do list[i] = ("M%s %sh%s"):format(place(point[1]), place(point[2]), place(length)) end
-  if #list > 0 then self:element("path", (' d="%s"'):format(table.concat(list)), class) end
-end
-
 -- The box of a text with its anchor at x and its baseline at y.
 local function box_of(x, y, text, size, anchor)
   local width = svg.text_width(text, size)

@@ -73,6 +73,18 @@ function values(view) {
   return list;
 }
 
+// Titles that are seen before and after a reader chooses the last entry; null where there is no choice.
+function choose(view) {
+  const control = view.document.querySelector('select[data-group]');
+  if (!control) return null;
+  const seen = () => [...view.document.querySelectorAll('section h3')].filter(e => e.getBoundingClientRect().width > 0)
+    .map(e => e.textContent).filter((text, i, list) => list.indexOf(text) === i).join(',');
+  const before = seen();
+  control.selectedIndex = control.options.length - 1;
+  control.dispatchEvent(new view.Event('change', { bubbles: true }));
+  return { before, after: seen(), options: [...control.options].map(o => o.textContent).join(',') };
+}
+
 function look(name, width, height) {
   return new Promise(done => {
     const frame = document.createElement('iframe');
@@ -91,7 +103,7 @@ function look(name, width, height) {
         figures: [...view.document.querySelectorAll('figure')].map(f => ({
           caption: f.querySelector('figcaption').textContent.length, table: !!f.querySelector('table'),
           title: f.querySelector('svg').getAttribute('aria-label') })),
-        title: view.document.title, text: view.document.body.innerText.length });
+        title: view.document.title, text: view.document.body.innerText.length, chosen: choose(view) });
       frame.remove();
     };
     document.body.append(frame);
