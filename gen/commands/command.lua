@@ -262,6 +262,9 @@ function run.build(root, arguments)
     reserved_python.module(name) .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
   if not arguments.libraries then table.insert(made, 1, name) end
   print_out(("%s/%s\n"):format(terminal.safe(folder), table.concat(made, ", ")))
+  local path = folder .. "/" .. name
+  local line = not arguments.libraries and require("commands.build.try").line(state, path, own, options.embed ~= nil)
+  if line then print_out(("try: %s\n"):format(line)) end
   return 0
 end
 

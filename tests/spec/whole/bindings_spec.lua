@@ -17,7 +17,8 @@ local ODD = [[return { name = "numpy", input = qkv(), inputs = { query = "lambda
 local try, runs = helper.runner(here)
 
 local function build(...)
-  runs { "env", helper.optimised, "XDG_CACHE_HOME=" .. (os.getenv("XDG_CACHE_HOME") or root .. "/out/spec/cache"),
+  return runs { "env", helper.optimised,
+    "XDG_CACHE_HOME=" .. (os.getenv("XDG_CACHE_HOME") or root .. "/out/spec/cache"),
     "lua5.4", root .. "/gen/attn2c", "build", ... }
 end
 
@@ -163,7 +164,8 @@ describe("the Python module", function()
   end)
 
   it("takes text", function()
-    build(root .. "/tests/hf/texts/sequence", "-o", "sequence")
+    local said = build(root .. "/tests/hf/texts/sequence", "-o", "sequence")
+    assert.matches("^[^\n]*\t0%.%d+\n$", runs { "sh", "-c", (said:match("\ntry: (sequence/sequence run [^\n]*)\n$")) })
     python(here .. "/sequence", root .. "/tests/bindings/text.py", here .. "/sequence",
       root .. "/tests/hf/texts/sequence")
   end)

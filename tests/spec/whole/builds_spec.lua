@@ -90,7 +90,8 @@ describe("folders of any name", function()
       local output, errors = succeeds(folder, { "build", "tiny.lua", "--output=" .. name })
       assert.equal("", errors)
       assert.is_nil(output:find("[\27\xFF]"), "a raw name on the terminal")
-      runs({ "./" .. name .. "/tiny", "info" }, folder)
+      local info = runs({ "./" .. name .. "/tiny", "info" }, folder)
+      assert.equal(info, runs({ "bash", "-c", "--", (output:match("\ntry: ([^\n]*)\n$")) }, folder))
       for _, file in ipairs { "libtiny.a", "libtiny.so", "tiny.h", "tiny.pc", "tiny.py", "tiny-config.cmake",
           "tiny-config-version.cmake" } do
         assert.equal("file", lfs.attributes(("%s/%s/%s"):format(folder, name, file), "mode"))

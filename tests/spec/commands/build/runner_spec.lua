@@ -25,7 +25,7 @@ local function new()
   function self.run()
     for name, text in pairs(self.sources) do files.write_all(folder .. "/in", { { name = name, text = text } }) end
     os.remove(folder .. "/log")
-    local results = runner.run({ store = self.store, bar = progress.start { terminal = false },
+    local results = runner.run({ store = self.store, bar = self.bar or progress.start { terminal = false },
       folders = { model = self.model or folder .. "/in", runtime = self.runtime or "/nowhere" },
       sources = { model = self.sources },
       headers = { model = self.headers }, links = self.links, weights = self.weights,
@@ -50,6 +50,21 @@ describe("the runner", function()
     assert.same({ "AB", 2 }, { at.run() })
     assert.same({ "AB", 0 }, { at.run() })
     assert.same({}, at.leftovers())
+  end)
+
+  it("shows on a terminal how far it is, after two seconds", function()
+    local at, shown, now = new(), {}, 0
+    at.bar = progress.start { terminal = true, write = function(text) shown[#shown + 1] = text end,
+      clock = function()
+        now = now + 1
+        return now
+      end }
+    for _, job in ipairs(at.jobs) do table.insert(job.commands, 1, { "sleep", "0.2" }) end -- looked at meanwhile
+    at.run()
+    local text = table.concat(shown)
+    assert.matches("%] %d+ s[^\r]*  compiling: 0 of 3", text)
+    assert.matches("compiling: 2 of 3", text)
+    assert.equal("\r\27[K", shown[#shown])
   end)
 
   it("runs again what reads other contents, flags, headers or tools", function()

@@ -1,0 +1,66 @@
+-- try.lua: the line of a shell that uses a program that has just been built, for the end of `build`.
+local emit_text = require("passes.emit.text")
+local lfs = require("lfs")
+local libuv = require("common.libuv")
+local targets = require("data.targets")
+local words = require("common.words")
+
+local try = {}
+
+-- The options of `run` that show what a model answers, by the kind of its answer (emit_text). ${mask}: the token that
+-- stands for a word to be filled in.
+local examples = {
+  SPAN = { "--text", "Where is the key?", "--text-pair", "The key is under the mat." },
+  MASKED = { "--text", "I drink a cup of ${mask}." },
+  NEXT = { "--text", "Once upon a time" },
+  EMBEDDING = { "--text", "A cat sleeps.", "--text", "A kitten is asleep.", "--similar" },
+}
+local EXAMPLE = { "--text", "This is a sentence to try." }
+
+-- Returns the text of the token for a word to be filled in, or nil.
+local function mask_text(tokenizer)
+  for _, token in ipairs(tokenizer.made.added) do if token.id == tokenizer.mask then return token.text end end
+  return nil
+end
+
+-- Returns the example of a model that takes text; nil if it needs a token whose text is not known.
+local function example_of(state)
+  local list, mask = {}, mask_text(state.tokenizer)
+  for i, word in ipairs(examples[emit_text.values(state).answer] or EXAMPLE) do
+    if word:find("${mask}", 1, true) and not mask then return EXAMPLE end
+    list[i] = word:gsub("%${mask}", function() return mask end)
+  end
+  return list
+end
+
+-- True if a folder has weights that its model reads.
+local function has_weights(folder)
+  for name in lfs.dir(folder) do if name:match("%.safetensors$") then return true end end
+  return lfs.attributes(folder .. "/0_Transformer", "mode") == "directory"
+end
+
+-- True if this machine runs the program.
+local function runs_here(state)
+  local machine = targets.machine(os.getenv)
+  return machine == libuv.os_uname().machine
+    and targets.in_use(state.target_names, targets.runs_on(machine), os.getenv("ATTN2C_TARGET")) ~= nil
+end
+
+--- Returns the line without "try: ", or nil if this machine does not run the program. program: its path; folder: the
+--- checkpoint's folder that is the description, or nil; is_embedded: the weights are linked in. A model runs on a text
+--- if it takes one and its weights are known; other programs tell what they need.
+function try.line(state, program, folder, is_embedded)
+  if not runs_here(state) then return nil end
+  local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable
+  if state.tokenizer and (is_embedded or folder and has_weights(folder)) then
+    list[2] = "run"
+    if not is_embedded then list[3], list[4] = "--weights", folder end
+    for _, word in ipairs(example_of(state)) do list[#list + 1] = word end
+  else
+    list[2] = "info"
+  end
+  for i, word in ipairs(list) do list[i] = words.shell(word) end
+  return table.concat(list, " ")
+end
+
+return try

@@ -1,0 +1,45 @@
+-- try_spec: the line at the end of `build`. builds_spec and bindings_spec run it.
+local helper = require("tests.spec.helper")
+local libuv = require("common.libuv")
+local pipeline = require("pipeline")
+local try = require("commands.build.try")
+
+local texts = helper.root .. "/tests/hf/texts/"
+
+-- Returns the line for a folder of tests/hf/texts; folder: where the weights are, or nil.
+local function line_of(name, folder, is_embedded)
+  local state = pipeline.run(helper.root, texts .. name, { "kernels=c" }, nil, nil, nil, { with_text = true })
+  return try.line(state, "out/x/x", folder, is_embedded)
+end
+
+describe("the line to try", function()
+  after_each(helper.clean)
+
+  it("runs a model that takes text as its answers need it", function()
+    for name, expected in pairs {
+      sequence = "--text 'This is a sentence to try.'",
+      question = "--text 'Where is the key?' --text-pair 'The key is under the mat.'",
+      sentence = "--text 'A cat sleeps.' --text 'A kitten is asleep.' --similar",
+      masked = "--text 'I drink a cup of <mask>.'",
+      next = "--text 'Once upon a time'",
+    } do
+      assert.equal(("out/x/x run --weights %s %s"):format(texts .. name, expected), line_of(name, texts .. name))
+    end
+  end)
+
+  it("names no weights that are linked in, and asks what is needed where none are known", function()
+    assert.equal("out/x/x run --text 'This is a sentence to try.'", line_of("sequence", nil, true))
+    assert.equal("out/x/x info", line_of("sequence", nil))
+    assert.equal("out/x/x info", line_of("sequence", helper.folder()))
+    assert.equal("out/x/x info", try.line(helper.tiny({ target = "x86_64", kernels = "c" }, "validate"), "out/x/x"))
+  end)
+
+  it("quotes for a shell, and says nothing of a program that does not run here", function()
+    local state = helper.tiny({ target = "x86_64", kernels = "c" }, "validate")
+    if libuv.os_uname().machine ~= "x86_64" then return assert.is_nil(try.line(state, "x/x")) end
+    assert.equal("'a b;'\\''$(c)/x' info", try.line(state, "a b;'$(c)/x"))
+    assert.equal("./a=b/x info", try.line(state, "a=b/x"))
+    assert.equal("$'\\033[31m/x' info", try.line(state, "\27[31m/x"))
+    assert.is_nil(try.line(helper.tiny({ target = "aarch64", kernels = "c" }, "validate"), "x/x"))
+  end)
+end)
