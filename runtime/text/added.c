@@ -7,51 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The child of a node by a byte; 0 where there is none. */
-static uint32_t child_of(const text_added_trie *trie, uint32_t node, uint8_t byte) {
-  uint32_t child = trie->nodes[node].child;
-  while (child && trie->nodes[child].byte != byte) child = trie->nodes[child].next;
-  return child;
-}
-
-static int new_node(text_added_trie *trie, uint8_t byte, uint32_t *node) {
-  int status = text_grow((void **)&trie->nodes, &trie->room, trie->count + 1, sizeof *trie->nodes);
-  if (status != ATTN2C_OK) return status;
-  trie->nodes[trie->count] = (text_added_node){.token = TEXT_NONE, .byte = byte};
-  *node = (uint32_t)trie->count++;
-  return ATTN2C_OK;
-}
-
-/* Of tokens with equal texts the first is found. The library takes any of them, another one in each process.
- */
-static int insert(text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t token) {
-  uint32_t node = 0, child;
-  int status = trie->count ? ATTN2C_OK : new_node(trie, 0, &node);
-  for (size_t i = 0; i < length && status == ATTN2C_OK; i++, node = child) {
-    child = child_of(trie, node, bytes[i]);
-    if (child) continue;
-    status = new_node(trie, bytes[i], &child);
-    if (status != ATTN2C_OK) break;
-    trie->nodes[child].next = trie->nodes[node].child;
-    trie->nodes[node].child = child;
-  }
-  if (status != ATTN2C_OK) return status;
-  if (trie->nodes[node].token == TEXT_NONE) trie->nodes[node].token = token;
-  if (length > trie->longest) trie->longest = length;
-  trie->starts[bytes[0]] = 1;
-  return ATTN2C_OK;
-}
-
-/* The library asks of the text that is written whether it is a special token's. */
-static int is_special_text(const attn2c_tokenizer *text, const uint8_t *bytes, size_t length) {
-  text_added added;
-  for (size_t i = 0; text_added_at(&text->tables, i, &added); i++)
-    if ((added.flags & ADDED_SPECIAL) && added.text.length == length &&
-        memcmp(added.text.bytes, bytes, length) == 0)
-      return 1;
-  return 0;
-}
-
 /* Remembers how the token is written, for decoding. */
 static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, size_t length) {
   size_t at = text->letters_length;
@@ -62,8 +17,31 @@ static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, s
   if (status != ATTN2C_OK) return status;
   memcpy(text->letters + at, bytes, length);
   text->letters_length += length;
-  text->spellings[text->spelled++] =
-      (text_spelling){id, (uint32_t)at, (uint32_t)length, (uint32_t)is_special_text(text, bytes, length)};
+  text->spellings[text->spelled++] = (text_spelling){id, (uint32_t)at, (uint32_t)length, 0};
+  return ATTN2C_OK;
+}
+
+static int by_text(const void *a, const void *b) {
+  const text_span *first = a, *second = b;
+  if (first->length != second->length) return first->length < second->length ? -1 : 1;
+  return memcmp(first->bytes, second->bytes, first->length);
+}
+
+/* The library asks of the text that is written whether it is a special token's. */
+static int mark_special(attn2c_tokenizer *text) {
+  text_span *special = malloc((text->added + 1) * sizeof *special);
+  size_t count = 0;
+  text_added added;
+  if (!special) return ATTN2C_MEMORY;
+  for (size_t i = 0; i < text->added && text_added_at(&text->tables, i, &added); i++)
+    if (added.flags & ADDED_SPECIAL) special[count++] = added.text;
+  qsort(special, count, sizeof *special, by_text);
+  for (size_t i = 0; i < text->spelled; i++) {
+    text_spelling *spelling = &text->spellings[i];
+    text_span written = {text->letters + spelling->offset, spelling->length};
+    spelling->special = bsearch(&written, special, count, sizeof *special, by_text) != NULL;
+  }
+  free(special);
   return ATTN2C_OK;
 }
 
@@ -96,7 +74,7 @@ static int open_normalized(attn2c_tokenizer *text, attn2c_text_work *work, const
   if (made->length == 0) return text_fail(work, "nothing is left of it once it is normalized");
   if (made->length != added->text.length || memcmp(made->bytes, added->text.bytes, made->length) != 0)
     status = remember(text, added->id, made->bytes, made->length);
-  return status == ATTN2C_OK ? insert(&text->normalized, made->bytes, made->length, index) : status;
+  return status == ATTN2C_OK ? text_trie_insert(&text->normalized, made->bytes, made->length, index) : status;
 }
 
 int text_open_added(attn2c_tokenizer *text, attn2c_message *message) {
@@ -110,29 +88,18 @@ int text_open_added(attn2c_tokenizer *text, attn2c_message *message) {
     else if (added.flags & ADDED_NORMALIZED)
       status = open_normalized(text, work, &added, i);
     else
-      status = insert(&text->raw, added.text.bytes, added.text.length, i);
+      status = text_trie_insert(&text->raw, added.text.bytes, added.text.length, i);
     if (status == ATTN2C_FORMAT)
       attn2c_say(message, "tokenizer tables: added token %u: %s", i,
                  *work->fault ? work->fault : "is damaged");
     text->added = i + 1;
   }
+  if (status == ATTN2C_OK) status = text_trie_close(&text->raw);
+  if (status == ATTN2C_OK) status = text_trie_close(&text->normalized);
+  if (status == ATTN2C_OK && text->spelled) status = mark_special(text);
   if (text->spelled) qsort(text->spellings, text->spelled, sizeof *text->spellings, by_id);
   attn2c_text_work_destroy(work);
   return status;
-}
-
-/* The longest token at the start of `bytes`: its end, 0 where there is none. */
-static size_t longest_at(const text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t *token) {
-  size_t found = 0;
-  uint32_t node = 0;
-  for (size_t i = 0; i < length; i++) {
-    node = child_of(trie, node, bytes[i]);
-    if (!node) break;
-    if (trie->nodes[node].token == TEXT_NONE) continue;
-    *token = trie->nodes[node].token;
-    found = i + 1;
-  }
-  return found;
 }
 
 /* A word's letter right before or behind forbids a token of `single_word`. */
@@ -190,23 +157,16 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
                  const text_added_trie *trie, text_pieces *pieces) {
   const uint8_t *bytes = buffer->bytes;
   size_t last = begin, at = begin;
-  int status = text_spend(&work->budget, end - begin);
+  int status = text_trie_find(trie, bytes, begin, end, &work->spans, &work->budget);
   if (status != ATTN2C_OK) return status;
-  while (trie->count && at < end) {
-    if (!trie->starts[bytes[at]]) {
-      at++;
-      continue;
-    }
-    uint32_t index = 0;
-    size_t length = longest_at(trie, bytes + at, end - at, &index), from = at, to = at + length;
-    if (length == 0) {
-      at++;
-      continue;
-    }
+  for (size_t i = work->spans.count; i > 0; i--) {
+    const text_piece match = work->spans.list[i - 1];
+    size_t from = match.begin, to = match.end;
+    if (from < at) continue;
     text_added added;
     int alone = 1;
     at = to;
-    if (!text_added_at(&work->text->tables, index, &added)) return ATTN2C_FORMAT;
+    if (!text_added_at(&work->text->tables, match.token, &added)) return ATTN2C_FORMAT;
     if (added.flags & ADDED_SINGLE_WORD) status = stands_alone(work, bytes, begin, from, to, end, &alone);
     if (status != ATTN2C_OK) return status;
     if (!alone) continue;

@@ -62,10 +62,13 @@ typedef struct text_list {
   size_t count;
 } text_list;
 
-/* Added tokens of one kind, as a trie: node 0 is the root. */
+/* Added tokens of one kind, backwards, as a trie: node 0 is the root. */
 typedef struct text_added_node {
   uint32_t child, next; /* the first child, the next sibling; 0: none */
   uint32_t token;       /* index of an added token, or TEXT_NONE */
+  uint32_t depth;       /* bytes from the root */
+  uint32_t shorter;     /* the node of the longest end of this one's text that is in the trie */
+  uint32_t found;       /* the node of the longest such end that is a token, or this one; 0: none */
   uint8_t byte;
 } text_added_node;
 
@@ -73,7 +76,7 @@ typedef struct text_added_trie {
   text_added_node *nodes;
   size_t count, room;
   size_t longest;      /* bytes of a token */
-  uint8_t starts[256]; /* whether a token begins with a byte */
+  uint32_t first[256]; /* the root's children */
 } text_added_trie;
 
 /* How an added token is written when ids become text. */
@@ -211,6 +214,14 @@ static inline int text_has_enough(attn2c_text_work *work, size_t pieces) {
  * text behind `end` could change is left out. */
 int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                      const text_added_trie *trie, text_pieces *pieces);
+/* Adds a text to a trie; of equal ones the first counts. The library takes any of them, another one in each
+ * process. */
+int text_trie_insert(text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t token);
+/* Makes a trie ready for searches. */
+int text_trie_close(text_added_trie *trie);
+/* The longest token that begins at each byte, if there is one, from the text's end to its begin. */
+int text_trie_find(const text_added_trie *trie, const uint8_t *bytes, size_t begin, size_t end,
+                   text_pieces *found, text_budget *budget);
 int text_open_added(attn2c_tokenizer *text, attn2c_message *message);
 /* How an added token is written where not as in the vocabulary. */
 int text_spelled(const attn2c_tokenizer *text, uint32_t id, text_span *span, int *special);

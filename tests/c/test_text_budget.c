@@ -190,6 +190,43 @@ Test(budget, the_odd_token_of_a_pair_is_the_longer_texts) {
   close_golden(&t);
 }
 
+/* A tokenizer of the letter A with one added token: as many of it and a b. */
+static tokenizer open_long_token(size_t letters) {
+  static char json[40000];
+  size_t at =
+      (size_t)snprintf(json, sizeof json, "{\"version\":\"1.0\",\"added_tokens\":[{\"id\":1,\"content\":\"");
+  memset(json + at, 'A', letters), at += letters;
+  at += (size_t)snprintf(
+      json + at, sizeof json - at,
+      "b\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,"
+      "\"special\":true}],\"model\":{\"type\":\"BPE\",\"unk_token\":null,\"vocab\":{\"A\":0},"
+      "\"merges\":[]}}");
+  cr_assert(at < sizeof json);
+  scratch_put(scratch_path("long.json"), json, at);
+  return open_golden(scratch_path("long.json"));
+}
+
+/* A text's time does not depend on the length of tokens, where each byte could begin the long one. */
+Test(budget, a_token_of_20000_letters_takes_one_pass) {
+  attn2c_text_tokens tokens;
+  tokenizer t = open_long_token(20000);
+  size_t length;
+  char *text = repeated("A", 300000, &length);
+  attn2c_text_input input = input_of(text, length);
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK, "%s", attn2c_text_fault(t.work));
+  cr_assert_eq(tokens.length, length);
+  cr_assert(attn2c_text_steps(t.work) < 100 * length, "%llu steps",
+            (unsigned long long)attn2c_text_steps(t.work));
+  text[50000] = 'b';
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+  cr_assert_eq(tokens.length, length - 20000);
+  cr_assert_eq(tokens.ids[30000], 1);
+  cr_assert_eq(tokens.places[30000].begin, 30000);
+  cr_assert_eq(tokens.places[30000].end, 50001);
+  free(text);
+  close_golden(&t);
+}
+
 /* A tokenizer of the digits, with a normalizer or a pre-tokenizer. */
 static tokenizer open_digits(const char *normalizer, const char *pre_tokenizer) {
   static char text[8192];
