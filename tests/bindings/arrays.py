@@ -42,7 +42,7 @@ with speaker.Model(weights) as model:
     refuses(ValueError, "features: is int64 [32][128][40], but " + expected, model.forward, features=first.astype("int64"))
     refuses(ValueError, "features: is complex64 [32][128][40]", model.forward, features=first.astype("complex64"))
     refuses(ValueError, "features: is object one number", model.forward, features=None)
-    refuses(ValueError, "features: is no array, but " + expected, model.forward, features=[[1.0], [1.0, 2.0]])
+    refuses(ValueError, "features: is not an array, but " + expected, model.forward, features=[[1.0], [1.0, 2.0]])
     refuses(TypeError, "features", model.forward)
     refuses(TypeError, "segments", model.forward, segments=first)
 
@@ -55,11 +55,11 @@ with speaker.Model(weights) as model:
     def out(**arrays):
         model.forward(features=first, out=arrays)
 
-    refuses(ValueError, "out: 'label' is no output; outputs are logits, speaker", out, label=None)
+    refuses(ValueError, "out: 'label' is not an output; outputs are logits, speaker", out, label=None)
     refuses(ValueError, "out['logits']: is float64 [32][600], but float32 [32][600] is expected", out,
             logits=np.zeros((32, 600)))
     refuses(ValueError, "out['logits']: is float32 [600], but", out, logits=given[0])
-    refuses(ValueError, "out['logits']: is no NumPy array", out, logits=[0.0])
+    refuses(ValueError, "out['logits']: is not a NumPy array", out, logits=[0.0])
     refuses(ValueError, "out['logits']: must be writeable", out, logits=np.zeros((600, 32), "float32").T)
     constant = np.zeros((32, 600), "float32")
     constant.flags.writeable = False
