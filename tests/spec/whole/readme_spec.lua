@@ -103,7 +103,7 @@ describe("README files", function()
     write("texts.py", block(EXAMPLES, "Text in Python", "python"))
     assert.are.equal(block(EXAMPLES, "Text in Python", ""), succeeds(python .. "texts.py"))
     local command = block("README.md", heading, ""):match(
-      "(out/language/language run [^\n]*\n[^\n]*\n)")
+      "%$ (out/language/language run [^\n]*\n[^\n]*\n)")
     assert.are.equal(command:match("\n(.*)$"), succeeds(command:match("^[^\n]*")))
   end)
 
