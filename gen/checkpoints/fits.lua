@@ -6,6 +6,7 @@ local words = require("common.words")
 local fits = {}
 
 local MOST_LINES = 8
+local MOST_UNUSED = 5
 
 local readable = words.set { "F64", "F32", "F16", "BF16" }
 
@@ -49,18 +50,39 @@ local function fault_of(stored, tensors)
     end
   end
   local more = table.concat(stored.names, ", ", 2)
-  return ("%s: missing%s"):format(stored.names[1], more ~= "" and (" (also looked for %s)"):format(more) or "")
+  local said = more ~= "" and (" (also looked for %s)"):format(more) or ""
+  return ("%s: missing%s"):format(stored.names[1], said), true
 end
 
---- Faults: format, where tensors are missing or have other shapes; ten lines at most. graph: of the graph pass.
+-- A line with the tensors that no weight of a graph is taken from, or nil.
+local function unused_of(graph, tensors, file)
+  local used, list = {}, {}
+  for _, path in ipairs(graph.weights) do
+    local from = graph.tensors[path].from
+    for _, stored in ipairs(from and from.stored or {}) do
+      for _, name in ipairs(stored.names) do used[name] = true end
+    end
+  end
+  for _, name in ipairs(words.sorted_keys(tensors)) do
+    if not used[name] then list[#list + 1] = ("%s %s"):format(name, shape_text(tensors[name].shape)) end
+  end
+  if #list == 0 then return nil end
+  local more = #list > MOST_UNUSED and (" and %d more"):format(#list - MOST_UNUSED) or ""
+  return ("%s: the file's unused tensors: %s%s"):format(file, table.concat(list, ", ", 1, math.min(#list, MOST_UNUSED)),
+    more):gsub("%c", "?")
+end
+
+--- Faults: format, where tensors are missing or have other shapes; eleven lines at most. graph: of the graph pass.
 function fits.check(graph, tensors, file)
-  local lines, seen, count = {}, {}, 0
+  local lines, seen, count, has_missing = {}, {}, 0, false
   for _, path in ipairs(graph.weights) do
     local from = graph.tensors[path].from
     for _, stored in ipairs(from and from.stored or {}) do
       local key = stored.names[1] .. shape_text(stored.shape)
-      local fault = not seen[key] and fault_of(stored, tensors) or nil
+      local fault, is_missing
+      if not seen[key] then fault, is_missing = fault_of(stored, tensors) end
       seen[key] = true
+      has_missing = has_missing or is_missing
       if fault then
         count = count + 1
         if count <= MOST_LINES then lines[count] = ("%s: %s"):format(file, fault):gsub("%c", "?") end
@@ -70,6 +92,7 @@ function fits.check(graph, tensors, file)
   if count > MOST_LINES then
     lines[#lines + 1] = ("%s: and %d more tensors do not fit"):format(file, count - MOST_LINES):gsub("%c", "?")
   end
+  if has_missing then lines[#lines + 1] = unused_of(graph, tensors, file) end
   if count > 0 then faults.raise("format", lines) end
 end
 

@@ -338,6 +338,7 @@ function import.text(path, from)
 end
 
 import.is_folder = folder.is
+import.title = folder.title
 import.null = json.null
 
 return import

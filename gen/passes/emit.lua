@@ -14,6 +14,7 @@ local emit_series = require("passes.emit.series")
 local emit_steps = require("passes.emit.steps")
 local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
+local import = require("checkpoints.import")
 local linkage = require("data.linkage")
 local operands = require("data.operands")
 local precision = require("data.precision")
@@ -169,6 +170,8 @@ local function values_of(state)
     runtime_version = version.runtime, abi = version.abi, target = spec.target,
     description = c.comment(file), description_literal = c.string(file),
     description_hash = description_hash(state),
+    checkpoint_literal = state.checkpoint and c.string(terminal.safe(import.title(state.file)))
+      or false,
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "), lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
     trace_floats = types.elements(trace_bytes, "f32"),

@@ -230,9 +230,11 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
   if (is_float != (type == ATTN2C_F32) || !attn2c_shape_equal(array->rank, array->shape, rank, shape)) {
     attn2c_shape_text expected = attn2c_shape_write(rank, shape);
     attn2c_shape_text came = attn2c_shape_write(array->rank, array->shape);
-    attn2c_say(message, "%s: %s %s expected, but %s holds %s %s", input_name,
+    const int lacks_axis = array->rank > 0 && array->rank == rank - 1;
+    attn2c_say(message, "%s: %s %s expected, but %s holds %s %s%s%s", input_name,
                type == ATTN2C_F32 ? "float32" : "int32", expected.text, array->path, types[array->type].name,
-               came.text);
+               came.text, lacks_axis ? ", without an axis of sequences: one sequence is [1, " : "",
+               lacks_axis ? came.text + 1 : "");
     return ATTN2C_FORMAT;
   }
   const size_t elements = (size_t)array->elements;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FILES = 1000 };
+enum { MOST_FILES = 1000, LONGEST_NAME = 255 /* bytes, as file systems have it */ };
 
 /* Of the whole file: an index of a million tensors is not as long. */
 #define LARGEST_INDEX ((int64_t)100 << 20)
@@ -42,6 +42,12 @@ static int add_entry(const char *path, attn2c_safetensors_index *index, const ch
   if (!is_plain(name)) {
     attn2c_say(message, "%s: \"%.100s\" is in \"%.100s\", but a file beside the index is expected", path,
                tensor, name);
+    return ATTN2C_FORMAT;
+  }
+  const size_t length = strlen(name);
+  if (length > LONGEST_NAME) {
+    attn2c_say(message, "%s: \"%.100s\" is in \"%.40s...\", a name of %zu bytes, but at most %d are allowed",
+               path, tensor, name, length, LONGEST_NAME);
     return ATTN2C_FORMAT;
   }
   if ((index->entry_count & (index->entry_count - 1)) == 0) { /* a power of two, or 0: full */
@@ -80,7 +86,11 @@ static int compare_entries(const void *left, const void *right) {
 
 static int check_entries(const char *path, attn2c_safetensors_index *index, attn2c_message *message) {
   if (index->entry_count == 0) {
-    attn2c_say(message, "%s: no weight_map, or an empty one", path);
+    attn2c_say(
+        message,
+        "%s: no weight_map, or an empty one: it is no index of a checkpoint; give the checkpoint's folder, "
+        "or model.safetensors",
+        path);
     return ATTN2C_FORMAT;
   }
   qsort(index->entries, (size_t)index->entry_count, sizeof *index->entries, compare_entries);

@@ -2,6 +2,7 @@
  * do not say what is allowed. Every fault is collected, so that one run shows them all. */
 #define _GNU_SOURCE
 #include "program/arguments.h"
+#include "program/nearest.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -222,24 +223,48 @@ static int take_value(int option, const char *value, attn2c_arguments *arguments
   }
 }
 
+static const char *option_name(const void *list, int i) { return ((const struct option *)list)[i].name; }
+static const char *command_name(const void *list, int i) {
+  (void)list;
+  return commands[ATTN2C_COMMAND_INFO + i].name;
+}
+
+/* An unknown option of a command: the one that resembles it, or all that there are. */
+static void refuse_option(const char *word, const char *command, attn2c_arguments *arguments,
+                          attn2c_message *message) {
+  const struct option *options = commands[arguments->command].options;
+  char name[64];
+  int count = 0;
+  while (options[count].name) count++;
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+  const char *near =
+      strncmp(name, "--", 2) == 0 ? attn2c_nearest(name + 2, count, option_name, options) : NULL;
+  if (near)
+    attn2c_say(message, "%s: no option '%s'; did you mean --%s?", command, word, near);
+  else
+    attn2c_say(message, "%s: no option '%s'; allowed are %s", command, word,
+               commands[arguments->command].allowed);
+}
+
 /* What getopt_long could not take: it left the word in argv[optind - 1], or a letter in optopt. */
-static void refuse(int option, char **argv, const char *command, const char *allowed,
+static void refuse(int option, char **argv, const char *command, attn2c_arguments *arguments,
                    attn2c_message *message) {
   const char *word = argv[optind - 1];
   if (option == ':') {
     attn2c_say(message, "%s: %s needs a value", command, word);
   } else if (optopt == 0) {
-    attn2c_say(message, "%s: no option '%s'; allowed are %s", command, word, allowed);
+    refuse_option(word, command, arguments, message);
   } else if (optopt >= OPTION_JSON || strncmp(word, "--", 2) == 0) {
     attn2c_say(message, "%s: '%s' has a value, but none is allowed", command, word);
   } else {
-    attn2c_say(message, "%s: no option '-%c'; allowed are %s", command, optopt, allowed);
+    attn2c_say(message, "%s: no option '-%c'; allowed are %s", command, optopt,
+               commands[arguments->command].allowed);
   }
 }
 
 static int parse_options(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
-  const char *command = commands[arguments->command].name, *allowed = commands[arguments->command].allowed;
-  int status = ATTN2C_OK, option;
+  const char *command = commands[arguments->command].name;
+  int status = ATTN2C_OK, option, is_refused = 0;
   opterr = 0;
   optind = 0; /* start afresh: parse may be called again */
   while ((option = getopt_long(argc, argv, commands[arguments->command].letters,
@@ -272,7 +297,8 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
       break;
     case '?':
     case ':':
-      refuse(option, argv, command, allowed, message);
+      refuse(option, argv, command, arguments, message);
+      is_refused = 1;
       taken = ATTN2C_USAGE;
       break;
     default:
@@ -289,8 +315,15 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     attn2c_say(message, "--length: does not go with --profile or --bound, which are of whole entries");
     status = ATTN2C_USAGE;
   }
-  for (; optind < argc; optind++) {
-    attn2c_say(message, "%s: '%s' is not an option; allowed are %s", command, argv[optind], allowed);
+  /* After an option that is not known, a word may be its value. */
+  for (; optind < argc && !is_refused; optind++) {
+    if (arguments->command == ATTN2C_COMMAND_RUN)
+      attn2c_say(message,
+                 "run: '%s' is not an option; a value follows its option: --text WORD, --input X.npy",
+                 argv[optind]);
+    else
+      attn2c_say(message, "%s: '%s' is not an option; allowed are %s", command, argv[optind],
+                 commands[arguments->command].allowed);
     status = ATTN2C_USAGE;
   }
   return status;
@@ -317,9 +350,13 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     if (strcmp(argv[1], commands[i].name) == 0) arguments->command = (attn2c_command)i;
   }
   if (arguments->command == ATTN2C_COMMAND_NONE) {
-    attn2c_say(message,
-               "no command '%s'; allowed are info, run, check, bench and pack (--help explains them)",
-               argv[1]);
+    const char *near = attn2c_nearest(argv[1], ATTN2C_COMMAND_PACK, command_name, NULL);
+    if (near)
+      attn2c_say(message, "no command '%s'; did you mean %s?", argv[1], near);
+    else
+      attn2c_say(message,
+                 "no command '%s'; allowed are info, run, check, bench and pack (--help explains them)",
+                 argv[1]);
     return ATTN2C_USAGE;
   }
   arguments->inputs = calloc((size_t)argc, sizeof *arguments->inputs);

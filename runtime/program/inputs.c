@@ -35,6 +35,19 @@ void attn2c_index_text(const attn2c_tensor *tensor, int64_t element, char *text,
   }
 }
 
+int attn2c_lacks_weights(const attn2c_descriptor *model, const char *weights, const char *command,
+                         attn2c_message *message) {
+  if (weights != NULL || !attn2c_needs_checkpoint(model)) return 0;
+  if (model->checkpoint != NULL)
+    attn2c_say(message,
+               "%s: --weights F is needed, and this model was built from the checkpoint folder %s: "
+               "--weights PATH/%s",
+               command, model->checkpoint, model->checkpoint);
+  else
+    attn2c_say(message, "%s: --weights F.safetensors is needed", command);
+  return 1;
+}
+
 int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors) {
   int count = 0;
   for (int e = 0; e < model->entry_count; e++) {

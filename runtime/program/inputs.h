@@ -19,6 +19,10 @@ void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size);
 /* Writes "[2][17]": where element number `element` of the tensor lies. */
 void attn2c_index_text(const attn2c_tensor *tensor, int64_t element, char *text, size_t size);
 
+/* 1 where a model needs weights and none are given, and a line on which. */
+int attn2c_lacks_weights(const attn2c_descriptor *model, const char *weights, const char *command,
+                         attn2c_message *message);
+
 /* The inputs of all entries, one list behind the other, as attn2c_check takes them: writes their indices
  * where `tensors` is not NULL; their number. */
 int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors);

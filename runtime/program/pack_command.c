@@ -77,8 +77,7 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
     attn2c_say(message, "pack: --verify FILE stands by itself");
     return ATTN2C_USAGE;
   }
-  if (arguments->weights == NULL && attn2c_needs_checkpoint(model)) {
-    attn2c_say(message, "pack: --weights F.safetensors is needed");
+  if (attn2c_lacks_weights(model, arguments->weights, "pack", message)) {
     status = ATTN2C_USAGE;
   }
   if (arguments->packed == NULL) {

@@ -125,9 +125,12 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   const attn2c_entry *entry = job->entry;
   const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count;
   int status = ATTN2C_OK;
-  if (arguments->weights == NULL && attn2c_needs_checkpoint(job->model)) {
-    attn2c_say(message, "run: --weights F.safetensors is needed");
-    status = ATTN2C_USAGE;
+  if (attn2c_lacks_weights(job->model, arguments->weights, "run", message)) status = ATTN2C_USAGE;
+  if (job->model->text != NULL && arguments->input_count == 0 && arguments->output_count == 0) {
+    attn2c_say(message,
+               "run: nothing to compute: give --text with a text, a file of texts or -; or arrays with "
+               "--input and --output");
+    return ATTN2C_USAGE;
   }
   if (attn2c_bind(job->model, entry->inputs, entry->input_count, "--input", arguments->inputs,
                   arguments->input_count, input_paths, message) != ATTN2C_OK) {

@@ -67,8 +67,6 @@ static int check_usage(job *job) {
   const int ranks = arguments->query_count > 0;
   const char *faults[13];
   int count = 0;
-  if (arguments->weights == NULL && attn2c_needs_checkpoint(job->model))
-    faults[count++] = "run: --weights F.safetensors is needed";
   if (arguments->input_count > 0) faults[count++] = "--input: goes without --text, which fills the inputs";
   if (arguments->entry != NULL)
     faults[count++] = "--entry: goes without --text: a text's length says which entry";
@@ -93,8 +91,9 @@ static int check_usage(job *job) {
     faults[count++] = "--format npy: of a model with two arrays: --output NAME=F.npy writes them";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
     faults[count++] = "--format npy: is not for a terminal";
+  const int lacks = attn2c_lacks_weights(job->model, arguments->weights, "run", job->message);
   for (int i = 0; i < count; i++) attn2c_say(job->message, "%s", faults[i]);
-  return count ? ATTN2C_USAGE : ATTN2C_OK;
+  return count || lacks ? ATTN2C_USAGE : ATTN2C_OK;
 }
 
 static int open_model(job *job, FILE *notes) {

@@ -4,6 +4,7 @@
 #include "weights/checkpoint.h"
 #include "formats/file.h"
 #include "formats/safetensors_index.h"
+#include "weights/kinds.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -43,17 +44,6 @@ static int out_of_memory(const char *path, attn2c_message *message) {
   return ATTN2C_MEMORY;
 }
 
-/* Files that PyTorch's pickle wrote: a zip, or in old ones the pickle itself. */
-static int is_pickle(const char *path) {
-  unsigned char start[4];
-  attn2c_file file;
-  attn2c_message quiet = attn2c_message_make(NULL, 0);
-  if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return 0;
-  const int got = attn2c_file_read(&file, 0, start, sizeof start, &quiet) == ATTN2C_OK;
-  attn2c_file_close(&file);
-  return got && (memcmp(start, "PK\3\4", 4) == 0 || (start[0] == 0x80 && start[1] == 2));
-}
-
 static int say_pickle(const char *path, attn2c_message *message) {
   const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   attn2c_say(message,
@@ -80,14 +70,22 @@ static int is_within(const char *folder, const char *path) {
   return 0;
 }
 
+/* Says in place of a format's fault what the file is, where that is known. `said`: the message's length
+ * before. */
+static int say_kind(const char *path, size_t said, attn2c_message *message) {
+  const char *kind = attn2c_kind_said(path);
+  const int is_pickle = attn2c_kind_is_pickle(path);
+  if (message && (kind || is_pickle)) message->used = said;
+  if (is_pickle) return say_pickle(path, message);
+  if (kind) attn2c_say(message, "%s: %s", path, kind);
+  return ATTN2C_FORMAT;
+}
+
 /* Opens one file as number `number`; its tensors are numbered behind those of the files before. */
 static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path, attn2c_message *message) {
   const size_t said = message ? message->used : 0;
   const int status = attn2c_safetensors_open(path, &checkpoint->files[number].file, message);
-  if (status == ATTN2C_FORMAT && is_pickle(path)) {
-    if (message) message->used = said;
-    return say_pickle(path, message);
-  }
+  if (status == ATTN2C_FORMAT) return say_kind(path, said, message);
   if (status) return status;
   checkpoint->files[number].first = checkpoint->count;
   const int64_t count = (int64_t)checkpoint->count + attn2c_safetensors_count(checkpoint->files[number].file);
@@ -153,7 +151,10 @@ static int open_index(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   path_text folder;
   const char *slash = strrchr(path, '/');
   const int length = slash ? (int)(slash - path) : 0;
+  const size_t said = message ? message->used : 0;
   int status = attn2c_safetensors_index_read(path, &index, message);
+  /* An index is JSON, of whose own faults it speaks. */
+  if (status == ATTN2C_FORMAT && !attn2c_kind_is_json(path)) return say_kind(path, said, message);
   if (status) return status;
   if (snprintf(folder.text, sizeof folder.text, "%.*s", length, path) >= (int)sizeof folder.text) {
     attn2c_say(message, "%s: the path is too long", path);

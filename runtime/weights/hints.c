@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Faults that get lines of their own; the line on the looks and the one that counts make it ten. */
+/* Faults that get lines of their own; those on the looks, on the count and on unused tensors make it eleven.
+ */
 enum { MOST_FAULTS = 8 };
+
+/* Tensors that the line of those not used names. */
+enum { MOST_UNUSED = 5 };
 
 /* The first that fits is taken. ends: of tensors' names, all of which the file has. */
 static const struct {
@@ -107,15 +111,63 @@ static const char *find_near(const attn2c_hints *hints, const attn2c_stored *sto
   return NULL;
 }
 
+static int is_used(const attn2c_hints *hints, int tensor) {
+  for (int i = 0; i < hints->model->stored_count; i++)
+    if (hints->found[i] == tensor) return 1;
+  return 0;
+}
+
+/* The only tensor that is not used and has the shape of a missing one, or NULL. */
+static const char *find_shape(const attn2c_hints *hints, const attn2c_stored *stored) {
+  const char *found = NULL;
+  for (int i = 0; i < attn2c_checkpoint_count(hints->file); i++) {
+    const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(hints->file, i);
+    if (!attn2c_hints_shape_fits(tensor, stored) || is_used(hints, i)) continue;
+    if (found) return NULL;
+    found = tensor->name;
+  }
+  return found;
+}
+
+/* The stage of the output that a name of PyTorch's means, "output.0.weight", or -1. */
+static int stage_of(const char *name) {
+  int number, end = 0;
+  if (sscanf(name, "output.%6d.%n", &number, &end) != 1 || end == 0) return -1;
+  return strchr(name + end, '.') ? -1 : number + 1;
+}
+
+void attn2c_hints_unused(const attn2c_hints *hints) {
+  char list[600] = "";
+  size_t used = 0;
+  int missing = 0, unused = 0;
+  for (int i = 0; i < hints->model->stored_count; i++) missing += hints->found[i] < 0;
+  for (int i = 0; missing > 0 && i < attn2c_checkpoint_count(hints->file); i++) {
+    const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(hints->file, i);
+    if (is_used(hints, i) || unused++ >= MOST_UNUSED) continue;
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%.60s %s", used ? ", " : "", tensor->name,
+                             attn2c_shape_write(tensor->rank, tensor->shape).text);
+    if (used >= sizeof list) used = sizeof list - 1;
+  }
+  if (unused > MOST_UNUSED)
+    attn2c_say(hints->message, "the file's unused tensors: %s and %d more", list, unused - MOST_UNUSED);
+  else if (unused > 0)
+    attn2c_say(hints->message, "the file's unused tensor%s: %s", unused == 1 ? "" : "s", list);
+}
+
 static void say_missing(const attn2c_hints *hints, const attn2c_stored *stored) {
   char more[1024] = "";
   size_t used = 0;
   for (int i = 1; stored->names[i] && used < sizeof more; i++)
     used += (size_t)snprintf(more + used, sizeof more - used, "%s%s", i > 1 ? ", " : " (also looked for ",
                              stored->names[i]);
-  const char *near = find_near(hints, stored);
-  attn2c_say(hints->message, "%s: missing%s%s%s%s", stored->names[0], more, used ? ")" : "",
-             near ? "; the file has " : "", near ? near : "");
+  const char *near = find_near(hints, stored), *alike = near ? NULL : find_shape(hints, stored);
+  const int stage = stage_of(stored->names[0]);
+  char counted[80] = "";
+  if (stage >= 0)
+    snprintf(counted, sizeof counted, " (stage %d of output: PyTorch's names count from 0)", stage);
+  attn2c_say(hints->message, "%s: missing%s%s%s%s%s%s%s", stored->names[0], counted, more, used ? ")" : "",
+             near ? "; the file has " : "", near ? near : "",
+             alike ? "; of its shape is the file's unused " : "", alike ? alike : "");
 }
 
 int attn2c_hints_fault(const attn2c_hints *hints, int index, int said) {

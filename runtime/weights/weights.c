@@ -99,6 +99,7 @@ static int check_stored(attn2c_source *source, attn2c_message *message) {
     if (is_fitting(source, i)) continue;
     if (!attn2c_hints_fault(&hints, i, said++)) break;
   }
+  attn2c_hints_unused(&hints);
   return ATTN2C_FORMAT;
 }
 

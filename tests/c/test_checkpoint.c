@@ -205,8 +205,10 @@ Test(checkpoint, an_index_that_lies) {
        ATTN2C_FORMAT},
       {"{\"weight_map\": {}, \"weight_map\": {}}", "weight_map occurs twice", ATTN2C_FORMAT},
       {"{\"weight_map\": {}}", "no weight_map, or an empty one", ATTN2C_FORMAT},
-      {"{}", "no weight_map, or an empty one", ATTN2C_FORMAT},
+      {"{}", "no weight_map, or an empty one: it is no index of a checkpoint; give the checkpoint's folder",
+       ATTN2C_FORMAT},
       {"", "'{' is expected", ATTN2C_FORMAT},
+      {"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer", ATTN2C_FORMAT},
       {"{\"weight_map\": [1]}", "'{' is expected", ATTN2C_FORMAT},
       {"{\"weight_map\": {\"first\": 3}}", "a string is expected", ATTN2C_FORMAT},
       {"{\"weight_map\": {\"first\": \"a.safetensors\"}} x", "nothing more is expected", ATTN2C_FORMAT},
@@ -215,6 +217,14 @@ Test(checkpoint, an_index_that_lies) {
     write_index(cases[i].index);
     refuse(folder, cases[i].status, cases[i].said);
   }
+  static char name[100100] = "{\"weight_map\": {\"first\": \"";
+  const size_t before = strlen(name);
+  memset(name + before, 'a', 100000);
+  strcpy(name + before + 100000, "\"}}");
+  write_index(name);
+  refuse(folder, ATTN2C_FORMAT, "\"first\" is in \"aaaa");
+  cr_assert_not_null(strstr(text, "aaa...\", a name of 100000 bytes, but at most 255 are allowed"), "%s",
+                     text);
   char deep[500] = "{\"metadata\": ";
   memset(deep + strlen(deep), '[', 200);
   write_index(deep);
@@ -230,6 +240,34 @@ Test(checkpoint, links_stay_in_the_folder) {
   write_file(in_folder("a.safetensors"), 3);
   cr_assert_eq(symlink("a.safetensors", in_folder("model.safetensors")), 0);
   accept(folder);
+}
+
+Test(checkpoint, files_that_are_no_weights) {
+  static const struct {
+    const char *bytes, *said;
+    size_t count;
+  } cases[] = {
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d\n", "is a Git LFS pointer", 57},
+      {"GGUF\3\0\0\0........", "is a GGUF model, which is not supported", 16},
+      {"\10\7\22\7pytorch........", "is an ONNX model, which is not supported", 18},
+      {"\x93NUMPY\1\0........", "is an array of NumPy", 16},
+      {"\177ELF\2\1\1........", "is a program or library", 15},
+      {"<!DOCTYPE html><html>", "is a page of HTML", 21},
+      {"hello, this is a text\n", "is a text, not weights", 22},
+      {"{ \"model_type\": \"bert\" }", "is JSON, not weights", 24},
+      {"\10\0\0\0\0\0\0\0 {\"a\": 1}", "its header does not start with", 17},
+      {"\377\377\377\377\377\377\0\0", "header length", 8},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    scratch_put(in_folder("model.safetensors"), cases[i].bytes, cases[i].count);
+    refuse(folder, ATTN2C_FORMAT, cases[i].said);
+    refuse(in_folder("model.safetensors"), ATTN2C_FORMAT, cases[i].said);
+    cr_assert_null(strchr(text, '\n'), "%s", text);
+  }
+  scratch_put(in_folder("config.json"), "{ \"model_type\": \"bert\" }", 24);
+  refuse(in_folder("config.json"), ATTN2C_FORMAT,
+         "it is no index of a checkpoint; give the checkpoint's folder");
+  remove(in_folder("config.json"));
 }
 
 Test(checkpoint, folders_without_tensors) {

@@ -219,6 +219,43 @@ Test(weights, all_of_them_missing) {
   cr_assert_eq(attn2c_source_memory(empty, sizeof empty, &model, &source, NULL), ATTN2C_FORMAT);
 }
 
+Test(weights, missing_ones_come_with_those_that_are_not_used) {
+  static const char *const first[] = {"output.0.weight", NULL}, *const second[] = {"output.12.bias", NULL},
+                           *const other[] = {"output.1.linear.weight", NULL};
+  static const attn2c_stored outputs[] = {{.names = first, .rank = 2, .shape = {2, 3}},
+                                          {.names = second, .rank = 1, .shape = {9}},
+                                          {.names = other, .rank = 1, .shape = {8}}};
+  const attn2c_descriptor torch = {.stored = outputs, .stored_count = 3};
+  attn2c_source *source;
+  cr_assert_eq(open_header("{\"other\":{\"dtype\":\"F32\",\"shape\":[5,3],\"data_offsets\":[0,60]},"
+                           "\"b\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[60,67]}}",
+                           67, &source),
+               ATTN2C_FORMAT);
+  cr_assert_str_eq(
+      text, "attn.in_proj_weight: missing; of its shape is the file's unused other\n"
+            "encoder.layers.0.norm1.weight: missing (also looked for layers.0.norm1.weight, norm.gamma)\n"
+            "projection.weight: missing\n"
+            "cls_token: missing\n"
+            "the file's unused tensors: b [7], other [5, 3]");
+  static const char many[] = "........{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                             "\"b\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                             "\"c\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                             "\"d\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                             "\"e\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                             "\"f\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                             "\"g\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}";
+  char bytes[sizeof many];
+  const uint64_t length = sizeof many - 9;
+  memcpy(bytes, many, sizeof many);
+  memcpy(bytes, &length, sizeof length);
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  cr_assert_eq(attn2c_source_memory(bytes, sizeof many - 1, &torch, &source, &message), ATTN2C_FORMAT);
+  cr_assert_str_eq(text, "output.0.weight: missing (stage 1 of output: PyTorch's names count from 0)\n"
+                         "output.12.bias: missing (stage 13 of output: PyTorch's names count from 0)\n"
+                         "output.1.linear.weight: missing\n"
+                         "the file's unused tensors: a [0], b [0], c [0], d [0], e [0] and 2 more");
+}
+
 Test(weights, a_tensor_of_an_unreadable_type_may_be_unused) {
   static const attn2c_descriptor small = {
       .tensors = tensors, .weights = weights + 5, .tensor_count = 7, .weight_count = 1};

@@ -119,6 +119,10 @@ describe("a checkpoint's folder", function()
     local _, count = many:gsub("\n", "")
     assert.equal(8, count)
     assert.matches("and 24 more tensors do not fit$", many)
+    local renamed = made.bert()
+    renamed["encoder.layer.0.output.dense.bias"], renamed.extra = nil, { 8 }
+    assert.matches("output.dense.bias: missing[^\n]*\n[^\n]*: the file's unused tensors: extra %[8%]$",
+      (refusal(made.checkpoint(nil, renamed))))
     local tensors = made.bert()
     tensors["encoder.layer.0.output.dense.weight"] = { 12, 8 } -- lies the other way round
     refused(made.checkpoint(nil, tensors), "encoder.layer.0.output.dense.weight: shape [12, 8]", 3)

@@ -237,7 +237,7 @@ describe("weights", function()
     end
   end)
 
-  it("that do not fit are listed, in ten lines at most", function()
+  it("that do not fit are listed, in eleven lines at most", function()
     local list = tensors_of(models.small)
     local by_name = {}
     for i, tensor in ipairs(list) do by_name[tensor[1]] = i end
@@ -247,8 +247,8 @@ describe("weights", function()
     table.remove(list, by_name["l0.ff.up.weight"])
     put("misfit.st", safetensors(list))
     local faults = { "l0.attn.q.bias: type I32, but F32, F64, F16 or BF16 is expected",
-      "l0.attn.out.weight: shape [16, 64], but [32, 32] is expected", "l0.norm1.weight: missing",
-        "l0.ff.up.weight: missing" }
+      "l0.attn.out.weight: shape [16, 64], but [32, 32] is expected", "l0.norm1.weight: missing; of its shape is the file's unused other",
+        "l0.ff.up.weight: missing", "the file's unused tensor: other [32]" }
     for _, verb in ipairs { "run --input x.npy --output never.npy", "check", "bench -r 1" } do
       fails(small .. verb .. " --weights misfit.st", 3, faults)
     end
@@ -310,7 +310,8 @@ describe("an array", function()
 
   it("of a wrong rank, shape or type names input, what came and what is expected", function()
     local data = pack("<f", numbers(256))
-    refused(npy("<f4", { 8, 32 }, data), "hidden: float32 [1, 8, 32] expected, but bad.npy holds float32 [8, 32]")
+    refused(npy("<f4", { 8, 32 }, data), "hidden: float32 [1, 8, 32] expected, but bad.npy holds float32 [8, 32], "
+      .. "without an axis of sequences: one sequence is [1, 8, 32]")
     refused(npy("<f4", { 1, 32, 8 }, data), "hidden: float32 [1, 8, 32] expected, but bad.npy holds float32 [1, 32, 8]")
     refused(npy("<i4", { 1, 8, 32 }, data), "hidden: float32 [1, 8, 32] expected, but bad.npy holds int32 [1, 8, 32]")
     refused(npy("<f4", { 0, 8, 32 }, ""), "hidden: float32 [1, 8, 32] expected, but bad.npy holds float32 [0, 8, 32]")

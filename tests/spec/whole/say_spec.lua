@@ -307,7 +307,8 @@ describe("words of the command line", function()
     assert.is_nil(files.read(folder .. "/none.npy"))
     local code, said = run("sequence/sequence run --text a")
     assert.equal(2, code)
-    assert.matches("%-%-weights F.safetensors is needed", said)
+    assert.matches("run: %-%-weights F is needed, and this model was built from the checkpoint folder sequence: "
+      .. "%-%-weights PATH/sequence\n", said)
   end)
 
   it("are what info tells of", function()

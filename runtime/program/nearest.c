@@ -1,0 +1,40 @@
+/* nearest.c - the distance of words: insertions, deletions and replacements of letters. */
+#define _POSIX_C_SOURCE 200809L /* strnlen */
+#include "program/nearest.h"
+
+#include <string.h>
+
+enum { LONGEST = 32 };
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+static int distance(const char *a, const char *b) {
+  int row[LONGEST + 1];
+  const int length = (int)strlen(b);
+  for (int j = 0; j <= length; j++) row[j] = j;
+  for (int i = 1; a[i - 1]; i++) {
+    int diagonal = row[0];
+    row[0] = i;
+    for (int j = 1; j <= length; j++) {
+      const int above = row[j], cost = a[i - 1] != b[j - 1];
+      row[j] = least(least(above + 1, row[j - 1] + 1), diagonal + cost);
+      diagonal = above;
+    }
+  }
+  return row[length];
+}
+
+const char *attn2c_nearest(const char *word, int count, const char *(*of)(const void *list, int i),
+                           const void *list) {
+  const int length = (int)strnlen(word, LONGEST + 1);
+  const char *best = NULL;
+  int nearest = least((length + 1) / 3, 3); /* that is still near */
+  if (length > LONGEST) return NULL;
+  for (int i = 0; i < count; i++) {
+    const char *each = of(list, i);
+    if (strlen(each) > LONGEST) continue;
+    const int d = distance(word, each);
+    if (d < nearest || (d == nearest && !best)) best = each, nearest = d;
+  }
+  return best;
+}
