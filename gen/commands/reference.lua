@@ -1,6 +1,8 @@
 -- reference.lua: the keys and constructors of a description as rows of text: for the command `keys`,
 -- the manual and the completions.
 local keys = require("data.keys")
+local names = require("checkpoints.names")
+local precision = require("data.precision")
 local stage_table = require("data.stages")
 local words = require("common.words")
 
@@ -12,13 +14,27 @@ local function range_of(field)
   return ""
 end
 
---- The keys in order: { name, type, default, range, meaning, words = the list of those allowed, or nil }. default is
+-- The names of number types of products.
+local function precisions()
+  local list = {}
+  for i, each in ipairs(precision.types) do list[i] = each.name end
+  return list
+end
+
+local switches = { "true", "false" }
+
+-- The words that a key of a type may have; most of these also take a table.
+local words_of_type = { boolean = switches, bias = switches, projections = switches, mask = keys.masks,
+  activation = words.sorted_keys(stage_table.activations), precision = precisions(), names = names.list(),
+  attention_output = keys.attention_outputs, head_mask = { "none", "input" } }
+
+--- The keys in order: { name, type, default, range, meaning, words = those that it may be, or nil }. default is
 --- "required" or "none" where there is no value; range is "" where there is nothing to say.
 function reference.keys()
   local rows = {}
   for i, field in ipairs(keys.list) do
     rows[i] = { name = field.key, type = field.type, range = range_of(field), meaning = field.meaning,
-      words = field.words, default = field.default_text or (field.default ~= nil and tostring(field.default))
+      words = field.words or words_of_type[field.type], default = field.default_text or (field.default ~= nil and tostring(field.default))
         or (field.required and "required" or "none") }
   end
   return rows

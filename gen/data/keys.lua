@@ -9,6 +9,9 @@
 
 local keys = {}
 
+--- Words that attention_output may be.
+keys.attention_outputs = { "none", "heads", "mean" }
+
 --- Words that a mask may be.
 keys.masks = { "none", "causal", "window", "prefix", "padding", "key_padding", "attention_mask", "key_bias", "additive",
   "additive_heads", "blocked", "blocked_heads" }

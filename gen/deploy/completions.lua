@@ -39,8 +39,7 @@ local function names_and_values()
   local names, values = {}, {}
   for _, row in ipairs(reference.keys()) do
     names[#names + 1] = row.name
-    local list = row.words or row.type == "boolean" and { "true", "false" }
-    if list then values[#values + 1] = { name = row.name, words = table.concat(list, " ") } end
+    if row.words then values[#values + 1] = { name = row.name, words = table.concat(row.words, " ") } end
   end
   return names, values
 end

@@ -261,7 +261,7 @@ function read.layers(say, field, value)
 end
 
 function read.attention_output(say, field, value)
-  local kinds = { "none", "heads", "mean" }
+  local kinds = keys.attention_outputs
   if type(value) ~= "table" then return { kind = read.word(say, { key = field.key, words = kinds }, value) } end
   local kind = value.kind
   if kind == nil then kind = "heads" end

@@ -1,6 +1,7 @@
 -- completions_spec: what a shell itself offers, of commands, options, keys and their values.
 local helper = require("tests.spec.helper")
 local completions = require("deploy.completions")
+local pipeline = require("pipeline")
 local parser = require("commands.command").grammar()
 
 -- A line without its last word -> what that word may become.
@@ -12,6 +13,10 @@ local cases = {
   { "attn2c bench x.lua --profile", "seq", "seq=" },
   { "attn2c check x.lua", "kernels=li", "kernels=libxsmm" },
   { "attn2c gen x.lua", "final_norm=tr", "final_norm=true" },
+  { "attn2c build x.lua", "precision=i", "precision=int8" },
+  { "attn2c build x.lua", "mask=caus", "mask=causal" },
+  { "attn2c build x.lua", "activation=quick", "activation=quick_gelu" },
+  { "attn2c build x.lua", "names=distil", "names=distilbert" },
 }
 
 -- Words of a line as bash divides them: = is a word of its own.
@@ -40,7 +45,8 @@ describe("completions", function()
     end
     for words, said in pairs { ["build ''"] = "", ["build x.lua nonsense"] = "", ["keys se"] = "",
       ["build --tuning x se"] = "", ["import x se"] = "", ["build x.lua --tuning se"] = "",
-      ["build --tuning ''"] = "", ["build x.lua norm '='"] = "post pre none" } do
+      ["build --tuning ''"] = "", ["build x.lua norm '='"] = "post pre none",
+      ["build x.lua precision '='"] = "f32 bf16 int8" } do
       lines[#lines + 1] = "offered attn2c " .. words
       wanted[#wanted + 1] = said
     end
@@ -48,6 +54,25 @@ describe("completions", function()
     wanted[#wanted + 1] = "complete -o bashdefault -o default -F _attn2c_words attn2c"
     local script = helper.file(table.concat(lines, "\n") .. "\n", "script")
     assert.equal(table.concat(wanted, "\n") .. "\n", helper.succeeds("bash --norc " .. helper.shell(script)))
+  end)
+
+  it("have the values of every key with a list of words, and all of them are values", function()
+    local count = 0
+    local description = helper.file('return { name = "tiny", seq = 8, d_model = 16, heads = 2, layers = 1 }', "d.lua")
+    for _, row in ipairs(require("commands.reference").keys()) do
+      for _, value in ipairs(row.words or {}) do
+        count = count + 1
+        local fault = helper.fault(pipeline.run, helper.root, description, { row.name .. "=" .. value }, "validate")
+        for _, line in ipairs(fault and fault.lines or {}) do
+          assert.is_nil(line:find(row.name .. ": [^,]*, but .* allowed"), line)
+        end
+      end
+      -- Those without are numbers, names, paths and tables.
+      local free = row.range:find("^[%d-]") or ({ name = 1, path = 1, text = 1, labels = 1, layers = 1, layer_groups = 1,
+        scale = 1, window = 1, rope_scaling = 1, memory = 1, input = 1, output = 1, inputs = 1, plan = 1 })[row.type]
+      assert.is_truthy(free or row.words, row.name)
+    end
+    assert.is_true(count > 60)
   end)
 
   it("of fish are offered", function()
