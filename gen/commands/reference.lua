@@ -34,7 +34,8 @@ function reference.keys()
   local rows = {}
   for i, field in ipairs(keys.list) do
     rows[i] = { name = field.key, type = field.type, range = range_of(field), meaning = field.meaning,
-      words = field.words or words_of_type[field.type], default = field.default_text or (field.default ~= nil and tostring(field.default))
+      words = field.words or words_of_type[field.type],
+      default = field.default_text or (field.default ~= nil and tostring(field.default))
         or (field.required and "required" or "none") }
   end
   return rows

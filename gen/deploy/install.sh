@@ -15,7 +15,8 @@ fail() { # fail STATUS MESSAGE
 remove() {
   for part in gen templates runtime models; do rm -rf "$stage$home/$part"; done
   for part in gen models runtime tests; do rm -rf "$stage$docdir/$part"; done
-  rm -f "$stage$bindir/attn2c" "$stage$mandir/man1/attn2c.1" "$stage$mandir/man5/attn2c.5" \
+  rm -f "$stage$bindir/attn2c" "$stage$mandir/man1/attn2c.1" \
+    "$stage$mandir/man1/attn2c-program.1" "$stage$mandir/man5/attn2c.5" \
     "$stage$bashdir/attn2c" "$stage$zshdir/_attn2c" "$stage$fishdir/attn2c.fish" "$stage$docdir/README.md"
   for folder in "$home" "$docdir"; do
     if [ -d "$stage$folder" ]; then rmdir --ignore-fail-on-non-empty "$stage$folder"; fi
@@ -70,6 +71,7 @@ tree models '(' -name '*.lua' -o -name '*.json' -o -name '*.safetensors' -o -nam
 install -d -m 755 "$stage$bindir"
 ln -s "$(realpath -m --relative-to="$stage$bindir" "$stage$home/gen/attn2c")" "$stage$bindir/attn2c"
 page "$pages/attn2c.1" "$mandir/man1"
+page "$pages/attn2c-program.1" "$mandir/man1"
 page "$pages/attn2c.5" "$mandir/man5"
 page "$pages/attn2c.bash" "$bashdir" attn2c
 page "$pages/_attn2c" "$zshdir"

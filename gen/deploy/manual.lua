@@ -1,6 +1,7 @@
 -- manual.lua: the manual: attn2c(1) of the command's own grammar, attn2c(5) of the table of keys.
 local reference = require("commands.reference")
 local roff = require("deploy.roff")
+local statuses = require("deploy.statuses")
 local version = require("common.version")
 
 local manual = {}
@@ -84,17 +85,6 @@ local environment = {
   { "LIBXSMM_TARGET", "With target=host: a lower target (hsw: avx2)." },
 }
 
-local statuses = {
-  { "0", "Done." },
-  { "1", "A comparison failed." },
-  { "2", "Wrong usage, or an invalid description." },
-  { "3", "A malformed input file." },
-  { "4", "Input or output failed: a file is missing, unreadable, or the disk full." },
-  { "5", "Out of memory." },
-  { "6", "This machine cannot run it." },
-  { "130, 143", "Interrupted, terminated." },
-}
-
 local files = {
   { "out/NAME/", "What `gen` and `build` make of a model, below the working directory." },
   { "out/NAME.variants/", "What `check`, `bench`, `report` and `tune` build for themselves." },
@@ -144,7 +134,7 @@ function manual.command(parser)
   page:section("EXAMPLES")
   page:example(examples)
   page:section("SEE ALSO")
-  page:paragraph(bold("attn2c") .. "(5)")
+  page:paragraph(bold("attn2c") .. "(5), " .. bold("attn2c-program") .. "(1)")
   return page:text()
 end
 

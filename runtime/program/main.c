@@ -71,7 +71,6 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   const attn2c_program *program = &attn2c_the_program;
   if (arguments->help) {
     attn2c_arguments_help(arguments, program->model, stdout);
-    if (arguments->command == ATTN2C_COMMAND_RUN && &attn2c_the_text) attn2c_the_text->help(stdout);
     return ATTN2C_OK;
   }
   if (arguments->version) {

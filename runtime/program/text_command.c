@@ -388,47 +388,4 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   return status;
 }
 
-static void help(FILE *out) {
-  fputs(
-      "\n"
-      "Text instead of inputs:\n"
-      "\n"
-      "  --text WORD           - reads the standard input, a text a line, and answers each as it comes; the "
-      "name\n"
-      "                        of a file: each of its lines; anything else is a text itself. May be "
-      "repeated\n"
-      "  --text-file F         a file, whatever its name\n"
-      "  --text-string TEXT    a text, whatever it says\n"
-      "  --text-pair WORD      (or --pair) the second text of each, given as those of --text; -: each line "
-      "has\n"
-      "                        text and pair with a tab between\n"
-      "  --stride N            of a pair that a question leaves no room for: tokens that neighbouring "
-      "windows\n"
-      "                        over it share (default: 128, or half of the room where that is less); the "
-      "best\n"
-      "                        answer of all windows is given\n"
-      "  --top K               the K best labels, tokens, or texts for a query\n"
-      "  --format text         a line a text with tabs between label (or token) and probability; labels of\n"
-      "                        tokens a line each, with first and last byte, and an empty line behind a "
-      "text\n"
-      "  --format jsonl        an object a text, a line each\n"
-      "  --format npy          the array that answers are made of, to the standard output\n"
-      "  --similar             the cosine of each two texts' embeddings, a line a text\n"
-      "  --query WORD          given as --text is: the texts that are most like it, best first, 10 or --top "
-      "K;\n"
-      "                        a line each with cosine, number of the text from 1, and text. May be "
-      "repeated,\n"
-      "                        or be a file of queries. npy: all cosines, [queries][texts]\n"
-      "  --output NAME=Y.npy   an output of all texts, a row a text, rows of tokens padded with zeros to "
-      "the\n"
-      "                        longest text; lengths=Y.npy: how many tokens each has; the ids by their "
-      "name.\n"
-      "                        Windows have a row each, and texts=Y.npy has the number of its text, from 0.\n"
-      "                        Answers are then printed only with --format\n"
-      "\n"
-      "Texts that are longer than the model takes are cut, and their number is told at the end. A line that\n"
-      "cannot be answered ends the run behind the answers before it, with its number in the message.\n",
-      out);
-}
-
-const attn2c_text_commands attn2c_text_program = {.run = run, .help = help};
+const attn2c_text_commands attn2c_text_program = {.run = run};

@@ -11,7 +11,6 @@ struct attn2c_text_commands {
    * number of a signal that ended it. */
   int (*run)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
              attn2c_message *message);
-  void (*help)(FILE *out);
 };
 
 #endif

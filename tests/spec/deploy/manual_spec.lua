@@ -2,9 +2,11 @@
 local helper = require("tests.spec.helper")
 local command = require("commands.command")
 local manual = require("deploy.manual")
+local program_manual = require("deploy.program_manual")
 local reference = require("commands.reference")
 
-local pages = { ["attn2c.1"] = manual.command(command.grammar()), ["attn2c.5"] = manual.description() }
+local pages = { ["attn2c.1"] = manual.command(command.grammar()), ["attn2c.5"] = manual.description(),
+  ["attn2c-program.1"] = program_manual.page(helper.root) }
 
 -- As a terminal shows it, each space single.
 local function shown(name)
@@ -44,6 +46,25 @@ describe("the manual", function()
       end
     end
     assert.is_true(count > 20)
+  end)
+
+  it("of programs has each command with its options, as --help prints them", function()
+    local text, count, all = shown("attn2c-program.1"), 0, {}
+    local source = helper.read(helper.root .. "/runtime/program/arguments.c")
+    for _, page in ipairs(program_manual.pages(helper.root)) do
+      for _, option in ipairs(program_manual.options(page.options)) do
+        assert.truthy(text:find(" " .. option.name .. " " .. option.meaning, 1, true), option.name)
+        count = count + 1
+      end
+      assert.truthy(text:find((page.text:gsub("\n+", " "):gsub(" $", "")), 1, true), page.text)
+      all[page.command] = (all[page.command] or "") .. page.options
+    end
+    for name, options in pairs(all) do -- those that the program reads
+      for option in source:match("struct option " .. name .. "_options%[%] = {(.-)};"):gmatch('{"([%w-]+)"') do
+        assert.truthy(options:find("--" .. option, 1, true), name .. " --" .. option)
+      end
+    end
+    assert.is_true(count > 30)
   end)
 
   it("has every exit code that the compiler knows", function()
