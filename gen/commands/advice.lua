@@ -116,6 +116,10 @@ function advice.line(parser, argv, message)
     more = about_command(parser, name)
   elseif choice then
     more = about_choice(argv, choice, listed)
+  elseif message == "missing option '--stage'" and command then
+    for _, each in ipairs(command._options) do
+      if each._choices then more = "--stage " .. table.concat(each._choices, "|") end
+    end
   elseif message == "missing argument 'description'" then
     more = ("attn2c %s FILE: a description such as models/small.lua, or a checkpoint's folder"):format(
       command and command._name or "build")

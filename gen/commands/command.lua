@@ -5,6 +5,7 @@ local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
+local kinds = require("common.kinds")
 local linkage = require("data.linkage")
 local modules = require("common.modules")
 local overrides = require("commands.overrides")
@@ -331,7 +332,7 @@ function run.tune(root, arguments) return require("commands.tune").run(root, arg
 
 function run.import(_, arguments)
   if not import.is_folder(arguments.folder) then
-    faults.raise("io", ("%s: is not a folder"):format(arguments.folder))
+    faults.raise("io", kinds.no_folder(arguments.folder))
   end
   local text, notes = import.text(arguments.folder, arguments.output or "")
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end

@@ -17,7 +17,8 @@ function files.make_folder(path)
         made[#made + 1] = at
       elseif not lfs.attributes(at, "mode") then
         for i = #made, 1, -1 do lfs.rmdir(made[i]) end
-        faults.raise("io", ("cannot make the folder %s: %s"):format(at, message))
+        local is_file = lfs.attributes(at:sub(1, -2), "mode") == "file"
+        faults.raise("io", ("cannot make the folder %s: %s"):format(at, is_file and "a file has that name" or message))
       end
     end
   end

@@ -100,6 +100,22 @@ hints.globals = {
   decoder = "memory = encoder { }",
 }
 
+--- Values of keys that have a list of words.
+hints.values = {
+  target = { native = "host", auto = "host", cpu = "host", arm64 = "aarch64", arm = "aarch64", neon = "aarch64",
+    amd64 = "x86_64", x86 = "x86_64", ["x86-64"] = "x86_64", sse = "x86_64", avx512f = "avx512", avx = "x86_64",
+    cuda = "!programs run on processors alone", gpu = "!programs run on processors alone",
+    metal = "!programs run on processors alone", mps = "!programs run on processors alone" },
+  precision = { fp32 = "f32", float32 = "f32", float = "f32", bfloat16 = "bf16", fp16 = "bf16", float16 = "bf16",
+    f16 = "bf16", half = "bf16", i8 = "int8", q8 = "int8", int4 = "!4 bits are not supported",
+    fp8 = "!8-bit floats are not supported" },
+  mask = { bidirectional = "none", full = "none", sliding = "window", sliding_window = "window",
+    autoregressive = "causal", decoder = "causal", lengths = "padding" },
+  positions = { rotary = "rope", absolute = "learned", sinusoid = "sinusoidal", relative = "relative_key" },
+  norm_kind = { layernorm = "layer", layer_norm = "layer", rmsnorm = "rms", rms_norm = "rms" },
+  norm = { prenorm = "pre", postnorm = "post", pre_norm = "pre", post_norm = "post" },
+}
+
 --- Tile parameters in `plan`.
 hints.parameters = { k_span = "k_panel" }
 

@@ -11,6 +11,7 @@ local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
 local import = require("checkpoints.import")
+local keys = require("data.keys")
 local kinds = require("common.kinds")
 local language = require("passes.describe.language")
 local lfs = require("lfs")
@@ -88,7 +89,16 @@ end
 
 local keywords = words.set { "true", "false", "nil" }
 
+-- The keys whose values are texts, which need no quotes on a command line.
+local is_text = {}
+for _, field in ipairs(keys.list) do
+  if field.type == "name" or field.type == "path" or field.type == "text" then is_text[field.key] = true end
+end
+
 local function parse_value(budget, argument, text)
+  if is_text[argument:match("^([^=]*)=")] and text:match("^[%w./~][^'\"{}%c]*$") and not keywords[text] then
+    return text
+  end
   if text:match("^[%a_][%w_]*$") and not keywords[text] then return text end
   if argument:match("^target=") and text:match("^[%w_, ]*,[%w_, ]*$") then return text end -- a list is one value
   local ok, value = evaluate(budget, "return (" .. text .. "\n)", "value")
@@ -107,22 +117,22 @@ local function override(budget, description, argument)
       ("%s: an override is KEY=VALUE, with dots between nested keys"):format(faults.quote(argument)))
   end
   local value = parse_value(budget, argument, text)
-  local keys = {}
-  for key in path:gmatch("[^.]+") do keys[#keys + 1] = math.tointeger(tonumber(key)) or key end
+  local parts = {}
+  for key in path:gmatch("[^.]+") do parts[#parts + 1] = math.tointeger(tonumber(key)) or key end
   local holder = description
-  for i = 1, #keys - 1 do
-    local inner = holder[keys[i]]
+  for i = 1, #parts - 1 do
+    local inner = holder[parts[i]]
     if inner == nil then
       inner = {}
-      holder[keys[i]] = inner
+      holder[parts[i]] = inner
     end
     if type(inner) ~= "table" then
       faults.raise("usage", ("%s: %s is a %s and has no keys"):format(faults.quote(argument),
-        table.concat(keys, ".", 1, i), type(inner)))
+        table.concat(parts, ".", 1, i), type(inner)))
     end
     holder = inner
   end
-  holder[keys[#keys]] = value
+  holder[parts[#parts]] = value
 end
 
 --- Runs the pass. Faults: io if the file cannot be read; usage for any other mistake in the text.

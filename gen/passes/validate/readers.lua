@@ -62,7 +62,7 @@ function read.word(say, field, value)
     for _, word in ipairs(field.words) do if word == value then return value end end
   end
   return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(field.words),
-    type(value) == "string" and suggestion(say, value, field.words) or ""))
+    type(value) == "string" and suggestion(say, value, field.words, hints.values[field.key]) or ""))
 end
 
 read.target = read.word -- one target; targets_of.lua reads lists

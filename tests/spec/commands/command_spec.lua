@@ -53,6 +53,10 @@ describe("the command", function()
       ["gen " .. small .. " dtype=int8"] = small .. ": dtype: no such key (did you mean precision?)",
       ["gen " .. small .. " seq 64"] = '"seq": an override is KEY=VALUE, as one word: seq=64',
       ["gen " .. small .. " seq= 64"] = '"seq=": a value is missing after the =',
+      ["gen " .. small .. " name=My-Model"] = small .. ': name: "My-Model", but a name is 1 to 40 of a-z, 0-9 and _, '
+        .. "begins with a letter and is not a word of C or C++",
+      ["gen " .. small .. " target=cuda"] = small .. ': target: "cuda", but host, amx, avx512bf16, avx512vnni, avx512, '
+        .. "avxvnni, avx2, x86_64, aarch64 or generic is allowed (programs run on processors alone)",
       ["build"] = "missing argument 'description' (attn2c build FILE: a description such as models/small.lua, or a "
         .. "checkpoint's folder)",
     } do
@@ -60,6 +64,12 @@ describe("the command", function()
       for word in line:gmatch("%S+") do list[#list + 1] = word end
       assert.equal(said, failure(2, table.unpack(list)))
     end
+    assert.matches("missing option '%-%-stage' %(%-%-stage describe|", failure(2, "show", small))
+    assert.matches("^cannot make the folder " .. small .. "/?: a file has that name$",
+      failure(4, "gen", small, "-o", small))
+    assert.matches("^" .. small .. ": is not a folder: give the checkpoint's folder", failure(4, "import", small))
+    assert.matches("^models/smal.lua: no folder is there %(did you mean models/small.lua%?%)$",
+      failure(4, "import", "models/smal.lua"))
     assert.matches("must be one of .*%(did you mean graph%?%)$", failure(2, "show", small, "--stage", "grph"))
   end)
 

@@ -41,6 +41,20 @@ describe("hints", function()
     end
   end)
 
+  it("of values name values, and are of words that are none", function()
+    local rows = {}
+    for _, row in ipairs(require("commands.reference").keys()) do rows[row.name] = row.words end
+    for key, list in pairs(hints.values) do
+      local words = require("common.words").set(rows[key])
+      for word, hint in pairs(list) do
+        assert.is_nil(words[word], word)
+        assert.is_true(hint:sub(1, 1) == "!" or words[hint] or false, key .. ": " .. hint)
+        local said = hint:sub(1, 1) == "!" and hint:sub(2) or ("did you mean %s?"):format(hint)
+        assert.matches((" is allowed (%s)"):format(said), refusal({ [key] = word }), 1, true)
+      end
+    end
+  end)
+
   it("of activations name activations, and are of words that are none", function()
     for word, hint in pairs(hints.activations) do
       assert.is_nil(stages.activations[word], word)

@@ -64,13 +64,9 @@ describe("make install", function()
   end)
 
   it("puts command, manual and completions where they are looked for, readable by all", function()
-<<<<<<< HEAD
-    local wanted = { "bin/attn2c", "share/man/man1/attn2c.1", "share/man/man5/attn2c.5", "share/doc/attn2c/README.md",
+    local wanted = { "bin/attn2c", "share/man/man1/attn2c.1", "share/man/man1/attn2c-program.1",
+      "share/man/man5/attn2c.5", "share/doc/attn2c/README.md",
       "share/doc/attn2c/gen/checkpoints/README.md", "share/doc/attn2c/models/examples/pipeline.svg",
-=======
-    local wanted = { "bin/attn2c", "share/man/man1/attn2c.1",
-      "share/man/man1/attn2c-program.1", "share/man/man5/attn2c.5", "share/doc/attn2c/README.md",
->>>>>>> 4bf1516 (Programs have a manual page, attn2c-program(1), made from the table that their --help prints)
       "share/bash-completion/completions/attn2c", "share/zsh/site-functions/_attn2c",
       "share/fish/vendor_completions.d/attn2c.fish", "share/attn2c/models/language/model.safetensors",
       "share/attn2c/models/examples/speaker.c" }
