@@ -51,6 +51,30 @@ describe("text", function()
   end
 end)
 
+describe("threads", function()
+  setup(function()
+    local list = { "runtime/base/attn2c.c", "runtime/base/utf8.c", "tests/c/text_threads.c" }
+    for name in lfs.dir(helper.root .. "/runtime/text") do
+      if name:find("%.c$") then list[#list + 1] = "runtime/text/" .. name end
+    end
+    local code, output = run("sh", "-c", ("cd %s && cc -std=c11 -g1 -O0 %s -Iruntime %s -o out/test/bin/text_threads "
+      .. "-lutf8proc -lpcre2-8 -lm -lpthread"):format(helper.shell(helper.root), helper.races,
+      table.concat(list, " ")))
+    assert.equal("", output)
+    assert.equal(0, code)
+  end)
+
+  for _, name in ipairs { "added", "bert_uncased", "gpt2", "llama3", "llama_old", "roberta", "xlmr" } do
+    it("that use " .. name .. " at once have no races, and the same tokens", function()
+      assert.equal(0, (run("lua5.4", helper.root .. "/tests/text/compile.lua", name, folder)))
+      local code, output = run("env", "TSAN_OPTIONS=halt_on_error=1", bin .. "text_threads",
+        folder .. "/" .. name .. ".tables")
+      assert.equal("same\n", output)
+      assert.equal(0, code)
+    end)
+  end
+end)
+
 -- Bytes that JSON, numbers and names are made of, and some that they are not.
 local replacements = { "", "\"", "{", "}", "[", "]", ",", ":", "0", "-1", "1e999", "null", "true", "\\", "\\u0000",
   "\\ud800", "\0", "\255", "é", "Sequence", "[[[[[[[[", "99999999999", "4294967295", "0.5", "(", "[", "\\\\p{Foo}",
