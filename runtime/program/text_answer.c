@@ -68,5 +68,5 @@ double attn2c_cosine(const float *a, const float *b, int64_t width) {
     of_a += (double)a[i] * (double)a[i];
     of_b += (double)b[i] * (double)b[i];
   }
-  return of_a > 0.0 && of_b > 0.0 ? product / sqrt(of_a * of_b) : 0.0;
+  return of_a == 0.0 || of_b == 0.0 ? 0.0 : product / sqrt(of_a * of_b);
 }

@@ -43,3 +43,25 @@ Test(bench_compare, tells_a_difference_from_the_spread) {
 Test(bench_compare, says_which_times) {
   expect("| m | forward | 2 | 100 ± 3 | 109 ± 4 |", 100.0, 3.0, 109.0, 4.0);
 }
+
+/* Of two benches in one file the later one counts, and times with other threads are others. */
+Test(bench_compare, of_two_rows_takes_the_last_of_its_kind) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  cr_assert_not_null(out);
+  char model_name[] = "m", entry_name[] = "forward", other[] = "forward_8";
+  attn2c_old_row rows[] = {{model_name, entry_name, 2, 100.0, 1.0},
+                           {model_name, entry_name, 2, 50.0, 1.0},
+                           {model_name, entry_name, 4, 25.0, 1.0},
+                           {model_name, other, 2, 12.5, 1.0}};
+  const attn2c_old_rows old = {.path = "old.json", .rows = rows, .count = 4};
+  const attn2c_descriptor model = {.name = "m", .threads = 2};
+  const attn2c_entry entry = {.name = "forward"};
+  const attn2c_bench_result result = {
+      .model = &model, .entry = &entry, .ms = {.median = 50.0, .deviation = 1.0}};
+  attn2c_bench_compare(&old, &result, 1, out);
+  fclose(out);
+  cr_expect_not_null(strstr(text, "| 50 ± 1 | 50 ± 1 | 1.000 | within the spread |"), "%s", text);
+  free(text);
+}

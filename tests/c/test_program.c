@@ -350,6 +350,12 @@ Test(program, names_a_length_out_of_range) {
                         lengths_path, x_path, y_path),
                3);
   cr_expect_str_eq(err, "fake: lengths[2]: 0, but 1 to 3 is allowed\n");
+  const int32_t longer[] = {3, 1, 1, 4};
+  put_lengths(4, longer);
+  cr_expect_eq(programf("run --weights %s --input lengths=%s --input x=%s --output y=%s", weights_path,
+                        lengths_path, x_path, y_path),
+               3);
+  cr_expect_str_eq(err, "fake: lengths[3]: 4, but 1 to 3 is allowed\n");
   cr_expect_neq(access(y_path, F_OK), 0);
 }
 
@@ -474,6 +480,8 @@ Test(program, benches_with_exactly_these_keys) {
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) cr_expect_not_null(json_object_get(row, keys[i]));
   cr_expect_eq(json_integer_value(json_object_get(row, "reps")), 3);
   cr_expect_gt(json_real_value(json_object_get(row, "ms_median")), 0.0);
+  const double speed = 576.0 / (1e6 * json_number_value(json_object_get(row, "ms_median")));
+  cr_expect_float_eq(json_number_value(json_object_get(row, "gflops")) / speed, 1.0, 0.01);
   cr_expect_gt(json_integer_value(json_object_get(row, "open_peak_bytes")), 100000);
   json_decref(row);
   cr_expect_eq(program("bench -r 3 -o csv"), 0, "%s", err);
@@ -523,6 +531,8 @@ Test(program, refuses_what_no_bench_wrote) {
       "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1.5}",
       "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 99999}",
       "{\"model\": \"fake\", \"model\": \"fake\"}",
+      "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 1, \"ms_sd\": 0, "
+      "\"ms_sd\": 1}",
       "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 0, \"ms_sd\": 0}",
       "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 1e999, \"ms_sd\": 0}",
       "{\"model\": \"fake\", \"entry\": \"forward\", \"threads\": 1, \"ms_median\": 1, \"ms_sd\": -1}",
@@ -570,7 +580,11 @@ Test(program, profiles_by_op_and_section) {
   cr_expect_eq(json_array_size(json_object_get(profile, "ops")), 3);
   cr_expect_eq(json_array_size(json_object_get(profile, "sections")), 2);
   cr_expect_eq(json_array_size(json_object_get(profile, "results")), 3);
-  double share = 0.0;
+  double share = 0.0, flops = 0.0;
+  for (size_t i = 0; i < 2; i++)
+    flops +=
+        json_number_value(json_object_get(json_array_get(json_object_get(profile, "sections"), i), "flops"));
+  cr_expect_float_eq(flops, 576.0, 1e-9);
   for (size_t i = 0; i < 3; i++) {
     share += json_number_value(json_object_get(json_array_get(json_object_get(profile, "ops"), i), "share"));
   }

@@ -167,6 +167,27 @@ Test(text, a_limit_halves_two_texts) {
   close_golden(&t);
 }
 
+/* Letters whose longest word is a hundred characters, not bytes. */
+Test(text, a_word_may_have_a_hundred_characters) {
+  tokenizer t = open_golden("bert_uncased");
+  for (int width = 1; width <= 2; width++)
+    for (size_t count = 99; count <= 101; count++) {
+      char word[300];
+      attn2c_text_tokens tokens;
+      for (size_t i = 0; i < count; i++)
+        memcpy(word + i * (size_t)width, width == 1 ? "a" : "\xd0\xb8", (size_t)width);
+      attn2c_text_input input = input_of(word, count * (size_t)width);
+      input.plain = 1;
+      cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+      size_t length;
+      const char *first = attn2c_text_token(t.text, tokens.ids[0], &length);
+      const int is_unknown = length == 5 && memcmp(first, "[UNK]", 5) == 0;
+      cr_assert_eq(is_unknown, count == 101, "%zu characters of %d bytes", count, width);
+      if (is_unknown) cr_assert_eq(tokens.length, 1);
+    }
+  close_golden(&t);
+}
+
 /* Compares the windows over ten letters, each with two special tokens around it. */
 static void windows_are(const tokenizer *t, size_t room, size_t stride, int from_left,
                         const char *const expected[], const size_t removed[]) {
@@ -200,6 +221,84 @@ Test(text, windows_share_as_many_tokens_as_asked_for) {
   cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
   cr_assert_eq(attn2c_text_encode_next(t.work, &input, 4, &tokens), ATTN2C_FORMAT);
   cr_assert_str_eq(attn2c_text_fault(t.work), "neighbouring windows share all of their tokens");
+  close_golden(&t);
+}
+
+/* A tokenizer of a few tokens, by its tokenizer.json. */
+static tokenizer open_own(const char *json) {
+  const char *path = scratch_path("own.json");
+  scratch_put(path, json, strlen(json));
+  return open_golden(path);
+}
+
+#define ADDED(id, content)                                                                                   \
+  "{\"id\":" #id ",\"content\":\"" content                                                                   \
+  "\",\"lstrip\":false,\"rstrip\":false,\"single_word\":false,\"normalized\":false,\"special\":true}"
+
+Test(text, added_tokens_are_the_longest_at_their_place) {
+  tokenizer t =
+      open_own("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]},\"added_tokens\":[" ADDED(
+          1, "<x>") "," ADDED(2, "<x><y>") "," ADDED(3, "<x><y><z>") "]}");
+  static const int32_t expected[] = {2, 0, 1, 3};
+  attn2c_text_tokens tokens;
+  attn2c_text_input input = input_of("<x><y>a<x><x><y><z>", 19);
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+  cr_assert_eq(tokens.length, 4);
+  for (int i = 0; i < 4; i++) cr_expect_eq(tokens.ids[i], expected[i]);
+  close_golden(&t);
+}
+
+static void decodes_to(const tokenizer *t, const int32_t *ids, size_t count, const char *expected) {
+  const char *text;
+  size_t length;
+  cr_assert_eq(attn2c_text_decode(t->work, ids, count, 0, &text, &length), ATTN2C_OK);
+  cr_expect(length == strlen(expected) && memcmp(text, expected, length) == 0, "%.*s", (int)length, text);
+}
+
+Test(text, spaces_that_nobody_put_in_front_stay) {
+  static const char *const schemes[][2] = {{"always", "a b"}, {"first", "a b"}, {"never", " a b"}};
+  for (size_t i = 0; i < 3; i++) {
+    char json[400];
+    snprintf(
+        json, sizeof json,
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"_a\":0,\"_b\":1},\"merges\":[]},\"decoder\":{\"type\":"
+        "\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"%s\"}}",
+        schemes[i][0]);
+    tokenizer t = open_own(json);
+    decodes_to(&t, (const int32_t[]){0, 1}, 2, schemes[i][1]);
+    close_golden(&t);
+  }
+}
+
+Test(text, words_that_are_no_letters_of_bytes_stay) {
+  tokenizer t =
+      open_own("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"\\u0120a\":0,\"b\\u4e2d\":1},\"merges\":[]},"
+               "\"decoder\":{\"type\":\"ByteLevel\"}}");
+  decodes_to(&t, (const int32_t[]){0, 1}, 2, " ab\xe4\xb8\xad");
+  close_golden(&t);
+}
+
+/* One space before the first word was put there, and belongs to no place; two are the text's. */
+Test(text, two_spaces_belong_to_no_word) {
+  tokenizer t = open_own(
+      "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"\\u0120\":0,\"\\u0120\\u0120\":1,\"a\":2,\"\\u0120a\":3},"
+      "\"merges\":[\"\\u0120 \\u0120\",\"\\u0120 a\"]},\"pre_tokenizer\":{\"type\":\"ByteLevel\","
+      "\"add_prefix_space\":true,\"trim_offsets\":true},\"post_processor\":{\"type\":\"ByteLevel\","
+      "\"add_prefix_space\":true,\"trim_offsets\":true}}");
+  attn2c_text_tokens tokens;
+  attn2c_text_input input = input_of("   a", 4);
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+  cr_assert_eq(tokens.length, 2);
+  cr_expect_eq(tokens.ids[0], 1);
+  cr_expect_eq(tokens.places[0].begin, 2);
+  cr_expect_eq(tokens.places[0].end, 2);
+  cr_expect_eq(tokens.places[1].begin, 3);
+  cr_expect_eq(tokens.places[1].end, 4);
+  input = input_of("a", 1);
+  cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
+  cr_assert_eq(tokens.ids[0], 3);
+  cr_expect_eq(tokens.places[0].begin, 0);
+  cr_expect_eq(tokens.places[0].end, 1);
   close_golden(&t);
 }
 

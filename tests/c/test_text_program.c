@@ -10,6 +10,7 @@
 #include "program/text_answer.h"
 #include "program/text_rank.h"
 #include "program/text_safe.h"
+#include "program/text_similar.h"
 #include "program/text_source.h"
 #include "scratch.h"
 
@@ -27,6 +28,10 @@ Test(text_program, the_best_are_sorted_and_equal_ones_keep_their_order) {
   cr_assert_float_eq(picks[2].score, exp(-2.0) / sum, 1e-12);
   cr_assert_eq(attn2c_best(scores, 5, ATTN2C_AS_IT_IS, 5, picks), 5);
   cr_assert_eq(picks[4].number, 4);
+  const float with_nan[] = {NAN, 2.0f, 1.0f};
+  cr_assert_eq(attn2c_best(with_nan, 3, ATTN2C_AS_IT_IS, 2, picks), 2);
+  cr_assert_eq(picks[0].number, 1);
+  cr_assert_eq(picks[1].number, 2);
   cr_assert_eq(attn2c_best(scores, 1, ATTN2C_SIGMOID, 5, picks), 1);
   cr_assert_float_eq(picks[0].score, 1.0 / (1.0 + exp(-1.0)), 1e-12);
 }
@@ -62,6 +67,26 @@ Test(text_program, the_cosine_is_that_of_the_angle) {
   cr_assert_float_eq(attn2c_cosine(a, a, 2), 1.0, 1e-12);
   cr_assert_float_eq(attn2c_cosine(a, b, 2), 0.0, 1e-12);
   cr_assert_eq(attn2c_cosine(a, zero, 2), 0.0);
+  cr_assert_eq(attn2c_cosine(zero, a, 2), 0.0);
+}
+
+Test(text_program, similar_texts_are_a_matrix) {
+  const float embeddings[] = {3, 4, -8, 6, 6, 8, NAN, 1};
+  char room[400];
+  for (int json = 0; json < 2; json++) {
+    FILE *out = fmemopen(room, sizeof room, "w");
+    cr_assert_eq(attn2c_similar_write(embeddings, json ? 4 : 3, 2,
+                                      json ? ATTN2C_ANSWERS_JSONL : ATTN2C_ANSWERS_TEXT, out, NULL),
+                 ATTN2C_OK);
+    fputc('\0', out);
+    fclose(out);
+    cr_expect_str_eq(room, json ? "{\"similar\":[1.000000,0.000000,1.000000,null]}\n"
+                                  "{\"similar\":[0.000000,1.000000,0.000000,null]}\n"
+                                  "{\"similar\":[1.000000,0.000000,1.000000,null]}\n"
+                                  "{\"similar\":[null,null,null,null]}\n"
+                                : " 1.0000\t 0.0000\t 1.0000\n 0.0000\t 1.0000\t 0.0000\n"
+                                  " 1.0000\t 0.0000\t 1.0000\n");
+  }
 }
 
 /* Two queries and texts at angles from them; one text and one query have no tokens. */
@@ -181,6 +206,31 @@ Test(text_program, lines_of_a_file_come_with_their_pairs) {
   arguments.text_count = 1;
   cr_assert_eq(collected(&arguments, text, sizeof text), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "");
+}
+
+Test(text_program, a_pair_is_expected_for_each_text) {
+  static const struct {
+    const char *texts, *pairs;
+    int status;
+  } cases[] = {{"a\nb\n", "a\nb\n", ATTN2C_OK}, {"a\nb", "a\nb\n", ATTN2C_OK}, {"a\nb", "a\n", ATTN2C_USAGE},
+               {"a\n", "a\nb", ATTN2C_USAGE},   {"a\n\n", "a", ATTN2C_USAGE},  {"", "a", ATTN2C_USAGE}};
+  char text[300], paths[2][200];
+  snprintf(paths[0], sizeof paths[0], "%s", scratch_path("texts"));
+  snprintf(paths[1], sizeof paths[1], "%s", scratch_path("pairs"));
+  attn2c_text_word texts[] = {{ATTN2C_TEXT_FILE, paths[0], "--text-file"}};
+  attn2c_text_word pairs[] = {{ATTN2C_TEXT_FILE, paths[1], "--pair-file"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    scratch_put(paths[0], cases[i].texts, strlen(cases[i].texts));
+    scratch_put(paths[1], cases[i].pairs, strlen(cases[i].pairs));
+    attn2c_arguments arguments = {.texts = texts, .text_count = 1, .pairs = pairs, .pair_count = 1};
+    cr_expect_eq(collected(&arguments, text, sizeof text), cases[i].status, "%zu: %s", i, text);
+    if (cases[i].status != ATTN2C_OK) cr_expect_str_empty(text);
+  }
+  attn2c_text_word inputs[] = {{ATTN2C_TEXT_ANY, "-", "--text"}, {ATTN2C_TEXT_ANY, "-", "--text"}};
+  attn2c_arguments twice = {.texts = inputs, .text_count = 2};
+  cr_expect_eq(collected(&twice, text, sizeof text), ATTN2C_USAGE);
+  attn2c_arguments none = {.texts = inputs};
+  cr_expect_eq(collected(&none, text, sizeof text), ATTN2C_USAGE);
 }
 
 Test(text_program, without_memory_a_source_says_so) {

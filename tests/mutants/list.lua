@@ -528,7 +528,7 @@ of("runtime/check/compare.c", "c:compare") {
 of("runtime/check/tolerance.c", "c:compare") {
   { name = "tolerance_product", old = "4 * sqrt((double)length) * ATTN2C_ROUNDOFF",
     new = "4 * (double)length * ATTN2C_ROUNDOFF", filter = "tolerance/*", wrong = "products may be far off" },
-  { name = "tolerance_run", old = "run = run > 0 && is_same ? run + 1 : 1;", new = "run++;", filter = "tolerance/*",
+  { name = "tolerance_run", old = "run > 0 && is_same", new = "run > 0 || is_same", filter = "tolerance/*",
     wrong = "terms that differ are allowed what equal ones are" },
 }
 
@@ -636,7 +636,16 @@ of("gen/commands/report/maps.lua", spec .. "commands/report/maps_spec.lua") {
     filter = "maps", wrong = "another's picture is written over" },
 }
 
-require("products")(of, spec)
-require("typed")(of, spec)
+of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
+  { name = "sizes_past", old = "spec.seq + spec.past <= same_to", new = "spec.seq <= same_to",
+    filter = "short", wrong = "past keys do not count for angles that go by the length" },
+}
+
+of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
+  { name = "lengths_past", old = 'more > 0 and ("seq + %d"):format(more) or "seq"', new = '"seq"',
+    wrong = "the header states the shape without past keys" },
+}
+
+for _, part in ipairs { "checkpoints", "products", "program", "text", "typed" } do require(part)(of, spec) end
 
 return list

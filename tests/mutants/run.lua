@@ -111,15 +111,28 @@ local function write(path, text)
   assert(handle:close())
 end
 
+-- What build.mk compiles an entry's file to.
+local function object_of(entry) return ("%s/obj/%s.o"):format(BIN, entry.file:match("([^/]*)%.%w+$")) end
+
+local function is_source(entry) return entry.file:match("^runtime/.*%.c$") ~= nil end
+
+-- Runs the suite of a mutated file. A spec cannot tell a file that does not compile from one that is wrong.
+local function run_mutated(copy, entry)
+  if is_source(entry) and not entry.suite:find("^c:") then
+    local code, said = run(copy, { "make", "-s", "-f", "tests/c/build.mk", object_of(entry) })
+    if code ~= 0 then return "does not compile", said end
+  end
+  return run_suite(copy, entry)
+end
+
 -- Puts a file back as it was, its time with it, and removes what was compiled from the mutant.
 local function restore(copy, entry, text, times)
   local path = copy .. "/" .. entry.file
   write(path, text)
   lfs.touch(path, times.access, times.modification)
   local name = entry.suite:match("^c:(.*)$")
-  if not name then return end
-  os.remove(("%s/%s/test_%s"):format(copy, BIN, name))
-  os.remove(("%s/%s/obj/%s.o"):format(copy, BIN, entry.file:match("([^/]*)%.%w+$")))
+  if name then os.remove(("%s/%s/test_%s"):format(copy, BIN, name)) end
+  if name or is_source(entry) then os.remove(("%s/%s"):format(copy, object_of(entry))) end
 end
 
 -- "killed", "survived" or "equivalent", or nil and what is wrong with the entry. known: suites that were run before.
@@ -136,7 +149,7 @@ local function try(copy, entry, known)
   local path = copy .. "/" .. entry.file
   local text, times = files.read(path), lfs.attributes(path)
   write(path, new)
-  local verdict, said = run_suite(copy, entry)
+  local verdict, said = run_mutated(copy, entry)
   restore(copy, entry, text, times)
   if verdict == "does not compile" then return nil, verdict .. "\n" .. said end
   if not entry.equivalent then return verdict == "fails" and "killed" or "survived" end

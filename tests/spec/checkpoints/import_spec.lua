@@ -159,6 +159,7 @@ describe("a checkpoint's folder", function()
     for _, cut in ipairs { 0, 7, 9, 200, #whole - 1 } do
       refused(made.checkpoint(nil, nil, { ["model.safetensors"] = whole:sub(1, cut) }), "model.safetensors: ", 3)
     end
+    refused(made.checkpoint(nil, nil, { ["model.safetensors"] = whole .. "\0" }), "model.safetensors: ", 3)
     refused(made.folder({ ["config.json"] = made.json(made.config()) }), "has neither model.safetensors nor", 4)
     refused(made.folder({ ["model.safetensors"] = whole }), "has no config.json", 4)
     refused(made.folder({ ["config.json"] = made.json(made.config()), ["pytorch_model.bin"] = "PK" }),

@@ -70,6 +70,31 @@ describe("names", function()
     assert.equal("output.9.bias", names.find("torch", "output.10.linear.bias").names[1])
   end)
 
+  it("of a family have its prefixes, and those that old checkpoints give a LayerNorm", function()
+    local spec = { input = { types = 2 } }
+    local norm = "encoder.layer.7.attention.output.LayerNorm."
+    assert.same({ "bert." .. norm .. "weight", "bert." .. norm .. "gamma", norm .. "weight", norm .. "gamma" },
+      names.find("bert", "l7.norm1.weight", spec).names)
+    assert.same({ "bert." .. norm .. "bias", "bert." .. norm .. "beta", norm .. "bias", norm .. "beta" },
+      names.find("bert", "l7.norm1.bias", spec).names)
+    assert.same({ "model.layers.2.mlp.up_proj.weight", "transformer.layers.2.mlp.up_proj.weight",
+      "layers.2.mlp.up_proj.weight" }, names.find("llama", "l2.ff.up.weight", spec).names)
+    assert.same({ names = { "transformer.h.2.attn.c_attn.weight", "h.2.attn.c_attn.weight" }, part = 2, parts = 3,
+      transpose = true }, names.find("gpt2", "l2.attn.k.weight", spec))
+    assert.same({ "l2.attn.score.weight" }, names.find("bert", "l2.attn.score.weight", spec).names)
+  end)
+
+  it("of a model without types have the first type added to positions", function()
+    local positions = { "bert.embeddings.position_embeddings.weight", "embeddings.position_embeddings.weight" }
+    assert.same({ names = positions }, names.find("bert", "input.positions.weight", { input = { types = 2 } }))
+    assert.same({ names = positions, plus = { names = { "bert.embeddings.token_type_embeddings.weight",
+      "embeddings.token_type_embeddings.weight" }, row = 0 } },
+      names.find("bert", "input.positions.weight", { input = { types = 0 } }))
+    local up = "encoder.block.1.layer.1.DenseReluDense."
+    assert.same({ up .. "wi.weight" }, names.find("t5", "l1.ff.up.weight", { gated = false }).names)
+    assert.same({ up .. "wi_1.weight" }, names.find("t5", "l1.ff.up.weight", { gated = true }).names)
+  end)
+
   it("stop the compiler at a scheme that they do not know", function()
     assert.matches("nobody", helper.defect(names.find, "nobody", "l0.norm1.weight"))
   end)

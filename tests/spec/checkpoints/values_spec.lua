@@ -105,6 +105,18 @@ describe("config.json", function()
     end
   end)
 
+  it("is refused where a key has another value than every model of the family that is supported", function()
+    for model_type, config in pairs { albert = { inner_group_num = 2 }, mpnet = { relative_attention_num_buckets = 16 },
+      roberta = { position_embedding_type = "relative_key" }, bert = { is_decoder = true },
+      llama = { partial_rotary_factor = 0.5 }, gpt2 = { scale_attn_weights = false } } do
+      local key = next(config)
+      local line = helper.fault(described, with({ model_type = model_type }, config)).lines[1]
+      assert.is_truthy(line:find("config.json: " .. key .. ": ", 1, true), line)
+    end
+    local base = values.families.albert.base
+    expect(base, {}, described { model_type = "albert", inner_group_num = 1, is_decoder = false })
+  end)
+
   it("of two names of a key follows the first", function()
     local found = described { model_type = "distilbert", dim = 24, hidden_size = 48 }
     assert.equal(24, found.d_model)
@@ -163,7 +175,7 @@ describe("the files beside config.json", function()
   end)
 
   -- The description of a folder of sentence-transformers with modules behind its model.
-  local function sentence(modules, limits)
+  local function sentence(modules, limits, config)
     local list = { { type = "sentence_transformers.models.Transformer", path = "" } }
     local more = { ["sentence_bert_config.json"] = limits and made.json(limits) or nil }
     for i, module in ipairs(modules) do
@@ -172,7 +184,7 @@ describe("the files beside config.json", function()
       if module[1] == "Dense" then more[i .. "_M/model.safetensors"] = made.safetensors({}) end
     end
     more["modules.json"] = made.json(list)
-    return described({ model_type = "bert" }, nil, more)
+    return described(with({ model_type = "bert" }, config or {}), nil, more)
   end
 
   it("of sentence-transformers give each pooling", function()
@@ -185,8 +197,9 @@ describe("the files beside config.json", function()
     end
     assert.equal("mean", sentence({ { "Pooling", { word_embedding_dimension = 768 } } })["output.1.over"])
     assert.equal("last max", sentence({ { "Pooling", { pooling_mode = { "lasttoken", "max" } } } })["output.1.over"])
-    assert.equal("max mean", sentence({ { "Pooling", { pooling_mode_mean_tokens = true,
-      pooling_mode_max_tokens = true, pooling_mode_cls_token = false } } })["output.1.over"])
+    assert.equal("first max mean", sentence({ { "Pooling", { pooling_mode_mean_tokens = true,
+      pooling_mode_max_tokens = true, pooling_mode_cls_token = true, pooling_mode_lasttoken = false } } })
+      ["output.1.over"])
   end)
 
   it("of sentence-transformers give each dense layer", function()
@@ -208,5 +221,6 @@ describe("the files beside config.json", function()
     local pooling = { { "Pooling", { pooling_mode = "mean" } } }
     assert.same({ 128, 20, 128 }, { sentence(pooling).seq, sentence(pooling, { max_seq_length = 20 }).seq,
       sentence(pooling, { max_seq_length = 1000 }).seq })
+    assert.equal(40, sentence(pooling, { max_seq_length = 1000 }, { max_position_embeddings = 40 }).seq)
   end)
 end)

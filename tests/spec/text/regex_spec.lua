@@ -45,6 +45,9 @@ describe("patterns", function()
     assert.equal("&&", refused("[a&&b]"))
     assert.equal("brackets in brackets", refused("[a[b]]"))
     assert.equal("letters that fold into one", refused("(?i:ss)"))
+    for _, half in ipairs { "\\x{d800}", "\\x{dfff}", "\\udc00", "\\x{110000}" } do
+      assert.equal(half, refused(half))
+    end
     assert.equal("other than ASCII without regard to case", refused("(?i:é)"))
     assert.equal("a group without an end", refused("(a"))
     assert.equal(")", refused("a)"))

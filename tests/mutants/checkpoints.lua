@@ -1,0 +1,142 @@
+-- checkpoints.lua: the part of list.lua that concerns checkpoint folders: keys of config.json, names, boxes of tensors.
+-- of and spec: those of list.lua.
+return function(of, spec)
+  local values = spec .. "checkpoints/values_spec.lua"
+
+  of("gen/checkpoints/rotary.lua", values) {
+    { name = "rotary_mscale", old = "attention = grown(scale) / grown(all)", new = "attention = 0",
+      filter = "rotary", wrong = "yarn's mscale is ignored" },
+    { name = "rotary_truncate", old = "if dictionary.truncate == false then", new = "if false then", filter = "rotary",
+      wrong = "yarn's bounds are always rounded" },
+    { name = "rotary_root", old = "math.log(factor) / math.log(original)", new = "math.log(factor)", filter = "rotary",
+      wrong = "another attention factor of longrope" },
+    { name = "rotary_theta", old = 'number("rope_theta", facts.rope_theta or 10000)', new = "facts.rope_theta or 10000",
+      filter = "llama gives each", wrong = "theta in rope_parameters is ignored" },
+    { name = "rotary_original", old = "facts.original or number(", new = "number(", filter = "llama gives each",
+      wrong = "the original length beside rope_scaling is ignored" },
+    { name = "rotary_beta", old = 'number("beta_slow", 1)', new = 'number("beta_fast", 1)', filter = "rotary",
+      wrong = "one of yarn's bounds is the other" },
+  }
+
+  of("gen/checkpoints/facts.lua", values) {
+    { name = "facts_alias", old = "for i = 1, #entry do", new = "for i = #entry, 1, -1 do", filter = "two names",
+      wrong = "of two names of a key the last counts" },
+    { name = "facts_null", old = "if entry.null ~= nil then return entry.null end", new = "",
+      filter = "mistral gives each", wrong = "a window that is null is the default's" },
+    { name = "facts_defaults", old = "local default = defaults[entry.to]", new = "local default",
+      filter = "xlm%-roberta has", wrong = "defaults are those of the first model of a family" },
+    { name = "facts_only", old = "check_only(config, family.only or {}, known)", new = "", filter = "another value",
+      wrong = "a value that this family does not support passes" },
+    { name = "facts_sides", old = "return { value, value }", new = "return { value, 16 }", filter = "vit gives each",
+      wrong = "images that are squares are not" },
+  }
+
+  of("gen/checkpoints/import.lua", values) {
+    { name = "import_window", old = "self.facts.window - 1, 0", new = "self.facts.window, 0",
+      filter = "mistral has", wrong = "a window is a token too wide" },
+    { name = "import_first_position", old = "self.family.positions_behind_pad and f.pad + 1",
+      new = "self.family.positions_behind_pad and f.pad", filter = "roberta has",
+      wrong = "positions begin at the padding's" },
+    { name = "import_head_dim", old = "f.head_dim * f.heads ~= f.d_model and f.head_dim", new = "f.head_dim",
+      filter = "t5 has", wrong = "the usual width of a head is stated" },
+    { name = "import_limit", old = "f.max_position - first", new = "f.max_position", filter = "mpnet gives each",
+      wrong = "a length has more tokens than there are positions" },
+    { name = "import_labels", old = "#tensor.shape == 2 then return tensor.shape[1]",
+      new = "#tensor.shape == 2 then return tensor.shape[2]", filter = "make labels",
+      wrong = "a classifier has as many labels as inputs" },
+    { name = "import_sigmoid", old = '"multi_label_classification" and "sigmoid"',
+      new = '"multi_label_classification" and "none"', filter = "make labels",
+      wrong = "several labels have no probabilities" },
+    { name = "import_padding", old = "not self.family.causal or asks_lengths(stages)", new = "not self.family.causal",
+      filter = "llama gives the stages", wrong = "a causal model that pools has no lengths" },
+    { name = "import_tied", old = "if result.tied == true then", new = "if result.tied ~= nil then",
+      filter = "bert gives the stages", wrong = "a decoder of its own is taken for the tokens' table" },
+    { name = "import_bias", old = "f.bias or fixed.bias or", new = "fixed.bias or", filter = "qwen2 has",
+      wrong = "biases that a family derives are ignored" },
+    { name = "import_sequence_length", old = "most = math.min(most, limits.max_seq_length)",
+      new = "most = limits.max_seq_length", filter = "bound the length", wrong = "a length beyond the positions" },
+  }
+
+  of("gen/checkpoints/heads.lua", values) {
+    { name = "heads_gelu", old = 'gelu_new = "gelu_tanh"', new = 'gelu_new = "gelu"', filter = "activations",
+      wrong = "another gelu" },
+    { name = "heads_eps", old = '"rms_norm_eps", to = "eps", default = 1e-6', filter = "llama has",
+      new = '"rms_norm_eps", to = "eps", default = 1e-5', wrong = "another epsilon where a folder states none" },
+    { name = "heads_score", old = '{ "linear", to = "labels", bias = false, name = "logits", tensor = "score" }',
+      new = '{ "linear", to = "labels", name = "logits", tensor = "score" }', filter = "llama gives the stages",
+      wrong = "a classifier without a bias gets one" },
+    { name = "heads_end", old = "part = 2, parts = 2", new = "part = 1, parts = 2", filter = "bert gives the stages",
+      wrong = "an answer ends where it begins" },
+  }
+
+  of("gen/checkpoints/families/albert.lua", values) {
+    { name = "albert_groups", old = "i * facts.groups // facts.layers", new = "i // facts.groups",
+      filter = "albert gives each", wrong = "layers share other weights" },
+  }
+
+  of("gen/checkpoints/families/gpt2.lua", values) {
+    { name = "gpt2_inverse", old = "factor = 1 / (i + 1)", new = "factor = 1 / i", filter = "gpt2 gives each",
+      wrong = "scores are divided by the number of the layer before" },
+  }
+
+  of("gen/checkpoints/families/qwen2.lua", values) {
+    { name = "qwen2_window", old = "i >= facts.window_layers", new = "i > facts.window_layers", filter = "qwen2 gives",
+      wrong = "the first layer with a window has none" },
+  }
+
+  of("gen/checkpoints/families/t5.lua", values) {
+    { name = "t5_gelu", old = 'if gated and name == "gelu" then', new = 'if name == "gelu" then',
+      filter = "t5 gives each", wrong = "a gelu without a gate is the approximate one" },
+  }
+
+  of("gen/checkpoints/sentence.lua", values) {
+    { name = "sentence_pools", old = '{ "mean_sqrt_len_tokens", "mean_sqrt_len_tokens", "root" }',
+      new = '{ "mean_sqrt_len_tokens", "mean_sqrt_len_tokens", "mean" }', filter = "each pooling",
+      wrong = "sums are divided by the length, not by its root" },
+    { name = "sentence_order", old = '{ "cls_token", "cls", "first" }, { "max_tokens", "max", "max" }',
+      new = '{ "max_tokens", "max", "max" }, { "cls_token", "cls", "first" }', filter = "each pooling",
+      wrong = "two poolings are the other way round" },
+    { name = "sentence_bias", old = "bias = config.bias ~= false", new = "bias = true", filter = "each dense",
+      wrong = "a dense layer without a bias gets one" },
+    { name = "sentence_activation", old = 'or "Tanh"', new = 'or "Identity"', filter = "each dense",
+      wrong = "a dense layer without a word has no activation" },
+  }
+
+  of("gen/checkpoints/names.lua", spec .. "checkpoints/names_spec.lua") {
+    { name = "names_old", old = '"LayerNorm.gamma"', new = '"LayerNorm.beta"', filter = "old",
+      wrong = "old checkpoints have another tensor as a norm's weight" },
+    { name = "names_prefixes", old = "if name ~= path then result[#result + 1] = prefix .. name end",
+      new = "if name ~= path then result[#result + 1] = name end", filter = "prefix",
+      wrong = "names are looked for without their prefixes" },
+    { name = "names_when", old = "not rule.when or rule.when(spec)", new = "true", filter = "without types",
+      wrong = "rules hold for every model" },
+  }
+
+  of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {
+    { name = "sources_part", old = "if i < rule.part then before = before + each end",
+      new = "if i <= rule.part then before = before + each end", wrong = "a part is the one after it" },
+    { name = "sources_unpair", old = "from = head + half, step = 2", new = "from = head + half, step = 1",
+      wrong = "pairs of rotated rows are taken for halves" },
+    { name = "sources_factor", old = "local factor = target.factor * (rule.factor or 1)",
+      new = "local factor = target.factor", wrong = "a source's factor is ignored" },
+    { name = "sources_added", old = "column = target.column, added = true,",
+      new = "column = target.column, added = false,",
+      wrong = "what is to be added replaces what is there" },
+    { name = "sources_transposed", old = "transposed and 1 or all_columns, transposed and stored_rows or 1",
+      new = "transposed and 1 or all_columns, 1", wrong = "a transposed tensor is read along its rows" },
+  }
+
+  of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
+    { name = "folder_cut", old = "if last ~= size - 8 - length then", new = "if last > size - 8 - length then",
+      filter = "file's cut", wrong = "bytes after the last tensor are taken" },
+    { name = "folder_shard", old = 'or file:find("^%.") or', new = "or", filter = "index, link",
+      wrong = "an index names a file outside of the folder" },
+  }
+
+  of("gen/checkpoints/fits.lua", spec .. "checkpoints/fits_spec.lua") {
+    { name = "fits_type", old = "tensor and not readable[tensor.dtype]", new = "false",
+      wrong = "a tensor of integers is read as floats" },
+    { name = "fits_rows", old = "have[1] ~= want[1] then return false", new = "false then return false",
+      wrong = "a tensor with as many columns fits, whatever its rows" },
+  }
+end

@@ -1,0 +1,109 @@
+-- program.lua: the part of list.lua that concerns the program that a model becomes: what it is given, what it prints.
+-- of and spec: those of list.lua.
+return function(of)
+  of("runtime/program/sizes.c", "c:sizes") {
+    { name = "program_batch", old = "sizes->batch > 0 && batch != sizes->batch", new = "sizes->batch > batch",
+      filter = "sizes/that*", wrong = "an input may have more sequences than another" },
+    { name = "program_extents", old = "if (!grows && array->shape[i] != tensor->shape[i]) return 0;",
+      new = "(void)grows;",
+      filter = "sizes/of_an*", wrong = "a narrow array decides how many sequences a call has" },
+    { name = "program_longest", old = "if (seq > longest || is_short)", new = "if (is_short)",
+      filter = "sizes/a*", wrong = "a sequence may be longer than the model" },
+    { name = "program_least", old = "seq < longest && (", new = "seq <= longest && (", filter = "sizes/a*",
+      wrong = "a model of one length refuses that" },
+    { name = "program_keys", old = "tensor.shape[axes->keys] -= shorter", new = "tensor.shape[axes->keys] -= 0",
+      filter = "sizes/a*", wrong = "a mask of a short call has the longest one's shape" },
+    { name = "program_count", old = "tensor.limit -= shorter", new = "tensor.limit -= 0", filter = "sizes/a*",
+      wrong = "a length beyond the call's is taken" },
+  }
+
+  of("runtime/program/inputs.c", "c:program") {
+    { name = "inputs_range", old = "values[e] < tensor->limit) continue", new = "values[e] <= tensor->limit) continue",
+      filter = "program/names_a*", wrong = "a number one beyond the last is taken" },
+    { name = "inputs_least", old = "values[e] >= tensor->minimum", new = "values[e] >= 0",
+      filter = "program/names_a*", wrong = "a length of 0 is taken" },
+    { name = "inputs_equals", old = "(slash != NULL && slash < equals)", new = "slash != NULL",
+      filter = "program/runs_several*", wrong = "a path with a slash has no name before it" },
+    { name = "inputs_twice", old = "twice |= paths[i] != NULL;", new = "twice = 0;",
+      filter = "program/refuses_wrong*", wrong = "of two paths for an input the last counts" },
+    { name = "inputs_shared", old = "shape->kind == ATTN2C_SHARED_INPUT || shape->rank == 0",
+      new = "shape->rank == 0", filter = "program/shares*", wrong = "an input for all has a batch in front" },
+    { name = "inputs_index", old = "element %= slice;", new = "", filter = "program/names_an*",
+      wrong = "the place of a wrong number is another" },
+    { name = "inputs_entry", old = "if (name == NULL) return model->entry_count - 1;",
+      new = "if (name == NULL) return 0;", filter = "program/the_last*",
+      wrong = "the shortest entry is the usual one" },
+  }
+
+  of("runtime/program/arguments.c", "c:program") {
+    { name = "arguments_repetitions", old = "ATTN2C_MAX_REPETITIONS, &number) && number > 0",
+      new = "ATTN2C_MAX_REPETITIONS, &number)", filter = "program/refuses_wrong*", wrong = "no repetition is allowed" },
+    { name = "arguments_length", old = "INT32_MAX, &number) && number > 0", new = "INT32_MAX, &number)",
+      filter = "program/refuses_wrong*", wrong = "calls of no tokens are timed" },
+  }
+
+  of("runtime/program/bench_compare.c", "c:bench_compare") {
+    { name = "compare_spread", old = "2.0 * sqrt(", new = "1.0 * sqrt(", wrong = "the spread is half as wide" },
+    { name = "compare_ratio", old = "r->ms.median / row->median", new = "row->median / r->ms.median",
+      wrong = "old by new" },
+    { name = "compare_last", old = "int i = old->count - 1; i >= 0; i--", new = "int i = 0; i < old->count; i++",
+      filter = "bench_compare/of_two*", wrong = "of two rows of a kind the first counts" },
+    { name = "compare_threads", old = "row->threads == result->model->threads", new = "row->threads > 0",
+      filter = "bench_compare/of_two*", wrong = "times with other threads are compared" },
+    { name = "compare_duplicates", old = "JSON_REJECT_DUPLICATES | JSON_DISABLE", new = "JSON_DISABLE",
+      suite = "c:program", filter = "program/refuses_what*", wrong = "a key may be there twice" },
+    { name = "compare_negative", old = "*ms > 0.0 ||", new = "*ms != 0.0 ||", suite = "c:program",
+      filter = "program/refuses_what*", wrong = "times may be negative" },
+  }
+
+  of("runtime/program/bench_report.c", "c:program") {
+    { name = "report_flops", old = "rows[row].flops += ops[i].flops", new = "rows[row].flops = ops[i].flops",
+      filter = "program/profiles*", wrong = "of ops of a kind the last one's work counts" },
+    { name = "report_gflops", old = "flops / (1e6 * ms)", new = "flops / (1e9 * ms)", filter = "program/benches*",
+      wrong = "a thousandth of the speed is printed" },
+  }
+
+  of("runtime/program/text_answer.c", "c:text_program") {
+    { name = "answer_nan", old = "a > b || (isnan(b) && !isnan(a))", new = "a > b", filter = "text_program/the_best*",
+      wrong = "a score that is no number comes before others" },
+    { name = "answer_overflow", old = "exp(picks[i].score - largest) / sum",
+      new = "exp(picks[i].score) / (sum * exp(largest))",
+      filter = "text_program/large*", wrong = "large scores overflow" },
+    { name = "answer_sigmoid", old = "exp(-picks[i].score)", new = "exp(picks[i].score)",
+      filter = "text_program/the_best*", wrong = "probabilities of labels are those of not having them" },
+    { name = "answer_cosine", old = "product / sqrt(of_a * of_b)", new = "product / (of_a * of_b)",
+      filter = "text_program/the_cosine*", wrong = "similarity goes by the length" },
+    { name = "answer_zero", old = "of_a == 0.0 || of_b == 0.0 ?", new = "of_b == 0.0 ?",
+      filter = "text_program/the_cosine*", wrong = "the cosine with nothing is no number" },
+  }
+
+  of("runtime/program/text_similar.c", "c:text_program") {
+    { name = "similar_nan", old = "row[i] == row[i] ?", new = "row[i] != 2.0f ?", filter = "text_program/similar*",
+      wrong = "what is no number is written as JSON" },
+    { name = "similar_rows", old = "embeddings + i * width, embeddings + j * width",
+      new = "embeddings + i, embeddings + j", filter = "text_program/similar*", wrong = "texts overlap" },
+  }
+
+  of("runtime/program/text_safe.c", "c:text_program") {
+    { name = "safe_mended", old = "used += valid ? width : 3;", new = "used += width;",
+      filter = "text_program/nothing*", wrong = "a sign for bytes that are no text is cut" },
+    { name = "safe_bidi", old = "{0x2028, 0x202e}", new = "{0x2028, 0x202d}", filter = "text_program/nothing*",
+      wrong = "a mark that turns the direction reaches the terminal" },
+  }
+
+  of("runtime/program/text_source.c", "c:text_program") {
+    { name = "source_return", old = "(*text)[*length - 1] == '\\r'", new = "(*text)[*length - 1] == '\\v'",
+      filter = "text_program/lines*", wrong = "lines keep their carriage returns" },
+    { name = "source_counts", old = "lines + (last != '\\n')", new = "lines", filter = "text_program/a_pair*",
+      wrong = "a last line without its end is not counted" },
+    { name = "source_pairs", old = "texts >= 0 && pairs >= 0 && texts != pairs", new = "texts > pairs && pairs >= 0",
+      filter = "text_program/a_pair*", wrong = "pairs without texts are passed over" },
+    { name = "source_inputs", old = "if (inputs > 1) {", new = "if (inputs > 2) {", filter = "text_program/a_pair*",
+      wrong = "the standard input is read twice" },
+  }
+
+  of("runtime/program/weights_place.c", "c:program") {
+    { name = "place_same", old = "if (attn2c_place_same(place, &of_weights)) return 1;", new = "",
+      filter = "program/refuses_wrong*", wrong = "packed weights are written over those that are read" },
+  }
+end

@@ -1,0 +1,208 @@
+-- text.lua: the part of list.lua that concerns tokenizers: gen/text and runtime/text. of and spec: those of list.lua.
+-- A golden is named where what the real library gives is what must differ.
+return function(of, spec)
+  local goldens = spec .. "whole/text_spec.lua"
+
+  of("gen/text/older.lua", spec .. "text/older_spec.lua") {
+    { name = "older_lower", old = "choose(config.do_lower_case, true)", new = "true",
+      wrong = "a cased BERT with vocab.txt is lower-cased" },
+    { name = "older_accents", old = "strip_accents = config.strip_accents", new = "strip_accents = nil",
+      wrong = "accents are stripped whatever the folder says" },
+    { name = "older_mask", old = "is_roberta and token.content == mask", new = "false",
+      wrong = "RoBERTa's mask leaves the space before it" },
+    { name = "older_blanks", old = "if ids[name] and not seen[name] then", new = "if not seen[name] then",
+      wrong = "special tokens that the vocabulary lacks are added" },
+    { name = "older_prefix", old = "choose(config.add_prefix_space, false)", new = "false",
+      wrong = "add_prefix_space is ignored" },
+    { name = "older_longest", old = "max_input_chars_per_word = 100", new = "max_input_chars_per_word = 200",
+      wrong = "words of 101 letters are cut into pieces" },
+  }
+
+  of("gen/text/components.lua", spec .. "text/components_spec.lua") {
+    { name = "components_accents", old = "if strip == nil then strip = lower end", new = "",
+      wrong = "accents stay where letters are lowered" },
+    { name = "components_digits", old = "one_by_one and BEHAVIOR.Isolated or BEHAVIOR.Contiguous",
+      new = "one_by_one and BEHAVIOR.Contiguous or BEHAVIOR.Isolated", wrong = "digits are one by one, or not" },
+    { name = "components_scheme", old = '"prepend_scheme", SCHEME, "always"', new = '"prepend_scheme", SCHEME, "first"',
+      wrong = "another default of prepend_scheme" },
+    { name = "components_split", old = '"split", true', new = '"split", false', wrong = "another default of split" },
+    { name = "components_regex", old = '"use_regex", true', new = '"use_regex", false',
+      wrong = "another default of use_regex" },
+    { name = "components_invert", old = "flag(invert, 8)", new = "flag(not invert, 8)", wrong = "a split is inverted" },
+    { name = "components_strip", old = 'number = look:count(object, path, "start")',
+      new = 'number = look:count(object, path, "stop")', wrong = "as many are stripped at both ends" },
+    { name = "components_join", old = "kind = DECODE.join, a = \" \"", new = "kind = DECODE.fuse, a = \" \"",
+      wrong = "without a decoder words have no space between" },
+    { name = "components_base64", old = "#bytes - #padding", new = "#bytes", wrong = "padding of base64 is text" },
+  }
+
+  of("gen/text/process.lua", spec .. "text/process_spec.lua") {
+    { name = "process_types", old = 'special(look, object, path, "sep"), 1)',
+      new = 'special(look, object, path, "sep"), 0)', wrong = "BERT's pair has the type of the first text" },
+    { name = "process_doubled", old = '"sep"), 0, true), trims', new = '"sep"), 0), trims',
+      wrong = "RoBERTa's pair has one separator" },
+    { name = "process_trim", old = "flags = add_prefix_space and 1 or 0", new = "flags = 1",
+      wrong = "a space that stands in the text belongs to no place" },
+    { name = "process_template_type", old = "piece(TOKEN, id, type_id, pair)", new = "piece(TOKEN, id, 0, pair)",
+      wrong = "special tokens of a template have the type 0" },
+    { name = "process_none", old = "piece(SECOND, 0, 1, 1) }", new = "piece(SECOND, 0, 0, 1) }",
+      wrong = "without a post-processor a pair has one type" },
+  }
+
+  of("gen/text/model.lua", spec .. "text/model_spec.lua") {
+    { name = "model_version", old = 'if type(merge) ~= "string" or merge:sub(1, 8) ~= "#version" then',
+      new = "if true then", wrong = "the line of the version is a merge" },
+    { name = "model_prefix", old = "b:sub(prefix + 1)", new = "b",
+      wrong = "a merge keeps the prefix of its second half" },
+    { name = "model_penalty", old = "UNKNOWN_PENALTY = 10", new = "UNKNOWN_PENALTY = 1",
+      wrong = "unknown characters cost less than the library says" },
+    { name = "model_scores", old = "as_read(score + 0.0)", new = "score + 0.0",
+      wrong = "scores are nearer to what is written than the library's" },
+    { name = "model_added", old = "made.added_ids[content] or made.ids[content]", new = "made.added_ids[content]",
+      wrong = "an added token that the model has gets a new id" },
+    { name = "model_needs_unknown", old = "if token and not made.unknown then made.options",
+      new = "if not made.unknown then made.options", wrong = "a model without an unknown token refuses texts" },
+    { name = "model_flags", old = "bits | 1 << (i - 1)", new = "bits | 1 << i", wrong = "flags are those beside them" },
+    { name = "model_next_id", old = "next_id = {}, {}, made.count", new = "next_id = {}, {}, made.largest",
+      wrong = "the first added token takes the last one's id" },
+  }
+
+  of("gen/text/specials.lua", spec .. "text/specials_spec.lua") {
+    { name = "specials_class", old = "found.cls or (has_own and find(names.cls) or nil)",
+      new = "found.cls or find(names.cls)", wrong = "a class without names of its own has a CLS" },
+    { name = "specials_bos", old = "if not found.bos and", new = "if",
+      wrong = "config.json comes before the tokenizer" },
+  }
+
+  of("gen/text/agree.lua", spec .. "text/agree_spec.lua") {
+    { name = "agree_default", old = '"lowercase", true }', new = '"lowercase", nil }',
+      wrong = "transformers' default is not compared" },
+    { name = "agree_sequence", old = '{ "normalizers", "pretokenizers" }', new = '{ "pretokenizers" }',
+      wrong = "a normalizer in a sequence is not compared" },
+  }
+
+  of("gen/text/regex.lua", spec .. "text/regex_spec.lua") {
+    { name = "regex_literal", old = 'find("[%w ]")', new = 'find("[%g ]")',
+      wrong = "a literal sign has a meaning in the pattern" },
+    { name = "regex_surrogates", old = "(code >= 0xd800 and code < 0xe000)", new = "code == 0xd800",
+      wrong = "a half of a pair is a character" },
+  }
+
+  of("runtime/text/process.c", "c:text") {
+    { name = "limit_odd", old = "n1 = most / 2, n2 = n1 + most % 2", new = "n2 = most / 2, n1 = n2 + most % 2",
+      filter = "text/a_limit*", wrong = "the shorter text has the rest of an odd limit" },
+    { name = "limit_shorter", old = "n1 > most - n1 ? n1 : most - n1", new = "n1", filter = "text/a_limit*",
+      wrong = "the longer text has no more than the shorter one" },
+    { name = "limit_from_left", old = "if (from_left) encoding->first += removed;", new = "(void)from_left;",
+      filter = "text/a_limit*", wrong = "a limit from the left takes the last tokens away" },
+    { name = "windows_left", old = "last = cut->first + stride", new = "last = cut->first + (stride ? stride - 1 : 0)",
+      filter = "text/windows*", wrong = "windows from the left share a token less" },
+    { name = "windows_right", old = "cut->first = end - stride", new = "cut->first = end", filter = "text/windows*",
+      wrong = "windows share nothing" },
+    { name = "windows_first", old = "last > room ? last - room : 0", new = "last > room ? last - room : 1",
+      filter = "text/windows*", wrong = "the last window from the left has no first token" },
+    { name = "process_pair", old = "piece.pair != (uint32_t)has_pair", new = "piece.pair > (uint32_t)has_pair",
+      filter = "text/a_limit*", wrong = "a pair has the template of one text, too" },
+    { name = "process_blanks", old = "blanks.leading == 1 && keeps_one", new = "keeps_one", filter = "text/two*",
+      wrong = "two spaces before a word belong to its place" },
+  }
+
+  of("runtime/text/model_wordpiece.c", goldens) {
+    { name = "wordpiece_prefix", old = "begin ? text->prefix :", new = "begin > 1 ? text->prefix :",
+      filter = "bert_uncased gives", wrong = "what follows the first letter is a word of its own" },
+    { name = "wordpiece_longest", old = "return count > most;", new = "return count >= most;", suite = "c:text",
+      filter = "text/a_word*", wrong = "a word as long as is allowed is unknown" },
+    { name = "wordpiece_characters", old = "count += (bytes[i] & 0xc0) != 0x80", new = "count++", suite = "c:text",
+      filter = "text/a_word*", wrong = "the longest word is counted in bytes" },
+    { name = "wordpiece_rest", old = "work->tokens.count = first;", new = "(void)first;",
+      filter = "bert_uncased gives", wrong = "an unknown word has pieces before it" },
+  }
+
+  of("runtime/text/model_bpe.c", goldens) {
+    { name = "bpe_leftmost", old = "symbols[at].rank < symbols[best].rank",
+      new = "symbols[at].rank <= symbols[best].rank",
+      filter = "llama3 gives", wrong = "of equal pairs the last is merged" },
+    { name = "bpe_heap", old = "a.position < b.position", new = "a.position > b.position", filter = "gpt2 gives",
+      wrong = "of equal pairs of a long word the last is merged" },
+    { name = "bpe_fuse", old = "if (pending && !(options & OPTION_FUSE_UNKNOWN))", new = "if (pending)",
+      filter = "partial_fused gives", wrong = "unknown characters are a token each" },
+    { name = "bpe_stale", old = "left->result != top.result || left->rank != top.rank", new = "0",
+      filter = "gpt2 gives", wrong = "a pair that has changed is merged" },
+    { name = "bpe_suffix", old = "is_last ? text->suffix.length : 0, read;", new = "is_last ? 0 : 0, read;",
+      filter = "suffix gives", wrong = "the end of a word has no suffix" },
+    { name = "bpe_whole", old = "if (id != TEXT_NONE) return text_token_add(work, id, 0, length);",
+      new = "if (id == 0) return text_token_add(work, id, 0, length);", filter = "llama3 gives",
+      wrong = "a word of the vocabulary is merged from its letters" },
+  }
+
+  of("runtime/text/model_unigram.c", goldens) {
+    { name = "unigram_tie", old = "NO_PATH || score > path->score", new = "NO_PATH || score >= path->score",
+      filter = "xlmr gives", wrong = "of two ways with one score the later is taken" },
+    { name = "unigram_unknown", old = "while (end < length && paths", new = "while (end < begin && paths",
+      filter = "xlmr gives", wrong = "neighbours that are unknown are a token each" },
+    { name = "unigram_bytes", old = "!= TEXT_NONE;\n  if (!has_bytes)", new = "== TEXT_NONE;\n  if (!has_bytes)",
+      filter = "unigram_bytes gives", wrong = "unknown characters are no bytes" },
+  }
+
+  of("runtime/text/added.c", goldens) {
+    { name = "added_longest", old = "    found = i + 1;", new = "    return i + 1;", suite = "c:text",
+      filter = "text/added*",
+      wrong = "of added tokens the shortest is taken" },
+    { name = "added_lstrip", old = "flags & ADDED_LSTRIP", new = "flags & ADDED_RSTRIP", filter = "added gives",
+      wrong = "a token takes the space before it, not the one after it" },
+    { name = "added_alone", old = "*alone = !before && !behind;", new = "*alone = !before;", filter = "added gives",
+      wrong = "a token of single words is found at the beginning of a word" },
+  }
+
+  of("runtime/text/normalize_bert.c", goldens) {
+    { name = "bert_ascii", old = "byte >= 'A' && byte <= 'Z'", new = "byte >= 'A' && byte < 'Z'",
+      filter = "bert_accents gives", wrong = "Z stays" },
+    { name = "bert_clean", old = "byte == 9 || byte == 10 || byte == 13", new = "byte == 9 || byte == 10",
+      filter = "bert_cased gives", wrong = "a carriage return is no space" },
+    { name = "bert_chinese", old = "!(flags & BERT_CHINESE) || !text_is_chinese(point)",
+      new = "!(flags & BERT_CHINESE)",
+      filter = "bert_uncased gives", wrong = "each character beyond ASCII is a word" },
+  }
+
+  of("runtime/text/cut.c", goldens) {
+    { name = "cut_next", old = "spans->list[i].token && !spans->list[next].token",
+      new = "!spans->list[i].token && spans->list[next].token", filter = "split_next gives",
+      wrong = "a match joins what stands before it" },
+    { name = "cut_contiguous", old = "while (next < spans->count && spans->list[next].token == spans->list[i].token)",
+      new = "if (next < spans->count && spans->list[next].token == spans->list[i].token)",
+      filter = "split_contiguous gives", wrong = "two neighbours of one kind become one, not all" },
+    { name = "cut_removed", old = "behavior == CUT_REMOVED && span.token",
+      new = "behavior == CUT_REMOVED && !span.token",
+      filter = "removed gives", wrong = "what is between matches is removed" },
+  }
+
+  of("runtime/text/cut_bytes.c", goldens) {
+    { name = "bytes_prefix", old = "in->bytes[piece->begin] != ' '", new = "in->bytes[piece->begin] == ' '",
+      filter = "bytes_prefix gives", wrong = "a space is put before a space" },
+  }
+
+  of("runtime/text/cut_metaspace.c", goldens) {
+    { name = "metaspace_first", old = "in->origins[piece.begin].from == 0", new = "in->origins[piece.begin].from < 99",
+      filter = "llama_new gives", wrong = "what follows an added token begins with a space" },
+  }
+
+  of("runtime/text/decode_words.c", goldens) {
+    { name = "decode_first", old = "if (i && begins_with(word, 0, component->a))",
+      new = "if (begins_with(word, 0, component->a))", filter = "prefix gives",
+      wrong = "the first piece loses its prefix" },
+    { name = "decode_cleanup", old = '{" ,", ","}', new = '{" ,", " ,"}', filter = "bert_uncased gives",
+      wrong = "one of the cleanups is left out" },
+    { name = "decode_strip", old = "n < component->number &&", new = "n <= component->number &&",
+      filter = "llama_old gives", wrong = "a space more is stripped" },
+    { name = "decode_metaspace", old = "drops = i == 0 && component->number != SCHEME_NEVER", new = "drops = i == 0",
+      suite = "c:text", filter = "text/spaces*", wrong = "the first space is dropped that nobody put there" },
+  }
+
+  of("runtime/text/decode_bytes.c", goldens) {
+    { name = "decode_run", old = "i < run->length && !valid", new = "i < 1 && !valid", filter = "llama_new gives",
+      wrong = "bytes that are no text are one sign for all" },
+    { name = "decode_letters", old = "to->length = before;", new = "(void)before;", suite = "c:text",
+      filter = "text/words*",
+      wrong = "a word that is no letters is written twice in part" },
+  }
+end
