@@ -28,10 +28,12 @@ return function(of)
       filter = "program/refuses_wrong*", wrong = "of two paths for an input the last counts" },
     { name = "inputs_shared", old = "shape->kind == ATTN2C_SHARED_INPUT || shape->rank == 0",
       new = "shape->rank == 0", filter = "program/shares*", wrong = "an input for all has a batch in front" },
-    { name = "inputs_index", old = "element %= slice;", new = "", filter = "program/names_an*",
+    { name = "inputs_index", old = "element %= slice;", new = "", suite = "c:sizes",
+      filter = "sizes/a_number*",
       wrong = "the place of a wrong number is another" },
     { name = "inputs_entry", old = "if (name == NULL) return model->entry_count - 1;",
-      new = "if (name == NULL) return 0;", filter = "program/the_last*",
+      new = "if (name == NULL) return 0;", suite = "c:sizes",
+      filter = "sizes/the_last*",
       wrong = "the shortest entry is the usual one" },
   }
 
@@ -87,6 +89,9 @@ return function(of)
   of("runtime/program/text_safe.c", "c:text_program") {
     { name = "safe_mended", old = "used += valid ? width : 3;", new = "used += width;",
       filter = "text_program/nothing*", wrong = "a sign for bytes that are no text is cut" },
+  }
+
+  of("runtime/base/utf8.c", "c:text_program") {
     { name = "safe_bidi", old = "{0x2028, 0x202e}", new = "{0x2028, 0x202d}", filter = "text_program/nothing*",
       wrong = "a mark that turns the direction reaches the terminal" },
   }
@@ -94,7 +99,8 @@ return function(of)
   of("runtime/program/text_source.c", "c:text_program") {
     { name = "source_return", old = "(*text)[*length - 1] == '\\r'", new = "(*text)[*length - 1] == '\\v'",
       filter = "text_program/lines*", wrong = "lines keep their carriage returns" },
-    { name = "source_counts", old = "lines + (last != '\\n')", new = "lines", filter = "text_program/a_pair*",
+    { name = "source_counts", old = "lines + (last != '\\n')", new = "lines + 0 * last",
+      filter = "text_program/a_pair*",
       wrong = "a last line without its end is not counted" },
     { name = "source_pairs", old = "texts >= 0 && pairs >= 0 && texts != pairs", new = "texts > pairs && pairs >= 0",
       filter = "text_program/a_pair*", wrong = "pairs without texts are passed over" },
