@@ -111,9 +111,9 @@ ops.table = {
   },
   embed = {
     class = { region = "rows", takes_epilogue = true },
-    operands = { "ids", "table" }, attributes = {},
+    operands = { "ids", "table", "scale" }, optional = { scale = true }, attributes = {},
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
-    equation = "table[ids]",
+    equation = "table[ids], times its row's scale",
   },
   add = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },

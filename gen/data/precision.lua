@@ -1,4 +1,4 @@
--- precision.lua: lists the parts of a model whose products may have their own number type, and finds a product's part.
+-- precision.lua: lists the parts of a model that may have their own number type, and finds the part of a product.
 -- The description's key, the graph and the messages read it.
 local precision = {}
 
@@ -13,6 +13,7 @@ precision.parts = {
   { name = "ff", meaning = "feed-forwards" },
   { name = "attention", meaning = "queries by keys, and weights by values" },
   { name = "output", meaning = "linear layers after the layers" },
+  { name = "embedding", meaning = "tables of token embeddings" },
 }
 
 --- True if a word names a part.
@@ -46,17 +47,18 @@ function precision.of_scores(given, section, has_pairs)
   return given.by_part.attention or (own or given.all) ~= "f32" and has_pairs and "bf16" or "f32"
 end
 
---- Returns the number types in use, as a set.
-function precision.set(given)
-  local set = { [given.all] = true }
-  for _, type in pairs(given.by_part) do set[type] = true end
-  return set
-end
+--- Returns the number type that tables of token embeddings are kept in.
+function precision.of_table(given) return given.by_part.embedding or given.all end
 
 --- True if all products are f32.
+function precision.multiplies_f32(given)
+  for part, type in pairs(given.by_part) do if part ~= "embedding" and type ~= "f32" then return false end end
+  return given.all == "f32"
+end
+
+--- True if all products and tables are f32.
 function precision.is_plain(given)
-  local set = precision.set(given)
-  return not (set.bf16 or set.int8)
+  return precision.multiplies_f32(given) and precision.of_table(given) == "f32"
 end
 
 --- Returns the precision as one word or a short text: "bf16", "int8, output f32".

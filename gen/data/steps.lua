@@ -48,7 +48,10 @@ local function chosen(name, ld)
   end
 end
 
-local looked_up, one_row = chosen("ids", "cols"), chosen("row", "ldx")
+local looked_up, one_row, looked_up_apart = chosen("ids", "cols"), chosen("row", "ldx"), chosen("ids", "ldt")
+
+-- Footprint of one element for each id that is possible.
+local function looked_up_scale(c) return { first = c.ids_least, { c.ids - c.ids_least + 1, 1 } } end
 
 -- Declares a pool of the rows that a mask keeps: the end of its body's name, arguments after `keeps`, its equation.
 local function pool_kept(body, more, equation)
@@ -382,6 +385,25 @@ steps.rows = {
     cost = each(8),
     body = "attn2c_embed(y, table, ids, ${rows}, ${cols}, ${ldy})",
     equation = "y[i] = table[ids[i]]",
+  },
+  embed_bf16 = {
+    constants = { "rows", "cols", "ldt", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "table", "r", looked_up_apart, touched = square, type = "bf16" },
+      { "ids", "r", vector("rows"), type = "i32" } },
+    cost = each(8),
+    body = "attn2c_embed_bf16(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy})",
+    equation = "y[i] = table[ids[i]], as float",
+  },
+  embed_i8 = {
+    constants = { "rows", "cols", "ldt", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "table", "r", looked_up_apart, touched = square, type = "i8" },
+      { "scale", "r", looked_up_scale, touched = function(c) return c.rows end },
+      { "ids", "r", vector("rows"), type = "i32" } },
+    cost = each(8),
+    body = "attn2c_embed_i8(y, table, scale, ids, ${rows}, ${cols}, ${ldt}, ${ldy})",
+    equation = "y[i] = scale[ids[i]] table[ids[i]]",
   },
   pool_mean = {
     constants = { "cols", "ldx" },

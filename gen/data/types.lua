@@ -47,6 +47,12 @@ function types.panel(k, lda, type)
   return { rows = (k + of.group - 1) // of.group + of.start, ld = lda * of.group, group = of.group }
 end
 
+--- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups.
+function types.row_bytes(count, type)
+  local of = types.all[type]
+  return (count + of.group - 1) // of.group * of.group * of.bytes
+end
+
 --- Returns the bytes of `count` elements.
 function types.bytes(count, type) return count * types.all[type].bytes end
 

@@ -71,8 +71,8 @@ function input_stages.tokens(self, spec, stage)
   local path = self.prefix .. "input"
   self.vocab_path = path .. ".tokens.weight"
   local scaled = stage.scale ~= 1.0 and { factor = stage.scale } or nil
-  return self:op("embed", path .. ".embedded",
-    { ids = ids, table = self:weight(self.vocab_path, { stage.vocab, stage.width or spec.d_model }, 0, 1, scaled) })
+  return self:embed(path .. ".embedded", ids,
+    self:weight(self.vocab_path, { stage.vocab, stage.width or spec.d_model }, 0, 1, scaled))
 end
 
 -- Reads an image. A patch's linear layer is a convolution as wide as its stride: weight [d_model][channels patch

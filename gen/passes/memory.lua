@@ -215,7 +215,7 @@ end
 -- Functions that return a weight's bytes in the packed block, by its layout's format.
 local bytes_of = {}
 
-function bytes_of.rows(tensor, layout) return types.bytes(tensor.shape[1] * (tensor.shape[2] or 1), layout.type) end
+function bytes_of.rows(tensor, layout) return tensor.shape[1] * types.row_bytes(tensor.shape[2] or 1, layout.type) end
 
 function bytes_of.panels(tensor, layout)
   local sum = 0

@@ -90,10 +90,13 @@ local function emitted_parts(entry)
   return part_of_tensor
 end
 
--- Whether an operation reads no more of an operand than its result is long: of a table the rows that are looked up, of
--- a sequence the row that is taken.
-local function reads_a_part(op, name)
-  return op.op == "embed" and name == "table" or op.op == "pool" and name == "x" and ways_over_all(op) == 0
+-- Returns how many elements of an operand an operation reads: of a table and its scales those that are looked up, of a
+-- sequence the row that is taken, else all.
+local function elements_read(op, name, tensor)
+  if op.op == "embed" and name == "table" then return elements(op.result) end
+  if op.op == "embed" and name == "scale" then return elements(op.operands.ids) end
+  if op.op == "pool" and name == "x" and ways_over_all(op) == 0 then return elements(op.result) end
+  return elements(tensor)
 end
 
 -- The bytes that an operation and those done on its tile must move: each tensor that they read once, and what they
@@ -119,8 +122,7 @@ local function add_bytes(list, parts)
     group.made[each.op.result] = true
     group.last = each.op.result
     for name, tensor in pairs(each.op.operands) do
-      group.reads[tensor] = reads_a_part(each.op, name) and types.bytes(elements(each.op.result), tensor.type)
-        or work.bytes(tensor)
+      group.reads[tensor] = types.bytes(elements_read(each.op, name, tensor), tensor.type)
     end
   end
   for _, group in ipairs(groups) do

@@ -105,10 +105,11 @@ typedef struct {
   int64_t panel, panel_count, tail[2];
 } attn2c_weight;
 
-/* The numbers that a weight's panels are made of. Of a type of which g are one group of 4 bytes (bf16: 2, i8:
+/* The numbers that a weight is made of. Of a type of which g are one group of 4 bytes (bf16: 2, i8:
  * 4) a panel is [ceil(in / g)][width, whole cache lines][g], inputs behind the last one zero. Before the
  * groups of i8 are two rows of s32, [2][width, whole cache lines]: -128 times the sum of an output's numbers,
- * and the sum of the magnitudes of those below 0. */
+ * and the sum of the magnitudes of those below 0. Without panels each row is whole groups, [ceil(in / g)][g].
+ */
 typedef struct {
   attn2c_type
       type; /* ATTN2C_F32: as above; ATTN2C_BF16: rounded; ATTN2C_I8: whole numbers from -127 to 127 */

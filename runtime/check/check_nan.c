@@ -6,6 +6,7 @@
 #include "check/check_mask.h"
 #include "check/reference.h"
 #include "check/reference_ops.h"
+#include "weights/pack.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -225,6 +226,36 @@ static const attn2c_weight *table_of(const bed *bed, int input) {
   return NULL;
 }
 
+/* Where a NaN or an infinity of a row of a table is written: in the reference's weights and in the packed
+ * block. Integers have none, and the row's scale takes it. */
+typedef struct {
+  float *unpacked;
+  unsigned char *packed;
+  size_t size; /* in the block: of a float, or of bf16, which is a float's upper half */
+} table_place;
+
+static table_place place_in_table(const bed *bed, const attn2c_weight *weight, int64_t id, int64_t column) {
+  const attn2c_descriptor *descriptor = bed->job->descriptor;
+  const int64_t width = attn2c_reference_width(&descriptor->tensors[weight->tensor]);
+  const attn2c_packing *packing =
+      descriptor->packings ? &descriptor->packings[weight - descriptor->weights] : NULL;
+  const attn2c_type type = packing ? packing->type : ATTN2C_F32;
+  if (type == ATTN2C_I8) {
+    const attn2c_weight *scales = &descriptor->weights[packing->scales];
+    return (table_place){(float *)bed->job->weights[scales->tensor] + id,
+                         (unsigned char *)(bed->job->model->own + scales->offset + id), sizeof(float)};
+  }
+  float *row = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);
+  const size_t size = type == ATTN2C_BF16 ? sizeof(uint16_t) : sizeof(float);
+  return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
+                       (unsigned char *)row + (size_t)column * size, size};
+}
+
+static void write_there(const table_place *place, float value) {
+  *place->unpacked = value;
+  memcpy(place->packed, (unsigned char *)&value + sizeof value - place->size, place->size);
+}
+
 /* Makes the token at `place` the only one of its id, writes `value` into that row of the table, and tries. */
 static int try_token(bed *bed, int input, int64_t place, float value) {
   const attn2c_tensor *tensor = input_of(bed, input);
@@ -235,13 +266,11 @@ static int try_token(bed *bed, int input, int64_t place, float value) {
   const int32_t id = ids[place], other = (int32_t)(id > tensor->minimum ? id - 1 : id + 1);
   for (int64_t i = 0; i < attn2c_elements(tensor); i++)
     if (i != place && ids[i] == id) ids[i] = other;
-  const int64_t element = id * width + place % width;
-  float *unpacked = (float *)bed->job->weights[weight->tensor] + element;
-  float *packed = bed->job->model->own + weight->offset + element;
-  const float before = *unpacked;
-  *unpacked = *packed = value;
+  const table_place there = place_in_table(bed, weight, id, place % width);
+  const float before = *there.unpacked;
+  write_there(&there, value);
   const int status = try_place(bed, place);
-  *unpacked = *packed = before;
+  write_there(&there, before);
   return status;
 }
 

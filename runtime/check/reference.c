@@ -19,7 +19,7 @@ static const struct {
     {"quantise", "FFf", ATTN2C_F32, attn2c_reference_quantise},
     {"linear_integers", "FF", ATTN2C_I32, attn2c_reference_linear_integers},
     {"dequantise", "IFFf", ATTN2C_F32, attn2c_reference_dequantise},
-    {"embed", "IF", ATTN2C_F32, attn2c_reference_embed},
+    {"embed", "IFf", ATTN2C_F32, attn2c_reference_embed},
     {"add", "FF", ATTN2C_F32, attn2c_reference_add},
     {"copy", "F", ATTN2C_F32, attn2c_reference_copy},
     {"activate", "F", ATTN2C_F32, attn2c_reference_activate},

@@ -61,18 +61,21 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[i][c] = table[ids[i]][c] */
+/* y[i][c] = table[ids[i]][c] scale[ids[i]] */
 int attn2c_reference_embed(const attn2c_reference_call *call) {
   const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 0);
   const attn2c_tensor *table_shape = attn2c_reference_operand(call, 1);
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *scale_shape = attn2c_reference_operand(call, 2);
   int64_t count = attn2c_elements(ids_shape), width = attn2c_reference_width(y_shape);
   if (table_shape->rank != 2 || table_shape->shape[1] != width)
     return attn2c_reference_fault(call, "the table must be [vocabulary][last dimension of the result]");
   if (y_shape->rank != ids_shape->rank + 1 || !attn2c_reference_same(ids_shape, y_shape, ids_shape->rank))
     return attn2c_reference_fault(call, "the result must be [dimensions of the ids][width of the table]");
+  if (scale_shape && attn2c_elements(scale_shape) != table_shape->shape[0])
+    return attn2c_reference_fault(call, "the scales must be one a row of the table");
   const int32_t *ids = attn2c_reference_values(call, 0);
-  const float *table = attn2c_reference_values(call, 1);
+  const float *table = attn2c_reference_values(call, 1), *scale = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0; i < count; i++) {
     if (ids[i] < 0 || ids[i] >= table_shape->shape[0]) {
@@ -80,7 +83,9 @@ int attn2c_reference_embed(const attn2c_reference_call *call) {
                  (long long)i, (long)ids[i], (long long)table_shape->shape[0] - 1);
       return ATTN2C_FORMAT;
     }
-    memcpy(y + i * width, table + ids[i] * width, (size_t)width * sizeof *y);
+    const float *row = table + ids[i] * width;
+    for (int64_t c = 0; c < width; c++)
+      y[i * width + c] = scale ? (float)((double)row[c] * (double)scale[ids[i]]) : row[c];
   }
   return ATTN2C_OK;
 }

@@ -26,7 +26,8 @@ typedef struct {
   int status;
 } loading;
 
-/* A piece without a panel is read to where it stays; behind a weight's last row come zeros up to the next. */
+/* A piece that is not packed is read to where it stays; behind a weight's last row come zeros up to the next.
+ */
 static int read_in_place(loading *l, const attn2c_piece *piece) {
   float *to = l->packed + piece->offset;
   const int64_t floats = piece->count * piece->columns, over = (piece->offset + floats) % LINE;
@@ -39,7 +40,7 @@ static int read_in_place(loading *l, const attn2c_piece *piece) {
 static int next(loading *l, attn2c_piece *piece, float *buffer) {
   while (l->status == ATTN2C_OK && attn2c_pieces_next(&l->pieces, piece)) {
     if (piece->is_made) continue;
-    if (piece->leading) {
+    if (attn2c_piece_is_packed(piece)) {
       l->status =
           attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, buffer, l->message);
       return l->status == ATTN2C_OK;

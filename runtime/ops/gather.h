@@ -4,6 +4,7 @@
 #ifndef ATTN2C_GATHER_H
 #define ATTN2C_GATHER_H
 
+#include "ops/round.h"
 #include "ops/vector.h"
 
 /* y[rows][cols] = x[rows][cols]; they do not overlap. */
@@ -27,6 +28,29 @@ ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids
                                 int ldy) {
   for (int i = 0; i < rows; i++)
     memcpy(y + (ptrdiff_t)i * ldy, table + (ptrdiff_t)ids[i] * cols, (size_t)cols * sizeof *y);
+}
+
+/* The same for a table of bf16. Rows of the table are ldt elements apart. */
+ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int32_t *ids, int rows, int cols,
+                                     int ldt, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const uint16_t *in = table + (ptrdiff_t)ids[i] * ldt;
+#pragma omp simd
+    for (int j = 0; j < cols; j++) out[j] = attn2c_from_bf16(in[j]);
+  }
+}
+
+/* The same for a table of integers with a scale for each row. */
+ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *scale, const int32_t *ids,
+                                   int rows, int cols, int ldt, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const int8_t *in = table + (ptrdiff_t)ids[i] * ldt;
+    const float factor = scale[ids[i]];
+#pragma omp simd
+    for (int j = 0; j < cols; j++) out[j] = (float)in[j] * factor;
+  }
 }
 
 /* y[rows][channels * patch * patch]: row i is patch number first + i, counted along the rows of patches, of

@@ -9,8 +9,8 @@
 
 enum { LINE = 16 /* floats of a cache line */, BF16_GROUP = 2, I8_GROUP = 4 };
 
-/* A panel of other numbers than floats has groups of inputs where one of floats has floats, 4 bytes each. */
-static int64_t groups_of(attn2c_type type, int64_t columns) {
+/* Numbers other than floats are kept in groups of 4 bytes where floats would be floats. */
+int64_t attn2c_row_floats(attn2c_type type, int64_t columns) {
   if (type == ATTN2C_BF16) return (columns + BF16_GROUP - 1) / BF16_GROUP;
   if (type == ATTN2C_I8) return (columns + I8_GROUP - 1) / I8_GROUP;
   return columns;
@@ -40,16 +40,16 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
   *piece = (attn2c_piece){.weight = pieces->weight, .first = first, .columns = columns};
   piece->is_made = attn2c_scaled_by(pieces->descriptor, pieces->weight) >= 0;
   int64_t end = rows; /* of the panel, or of the weight */
+  if (packing) piece->type = packing->type;
+  if (packing && packing->scales >= 0)
+    piece->scales = pieces->descriptor->weights[packing->scales].offset + first;
   if (weight->panel == 0) {
-    piece->offset = weight->offset + first * columns;
+    piece->offset = weight->offset + first * attn2c_row_floats(piece->type, columns);
   } else {
     const int64_t tail = pieces->panel - weight->panel_count;
     const int64_t width = tail < 0 ? weight->panel : weight->tail[tail];
     end = pieces->begin + width;
     piece->leading = (width + LINE - 1) / LINE * LINE;
-    if (packing) piece->type = packing->type;
-    if (packing && packing->scales >= 0)
-      piece->scales = pieces->descriptor->weights[packing->scales].offset + first;
     piece->offset = weight->offset + pieces->offset + (first - pieces->begin);
   }
   /* A formula makes the whole of a constant. */
@@ -57,7 +57,7 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
   pieces->row += piece->count;
   if (pieces->row == end) {
     pieces->panel++, pieces->begin = end;
-    pieces->offset += (rows_before(piece->type) + groups_of(piece->type, columns)) * piece->leading;
+    pieces->offset += (rows_before(piece->type) + attn2c_row_floats(piece->type, columns)) * piece->leading;
   }
   piece->is_last = pieces->row == rows;
   if (piece->is_last)
@@ -70,7 +70,8 @@ int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor) {
   attn2c_pieces pieces = {.descriptor = descriptor};
   attn2c_piece piece;
   while (attn2c_pieces_next(&pieces, &piece))
-    if (piece.leading && piece.count * piece.columns > largest) largest = piece.count * piece.columns;
+    if (attn2c_piece_is_packed(&piece) && piece.count * piece.columns > largest)
+      largest = piece.count * piece.columns;
   return largest;
 }
 
@@ -97,11 +98,11 @@ static void pack_last_line(const float *values, int64_t rows, int64_t columns, f
 enum { CHUNK = 64 /* elements that are converted at a time */ };
 
 /* Rows of floats as groups, each in place and behind the one before: groups of inputs that follow each other
- * are inputs that follow each other. Of ATTN2C_I8 also scales, and what is before the groups of a panel: two
- * rows, `leading` apart. */
+ * are inputs that follow each other. Of ATTN2C_I8 also scales, and unless
+ * before is NULL what is before the groups of a panel: two rows, `leading` apart. */
 static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t columns, float *scales,
                       float *before, int64_t leading) {
-  const int64_t groups = groups_of(type, columns), each = type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
+  const int64_t groups = attn2c_row_floats(type, columns), each = type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
   for (int64_t j = 0; j < rows; j++) {
     const float *from = values + j * columns;
     float *to = values + j * groups, inverse = 0.0f;
@@ -119,7 +120,7 @@ static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t col
       const void *made = type == ATTN2C_I8 ? (const void *)bytes : halves;
       memcpy(to + i / each, made, (size_t)((count + each - 1) / each) * sizeof *to);
     }
-    if (type != ATTN2C_I8) continue;
+    if (type != ATTN2C_I8 || !before) continue;
     before[j] = attn2c_from_bits((uint32_t)(-128 * sum));
     before[leading + j] = attn2c_from_bits((uint32_t)below);
   }
@@ -131,16 +132,29 @@ static void fill_line(float *x, int64_t count, int64_t offset) {
   if (over) memset(x + count, 0, (size_t)(LINE - over) * sizeof *x);
 }
 
+/* Rows that have been made into groups are copied as they are, with zeros up to the next weight. */
+static void pack_rows(const attn2c_piece *piece, const float *values, float *to) {
+  const int64_t floats = piece->count * attn2c_row_floats(piece->type, piece->columns);
+  memcpy(to, values, (size_t)floats * sizeof *to);
+  if (piece->is_last) fill_line(to, floats, piece->offset);
+}
+
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   float *to = packed + piece->offset;
-  const int64_t columns = groups_of(piece->type, piece->columns), rest = piece->count % LINE,
+  const int64_t columns = attn2c_row_floats(piece->type, piece->columns), rest = piece->count % LINE,
                 whole = piece->count - rest;
   if (piece->type != ATTN2C_F32)
-    to_groups(piece->type, values, piece->count, piece->columns, packed + piece->scales, to, piece->leading);
+    to_groups(piece->type, values, piece->count, piece->columns, packed + piece->scales,
+              piece->leading ? to : NULL, piece->leading);
+  if (piece->type == ATTN2C_I8 && piece->is_last)
+    fill_line(packed + piece->scales, piece->count, piece->scales);
+  if (piece->leading == 0) {
+    pack_rows(piece, values, to);
+    return;
+  }
   if (piece->type == ATTN2C_I8) {
     for (int64_t i = 0; i < rows_before(piece->type); i++)
       fill_line(to + i * piece->leading, piece->count, 0);
-    if (piece->is_last) fill_line(packed + piece->scales, piece->count, piece->scales);
     to += rows_before(piece->type) * piece->leading;
   }
   for (int64_t i = 0; i < columns; i += LINE)
@@ -161,12 +175,16 @@ static float element_of(attn2c_type type, float group, int64_t h) {
 static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
                         float *values) {
   const int64_t columns = piece->columns, leading = piece->leading, rows = end - begin;
-  if (leading == 0) {
+  if (!attn2c_piece_is_packed(piece)) {
     const float *from = packed + piece->offset + (begin - piece->first) * columns;
     memcpy(values, from, (size_t)(rows * columns) * sizeof *values);
     return;
   }
-  const float *from = packed + piece->offset + (begin - piece->first) + rows_before(piece->type) * leading;
+  /* From one row's groups to the next row's, and from one group to the next. */
+  const int64_t of_row = leading ? 1 : attn2c_row_floats(piece->type, columns);
+  const int64_t of_group = leading ? leading : 1;
+  const float *from =
+      packed + piece->offset + (begin - piece->first) * of_row + rows_before(piece->type) * leading;
   if (piece->type == ATTN2C_F32) {
     for (int64_t i = 0; i < columns; i++)
       for (int64_t j = 0; j < rows; j++) values[j * columns + i] = from[i * leading + j];
@@ -177,7 +195,8 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
     for (int64_t j = 0; j < rows; j++) {
       const float scale =
           piece->type == ATTN2C_I8 ? packed[piece->scales + (begin - piece->first) + j] : 1.0f;
-      values[j * columns + i] = element_of(piece->type, from[i / each * leading + j], i % each) * scale;
+      values[j * columns + i] =
+          element_of(piece->type, from[i / each * of_group + j * of_row], i % each) * scale;
     }
 }
 

@@ -11,7 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 5, BF16 = 0, SCALES = 1, INT8 = 2, LARGE_SCALES = 3, LARGE = 4 };
+enum {
+  TENSORS = 8,
+  BF16 = 0,
+  SCALES = 1,
+  INT8 = 2,
+  LARGE_SCALES = 3,
+  LARGE = 4,
+  BF16_ROWS = 5,
+  ROW_SCALES = 6,
+  INT8_ROWS = 7
+};
 
 static const attn2c_tensor tensors[TENSORS] = {
     {.name = "bf16", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {150, 37}},
@@ -19,6 +29,9 @@ static const attn2c_tensor tensors[TENSORS] = {
     {.name = "int8", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {70, 131}},
     {.name = "large scales", .kind = ATTN2C_CONSTANT, .rank = 1, .shape = {140}},
     {.name = "large", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {140, 3000}},
+    {.name = "bf16 rows", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {2101, 37}},
+    {.name = "row scales", .kind = ATTN2C_CONSTANT, .rank = 1, .shape = {2101}},
+    {.name = "int8 rows", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {2101, 131}},
 };
 
 /* Words of each: 2 x 64 + 16 + 16 of 19 groups; 48 + 32 of 33 groups and two rows before; 2 x 64 + 16 of 750.
@@ -28,7 +41,10 @@ enum {
   AT_INT8 = AT_SCALES + 80,
   AT_LARGE_SCALES = AT_INT8 + 35 * (48 + 32),
   AT_LARGE = AT_LARGE_SCALES + 144,
-  ALL = AT_LARGE + 752 * (64 + 64 + 16)
+  AT_BF16_ROWS = AT_LARGE + 752 * (64 + 64 + 16),
+  AT_ROW_SCALES = AT_BF16_ROWS + (2101 * 19 + 15) / 16 * 16,
+  AT_INT8_ROWS = AT_ROW_SCALES + 2112,
+  ALL = AT_INT8_ROWS + (2101 * 33 + 15) / 16 * 16
 };
 static const attn2c_weight weights[TENSORS] = {
     {.tensor = 0,
@@ -54,9 +70,13 @@ static const attn2c_weight weights[TENSORS] = {
      .panel = 64,
      .panel_count = 2,
      .tail = {12}},
+    {.tensor = 5, .view_count = 1, .random_deviation = 1, .offset = AT_BF16_ROWS},
+    {.tensor = 6, .formula = "scales int8 rows", .offset = AT_ROW_SCALES},
+    {.tensor = 7, .view_count = 1, .random_deviation = 1, .offset = AT_INT8_ROWS},
 };
 static const attn2c_packing packings[TENSORS] = {
-    {ATTN2C_BF16, -1}, {ATTN2C_F32, -1}, {ATTN2C_I8, SCALES}, {ATTN2C_F32, -1}, {ATTN2C_I8, LARGE_SCALES}};
+    {ATTN2C_BF16, -1},         {ATTN2C_F32, -1},  {ATTN2C_I8, SCALES}, {ATTN2C_F32, -1},
+    {ATTN2C_I8, LARGE_SCALES}, {ATTN2C_BF16, -1}, {ATTN2C_F32, -1},    {ATTN2C_I8, ROW_SCALES}};
 static const char *const names[] = {"x", NULL};
 static const attn2c_stored stored[] = {{.names = names, .rank = 2, .shape = {150, 37}}};
 static const attn2c_view views[] = {{.stored = 0}};
@@ -160,6 +180,39 @@ Test(pack_types, int8_in_fours_with_scales_by_any_number_of_threads) {
   }
 }
 
+/* Rows of whole groups, one after the other, with zeros up to the next weight, by any number of threads. */
+Test(pack_types, rows_in_their_order) {
+  for (int workers = 1; workers <= 3; workers++) {
+    attn2c_source *source = load(workers);
+    for (int w = BF16_ROWS; w <= INT8_ROWS; w += 2) {
+      const int64_t rows = tensors[w].shape[0], columns = tensors[w].shape[1];
+      const int64_t groups = w == BF16_ROWS ? 19 : 33, each = w == BF16_ROWS ? 2 : 4;
+      float *values = values_of(source, w);
+      for (int64_t r = 0; r < rows; r++) {
+        const unsigned char *row = (const unsigned char *)(packed + weights[w].offset + r * groups);
+        float largest = 0;
+        for (int64_t i = 0; i < columns; i++) largest = fmaxf(largest, fabsf(values[r * columns + i]));
+        const float scale = largest / 127.0f;
+        if (w == INT8_ROWS) cr_assert_eq(packed[AT_ROW_SCALES + r], scale, "%d", (int)r);
+        for (int64_t i = 0; i < groups * each; i++) {
+          const float value = i < columns ? values[r * columns + i] : 0;
+          uint16_t half;
+          memcpy(&half, row + 2 * (w == BF16_ROWS ? i : 0), sizeof half);
+          if (w == BF16_ROWS)
+            cr_assert_eq(half, attn2c_to_bf16(value), "[%d][%d]", (int)r, (int)i);
+          else
+            cr_assert_eq((float)(int8_t)row[i], nearbyintf(value * (1.0f / scale)), "[%d][%d]", (int)r,
+                         (int)i);
+        }
+      }
+      for (int64_t i = rows * groups; i % 16; i++)
+        cr_assert_eq(attn2c_bits(packed[weights[w].offset + i]), 0, "after the rows");
+      free(values);
+    }
+    attn2c_source_close(source);
+  }
+}
+
 Test(pack_types, leaves_no_byte_unwritten) {
   static float first[ALL];
   attn2c_source_close(load(1));
@@ -169,14 +222,16 @@ Test(pack_types, leaves_no_byte_unwritten) {
 
 Test(pack_types, unpacking_gives_what_was_rounded) {
   attn2c_source *source = load(1);
-  for (int w = 0; w < TENSORS; w += 2) {
+  const int all[] = {BF16, INT8, LARGE, BF16_ROWS, INT8_ROWS};
+  for (size_t number = 0; number < sizeof all / sizeof *all; number++) {
+    const int w = all[number], is_bf16 = w == BF16 || w == BF16_ROWS;
     const int64_t rows = tensors[w].shape[0], columns = tensors[w].shape[1], first = 45, count = 23;
     float *values = values_of(source, w), *got = malloc((size_t)(rows * columns) * sizeof *got);
     attn2c_unpack(&model, w, packed, 0, rows, got);
     for (int64_t o = 0; o < rows; o++) {
-      const float scale = w == BF16 ? 1 : packed[weights[w - 1].offset + o];
+      const float scale = is_bf16 ? 1 : packed[weights[w - 1].offset + o];
       for (int64_t i = 0; i < columns; i++) {
-        const float x = values[o * columns + i], unit = w == BF16 ? fabsf(x) * 0x1p-7f : scale;
+        const float x = values[o * columns + i], unit = is_bf16 ? fabsf(x) * 0x1p-7f : scale;
         cr_assert_leq(fabsf(got[o * columns + i] - x), unit * 0.50001f, "%s [%d][%d]", tensors[w].name,
                       (int)o, (int)i);
       }

@@ -61,6 +61,21 @@ Test(embed, rows_of_the_table) {
   }
 }
 
+Test(embed, scales_of_rows) {
+  int32_t ids[] = {2, 0};
+  float table[] = {1, -127, 3, 4, 5, 6}, scale[] = {0.5f, NAN, 3}, y[4];
+  start("embed");
+  op.operands[0] = tensor("ids", ATTN2C_I32, ids, 1, 2, 0, 0);
+  op.operands[1] = tensor("table", ATTN2C_F32, table, 3, 2, 0, 0);
+  op.operands[2] = tensor("scale", ATTN2C_F32, scale, 3, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 2, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){15, 18, 0.5, -63.5}, 4, 0);
+  tensors[2].shape[0] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  cr_assert(strstr(text, "one a row of the table"), "%s", text);
+}
+
 Test(add, repeats_a_suffix) {
   float a[] = {1, 2, 3, 4, 5, 6, 7, 8}, b[] = {10, 20, 30, 40}, y[8];
   start("add");

@@ -53,6 +53,13 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, int rows, int ldy) {          \
     attn2c_embed(y, table, ids, rows, cols, ldy);                                                            \
   }                                                                                                          \
+  NOINLINE void embed_bf16_##cols(float *y, const uint16_t *table, const int32_t *ids, int rows, int ldy) {  \
+    attn2c_embed_bf16(y, table, ids, rows, cols, (cols + 1) / 2 * 2, ldy);                                   \
+  }                                                                                                          \
+  NOINLINE void embed_i8_##cols(float *y, const int8_t *table, const float *scale, const int32_t *ids,       \
+                                int rows, int ldy) {                                                         \
+    attn2c_embed_i8(y, table, scale, ids, rows, cols, (cols + 3) / 4 * 4, ldy);                              \
+  }                                                                                                          \
   NOINLINE void mean_##cols(float *y, const float *x, int rows, int ldx) {                                   \
     attn2c_pool_mean(y, x, rows, cols, ldx);                                                                 \
   }                                                                                                          \
@@ -75,14 +82,18 @@ static const struct {
   void (*transpose)(float *, const float *, int, int, int);
   void (*copy)(float *, const float *, int, int, int);
   void (*embed)(float *, const float *, const int32_t *, int, int);
+  void (*embed_bf16)(float *, const uint16_t *, const int32_t *, int, int);
+  void (*embed_i8)(float *, const int8_t *, const float *, const int32_t *, int, int);
   void (*mean)(float *, const float *, int, int);
   void (*max)(float *, const float *, int, int);
   void (*row)(float *, const float *);
   void (*argmax)(int32_t *, const float *, int, int);
 } sized[] = {
 #define ENTRY(cols)                                                                                          \
-  {cols,        softmax_##cols, band_##cols, length_##cols, repair_##cols, norm_##cols,  transpose_##cols,   \
-   copy_##cols, embed_##cols,   mean_##cols, max_##cols,    row_##cols,    argmax_##cols},
+  {cols,          softmax_##cols,    band_##cols,      length_##cols,                                        \
+   repair_##cols, norm_##cols,       transpose_##cols, copy_##cols,                                          \
+   embed_##cols,  embed_bf16_##cols, embed_i8_##cols,  mean_##cols,                                          \
+   max_##cols,    row_##cols,        argmax_##cols},
     COLUMNS(ENTRY)};
 
 /* Runs the block that follows for each size `s` of sized[], each number of rows and each padding. */
@@ -432,6 +443,38 @@ Test(gather, embed) {
       for (int j = 0; j < cols; j++) cr_assert(same(y[i * ld + j], table[ids[i] * cols + j]));
     cr_assert(guarded_padding_kept(y, rows, cols, ld));
     guarded_matrix_free(table, VOCABULARY, cols, cols);
+    guarded_matrix_free(y, rows, cols, ld);
+    guarded_free(ids, (size_t)rows * sizeof *ids);
+  }
+}
+
+/* Tables of other numbers: the last row ends with the allocation, but for what makes it whole groups. */
+Test(gather, embed_types) {
+  enum { VOCABULARY = 50 };
+  EACH_SHAPE {
+    SHAPE
+    const int pairs = (cols + 1) / 2 * 2, fours = (cols + 3) / 4 * 4;
+    const size_t of_halves = VOCABULARY * (size_t)pairs * sizeof(uint16_t);
+    uint16_t *halves = guarded_allocate(of_halves);
+    int8_t *bytes = guarded_allocate(VOCABULARY * (size_t)fours);
+    float *scale = guarded_matrix(1, VOCABULARY, VOCABULARY, seed, 0.0f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld, seed + 2, 0.0f, 1.0f);
+    int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids);
+    for (int i = 0; i < VOCABULARY * pairs; i++) halves[i] = (uint16_t)(0x3f00 + i * 7 % 500);
+    for (int i = 0; i < VOCABULARY * fours; i++) bytes[i] = (int8_t)(i * 11 % 255 - 127);
+    for (int i = 0; i < rows; i++) ids[i] = i == 0 ? VOCABULARY - 1 : (i * 31 + (int)s) % VOCABULARY;
+    sized[s].embed_bf16(y, halves, ids, rows, ld);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++)
+        cr_assert(same(y[i * ld + j], attn2c_from_bf16(halves[ids[i] * pairs + j])));
+    sized[s].embed_i8(y, bytes, scale, ids, rows, ld);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++)
+        cr_assert(same(y[i * ld + j], (float)bytes[ids[i] * fours + j] * scale[ids[i]]));
+    cr_assert(guarded_padding_kept(y, rows, cols, ld));
+    guarded_free(halves, of_halves);
+    guarded_free(bytes, VOCABULARY * (size_t)fours);
+    guarded_matrix_free(scale, 1, VOCABULARY, VOCABULARY);
     guarded_matrix_free(y, rows, cols, ld);
     guarded_free(ids, (size_t)rows * sizeof *ids);
   }

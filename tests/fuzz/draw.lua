@@ -296,7 +296,7 @@ end
 
 -- Numbers of products, which kernels in C alone multiply.
 local function draw_precision(d)
-  local types, parts = { "bf16", "bf16", "int8", "int8", "f32" }, { "input", "qkv", "out", "ff", "output" }
+  local types, parts = { "bf16", "bf16", "int8", "int8", "f32" }, { "input", "qkv", "out", "ff", "output", "embedding" }
   if chance(50) then
     d.precision = pick { "bf16", "int8" }
   else

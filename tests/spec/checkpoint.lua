@@ -8,10 +8,12 @@ local checkpoint = {}
 function checkpoint.text(path, dtype)
   local state = pipeline.run(helper.root, path, {}, "graph").entries
   state = state[#state]
-  local header, data, at, seed = {}, {}, 0, 7
+  local header, data, at, seed, written = {}, {}, 0, 7, {}
   for _, name in ipairs(state.graph.weights) do
     local tensor = state.graph.tensors[name]
-    if tensor.rule then
+    local stored = tensor.rule and tensor.rule.names[1]
+    if stored and not written[stored] then -- an output may share a table
+      written[stored] = true
       local count, values = 1, {}
       for _, n in ipairs(tensor.shape) do count = count * n end
       for i = 1, count do
@@ -22,7 +24,7 @@ function checkpoint.text(path, dtype)
           or string.pack("<f", value)
       end
       local text = table.concat(values)
-      header[#header + 1] = ('"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}'):format(tensor.rule.names[1],
+      header[#header + 1] = ('"%s":{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}'):format(stored,
         dtype, table.concat(tensor.from.stored[1].shape, ","), at, at + #text)
       data[#data + 1], at = text, at + #text
     end

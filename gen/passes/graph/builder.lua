@@ -175,6 +175,24 @@ function Builder:quantise(x)
   return self:op_behind(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
+-- Returns the constant that the integers of a weight in int8 are multiplied with: one number a row.
+function Builder:scales_of(weight)
+  local scale = self:constant(weight.name .. ".scales", { weight.shape[1] }, "scales " .. weight.name)
+  scale.scales_of = weight
+  return scale
+end
+
+--- Adds an op that looks up rows of a table of embeddings. The table has the number type that the precision says.
+function Builder:embed(path, ids, weight)
+  local type, operands = precision.of_table(self.model.precision), { ids = ids, table = weight }
+  if type == "bf16" then
+    weight.type = "bf16"
+  elseif type == "int8" then
+    weight.type, operands.scale = "i8", self:scales_of(weight)
+  end
+  return self:op("embed", path, operands)
+end
+
 --- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
 function Builder:product(path, operands)
   local type = precision.of_linear(self.model.precision, self.section, path)
@@ -187,8 +205,7 @@ function Builder:product(path, operands)
   end
   local x, row_scale = self:quantise(operands.x)
   weight.type = "i8"
-  local scale = self:constant(weight.name .. ".scales", { weight.shape[1] }, "scales " .. weight.name)
-  scale.scales_of = weight
+  local scale = self:scales_of(weight)
   local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
   return self:op("dequantise", path, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
 end

@@ -10,7 +10,9 @@ return function(fusion, block, rows)
     if o.bias then text = text .. " + " .. o.bias.name end
   elseif op.op == "row_scale" then text = o.x.name
   elseif op.op == "round" then text = ("bf16(%s)"):format(o.x.name)
-  elseif op.op == "embed" then text = ("%s[%s]"):format(o.table.name, o.ids.name)
+  elseif op.op == "embed" then
+    text = ("%s[%s]"):format(o.table.name, o.ids.name)
+    if o.scale then text = ("%s %s[%s]"):format(text, o.scale.name, o.ids.name) end
   elseif op.op == "add" or op.op == "multiply" then
     text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
   elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)

@@ -1,4 +1,4 @@
--- precision.lua: reads the key `precision`: a number type for all products, or a table by part.
+-- precision.lua: reads the key `precision`: a number type for all products and tables, or a table by part.
 local precision = require("data.precision")
 local words = require("common.words")
 
@@ -39,12 +39,12 @@ function this.reader(tools, read)
   end
 end
 
---- Returns the set of number types that a description names, right or wrong. Some targets of a machine are useful
---- only to certain types.
+--- Returns the set of number types of products that a description names, right or wrong. Some targets of a machine are
+--- useful only to certain types.
 function this.wanted(value)
   local set = {}
-  for _, each in pairs(type(value) == "table" and value or { value }) do
-    if type(each) == "string" then set[each] = true end
+  for part, each in pairs(type(value) == "table" and value or { value }) do
+    if type(each) == "string" and part ~= "embedding" then set[each] = true end
   end
   return set
 end
@@ -81,7 +81,7 @@ function this.check(say, spec)
   local given = spec.precision
   if not given then return end
   check_layers(say, spec, given)
-  if precision.is_plain(given) then return end
+  if precision.multiplies_f32(given) then return end
   check_groups(say, spec, given, "")
   if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ") end
   local of_plan = spec.plan and spec.plan.kernels == "libxsmm"

@@ -212,7 +212,8 @@ describe("memory", function()
       { format = "panels", type = "bf16", widths = { 7 } }))
     assert.equal(4 * (2 + 2) * 16, memory.packed_bytes({ shape = { 7, 5 } },
       { format = "panels", type = "i8", widths = { 7 } }))
-    assert.equal(35, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
+    assert.equal(7 * 8, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
+    assert.equal(7 * 12, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "bf16" }))
     local state = helper.tiny({ d_model = 10, d_ff = 7, heads = 1 }, "memory")
     local offset = 0
     for _, name in ipairs(state.graph.weights) do

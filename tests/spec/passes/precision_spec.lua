@@ -73,17 +73,33 @@ describe("precision", function()
     assert.same({ 0, 0 }, rounded("avx512, avx2"))
   end)
 
+  it("of a table of token embeddings is its own or the one of all parts, and multiplies nothing", function()
+    local function table_in(value)
+      local state = helper.tiny({ precision = value, input = { stage = "tokens", vocab = 9 }, layers = 0 }, "lower")
+      local used
+      for _, step in ipairs(helper.steps(state.programs[1])) do used = step.fn or used end
+      return state.plan.layouts["input.tokens.weight"].type .. " " .. used
+    end
+    assert.equal("f32 embed", table_in("f32"))
+    assert.equal("bf16 embed_bf16", table_in("bf16"))
+    assert.equal("i8 embed_i8", table_in("int8"))
+    assert.equal("f32 embed", table_in { "int8", embedding = "f32", ff = "bf16" })
+    assert.equal("i8 embed_i8", table_in { embedding = "int8" })
+    assert.same({}, helper.refusals(helper.description { precision = { embedding = "int8" }, kernels = "libxsmm",
+      input = { stage = "tokens", vocab = 9 } }))
+  end)
+
   it("says what is wrong in a line", function()
     assert.equal('precision: "bf17", but f32, bf16 or int8 is allowed (did you mean bf16?)',
       refusal { precision = "bf17" })
-    assert.equal('precision: no part "quv"; the parts are input, qkv, out, ff, attention, output, "layer N" or '
-      .. '"encoder layer N" (did you mean qkv?)', refusal { precision = { "bf16", quv = "f32" } })
+    assert.equal('precision: no part "quv"; the parts are input, qkv, out, ff, attention, output, embedding, '
+      .. '"layer N" or "encoder layer N" (did you mean qkv?)', refusal { precision = { "bf16", quv = "f32" } })
     assert.equal('precision.attention: "int8", but f32 or bf16 is allowed',
       refusal({ precision = { attention = "int8" } }):gsub(" %(did.*", ""))
     assert.equal("precision: layer 3, but there are 1, numbered from 0",
       refusal { precision = { ["layer 3"] = "bf16" } })
-    assert.equal('precision: no part "layer 00"; the parts are input, qkv, out, ff, attention, output, "layer N" or '
-      .. '"encoder layer N" (did you mean "layer N"?)', refusal { precision = { ["layer 00"] = "bf16" } })
+    assert.equal('precision: no part "layer 00"; the parts are input, qkv, out, ff, attention, output, embedding, '
+      .. '"layer N" or "encoder layer N" (did you mean "layer N"?)', refusal { precision = { ["layer 00"] = "bf16" } })
     assert.equal("precision: layer 9, but there are 1, numbered from 0",
       refusal { precision = { ["layer 9"] = "f32" } })
     assert.equal('kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',

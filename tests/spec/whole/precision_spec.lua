@@ -107,6 +107,40 @@ return { name = "large", seq = 4, d_model = 16, heads = 1, layers = 0, precision
   end)
 end)
 
+describe("a table of token embeddings", function()
+  setup(function()
+    files.make_folder(folder)
+    files.write_all(folder, { { name = "tied.lua", text = [[
+return { name = "tied", seq = 5, d_model = 21, heads = 3, layers = 1, d_ff = 8,
+  input = tokens { vocab = 301 }, output = { vocabulary() } }
+]] }, { name = "ids.npy", text = checkpoints.npy("1, 5", { 0, 300, 7, 150, 299 }) } })
+    helper.write(folder .. "/tied.st", checkpoints.text(folder .. "/tied.lua", "F32"))
+  end)
+
+  for value, bytes in pairs { bf16 = 2 * 22, int8 = 24 + 4 } do
+    it("is packed in " .. value .. ", once for itself and once for an output that shares it", function()
+      local function build(precision)
+        sh(("%s build tied.lua 'precision=%s' -o tied"):format(shell(root .. "/gen/attn2c"), precision))
+        return tonumber(sh("./tied/tied info --json"):match('"weight_bytes": (%d+)'))
+      end
+      local plain = build(('{"%s", embedding="f32"}'):format(value))
+      local saved = plain - build(value)
+      assert.is_true(math.abs(saved - 301 * (4 * 21 - bytes)) <= 2 * 64, tostring(saved))
+      sh("./tied/tied pack --weights tied.st -o tied.weights")
+      local outputs = {}
+      for i, weights in ipairs { "tied.st", "tied.weights" } do
+        local said = sh("./tied/tied check --nan --input ids=ids.npy --weights " .. weights)
+        assert.truthy(said:find(" 0 failed", 1, true), said)
+        said = sh("./tied/tied check --input ids=ids.npy --weights " .. weights)
+        assert.truthy(said:find("passed, 0 failed", 1, true), said)
+        sh("./tied/tied run --input ids=ids.npy --output y.npy --weights " .. weights)
+        outputs[i] = helper.read(folder .. "/y.npy")
+      end
+      assert.equal(outputs[1], outputs[2])
+    end)
+  end
+end)
+
 describe("a model whose inner tensors are outputs, too,", function()
   for _, value in ipairs { "bf16", "int8" } do
     it("gives the bits of each that is the only one wanted: " .. value, function()
