@@ -1,17 +1,17 @@
--- alike.lua: one table in place of all tables with the same contents, so that comparing them takes one
--- comparison, and what is computed for one holds for all. Nobody changes a shared table.
+-- alike.lua: replaces tables with the same contents by one shared table, so that one comparison tells them apart.
+-- A value that is computed for a shared table holds for all tables that it replaces. Nobody changes a shared table.
 local alike = {}
 
 local LEAF, NONE = {}, {}
 
--- Numbers that are equal but not the same as text have keys of their own: 1 and 1.0, 0.0 and -0.0.
+-- Returns the key of a value. Equal numbers that differ as text have different keys: 1 and 1.0, 0.0 and -0.0.
 local function key_of(value)
   if value == nil then return NONE end
   return math.type(value) == "float" and ("%a"):format(value) or value
 end
 
---- A function that returns the first table that it was given with the same values under these names; without names,
---- with the same members of a list.
+--- Returns a function that takes a table, and returns the first table given to it that has the same values under
+--- `names`. Without names, the tables are lists, and their members are compared.
 function alike.first_of(names)
   local root = {}
   return function(values)

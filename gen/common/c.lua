@@ -1,20 +1,19 @@
--- c.lua: how values become C: strings, comments, floats, numbers; and how an operand of a
--- step is written as an expression.
+-- c.lua: writes strings, comments, numbers and a step's operands as C.
 local c = {}
 
---- A string literal; anything but plain printable ASCII is escaped.
+--- Returns a string literal. All characters except plain printable ASCII are escaped.
 function c.string(text)
   return '"' .. text:gsub('[^%w %.%-_/%[%]():,=·]', function(character)
     return ("\\%03o"):format(character:byte())
   end):gsub("[\128-\255]", function(byte) return ("\\%03o"):format(byte:byte()) end) .. '"'
 end
 
---- Text as it may stand in a comment: nothing in it can end it, and no backslash continues a line.
+--- Returns the text made safe for a comment: it cannot end the comment, and no backslash continues a line.
 function c.comment(text)
   return (text:gsub("[%c\\]", "?"):gsub("%*/", "* /"):gsub("/%*", "/ *"))
 end
 
---- A double that reads back exactly, as C.
+--- Returns a C literal that reads back as exactly this double.
 function c.double(value)
   if value ~= value then return "0.0 / 0.0" end
   local text = ("%.17g"):format(value)
@@ -33,15 +32,16 @@ local function with_terms(text, operand, unit)
   return text
 end
 
---- `pointer + elements`, short where there are none.
+--- Returns `pointer + elements`, or the pointer alone if `elements` is 0.
 function c.behind(pointer, elements)
   return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
 end
 
---- The pointer expression of an operand. addresses: { offsets = buffer -> bytes of the arena, own = buffers in a
---- worker's part of the arena, weights = name -> bytes of the packed block, members = tensor -> C member,
---- unit = function(operand): bytes of an element of the pointer that it is reached by }. cast: { type = in C, bytes =
---- of an element }, where the elements are not those of that pointer; else nil.
+--- Returns the pointer expression of an operand.
+--- addresses: { offsets = buffer -> offset in the arena in bytes, own = set of buffers in a worker's part of the arena,
+--- weights = name -> offset in the packed block in bytes, members = tensor -> C member, unit = function(operand) that
+--- returns the bytes per element of the base pointer }. cast: { type = C type, bytes = bytes per element } if the
+--- operand's elements have another type than the base pointer's, else nil.
 function c.pointer(operand, addresses, cast)
   local base, offset = bases[operand.class], operand.offset
   if operand.class == "arena" then
@@ -63,7 +63,7 @@ function c.pointer(operand, addresses, cast)
   return with_terms(c.behind(base, offset // unit), operand, unit)
 end
 
---- The integer expression of a value operand.
+--- Returns the integer expression of a value operand.
 function c.value(operand, addresses)
   if operand.value then return tostring(operand.value) end
   local unit = addresses.unit(operand)

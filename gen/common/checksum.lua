@@ -1,4 +1,4 @@
--- checksum.lua: the checksum of runtime/base/checksum.c, for numbers that the runtime compares with its own.
+-- checksum.lua: computes the same checksum as runtime/base/checksum.c, for the runtime to compare with its own.
 local checksum = {}
 
 local LANES, WORD = 4, 8
@@ -9,7 +9,7 @@ local function step(lane, word)
   return lane ~ (lane >> 29)
 end
 
---- Of a text, as an integer of 64 bits. begin: 0, or the checksum of what stands before.
+--- Returns the checksum of a text, a 64-bit integer. begin: 0, or the checksum of the text before it.
 function checksum.of(begin, text)
   local a, b, c, d = begin, 1, 2, 3
   local whole = #text - #text % (LANES * WORD)

@@ -1,4 +1,4 @@
--- dump.lua: a table as stable text: keys sorted, one line a leaf, list members by number.
+-- dump.lua: writes a table as stable text: sorted keys, one line per leaf, list members by number.
 local terminal = require("common.terminal")
 local words = require("common.words")
 
@@ -29,7 +29,7 @@ local function add(lines, prefix, value, depth)
   end
 end
 
---- The text of a tree of plain values.
+--- Returns the text of a tree of plain values.
 function dump.table(value)
   local lines = {}
   add(lines, "", value, 0)

@@ -1,5 +1,5 @@
--- emulator.lua: how a built program is started. One for another processor than this machine's goes to qemu-user's
--- emulator: exec would refuse it, and libuv then hands it to a shell.
+-- emulator.lua: finds the words that start a built program, under qemu-user if it is for another processor.
+-- Without the emulator exec would refuse such a program, and libuv would then hand it to a shell.
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
@@ -11,8 +11,8 @@ local emulator = {}
 -- Processors by their number in an ELF header (e_machine), as uname and qemu call them.
 local MACHINES = { [62] = "x86_64", [183] = "aarch64", [243] = "riscv64" }
 
--- The processor that a program is for; nil where its file does not say, or is none of the table's, and of a name that
--- exec looks for.
+-- Returns the processor that a program is for. Returns nil if the file does not say it, if the processor is not in the
+-- table, or if the name has no / (exec looks for it in PATH).
 local function machine_of(path)
   if not path:find("/", 1, true) then return nil end
   local head = files.read_some(path, 20) or ""
@@ -20,8 +20,8 @@ local function machine_of(path)
   return MACHINES[string.unpack("<I2", head, 19)]
 end
 
---- The words that start the program list[1], a path or a name in PATH, with the words behind it. find: process.find,
---- but in tests. Faults: machine, where it is for another processor, and there is no emulator.
+--- Returns the words that start the program list[1], a path or a name in PATH, with the words after it. find: replaces
+--- process.find in tests. Faults: machine, if the program is for another processor and there is no emulator.
 function emulator.words(list, find)
   local machine = machine_of(list[1])
   if not machine or machine == uv.os_uname().machine then return list end

@@ -1,6 +1,6 @@
--- faults.lua: how a pass refuses. A fault is a table with an exit code and lines of text;
--- it travels by error() to the command, which prints the lines and exits with the code.
--- Anything else that reaches the command is a defect of the compiler.
+-- faults.lua: raises faults, with which the compiler refuses bad input. A fault is a table with an exit code and lines
+-- of text. error() carries it to the command, which prints the lines and exits with the code. Any other error that
+-- reaches the command is a defect of the compiler.
 local terminal = require("common.terminal")
 
 local faults = {}
@@ -10,8 +10,8 @@ faults.code = { mismatch = 1, usage = 2, format = 3, io = 4, memory = 5, machine
 local Fault = {}
 Fault.__index = Fault
 
---- Raises a fault. `lines`: a string or a list of strings, each one line that names the place. What of them comes from
---- a user is made safe for a terminal here, so that no pass need do it.
+--- Raises a fault. `lines`: a string or a list of strings, each one line that names the place. The lines are made safe
+--- for a terminal here, because they may quote a user's text. So no pass needs to do it.
 function faults.raise(kind, lines)
   if type(lines) == "string" then lines = { lines } end
   local safe = {}
@@ -19,7 +19,7 @@ function faults.raise(kind, lines)
   error(setmetatable({ code = assert(faults.code[kind], kind), lines = safe }, Fault), 0)
 end
 
---- Raises the fault of a model's program that ended with a code, and has said itself what is wrong.
+--- Raises the fault of a model's program that ended with an exit code. The program has already printed the reason.
 function faults.pass_on(path, code)
   for kind, number in pairs(faults.code) do
     if number == code then faults.raise(kind, {}) end
@@ -27,10 +27,10 @@ function faults.pass_on(path, code)
   faults.raise("machine", ("%s ended with %d"):format(path, code))
 end
 
---- Whether a caught value is a fault.
+--- True if a caught value is a fault.
 function faults.is(value) return getmetatable(value) == Fault end
 
---- A string for a message: in quotes, and cut if it is long.
+--- Returns a string in quotes for a message. A long string is cut.
 function faults.quote(value) return '"' .. terminal.short(value, 60) .. '"' end
 
 return faults

@@ -1,12 +1,12 @@
--- files.lua: all that the compiler reads and writes on disk. A set of files is written under
--- unique temporary names in the same folder and renamed when all are complete. A file that
--- would not change is not touched.
+-- files.lua: reads and writes files and folders for the whole compiler.
+-- A set of files is written under unique temporary names in the same folder, and renamed when all are complete. A file
+-- that would not change is not touched.
 local faults = require("common.faults")
 local lfs = require("lfs")
 
 local files = {}
 
---- Makes a folder and those above it: all of them, or, on a fault, none.
+--- Makes a folder and its missing parents. On a fault it removes those that it made.
 function files.make_folder(path)
   local at, made = path:sub(1, 1) == "/" and "/" or "", {}
   for part in path:gmatch("[^/]+") do
@@ -24,7 +24,8 @@ function files.make_folder(path)
   end
 end
 
---- A regular file to be read, or nil and why not. To open another, such as a named pipe, may wait for ever.
+--- Opens a regular file for reading. Returns a handle, or nil and the reason. Other files are refused, because opening
+--- one, such as a named pipe, may wait for ever.
 function files.open(path)
   local mode = lfs.attributes(path, "mode")
   if mode and mode ~= "file" then return nil, ("is a %s, and a regular file is expected"):format(mode) end
@@ -32,7 +33,7 @@ function files.open(path)
   return handle, message and message:gsub("^.*: ", "")
 end
 
---- The whole text of a regular file, or nil.
+--- Returns the whole text of a regular file, or nil.
 function files.read(path)
   local handle = files.open(path)
   if not handle then return nil end
@@ -41,7 +42,8 @@ function files.read(path)
   return text
 end
 
---- At most so many bytes of a regular file; nil where there is none, nil and a message where it cannot be read.
+--- Returns at most `most` bytes of a regular file. Returns nil if there is no such file, nil and a message if it cannot
+--- be read.
 function files.read_some(path, most)
   if not lfs.attributes(path, "mode") then return nil end
   local handle, message = files.open(path)
@@ -55,13 +57,13 @@ function files.read_some(path, most)
   return nil, (message:gsub("^.*: ", ""))
 end
 
---- libuv's message without the error's name and the path, as C libraries spell it.
+--- Returns libuv's message without the error's name and the path, as C libraries spell it.
 function files.reason(message)
   return (message:gsub("^[A-Z0-9]+: ", ""):gsub(": .*$", ""):gsub("^%l", string.upper))
 end
 local reason = files.reason
 
--- The whole text into a file that was not there; nil, or why not.
+-- Writes the whole text into a new file. Returns nil, or the reason why it failed.
 local function write_new(path, text, mode)
   local uv = require("common.libuv")
   local fd, message = uv.fs_open(path, "wx", mode)
@@ -79,10 +81,10 @@ local function write_new(path, text, mode)
   return not ok and reason(failure) or nil
 end
 
-local PLAIN, PROGRAM = 438, 511 -- rw and rwx for all whom the umask leaves it
+local PLAIN, PROGRAM = 438, 511 -- modes 0666 and 0777, before the umask
 
--- Whether a file is there as it should be.
-local function stands(path, file)
+-- True if a file or a link already has the right contents or target.
+local function is_current(path, file)
   if file.link then return lfs.symlinkattributes(path, "target") == file.link end
   if lfs.symlinkattributes(path, "mode") ~= "file" then return false end
   return files.read(path) == file.text
@@ -90,15 +92,15 @@ end
 
 local count = 0
 
--- A name beside a file's that no other process, and no earlier write of this one, has.
-local function beside_of(folder, name)
+-- Returns a temporary name in the file's folder that no other process, and no earlier write of this process, uses.
+local function temporary_name(folder, name)
   count = count + 1
   return ("%s/.%s.%d-%d-%08x.new"):format(folder, name, require("common.libuv").os_getpid(), count,
     math.random(0, 0xffffffff))
 end
 
---- Writes { { name, text, is_program } } or, for symbolic links, { name, link }, into a folder: all of them, or, on a
---- fault, none.
+--- Writes a list of files into a folder, either all of them or, on a fault, none. A file is { name, text, is_program },
+--- a symbolic link { name, link }.
 function files.write_all(folder, list)
   files.make_folder(folder)
   local begun = {}
@@ -108,8 +110,8 @@ function files.write_all(folder, list)
   end
   for _, file in ipairs(list) do
     local path = folder .. "/" .. file.name
-    if not stands(path, file) then
-      local beside = beside_of(folder, file.name)
+    if not is_current(path, file) then
+      local beside = temporary_name(folder, file.name)
       if lfs.attributes(path, "mode") == "directory" then give_up(path, "is a folder") end
       begun[#begun + 1] = { beside = beside, path = path }
       local failure
@@ -128,8 +130,8 @@ function files.write_all(folder, list)
   end
 end
 
---- What stands in a folder under the names of such a list; a call of the result puts it back, and removes what was not
---- there.
+--- Keeps the files that a folder has under the names of such a list. Returns a function that restores them, and removes
+--- those that did not exist.
 function files.keep(folder, list)
   local kept = {}
   for _, file in ipairs(list) do
@@ -145,7 +147,7 @@ function files.keep(folder, list)
   end
 end
 
---- Writes one file that the user has named: a new one, or one over a regular file, also through a symbolic link.
+--- Writes one file that the user has named. It is a new file or replaces a regular one, also through a symbolic link.
 function files.write(path, text)
   local mode = lfs.symlinkattributes(path, "mode")
   if mode == "link" then
@@ -169,7 +171,7 @@ function files.sweep(folder)
   end
 end
 
---- Removes a folder with all that is in it; links are removed, not followed.
+--- Removes a folder with all its contents. Links are removed, not followed.
 function files.remove_folder(folder)
   for name in lfs.dir(folder) do
     if name ~= "." and name ~= ".." then

@@ -1,20 +1,20 @@
--- hash.lua: short hashes of texts, for names alone, and SHA-256, to compare contents.
+-- hash.lua: computes short hashes of texts, for names only, and SHA-256, to compare contents.
 local hash = {}
 
---- FNV-1a, 64 bits, as 16 hexadecimal digits.
+--- Returns the 64-bit FNV-1a hash as 16 hexadecimal digits.
 function hash.text(text)
   local h = 0xcbf29ce484222325
   for i = 1, #text do h = (h ~ text:byte(i)) * 0x100000001b3 end
   return ("%016x"):format(h)
 end
 
---- SHA-256 as 64 hexadecimal digits.
+--- Returns the SHA-256 as 64 hexadecimal digits.
 function hash.content(text)
   local digest = require("openssl.digest").new("sha256"):final(text)
   return (digest:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
 
---- SHA-256 of a list of texts; another list has another one, however its texts are cut.
+--- Returns the SHA-256 of a list of texts. Lengths are hashed too: { "ab", "c" } differs from { "a", "bc" }.
 function hash.list(texts) return hash.content(string.pack(("s"):rep(#texts), table.unpack(texts))) end
 
 return hash

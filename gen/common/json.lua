@@ -1,16 +1,17 @@
--- json.lua: a strict reader of JSON from strangers. A scan comes first: nothing beyond RFC 8259, no key
--- twice, no more depth or bytes than a checkpoint's files have. Then dkjson reads the text.
+-- json.lua: reads JSON from untrusted files strictly.
+-- A scan comes first. It refuses anything beyond RFC 8259, a key that occurs twice, and more depth or bytes than a
+-- checkpoint's files have. Then dkjson reads the text.
 local dkjson = require("dkjson")
 
 local json = {}
 
 local DEEPEST, MOST_BYTES = 64, 256 << 20
 
--- With lpeg dkjson is twice as fast; it works without.
+-- dkjson is twice as fast with lpeg, and works without it.
 local has_lpeg, with_lpeg = pcall(dkjson.use_lpeg)
 local decode = has_lpeg and with_lpeg.decode or dkjson.decode
 
---- What null may become, for readers to whom it is not the same as nothing.
+--- A value for null, for readers that distinguish null from a missing value.
 json.null = setmetatable({}, { __tostring = function() return "null" end })
 
 local Reader = {}
@@ -20,8 +21,8 @@ function Reader:refuse(what) error({ json = ("byte %d: %s"):format(self.at, what
 
 function Reader:skip_space() self.at = self.text:find("[^ \t\n\r]", self.at) or #self.text + 1 end
 
--- The place after the escape of a UTF-16 unit, whose four digits begin at `at`; nil where they are none. One character
--- may take two units: half of it alone is no character.
+-- Returns the position after a \u escape whose four digits begin at `at`, or nil if they are not digits. A character
+-- may take two such escapes, a surrogate pair. Half of a pair is refused.
 function Reader:unit(at)
   local digits = self.text:match("^%x%x%x%x", at)
   if not digits then return nil end
@@ -33,7 +34,7 @@ function Reader:unit(at)
   return at + (digits:match("^[dD][89abAB]") and 10 or 4)
 end
 
--- Takes a string; returns it as it stands between its quotes.
+-- Reads a string. Returns the text between its quotes, with its escapes.
 function Reader:string()
   if self.text:sub(self.at, self.at) ~= '"' then self:refuse("a string is expected") end
   local from = self.at + 1
@@ -71,10 +72,10 @@ function Reader:plain()
   if not stop then self:refuse("a value is expected") end
   stop = text:match("^%.%d+()", stop) or stop
   self.at = text:match("^[eE][+-]?%d+()", stop) or stop
-  if text:find("^[%w.+-]", self.at) then self:refuse("a number that is none") end
+  if text:find("^[%w.+-]", self.at) then self:refuse("a malformed number") end
 end
 
--- The key of an object's next member; of a list, nothing. 1: a member follows.
+-- Reads up to the next member, and in an object also its key. Returns 1 if a member follows.
 function Reader:member(level)
   self:skip_space()
   local c = self.text:sub(self.at, self.at)
@@ -100,14 +101,14 @@ function Reader:member(level)
   return true
 end
 
--- What most of a large file is: behind a member another one, a plain string and a number in an object, a plain
--- string in a list.
+-- Patterns of the members that most of a large file consists of: a plain string and a number in an object, a plain
+-- string in a list. Each follows another member.
 local plain_members = {
   ["}"] = '^[ \t\n\r]*,[ \t\n\r]*"([^"\\%c]*)"[ \t\n\r]*:[ \t\n\r]*[1-9]%d*()[ \t\n\r]*[,}]',
   ["]"] = '^[ \t\n\r]*,[ \t\n\r]*"([^"\\%c]*)"()',
 }
 
--- Skips such members; `member` and `plain` read the others.
+-- Skips such members. `member` and `plain` read the others.
 function Reader:skip_plain(level)
   local pattern, keys = plain_members[level.closing], level.closing == "}" and level.keys
   while level.members > 0 do
@@ -141,8 +142,8 @@ function Reader:look_through()
   if self.at <= #self.text then self:refuse("nothing more is expected") end
 end
 
---- The value of a text: tables, strings, numbers, booleans, and for null the given value, nothing where none is
---- given; or nil and what is wrong.
+--- Returns the value of a text, or nil and a message. The value consists of tables, strings, numbers and booleans.
+--- null becomes the given value, or nil without one.
 function json.decode(text, null)
   if #text > MOST_BYTES then return nil, ("has more than %d MiB"):format(MOST_BYTES >> 20) end
   if not utf8.len(text) then return nil, "is not UTF-8" end
@@ -156,7 +157,7 @@ function json.decode(text, null)
   error(value, 0)
 end
 
---- What a value was in its text: "object", "array", or Lua's type.
+--- Returns the kind that a value had in its text: "object", "array", or Lua's type.
 function json.kind(value)
   if type(value) ~= "table" then return type(value) end
   local meta = getmetatable(value)

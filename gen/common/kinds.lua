@@ -1,24 +1,24 @@
--- kinds.lua: recognises files that users give by mistake, by their first bytes or the end of their name, and says what
--- to give instead.
+-- kinds.lua: recognises files that users give by mistake, and says which file to give instead.
+-- It goes by a file's first bytes or the end of its name.
 local files = require("common.files")
 local lfs = require("lfs")
 local words = require("common.words")
 
 local kinds = {}
 
-local MOST_BYTES = 512 -- of a file's start that are looked at
-local MOST_NAMES = 2000 -- of a folder that a misspelt name is compared with
+local MOST_BYTES = 512 -- bytes of a file's start that are read
+local MOST_NAMES = 2000 -- names of a folder that a misspelt name is compared with
 
 local FOLDER = "give the checkpoint's folder, with config.json and model.safetensors"
 
--- Whether a file begins like safetensors: the length of the header, and the header, an object of JSON.
+-- True if a file begins like safetensors, with the length of the header and the header, a JSON object.
 local function is_safetensors(start, size)
   local length = #start > 8 and string.unpack("<I8", start) or 0
   return length > 0 and length <= size and start:sub(9, 9) == "{"
 end
 
--- The first that fits is taken. starts: patterns of the first bytes; ends: of the name; fits: a function of the first
--- bytes and the size.
+-- The kinds of files. The first that fits is taken. starts: patterns of the first bytes; ends: patterns of the name's
+-- end; fits: a function of the first bytes and the size.
 local list = {
   { name = "git-lfs", what = "a Git LFS pointer, not the file itself", starts = { "^version https://git%-lfs" },
     advice = "run `git lfs pull` in its folder, or download it again" },
@@ -52,8 +52,8 @@ local function matches(text, patterns)
   return false
 end
 
---- What a file of this name is, by its first bytes and its size: { name, what, advice }; nil where it is none of those
---- known. With `by_bytes`, its name says nothing.
+--- Returns the kind of a file, { name, what, advice }, by its name, its first bytes and its size. Returns nil if the
+--- kind is not in the list. With `by_bytes` the name does not count.
 function kinds.of(path, start, size, by_bytes)
   start = start:sub(1, MOST_BYTES)
   for _, kind in ipairs(list) do
@@ -65,15 +65,15 @@ function kinds.of(path, start, size, by_bytes)
   return nil
 end
 
---- The same as a phrase: "is a Git LFS pointer, not the file itself: ...", or nil. wanted: the name of the kind that
---- the file should be, of which there is nothing to say.
+--- Returns the kind as a phrase, "is a Git LFS pointer, not the file itself: ...", or nil. wanted: the name of the kind
+--- that the file should have; a file of that kind gets nil.
 function kinds.said(path, start, size, by_bytes, wanted)
   local kind = kinds.of(path, start, size, by_bytes)
   if not kind or kind.name == wanted then return nil end
   return ("is %s: %s"):format(kind.what, kind.advice)
 end
 
--- The name in a file's folder that resembles its own, or nil.
+-- Returns the name in a file's folder that resembles the file's own, or nil.
 local function near(path)
   local folder, name = path:match("^(.*/)([^/]*)$")
   folder, name = folder or "", name or path
@@ -92,7 +92,7 @@ local function near(path)
   return found and folder .. found or nil
 end
 
---- Advice on a path where nothing is, in brackets, or "".
+--- Returns advice, in brackets, on a path that does not exist, or "".
 function kinds.advice_on_missing(path)
   local found = near(path)
   if found then return (" (did you mean %s?)"):format(found) end
@@ -104,7 +104,7 @@ function kinds.advice_on_missing(path)
   return ""
 end
 
---- The same phrase for a regular file, by its first bytes.
+--- Returns the phrase of kinds.said for a regular file, by its first bytes.
 function kinds.said_of_file(path, wanted)
   local start = files.read_some(path, MOST_BYTES)
   return start and kinds.said(path, start, lfs.attributes(path, "size"), true, wanted)

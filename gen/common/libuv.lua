@@ -1,6 +1,6 @@
--- libuv.lua: the library of processes, clocks and files, loaded safely. Its loop takes the lowest
--- free descriptors, and ends the process if one of them belongs to a standard stream. So closed
--- standard streams are opened first, in a way in which writing to them still fails.
+-- libuv.lua: loads libuv, the library of processes, clocks and files, safely if standard streams are closed.
+-- Its loop takes the lowest free descriptors, and ends the process if one of them belongs to a standard stream. So
+-- closed standard streams are opened first, for reading only, so that writing to them still fails.
 local lfs = require("lfs")
 
 local held = {}

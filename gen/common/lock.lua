@@ -1,5 +1,5 @@
--- lock.lua: one process at a time in a folder. The lock is a kernel lock on its file .lock,
--- which is released when the process that holds it ends, in whatever way.
+-- lock.lua: locks a folder, so that one process at a time works in it. The operating system locks its file .lock, and
+-- releases the lock when the process that holds it ends, in whatever way.
 local faults = require("common.faults")
 local lfs = require("lfs")
 local process = require("common.process")
@@ -12,12 +12,12 @@ local function fail(path, message)
   faults.raise("io", ("cannot lock %s: %s"):format(path, (tostring(message):gsub("^.*: ", ""))))
 end
 
---- Calls work() while the folder, which must exist, is locked; waits while another process has the lock, and says so
---- once to `say(line)`. Returns what work returns.
+--- Calls work() while the folder is locked, and returns its result. The folder must exist. If another process has the
+--- lock, it says so once by `say(line)` and waits.
 function lock.hold(folder, say, work)
   local path = folder .. "/.lock"
   local mode = lfs.symlinkattributes(path, "mode")
-  if mode and mode ~= "file" then fail(path, "is no plain file") end
+  if mode and mode ~= "file" then fail(path, "it is not a regular file") end
   local handle <close>, message = io.open(path, "a") -- closed, and unlocked, whatever work() raises
   if not handle then fail(path, message) end
   local said = false

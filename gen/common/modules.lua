@@ -1,11 +1,11 @@
--- modules.lua: the Lua modules that other packages have, and what to say where one is not installed.
+-- modules.lua: names the packaged Lua modules that the compiler needs, and the advice if one is not installed.
 local modules = {}
 
--- Debian's package of each.
+-- Debian's package of each module.
 local packages = { argparse = "lua-argparse", dkjson = "lua-dkjson", lfs = "lua-filesystem", luv = "lua-luv",
   ["openssl.digest"] = "lua-luaossl", _openssl = "lua-luaossl" }
 
---- A line of an error's message, where that is that require has not found one of them; else nil.
+--- Returns advice to print if `message` says that a packaged module is missing, else nil.
 function modules.missing(message)
   local name = message:match("module '([%w_.]+)' not found")
   if not packages[name] then return nil end

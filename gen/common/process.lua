@@ -1,20 +1,20 @@
--- process.lua: starts other programs and waits for them. Words go to exec as they are: there is
--- no shell between, so nothing of a path or a name is ever read as a command. An interrupt or a
--- request to end reaches the children too, and is raised as "interrupted!" or "terminated!".
+-- process.lua: starts other programs and waits for them.
+-- Words go to exec as they are, without a shell, so that no part of a path or a name is read as a command. An interrupt
+-- or a request to end is passed on to the children, and raised as "interrupted!" or "terminated!".
 local faults = require("common.faults")
 local lfs = require("lfs")
 local uv = require("common.libuv")
 
 local process = {}
 
-local TICK_MS = 100          -- how often who waits is called
-local PATIENCE_MS = 2000     -- for children that were asked to end
-local caught                 -- the signal that asked us to end
-local watches = {}            -- the handles that watch signals
-local at_end                 -- closes them before the Lua state, and libuv's loop with it, is closed
+local TICK_MS = 100          -- milliseconds between two calls of a `tick`
+local PATIENCE_MS = 2000     -- milliseconds that children have to end after a signal, before they are killed
+local caught                 -- the signal that asked this process to end
+local watches = {}           -- the handles that watch signals
+local at_end                 -- closes the handles before the Lua state, and libuv's loop with it, is closed
 local running = {}           -- children that have not ended
 
--- From the first child on, signals are libuv's: Lua's own handler would raise an error within a callback.
+-- Lets libuv handle signals from the first child on. Lua's own handler would raise an error within a callback.
 local function watch_signals()
   if at_end then return end
   at_end = setmetatable({}, { __gc = function()
@@ -29,12 +29,13 @@ local function watch_signals()
   end
 end
 
--- A child with a process group of its own gets the signal as a group: a compiler's driver does not end its children.
+-- Sends a signal to a child, or to its whole process group if it has its own. The group is needed because a compiler's
+-- driver does not end its children.
 local function ask_to_end(child, signal)
   uv.kill(child.is_group and -child.pid or child.pid, signal)
 end
 
--- A handle is closed only once the loop has gone round.
+-- Closes a handle. Closing takes effect only after a round of the loop.
 local function finish(handle)
   handle:close()
   uv.run("nowait")
@@ -58,14 +59,14 @@ local function raise_caught()
   error(signal == "sigint" and "interrupted!" or "terminated!", 0)
 end
 
---- Raises "interrupted!" or "terminated!" where a signal asked for it since the first child was started.
+--- Raises "interrupted!" or "terminated!" if a signal has asked for it since the first child was started.
 function process.poll()
   if not at_end then return end
   uv.run("nowait")
   if caught then raise_caught() end
 end
 
--- A pipe whose text is gathered under a name in the child.
+-- Returns a pipe whose text is gathered as child[name].
 local function gather(child, name)
   local pipe, parts = uv.new_pipe(false), {}
   child.open = child.open + 1
@@ -83,7 +84,7 @@ local function gather(child, name)
   return pipe
 end
 
--- Our environment with the variables of a table, as libuv has it: "NAME=VALUE" each.
+-- Returns this process's environment, with the variables of a table added, as libuv takes it: "NAME=VALUE" each.
 local function environment_with(more)
   local list = {}
   for name, value in pairs(uv.os_environ()) do
@@ -94,10 +95,11 @@ local function environment_with(more)
   return list
 end
 
---- Starts a program: { words, folder: where it runs (default: here), environment: variables beside ours, gather:
---- "output" gathers its output; "all" also its errors, and runs it in a process group of its own; what is not gathered
---- goes to our own streams }. Returns a child, or nil and a message. A child that has ended has `over`, `code` (its
---- exit status), `signal` (that ended it, or 0), and what was gathered as `output` and `errors`.
+--- Starts a program. Returns a child, or nil and a message.
+--- job: { words, folder = where it runs (default: the current one), environment = variables to add to this process's,
+--- gather = "output" to gather its output, or "all" to gather its errors too and give it its own process group }. Text
+--- that is not gathered goes to this process's streams. A child that has ended has `over`, `code` (its exit status),
+--- `signal` (the one that ended it, or 0), and the gathered text as `output` and `errors`.
 function process.start(job)
   watch_signals()
   local child = { open = 1, pipes = {}, is_group = job.gather == "all" }
@@ -124,7 +126,7 @@ function process.start(job)
   return setmetatable(child, { __index = function(_, key) if key == "over" then return child.open == 0 end end })
 end
 
---- Waits until `is_over()`; `tick` is called now and then.
+--- Waits until `is_over()` is true. `tick` is called regularly meanwhile.
 function process.wait(is_over, tick)
   local timer = uv.new_timer()
   timer:start(TICK_MS, TICK_MS, function() end)
@@ -136,7 +138,7 @@ function process.wait(is_over, tick)
   if caught then raise_caught() end
 end
 
---- Runs a program to its end: as process.start. Faults: io where it cannot be started.
+--- Runs a program to its end. Takes the same job as process.start. Faults: io, if it cannot be started.
 function process.run(job)
   local child, message = process.start(job)
   if not child then faults.raise("io", ("cannot start %s: %s"):format(job.words[1], message)) end
@@ -144,7 +146,7 @@ function process.run(job)
   return child
 end
 
---- Waits so many milliseconds.
+--- Waits for a number of milliseconds, or until a signal.
 function process.sleep(milliseconds)
   watch_signals()
   local timer, over = uv.new_timer(), false
@@ -154,7 +156,7 @@ function process.sleep(milliseconds)
   if caught then raise_caught() end
 end
 
---- The path of a program of a name without /, as exec would find it; nil where there is none.
+--- Returns the path at which exec finds a program whose name has no /, or nil if there is none.
 function process.find(name)
   for folder in (os.getenv("PATH") or "/usr/bin:/bin"):gmatch("[^:]+") do
     local path = folder .. "/" .. name
@@ -163,7 +165,7 @@ function process.find(name)
   return nil
 end
 
---- How many jobs can run at a time.
+--- Returns the number of jobs that can run at a time.
 function process.processors() return math.max(1, uv.available_parallelism()) end
 
 return process

@@ -1,21 +1,21 @@
--- progress.lua: a bar with an estimate on stderr, for work that takes more than two seconds.
--- It is shown only where stderr is a terminal, and erased at the end.
+-- progress.lua: draws a progress bar with an estimate on stderr, for work that takes more than two seconds.
+-- It is shown only if stderr is a terminal, and erased at the end.
 local safe = require("common.terminal").safe
 
 local progress = {}
 
 local SHOWN_AFTER = 2 -- seconds
-local EVERY = 0.1     -- seconds between two pictures
+local EVERY = 0.1     -- seconds between two drawings
 local WIDTH = 30
 
 local Bar = {}
 Bar.__index = Bar
 
--- Whether stderr is a terminal, and seconds since some moment.
+-- is_terminal: true if stderr is a terminal. clock: returns seconds since an arbitrary moment.
 local function is_terminal() return require("common.libuv").guess_handle(2) == "tty" end
 local function clock() return require("common.libuv").hrtime() / 1e9 end
 
---- A bar, which ends with its scope (`local bar <close>`). options (for tests): terminal, clock, write.
+--- Returns a bar, which ends with its scope (`local bar <close>`). options (for tests): terminal, clock, write.
 function progress.start(options)
   options = options or {}
   return setmetatable({ clock = options.clock, terminal = options.terminal, second = os.time(),
@@ -27,7 +27,8 @@ local function time_text(seconds)
   return ("%.0f min"):format(seconds / 60)
 end
 
--- Short work asks for no clock and no terminal: what tells them is not loaded for it.
+-- True if the bar has to be drawn now. Short work needs neither the clock nor the terminal, so that libuv is not loaded
+-- for it.
 local function is_due(self)
   if not self.clock then
     if os.time() - self.second < SHOWN_AFTER then return false end
@@ -39,7 +40,7 @@ local function is_due(self)
   return self.terminal and now - self.begun >= SHOWN_AFTER and now - (self.drawn or 0) >= EVERY
 end
 
---- Says that `part` (0 to 1) of the work that `text` names is done.
+--- Draws the bar with `part` (0 to 1) of the work done. `text` names the work.
 function Bar:show(part, text)
   if not is_due(self) then return end
   self.drawn = self.clock()
@@ -52,13 +53,13 @@ function Bar:show(part, text)
   self.is_shown = true
 end
 
---- Begins another piece of work with an estimate of its own. A bar that is shown stays.
+--- Begins another piece of work with its own estimate. A bar that is shown stays.
 function Bar:restart()
   self.begun = self.clock and self.clock() or nil
   return self
 end
 
---- Erases the bar; the next show() draws it again.
+--- Erases the bar. The next show() draws it again.
 function Bar:hide()
   if self.is_shown then self.write("\r\27[K") end
   self.is_shown, self.drawn = false, nil

@@ -1,5 +1,6 @@
--- scratch.lua: folders for the work of one process, which are gone when it ends. Each is locked as long as its process
--- lives; what a killed one left is removed by the next that makes such a folder in the same place.
+-- scratch.lua: makes temporary folders for the work of one process, which it removes when it ends.
+-- Each is locked as long as its process lives. The folder of a killed process is removed by the next process that makes
+-- such a folder in the same place.
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
@@ -8,24 +9,25 @@ local uv = require("common.libuv")
 local scratch = {}
 
 local LOCK = "/.lock"
-local RANDOM = "XXXXXX"       -- of a name, for mkdtemp
-local BEGUN = 3600            -- seconds after which a folder that has no name yet is not being made any more
+local RANDOM = "XXXXXX"       -- the part of a name that mkdtemp replaces
+local BEGUN = 3600            -- seconds after which a folder without its final name counts as abandoned
 
--- The locks that this process holds, by folder: to close another handle of such a file would release it.
+-- The locks that this process holds, by folder. Closing another handle of such a file would release its lock.
 local held = {}
 
--- The lock of a folder that no process has, held; nil of one that is in use, or is none of these folders.
+-- Locks a folder that no process uses, and returns the lock's handle. Returns nil if the folder is in use, or is not a
+-- folder of this kind.
 local function take(path)
   if held[path] or lfs.symlinkattributes(path .. LOCK, "mode") ~= "file" then return nil end
   local handle = io.open(path .. LOCK, "a")
   if not handle then return nil end
-  -- Another that sweeps may have removed it in between.
+  -- Another process that sweeps may have removed it in between.
   if lfs.lock(handle, "w") and lfs.symlinkattributes(path .. LOCK, "mode") == "file" then return handle end
   handle:close()
   return nil
 end
 
--- Removes the folders of killed processes. name: as scratch.make has it.
+-- Removes the folders of killed processes. name: that of scratch.make.
 local function sweep(folder, name)
   local pattern = "^(%.?)" .. name:gsub("%W", "%%%0") .. "%-" .. ("%w"):rep(#RANDOM) .. "$"
   for each in lfs.dir(folder) do
@@ -38,12 +40,12 @@ local function sweep(folder, name)
   end
 end
 
---- A new folder `name`-XXXXXX within a folder, of this process alone: { path }, for a variable <close>, which removes
---- it. Faults: io.
+--- Makes a folder `name`-XXXXXX for this process alone within a folder. Returns { path }, for a variable <close>, which
+--- removes it. Faults: io.
 function scratch.make(folder, name)
   files.make_folder(folder)
   sweep(folder, name)
-  -- Under its name it is locked from the beginning; until then its name begins with a dot.
+  -- The name begins with a dot until the folder is locked. So under its final name it is always locked.
   local begun, message = uv.fs_mkdtemp(("%s/.%s-%s"):format(folder, name, RANDOM))
   if not begun then
     faults.raise("io", ("cannot make a folder in %s: %s"):format(folder, files.reason(message)))

@@ -1,11 +1,11 @@
--- template.lua: a line-based template engine. A template is readable C; a line that begins
--- with @ is Lua, ${expression} is replaced by its value, everything else is text. Each line
+-- template.lua: compiles templates of C text, line by line, into Lua functions.
+-- A line that begins with @ is Lua, ${expression} is replaced by its value, and everything else is text. Each line
 -- becomes exactly one line of Lua, so that an error names the template's own line.
 --
--- Strict: an unknown name is an error, and so are nil and floats as values (512/8 would print 64.0).
+-- Templates are strict: an unknown name is an error, and so is a value that is nil or a float (512/8 would print 64.0).
 local template = {}
 
--- One line of text as Lua that writes it.
+-- Returns Lua code that writes one line of text.
 local function write_line(line)
   local parts, at = {}, 1
   while true do
@@ -19,7 +19,7 @@ local function write_line(line)
   return ("line_(%s)"):format(#parts > 0 and table.concat(parts, " .. ") or '""')
 end
 
---- Compiles a template's text. Returns a function from a table of values to the text.
+--- Compiles a template's text. Returns a function that takes a table of values and returns the filled text.
 function template.compile(text, name)
   local code = {}
   for line in text:gmatch("([^\n]*)\n") do

@@ -1,7 +1,7 @@
--- words.lua: small helpers on strings and lists that several passes share.
+-- words.lua: collects small helpers on strings and lists that several passes share.
 local words = {}
 
--- Levenshtein's distance: insertions, deletions and replacements from a to b.
+-- Returns Levenshtein's distance: the insertions, deletions and replacements from a to b.
 local function distance(a, b)
   local row = {}
   for j = 0, #b do row[j] = j end
@@ -18,7 +18,7 @@ local function distance(a, b)
   return row[#b]
 end
 
---- A table with the keys of two, the second's before the first's.
+--- Returns a table with the keys of two tables. If both have a key, the second table's value is taken.
 function words.merged(first, second)
   local result = {}
   for key, value in pairs(first) do result[key] = value end
@@ -26,7 +26,7 @@ function words.merged(first, second)
   return result
 end
 
---- The candidate nearest to a word, or nil where none resembles it.
+--- Returns the candidate nearest to a word, or nil if none resembles it.
 function words.nearest(word, candidates)
   word = word:sub(1, 64)
   local best, best_distance = nil, math.min(math.max(2, #word // 2), #word - 1)
@@ -37,7 +37,7 @@ function words.nearest(word, candidates)
   return best
 end
 
---- The keys of a table, sorted: numbers, then strings; keys of another type by their text.
+--- Returns the sorted keys of a table: numbers before strings, keys of another type by their text.
 function words.sorted_keys(t)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end
@@ -49,14 +49,14 @@ function words.sorted_keys(t)
   return keys
 end
 
---- A set of the list's members.
+--- Returns a set of the list's members.
 function words.set(list)
   local set = {}
   for _, member in ipairs(list) do set[member] = true end
   return set
 end
 
---- An integer with commas: 1234567 -> 1,234,567.
+--- Returns an integer with commas: 1234567 -> 1,234,567.
 function words.thousands(n)
   local text = tostring(n)
   local sign, digits = text:match("^(-?)(%d+)$")
@@ -64,28 +64,28 @@ function words.thousands(n)
   return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
 end
 
---- A word of a shell's line, quoted where it has to be; in ASCII alone.
+--- Returns a word for a shell's command line, quoted if necessary, in ASCII only.
 function words.shell(text)
   if text:match("^[%w_./:=,+@%-]+$") then return text end
   if not text:find("[^ -~]") then return "'" .. text:gsub("'", "'\\''") .. "'" end
   return "$'" .. text:gsub("[\\']", "\\%0"):gsub("[^ -~]", function(c) return ("\\%03o"):format(c:byte()) end) .. "'"
 end
 
---- The text without the bytes of a set at its end; set: as in brackets of a pattern. Takes time in proportion to the
---- text, as [set]+$ does not.
+--- Returns the text without trailing bytes of a set. set: the inside of a pattern's brackets. The time is proportional
+--- to the text's length; the pattern [set]+$ takes quadratic time.
 function words.without_end(text, set) return text:match("^(.*[^" .. set .. "])") or "" end
 
---- How many elements there are in a shape.
+--- Returns the number of elements of a shape.
 function words.elements(shape)
   local n = 1
   for _, size in ipairs(shape) do n = n * size end
   return n
 end
 
---- "[2, 17, 60]"
+--- Returns a shape as text: "[2, 17, 60]".
 function words.shape(shape) return "[" .. table.concat(shape, ", ") .. "]" end
 
---- n rounded up to a multiple.
+--- Returns n rounded up to a multiple.
 function words.round_up(n, multiple) return (n + multiple - 1) // multiple * multiple end
 
 return words
