@@ -145,6 +145,19 @@ static size_t whole_characters(const uint8_t *bytes, size_t most) {
   return most;
 }
 
+/* Leaves out the end of the last piece that more text could change. */
+static int close_last(attn2c_text_work *work) {
+  if (!work->is_open || work->pieces.count == 0) return ATTN2C_OK;
+  text_piece *last = &work->pieces.list[work->pieces.count - 1];
+  size_t border = 0;
+  int status = ATTN2C_OK;
+  if (last->token == TEXT_NONE)
+    status = text_last_border(work, work->normalized.bytes + last->begin, last->end - last->begin, &border);
+  last->end = last->begin + (uint32_t)border;
+  if (border == 0) work->pieces.count--;
+  return status;
+}
+
 /* The tokens of the first bytes of a text that do not depend on what follows these. */
 static int encode_part(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t most,
                        text_encoding *encoding) {
@@ -154,13 +167,13 @@ static int encode_part(attn2c_text_work *work, const uint8_t *bytes, size_t leng
   if (status == ATTN2C_OK) status = read_text(work, bytes, length, encoding);
   if (status == ATTN2C_OK) status = normalize(work);
   if (status == ATTN2C_OK) status = text_cut(work);
-  const size_t pieces = work->pieces.count - (work->is_open && work->pieces.count);
+  if (status == ATTN2C_OK) status = close_last(work);
   size_t i = 0;
-  for (; i < pieces && status == ATTN2C_OK && encoding->count < most; i++) {
+  for (; i < work->pieces.count && status == ATTN2C_OK && encoding->count < most; i++) {
     status = tokenize_piece(work, work->pieces.list[i]);
     if (status == ATTN2C_OK) status = add_tokens(work, work->pieces.list[i], encoding);
   }
-  encoding->is_whole = !work->is_part && i == pieces;
+  encoding->is_whole = !work->is_part && i == work->pieces.count;
   encoding->first = 0;
   encoding->length = encoding->count;
   return status;

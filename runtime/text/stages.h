@@ -166,6 +166,7 @@ struct attn2c_text_work {
   struct text_path *paths;
   size_t paths_room;
   struct text_cache *cache;
+  uint8_t *pairs; /* of border.c */
   text_encoding encodings[2];
   int32_t *ids, *types;
   attn2c_text_place *places;
@@ -241,6 +242,8 @@ void text_bound_buffers(attn2c_text_work *work, size_t most);
 void text_begin(attn2c_text_work *work, size_t bytes);
 /* The status of a text, whose fault is the budget's where that ended it. */
 int text_end(attn2c_text_work *work, int status);
+/* The last place of an open piece before which its tokens are known; 0: there is none. */
+int text_last_border(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t *border);
 /* One text to its encoding. `most`: tokens behind which no more are needed. */
 int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, size_t most,
                     text_encoding *encoding);

@@ -204,6 +204,7 @@ void attn2c_text_work_destroy(attn2c_text_work *work) {
                     work->heap,
                     work->paths,
                     work->cache,
+                    work->pairs,
                     work->ids,
                     work->types,
                     work->places,

@@ -140,7 +140,8 @@ Test(budget, steps_grow_with_the_text_and_a_limit_gives_the_first_tokens_of_all)
 
 /* What is in a text far behind the limit takes no step, where the tokenizer cuts texts at all. */
 Test(budget, the_rest_of_a_text_takes_no_steps) {
-  static const char *const names[] = {"bert_uncased", "gpt2", "llama3", "qwen2", "xlmr", "albert", "suffix"};
+  static const char *const names[] = {"bert_uncased", "gpt2",   "llama3",    "qwen2",        "xlmr",
+                                      "albert",       "suffix", "llama_old", "unigram_bytes"};
   for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
     tokenizer t = open_golden(names[n]);
     attn2c_text_tokens tokens;
