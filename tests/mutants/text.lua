@@ -112,7 +112,8 @@ return function(of, spec)
       filter = "bert_uncased gives", wrong = "what follows the first letter is a word of its own" },
     { name = "wordpiece_longest", old = "return count > most;", new = "return count >= most;", suite = "c:text",
       filter = "text/a_word*", wrong = "a word as long as is allowed is unknown" },
-    { name = "wordpiece_characters", old = "count += (bytes[i] & 0xc0) != 0x80", new = "count++", suite = "c:text",
+    { name = "wordpiece_characters", old = "count += (bytes[i] & 0xc0) != 0x80", new = "count += bytes != NULL",
+      suite = "c:text",
       filter = "text/a_word*", wrong = "the longest word is counted in bytes" },
     { name = "wordpiece_rest", old = "work->tokens.count = first;", new = "(void)first;",
       filter = "bert_uncased gives", wrong = "an unknown word has pieces before it" },
@@ -145,13 +146,17 @@ return function(of, spec)
   }
 
   of("runtime/text/added.c", goldens) {
-    { name = "added_longest", old = "    found = i + 1;", new = "    return i + 1;", suite = "c:text",
-      filter = "text/added*",
-      wrong = "of added tokens the shortest is taken" },
     { name = "added_lstrip", old = "flags & ADDED_LSTRIP", new = "flags & ADDED_RSTRIP", filter = "added gives",
       wrong = "a token takes the space before it, not the one after it" },
     { name = "added_alone", old = "*alone = !before && !behind;", new = "*alone = !before;", filter = "added gives",
       wrong = "a token of single words is found at the beginning of a word" },
+  }
+
+  of("runtime/text/added_trie.c", "c:text") {
+    { name = "added_longest", old = "nodes[node].token != TEXT_NONE ? node : nodes[nodes[node].shorter].found",
+      new = "nodes[nodes[node].shorter].found ? nodes[nodes[node].shorter].found\n"
+        .. "      : nodes[node].token != TEXT_NONE ? node : 0",
+      filter = "text/added*", wrong = "of added tokens the shortest is taken" },
   }
 
   of("runtime/text/normalize_bert.c", goldens) {

@@ -249,4 +249,22 @@ describe("memory", function()
     assert.equal(long.weights.offsets["positions.cos_8"], short.weights.offsets["positions.cos_4"])
     assert.equal(long.weights.offsets["encoder.positions.cos_6"], short.weights.offsets["encoder.positions.cos_6"])
   end)
+
+  it("lays a weight out twice if entries multiply it with other powers", function()
+    -- An entry with one weight of 1,024 bytes.
+    local function entry(powers, before)
+      return { programs = {}, before = before or {}, plan = { layouts = { w = { format = "rows", type = "f32" } } },
+        graph = { weights = { "w" }, tensors = { w = { kind = "weight", shape = { 16, 16 }, source = { names = { "w" } },
+          factors = powers and { powers = powers, sign = 1, checksum = 7 } } } } }
+    end
+    local function offset(first, second)
+      local short = entry(first)
+      memory.run(short)
+      local long = entry(second, { short })
+      memory.run(long)
+      return long.weights.offsets.w
+    end
+    assert.same({ 0, 0 }, { offset(), offset({ 1, 2 }, { 1, 2 }) })
+    assert.same({ 1024, 1024 }, { offset({ 1, 2 }, { 1, 3 }), offset({ 1, 2 }) })
+  end)
 end)
