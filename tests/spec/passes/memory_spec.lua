@@ -254,7 +254,7 @@ describe("memory", function()
     -- An entry with one weight of 1,024 bytes.
     local function entry(powers, before)
       return { programs = {}, before = before or {}, plan = { layouts = { w = { format = "rows", type = "f32" } } },
-        graph = { weights = { "w" }, tensors = { w = { kind = "weight", shape = { 16, 16 }, source = { names = { "w" } },
+        graph = { weights = { "w" }, tensors = { w = { kind = "weight", shape = { 16, 16 },
           factors = powers and { powers = powers, sign = 1, checksum = 7 } } } } }
     end
     local function offset(first, second)

@@ -20,11 +20,16 @@ end
 
 describe("the list of mutants", function()
   it("has at least 60 in all parts, each with a name of its own", function()
-    local names, rooms = {}, {}
+    local names, rooms, counts = {}, {}, {}
     for _, entry in ipairs(list) do
       assert.is_nil(names[entry.name], entry.name)
       names[entry.name] = true
       rooms[entry.file:match("^%w+/%w+/%w+")] = true
+      local folder = entry.file:match("^%w+/%w+")
+      counts[folder] = (counts[folder] or 0) + 1
+    end
+    for _, folder in ipairs { "gen/text", "gen/checkpoints", "runtime/text", "runtime/program" } do
+      assert.is_true(counts[folder] >= 25, folder)
     end
     assert.is_true(#list >= 60)
     for _, room in ipairs { "gen/passes/describe", "gen/passes/validate", "gen/passes/graph", "gen/passes/plan",
@@ -58,10 +63,10 @@ describe("a run of mutants", function()
 
   it("kills, tells who survives, and touches nothing", function()
     local before = files.read(helper.root .. "/" .. file)
-    local counts, said = run { entry(), entry { name = "two", old = "--- Splits", new = "--- Cuts" },
-      entry { name = "three", old = "--- Splits", new = "--- Cuts", equivalent = "a comment" } }
+    local counts, said = run { entry(), entry { name = "two", new = "tail = k % (wanted)" },
+      entry { name = "three", new = "tail = k % (wanted)", equivalent = "brackets" } }
     assert.same({ killed = 1, survived = 1, equivalent = 1, wrong = 0 }, counts)
-    assert.matches("killed .*one: w\nSURVIVED .*two: w\nequivalent .*three: w: a comment\n$", said)
+    assert.matches("killed .*one: w\nSURVIVED .*two: w\nequivalent .*three: w: brackets\n$", said)
     assert.equal(before, files.read(helper.root .. "/" .. file))
   end)
 
