@@ -9,9 +9,9 @@
 --   joined    the maps of these
 --   unstored  step -> its operand on the stack: the sums of a product, and the same as its map loads them
 local forms = require("kernels.forms")
-local lower = require("passes.lower")
 local operands = require("data.operands")
 local schedule = require("passes.schedule")
+local step_text = require("data.step_text")
 local steps = require("data.steps")
 
 local fuse = {}
@@ -94,7 +94,7 @@ function fuse.dump(state)
         if pair then
           joined = joined + 1
           lines[#lines + 1] = ("  %s, sums %s:\n    %s\n    %s"):format(section.name,
-            pair.is_local and "on the stack" or "in place", lower.step_text(step), lower.step_text(pair.map))
+            pair.is_local and "on the stack" or "in place", step_text.of(step), step_text.of(pair.map))
         end
       end)
       lines[title] = ("%s for %d workers: %d of %d products share a function with the map after them"):format(

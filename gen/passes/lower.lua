@@ -14,9 +14,9 @@ local attention = require("passes.lower.attention")
 local budget = require("passes.plan.budget")
 local equation = require("passes.lower.equation")
 local keys = require("passes.lower.keys")
-local operands = require("data.operands")
 local products = require("passes.lower.products")
 local sequence = require("passes.lower.sequence")
+local step_text = require("data.step_text")
 local steps = require("data.steps")
 local types = require("data.types")
 local words = require("common.words")
@@ -636,57 +636,6 @@ function lower.run(state)
   state.plan.lines = state.programs[1].lines
 end
 
---- Returns an operand as text: buffer+offset+b*stride.
-function lower.operand_text(operand)
-  if operand.value then return tostring(operand.value) end
-  local text = operand.buffer .. "+" .. operand.offset
-  for _, symbol in ipairs { "s", "b" } do
-    if operand.terms and operand.terms[symbol] then text = text .. ("+%s*%d"):format(symbol, operand.terms[symbol]) end
-  end
-  if operand.is_value then text = ("[%s]%+d"):format(text, operand.plus) end
-  return text
-end
-
-local formats = {}
-
-function formats.note(step) return "# " .. step.text end
-function formats.begin(step) return ("for %s < %d"):format(step.symbol, step.count) end
-function formats.finish(step) return "end " .. step.symbol end
-
-function formats.product(step)
-  local k = step.kernel
-  local sum = step.calls and ("%d calls"):format(#step.calls)
-    or ("%d (%d, %d)"):format(step.batch.count, step.batch.a, step.batch.b)
-  return ("product m%d n%d k%d lda%d ldb%d ldc%d beta%d x %s  %s  %s  %s"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc,
-    k.beta, sum, lower.operand_text(step.arguments.a), lower.operand_text(step.arguments.b),
-    lower.operand_text(step.arguments.c))
-end
-
-function formats.map(step)
-  local texts = {}
-  for _, operation in ipairs(step.elementwise) do texts[#texts + 1] = operation.fn or operation.kind end
-  local text = ("%s %dx%d ld%d"):format(table.concat(texts, "+"), step.constants.rows, step.constants.cols,
-    step.constants.ld)
-  operands.each(step, function(operand) text = text .. "  " .. lower.operand_text(operand) end)
-  return text
-end
-
-function formats.row(step)
-  local texts = { step.fn }
-  for _, name in ipairs(words.sorted_keys(step.constants)) do
-    local value = step.constants[name]
-    texts[#texts + 1] = ("%s=%s"):format(name, math.type(value) == "float" and ("%.9g"):format(value)
-      or tostring(value))
-  end
-  for _, name in ipairs(words.sorted_keys(step.arguments)) do
-    texts[#texts + 1] = (" %s=%s"):format(name, lower.operand_text(step.arguments[name]))
-  end
-  return table.concat(texts, " ")
-end
-
---- Returns a step as one line of text.
-function lower.step_text(step) return formats[step.form](step) end
-
 --- Returns every program's steps as text.
 function lower.dump(state)
   local lines = {}
@@ -695,7 +644,7 @@ function lower.dump(state)
       for _, section in ipairs(segment.sections) do
         lines[#lines + 1] = ("%s %s: segment %s, section %s"):format(program.entry.name, program.variant, segment.name,
           section.name)
-        for _, step in ipairs(section.steps) do lines[#lines + 1] = "  " .. lower.step_text(step) end
+        for _, step in ipairs(section.steps) do lines[#lines + 1] = "  " .. step_text.of(step) end
       end
     end
   end

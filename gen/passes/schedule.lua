@@ -11,8 +11,8 @@
 --   lines       the number of its steps
 -- and state.saved_by_two, the part of the counted work that a second worker takes from the first.
 local cost = require("passes.schedule.cost")
-local lower = require("passes.lower")
 local operands = require("data.operands")
+local step_text = require("data.step_text")
 local words = require("common.words")
 
 local schedule = {}
@@ -313,7 +313,7 @@ function schedule.dump(state)
         end
         if schedule.is_call(step) then
           number = number + 1
-          lines[#lines + 1] = ("  %5d %s"):format(number, lower.step_text(step))
+          lines[#lines + 1] = ("  %5d %s"):format(number, step_text.of(step))
         end
       end)
       traffic(program, lines)

@@ -255,9 +255,9 @@ end
 
 --- The texts of a program's steps, without notes.
 function helper.step_texts(program)
-  local lower, list = require("passes.lower"), {}
+  local step_text, list = require("data.step_text"), {}
   for _, step in ipairs(helper.steps(program)) do
-    if step.form ~= "note" then list[#list + 1] = lower.step_text(step) end
+    if step.form ~= "note" then list[#list + 1] = step_text.of(step) end
   end
   return list
 end

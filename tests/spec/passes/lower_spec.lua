@@ -1,6 +1,6 @@
 -- lower_spec: the steps of tiny models, in libxsmm's column-major terms, and what a trace adds.
 local helper = require("tests.spec.helper")
-local lower = require("passes.lower")
+local step_text = require("data.step_text")
 
 -- The texts of the shipped (1) or traced (2) steps, without notes.
 local function texts(more, index) return helper.step_texts(helper.tiny(more, "lower").programs[index or 1]) end
@@ -47,7 +47,7 @@ describe("a linear", function()
         call.a, call.b, call.c)
       if call.fetch then list[i] = ("%s  %d from %d"):format(list[i], call.fetch.lines, call.fetch.from) end
     end
-    return list, lower.step_text(found)
+    return list, step_text.of(found)
   end
 
   it("of libxsmm reduces over K blocks in one call, with the strides in bytes, and adds a tail", function()

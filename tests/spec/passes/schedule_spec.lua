@@ -1,6 +1,6 @@
 -- schedule_spec: the order of steps, for one worker and for several, and what is counted.
 local helper = require("tests.spec.helper")
-local lower = require("passes.lower")
+local step_text = require("data.step_text")
 local schedule = require("passes.schedule")
 
 -- Large enough that several workers are faster; a few dozen steps a layer.
@@ -21,7 +21,7 @@ describe("the schedule", function()
     local after = {}
     schedule.each(state.programs[1], function(step, _, _, worker, phase)
       assert.same({ 1, 0 }, { worker, phase })
-      if step.form ~= "note" then after[#after + 1] = lower.step_text(step) end
+      if step.form ~= "note" then after[#after + 1] = step_text.of(step) end
     end)
     assert.same(before, after)
   end)
@@ -43,7 +43,7 @@ describe("the schedule", function()
       schedule.each(state.programs[1], function(step, _, _, worker)
         workers[worker] = true
         if schedule.is_call(step) then
-          list[#list + 1] = lower.step_text(step):gsub("@worker%d+", "")
+          list[#list + 1] = step_text.of(step):gsub("@worker%d+", "")
         end
       end)
       table.sort(list)
@@ -109,7 +109,7 @@ describe("the schedule", function()
     local phase_of = {}
     schedule.each(state.programs[1], function(step, _, _, _, phase)
       if schedule.is_call(step) then
-        local text = lower.step_text(step)
+        local text = step_text.of(step)
         if text:find("l0.cross.q.weight", 1, true) then phase_of.read = phase_of.read or phase end
         if text:find("l0.attn.out.weight", 1, true) then phase_of[#phase_of + 1] = phase end
       end

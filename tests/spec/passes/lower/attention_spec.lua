@@ -126,7 +126,7 @@ describe("attention", function()
                 if step.form == "product" and step.arguments.c.class == "arena" then
                   local k = step.kernel
                   assert.is_true(step.arguments.c.offset // 4 % k.ldc + k.m <= k.ldc,
-                    require("passes.lower").step_text(step))
+                    require("data.step_text").of(step))
                 end
               end
             end
