@@ -198,9 +198,8 @@ typedef struct {
 
 typedef struct attn2c_descriptor {
   const char *name, *generator, *description, *description_hash, *target;
-  const char
-      *checkpoint; /* the name of the checkpoint's folder that it was built from; NULL: a description */
-  int abi;         /* of the model's C interface */
+  const char *checkpoint; /* the name of the checkpoint folder that it was built from, or NULL */
+  int abi;                /* of the model's C interface */
   const attn2c_entry *entries;
   const attn2c_tensor *tensors;
   const attn2c_weight *weights;
