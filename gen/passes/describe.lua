@@ -96,9 +96,8 @@ for _, field in ipairs(keys.list) do
 end
 
 local function parse_value(budget, argument, text)
-  if is_text[argument:match("^([^=]*)=")] and text:match("^[%w./~][^'\"{}%c]*$") and not keywords[text] then
-    return text
-  end
+  local is_bare = text:match("^[%w./~][^'\"{}%c]*$") and not keywords[text] and not tonumber(text)
+  if is_bare and is_text[argument:match("^([^=]*)=")] then return text end
   if text:match("^[%a_][%w_]*$") and not keywords[text] then return text end
   if argument:match("^target=") and text:match("^[%w_, ]*,[%w_, ]*$") then return text end -- a list is one value
   local ok, value = evaluate(budget, "return (" .. text .. "\n)", "value")

@@ -324,6 +324,13 @@ describe("a description that is none", function()
     assert.matches("^tiny.lua:1: attempt to ", refusal("return { a = 1 // 0 }"))
   end)
 
+  it("takes names and paths without quotes from a command line", function()
+    local d = read("return {}", "tokenizer=../a-folder/tokenizer.json", "name=My-Model", "prompt=query: ")
+    assert.same({ tokenizer = "../a-folder/tokenizer.json", name = "My-Model", prompt = "query: " }, d)
+    d = read("return {}", "tokenizer=false", "name=5", "prompt='query: '")
+    assert.same({ tokenizer = false, name = 5, prompt = "query: " }, d)
+  end)
+
   it("is written as other languages would", function()
     for text, said in pairs {
       ["return { a = 1 b = 2 }"] = "'}' expected near 'b': is a comma missing before it?",
