@@ -262,7 +262,7 @@ describe("build --embed", function()
     assert.truthy(runs({ "linked/tiny", "info", "--json" }):find('"embedded": {\n    "form": "packed",\n    "bytes": '
       .. size, 1, true))
     local header = read("linked/tiny.h")
-    assert.truthy(header:find("/* weights NULL: those that are linked in. */\nint tiny_open", 1, true))
+    assert.truthy(header:find("/* weights NULL: the weights that are linked in. */\nint tiny_open", 1, true))
   end)
 
   it("has them read-only, at a page, and used in place", function()
