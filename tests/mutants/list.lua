@@ -432,14 +432,12 @@ of("runtime/weights/views.c", "c:weights") {
 of("runtime/weights/pack.c", "c:load") {
   { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
     new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies behind a panel's last row is not 0" },
-  { name = "pack_pieces", old = "(rows_before(piece->type) + groups_of(piece->type, columns)) * piece->leading;",
-    new = "0;",
-    wrong = "each panel lies over the first" },
+  { name = "pack_pieces", old = "(rows_before(piece->type) + attn2c_row_floats(piece->type, columns)) * piece",
+    new = "0 * piece", wrong = "each panel lies over the first" },
 }
 
 of("runtime/weights/pack.c", "c:load") {
-  { name = "unpack_begin", old = "packed + piece->offset + (begin - piece->first) + rows_before",
-    new = "packed + piece->offset + rows_before",
+  { name = "unpack_begin", old = "(begin - piece->first) * of_row", new = "0 * of_row",
     filter = "load/unpacking*", wrong = "rows are taken from a panel's beginning" },
 }
 
