@@ -26,8 +26,8 @@ pipeline.passes = {
   "emit",     -- -> C text
 }
 
--- Names of the passes that take an entry (state.entries, made by validate), and of those that take the model for one
--- target (state.builds).
+-- Passes that take an entry (state.entries, made by validate), and passes that take the model for one target
+-- (state.builds).
 local takes_entry = words.set { "graph", "plan", "lower", "schedule", "fuse", "memory" }
 local takes_build = words.set { "kernels" }
 

@@ -11,9 +11,9 @@ function operands.entry(step)
   return step.form == "row" and steps.rows[step.fn] or steps[step.form]
 end
 
---- Calls visit(operand, access, declared, name, operation) for each operand of a step in the order of its call, then
---- absent(declared), if given, for each operand that is left out. access, declared: as in steps.lua; operation: the
---- elementwise operation of a map that has the operand.
+--- Calls visit(operand, access, declared, name, operation) for each operand of a step, in the order of its call.
+--- absent(declared), if given, is then called for each operand that is left out. access, declared: as in steps.lua;
+--- operation: the elementwise operation of a map that has the operand.
 function operands.each(step, visit, absent)
   local entry, arguments, elementwise = operands.entry(step), step.arguments, step.elementwise
   if not entry then return end
@@ -105,13 +105,13 @@ local function below(node, key)
 end
 
 -- Functions (tree, step) by form: each returns a step's node in a tree, which keeps values computed for steps.
-local grounds = {}
+local node_of = {}
 
-function grounds.product(node, step) return below(below(below(node, step.kernel), step.batch), step.outputs or 0) end
+function node_of.product(node, step) return below(below(below(node, step.kernel), step.batch), step.outputs or 0) end
 
-function grounds.map(node, step) return below(below(node, step.elementwise), step.constants) end
+function node_of.map(node, step) return below(below(node, step.elementwise), step.constants) end
 
-function grounds.row(node, step)
+function node_of.row(node, step)
   node = below(below(node, step.fn), step.constants)
   for _, declared in ipairs(steps.rows[step.fn].operands) do
     local operand = step.arguments[declared[1]]
@@ -125,8 +125,8 @@ end
 --- their constants; row operations also have the same operands and bounds of integers. They have the same cost and
 --- name, and touch the same elements, counted from each operand's first.
 function operands.alike(tree, step)
-  local ground = grounds[step.form]
-  return ground and ground(tree, step)
+  local find = node_of[step.form]
+  return find and find(tree, step)
 end
 
 --- True if two operands are in the same buffer and move alike with the loops over sequences.

@@ -25,8 +25,7 @@ reserved.keywords = set [[
   virtual void volatile wchar_t while xor xor_eq
 ]]
 
---- Macros without arguments that gcc, clang and the headers of the C library define, and the types that a model's own
---- header uses.
+--- Macros without arguments of gcc, clang and the C library's headers, and the types that a model's own header uses.
 reserved.macros = set [[
   assert atomic_compare_exchange_strong_explicit atomic_compare_exchange_weak_explicit atomic_exchange_explicit
   atomic_fetch_add_explicit atomic_fetch_and_explicit atomic_fetch_or_explicit atomic_fetch_sub_explicit

@@ -138,8 +138,8 @@ local avx2 = {
 local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
   only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } })
 
--- AMX's strips are two tiles of 16 outputs wide and two of 16 rows high, so panels are one or two strips, and token
--- blocks whole ones. `host` does not choose it until it has been timed on such a processor.
+-- Strips in AMX have two tiles of 16 outputs and two of 16 rows. So panels are one or two strips, and token blocks
+-- whole ones. `host` does not choose this target until it has been timed on such a processor.
 local amx = extended(avx512bf16, {
   name = "amx", has_tiles = true, only_for = {}, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },

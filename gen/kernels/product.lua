@@ -81,7 +81,7 @@ function product.includes(kernels)
 end
 
 -- Returns `pointer + first`, plus the terms of the loops over i and j: lists of { symbol, count, step }.
-local function behind(pointer, first, ...)
+local function address(pointer, first, ...)
   local text = c.behind(pointer, first)
   for _, loop in ipairs { ... } do
     if loop.count > 1 then
@@ -116,10 +116,10 @@ local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name
   local i, j = loops_of(rows, group)
   local inputs, wide = types.group(kernel.types.a), group.size * lanes
   return {
-    ("%s(%s, %s, %s,"):format(name, behind(a, group.first * lanes * inputs, j(wide * inputs)),
-      behind(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
-      one_strip and behind(c_name, group.first * lanes, j(wide))
-        or behind(c_name or "c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
+    ("%s(%s, %s, %s,"):format(name, address(a, group.first * lanes * inputs, j(wide * inputs)),
+      address(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
+      one_strip and address(c_name, group.first * lanes, j(wide))
+        or address(c_name or "c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
     ("  %d, %d, %d, %d, %s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, more) }
 end
 
@@ -133,7 +133,7 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
     local row = 0
     for _, rows in ipairs(kernel.strips.strips) do
       local i, j = loops_of(rows, group)
-      local ahead = fetch and (", %s, %d"):format(behind(a, types.elements(fetch.from, of.a) + calls * step,
+      local ahead = fetch and (", %s, %d"):format(address(a, types.elements(fetch.from, of.a) + calls * step,
         i(group.count * step), j(step)), fetch.lines) or ""
       local of_rows = {}
       add_loop(of_rows, "j", group.count, call_of(tiles.name(shape_of(kernel, rows, group)), kernel, lanes, a, b, row,
@@ -152,12 +152,12 @@ end
 --- kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
 ---   vector may be read at the end of a row of A; fetch (plan/tile.lua: ahead) }
 --- lanes: floats of a vector; adds: a C expression, whether the product is added to C; a, b: the names of A and B
---- behind_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the
+--- after_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the
 ---   rows of one strip alone; line: function(first, rows), which returns the line that works on the rows of C that a
 ---   strip has written (first: a C expression); before: the same, a list of lines before the strip }
-function product.body(kernel, lanes, adds, a, b, behind_strip)
+function product.body(kernel, lanes, adds, a, b, after_strip)
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
-  local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, behind_strip or {}
+  local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, after_strip or {}
   for _, rows in ipairs(kernel.strips.strips) do
     local of_rows, done, each_row = {}, 0, 0
     for _, group in ipairs(kernel.strips.groups) do each_row = each_row + group.count end
@@ -166,7 +166,7 @@ function product.body(kernel, lanes, adds, a, b, behind_strip)
       if fetch then
         local i, j = loops_of(rows, group)
         local step = types.elements(fetch.each, kernel.types.a)
-        ahead = (", %s, %d, %d"):format(behind(a, types.elements(fetch.from, kernel.types.a)
+        ahead = (", %s, %d, %d"):format(address(a, types.elements(fetch.from, kernel.types.a)
           + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
       end
       add_loop(of_rows, "j", group.count, call_of(strip.name(shape_of(kernel, rows, group)), kernel, lanes, a, b, row,

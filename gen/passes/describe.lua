@@ -26,8 +26,8 @@ local describe = {}
 local LARGEST = 256 << 10 -- bytes
 
 -- These bounds allow the longest lists: factors of 128 heads in each of 1000 layers.
-local MOST_KEYS = 1000 -- of a table
-local MOST_VALUES = 200000 -- of all, a shared table's each time
+local MOST_KEYS = 1000 -- in one table
+local MOST_VALUES = 200000 -- in all tables; a shared table counts each time
 local DEEPEST = 16 -- a description may hold itself
 
 -- Returns the text of a failure for a message: with its place in the file, or without one for a limit.

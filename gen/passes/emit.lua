@@ -209,7 +209,7 @@ local function tile_of(fn)
     sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
 end
 
--- A snippet of an elementwise operation, filled in.
+-- Returns a snippet of an elementwise operation, filled in.
 local function code_of(snippet, operation, row)
   if operation.argument then snippet = snippet:format(operation.argument) end
   return steps.fill(snippet, steps.constants_of(operation, row))
@@ -276,17 +276,17 @@ local function joint_of(fn, lanes)
   for i, text in ipairs(of_rows) do
     if not (fn.joint.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
   end
-  local kernel, behind_strip, code = k, { c = "y" }, {}
+  local kernel, after_strip, code = k, { c = "y" }, {}
   if fn.joint.is_local then
     local most = 0
     for _, rows in ipairs(k.strips.strips) do most = math.max(most, rows.size) end
-    kernel, behind_strip = setmetatable({ ldc = map.elementwise[1].ld }, { __index = k }), { c = "x", one_strip = true }
+    kernel, after_strip = setmetatable({ ldc = map.elementwise[1].ld }, { __index = k }), { c = "x", one_strip = true }
     code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * kernel.ldc)
   end
-  function behind_strip.line(first, rows)
+  function after_strip.line(first, rows)
     return ("rows_of_%s(%s, %s, %d);"):format(fn.name, table.concat(names, ", "), first, rows)
   end
-  function behind_strip.before(first, rows)
+  function after_strip.before(first, rows)
     local lines = {}
     for _, operation in ipairs(map.elementwise) do
       if steps.elementwise[operation.kind].reads_rows then
@@ -296,7 +296,7 @@ local function joint_of(fn, lanes)
     end
     return lines
   end
-  for _, line in ipairs(product.body(kernel, lanes, k.beta, "a", "b", behind_strip)) do code[#code + 1] = line end
+  for _, line in ipairs(product.body(kernel, lanes, k.beta, "a", "b", after_strip)) do code[#code + 1] = line end
   return { name = fn.name, formal = table.concat(formal, ", "), is_product = true, code = code,
     sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step),
       fn.joint.is_local and ", C being x" or "", sentences.map(map)),

@@ -236,8 +236,8 @@ local function same_source(a, b)
     and dump.table(a.factors or {}) == dump.table(b.factors or {})
 end
 
--- True if a weight of an entry is the same as another entry's weight or, for a table that is kept as rows, its first
--- rows. Two constants are the same if their formulas are.
+-- True if an entry's weight equals another entry's or, for tables kept as rows, is the first rows of it. Two
+-- constants are the same if their formulas are.
 local function is_shared(state, name, other, their_name)
   local mine, theirs = state.graph.tensors[name], other.graph.tensors[their_name]
   if not (theirs and other.weights.offsets[their_name] and same_source(mine, theirs)) then return false end

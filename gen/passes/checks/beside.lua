@@ -1,5 +1,4 @@
--- beside.lua: finds the buffers of the arena that have bytes in common because they never have values at the same
---   time.
+-- beside.lua: finds buffers of the arena that share bytes because they never have values at the same time.
 -- Buffers that overlap on purpose (`over`) are not among them.
 local expect = require("passes.checks.expect")
 

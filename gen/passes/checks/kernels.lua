@@ -3,7 +3,7 @@ local check_joints = require("passes.checks.joint")
 local check_series = require("passes.checks.series")
 local expect = require("passes.checks.expect")
 
---- Checks that libxsmm 1.17 accepts each kernel, that fused products and maps disturb nothing, and that panel loops
+--- Checks that libxsmm 1.17 accepts each kernel. Fused products and maps must disturb nothing, and panel loops must
 --- do the same as their steps.
 return function(state)
   for i, k in ipairs(state.kernels) do

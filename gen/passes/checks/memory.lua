@@ -17,7 +17,7 @@ local function tensor_bytes(tensor)
 end
 
 -- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape.
-local function room(state, program, operand)
+local function capacity(state, program, operand)
   local tensor = state.graph.tensors[operand.buffer]
   if operand.class == "weight" then return memory.packed_bytes(tensor, state.plan.layouts[operand.buffer]) end
   if operand.class == "arena" then return program.buffers[operand.buffer].bytes end
@@ -38,7 +38,7 @@ local function check_bounds(state, program)
   local rooms, vectors, walk, target = {}, {}, operands.walk(), targets.by_name[state.spec.target]
   local step, section, segment
   local function visit(operand, _, dimensions)
-    local size = rooms[operand.buffer] or room(state, program, operand)
+    local size = rooms[operand.buffer] or capacity(state, program, operand)
     rooms[operand.buffer] = size
     local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
       state.spec.batch - segment.micro_batch)

@@ -87,7 +87,7 @@ local meanings = {
   { "('.-' expected.* near ['\"]?[%w_\"'{]+['\"]?)$", "%1: is a comma missing before it?" },
 }
 
---- A message of Lua's about a description, with its meaning where that is not plain.
+--- Returns a message of Lua about a description with its meaning, if that is not plain; else nil.
 function language.explained(message)
   for _, each in ipairs(meanings) do
     local text, count = message:gsub(each[1], each[2])

@@ -7,7 +7,7 @@
 -- and concatenation.
 local limits = {}
 
-limits.SECONDS = 1.0 -- of CPU; a description takes some thousandths
+limits.SECONDS = 1.0 -- processor time; a description takes some thousandths
 limits.INSTRUCTIONS = 1000000
 limits.MEMORY = 16 << 10 -- KiB more than was in use before
 local PIECE = 1024 -- bytes that the parser gets at a time; 0.05 s where each name is looked up in all possible scopes

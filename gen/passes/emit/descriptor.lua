@@ -203,8 +203,8 @@ function emit_descriptor.values(state)
     of_entry[i] = {}
     add_tensors(state.entries[i], index_of, tensors, of_entry[i])
   end
-  -- A table may begin where a longer one of another entry does. The longer table is read after it, since zeros follow
-  -- a weight's last row.
+  -- Weights of smaller entries come first. So a longer table at the place of a shorter one is read after it; zeros
+  -- follow a weight's last row.
   for _, list in ipairs(of_entry) do table.move(list, 1, #list, #weights + 1, weights) end
   local of_entries, unbatched = {}, false
   for i, entry in ipairs(state.entries) do

@@ -212,8 +212,8 @@ local function lines_of(list, addresses, profiled)
       indent = indent:sub(3)
     end
     if not is_inside then
-      local text, behind = writers[step.form](step, addresses)
-      lines[#lines + 1] = { text = indent .. text, lap = "", remark = behind or "" }
+      local text, note = writers[step.form](step, addresses)
+      lines[#lines + 1] = { text = indent .. text, lap = "", remark = note or "" }
     end
     if is_call then call = #lines end
     if step.form == "begin" then indent = indent .. "  " end

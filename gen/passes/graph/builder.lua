@@ -146,10 +146,10 @@ local function maker_of(list, tensor)
   return nil
 end
 
--- Returns the result of an op that is inserted after the op that makes `behind`.
-function Builder:op_behind(behind, op_name, path, operands)
+-- Returns the result of an op that is inserted after the op that makes the tensor `after`.
+function Builder:op_after(after, op_name, path, operands)
   local list, section = self.entry.ops, self.section
-  local at = maker_of(list, behind)
+  local at = maker_of(list, after)
   if at then self.section = list[at].section end
   local y = self:op(op_name, path, operands)
   self.section = section
@@ -161,7 +161,7 @@ end
 function Builder:round(x, type)
   local path = x.name .. (type == "f32" and ".bf16_floats" or ".bf16")
   if self.graph.tensors[path] then return self.graph.tensors[path] end
-  local y = self:op_behind(x, "round", path, { x = x })
+  local y = self:op_after(x, "round", path, { x = x })
   y.type = type
   return y
 end
@@ -171,8 +171,8 @@ function Builder:quantise(x)
   local path, scale_path = x.name .. ".int8", x.name .. ".scale"
   local known = self.graph.tensors[path]
   if known then return known, self.graph.tensors[scale_path] end
-  local scale = self:op_behind(x, "row_scale", scale_path, { x = x })
-  return self:op_behind(scale, "quantise", path, { x = x, scale = scale }), scale
+  local scale = self:op_after(x, "row_scale", scale_path, { x = x })
+  return self:op_after(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
 -- Returns the constant that the integers of a weight in int8 are multiplied with: one number a row.

@@ -58,8 +58,8 @@ function keys.pair_tile(self, x, values, origin, block, column, width)
   end
 end
 
---- Transposes a tile of keys into their panels while it is in the cache, a step for the rows of each sequence and
---- panel; a method of the lowering. storage: of the keys.
+--- Transposes a tile of keys into their panels while it is in the cache; a method of the lowering. There is a step
+--- for the rows of each sequence and panel. storage: of the keys.
 function keys.transpose_tile(self, tensor, storage, origin, block, column, width)
   local row, stop = block.first, block.first + block.count
   while row < stop do

@@ -65,7 +65,7 @@ local function choices_in_c()
   return list
 end
 
---- The bytes ahead in its own weights that a kernel in C asks for: only a strip that holds all rows does.
+--- Returns the bytes ahead in its own weights that a kernel in C prefetches; only a strip with all rows does so.
 function candidates.stream(product, choice)
   local rows = divide.blocks(product.rows, choice.token_block)[1].count
   return math.min(rows, choice.call_rows) <= ONE_STRIP and choice.stream or 0

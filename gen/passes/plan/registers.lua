@@ -22,9 +22,8 @@ local PER_KIND = 0.005
 -- Loops of fewer steps may be unrolled; gcc 12 then takes a register more if the rows' floats stay in registers.
 local UNROLLED = 16
 
--- Returns the most rows of a strip of `vectors` vectors, and whether the rows' floats instead of the vectors stay in
--- registers while the vectors come one after the other. That needs fewer registers if there are more vectors than
--- rows.
+-- Returns the most rows of a strip of `vectors` vectors, and whether the rows' floats stay in registers. If they do,
+-- the vectors come one after the other; that needs fewer registers if there are more vectors than rows.
 local function most_rows(vectors, free, form, steps)
   local rows = (free - 1 - vectors * form.factors) // vectors
   local held = (free - form.factors - (steps < UNROLLED and 1 or 0)) // (vectors + 1)

@@ -71,7 +71,7 @@ function tile.ahead(shape, strips, parameters, lanes)
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
   for _, rows in ipairs(strips.strips) do calls = calls + rows.count * groups end
   local type = shape.types.a
-  local inputs = types.group(type) -- of a step
+  local inputs = types.group(type) -- inputs of a step
   local steps = (shape.k + inputs - 1) // inputs
   local row, panel = types.bytes(shape.lda * inputs, type), types.panel_bytes(shape.k, shape.lda, type)
   local ahead = calls > 1 and parameters.fetch * panel or parameters.stream

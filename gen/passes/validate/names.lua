@@ -121,7 +121,7 @@ return function(tools)
         result.rules[#result.rules + 1] = rule
       end
     end
-    -- A path without a star is for one weight, and comes before paths with a star.
+    -- Puts the rule of a path without a star, which is for one weight, before those with a star.
     table.sort(result.rules, function(a, b)
       local a_star, b_star = a.path:find("*", 1, true) ~= nil, b.path:find("*", 1, true) ~= nil
       if a_star ~= b_star then return b_star end

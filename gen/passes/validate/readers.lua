@@ -26,9 +26,9 @@ local function one_of(list)
   return table.concat(list, ", ", 1, #list - 1) .. " or " .. list[#list]
 end
 
---- Returns " (did you mean X?)" if `known`, a table of data.hints (may be nil), has the word or a candidate resembles
---- it, else "". It is empty too once `say` records no more lines: a description may hold a thousand unknown keys, and
---- finding the nearest word takes long.
+--- Returns " (did you mean X?)" for a word that `known` has or a candidate resembles, else "". known: a table of
+--- data.hints, or nil. The result is also "" once `say` records no more lines: a description may hold a thousand
+--- unknown keys, and finding the nearest word takes long.
 local function suggestion(say, word, candidates, known)
   if type(word) ~= "string" or not say() then return "" end
   local hint = known and hints.text(known, word)

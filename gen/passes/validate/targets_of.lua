@@ -1,6 +1,5 @@
--- targets_of.lua: reads the targets of a description: one, or a list for a library that picks one when a model is
---   opened.
--- A list is { "avx512", "avx2" } or "avx512, avx2".
+-- targets_of.lua: reads the targets of a description: one, or a list for a library for several machines.
+-- The library picks one of the list when a model is opened. A list is { "avx512", "avx2" } or "avx512, avx2".
 local faults = require("common.faults")
 local readers = require("passes.validate.readers")
 local targets = require("data.targets")
