@@ -21,7 +21,7 @@ LUA := lua5.4
 SHELL := /bin/bash
 c_folders := runtime models tests
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint golden readme bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
+.PHONY: help demo test test-long lint golden readme bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -57,6 +57,9 @@ demo: packages ## build, check and time the trained models: who speaks, which la
 
 test: test-packages ## everything: specs, runtime, goldens, fuzzer, bad input, sanitizers
 	@bash tests/run.sh
+
+test-long: test-packages ## the same with every case of the long lists, of which `make test` has samples
+	@ATTN2C_TEST_LONG=1 bash tests/run.sh
 
 lint: test-packages ## clang-format and luacheck
 	luacheck -q .

@@ -5,25 +5,27 @@ set -u
 cd "$(dirname "$0")/.."
 mkdir -p out/test
 export XDG_CACHE_HOME=$PWD/out/test/cache # the compiled runtime of all suites, and not the user's
-rm -f out/test/*.tap out/test/*.end
+rm -f out/test/*.tap out/test/*.end out/test/*.time
 broken=0
 
-# start NAME COMMAND...: the command's TAP goes to out/test/NAME.tap, its status and seconds to NAME.end
+# start NAME COMMAND...: the command's TAP goes to out/test/NAME.tap, its status, its seconds and those of a processor
+# to NAME.end
 start() {
-  local name=$1 begin=$SECONDS
+  local name=$1 begin=$SECONDS status TIMEFORMAT='%U %S'
   shift
-  "$@" >"out/test/$name.tap" 2>"out/test/$name.log"
-  echo $? $((SECONDS - begin)) >"out/test/$name.ending"
+  { time "$@" >"out/test/$name.tap" 2>"out/test/$name.log"; } 2>"out/test/$name.time"
+  status=$?
+  echo "$status $((SECONDS - begin)) $(awk '{ printf "%.0f", $1 + $2 }' "out/test/$name.time")" >"out/test/$name.ending"
   mv "out/test/$name.ending" "out/test/$name.end" # which is there only as a whole
 }
 
 # finish NAME: says how it ended, once it has
 finish() {
-  local name=$1 status seconds passed failed
-  read -r status seconds <"out/test/$name.end"
+  local name=$1 status seconds processor passed failed
+  read -r status seconds processor <"out/test/$name.end"
   passed=$(grep -c '^ok ' "out/test/$name.tap")
   failed=$(grep -c '^not ok ' "out/test/$name.tap")
-  printf '%-28s %4d passed %3d failed  %3d s\n' "$name" "$passed" "$failed" "$seconds"
+  printf '%-28s %4d passed %3d failed  %3d s, %3d s of a processor\n' "$name" "$passed" "$failed" "$seconds" "$processor"
   if [ "$failed" -gt 0 ]; then grep -A 12 '^not ok ' "out/test/$name.tap"; fi
   if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ] || [ "$((passed + failed))" -eq 0 ]; then
     echo "not ok 1 $name broke off with status $status" >>"out/test/$name.tap"

@@ -19,6 +19,19 @@ local process = require("common.process")
 -- What a spec builds without saying how is not optimised, which is quick, and one runtime serves all of them.
 libuv.os_setenv("ATTN2C_CFLAGS", "-O0")
 
+--- True in `make test-long`, which runs every case; `make test` runs samples of the long lists.
+helper.is_long = (os.getenv("ATTN2C_TEST_LONG") or "") ~= ""
+
+--- Returns a list in `make test-long`, else every `step`-th of its names and those in the set `kept`.
+function helper.sample(list, step, kept)
+  if helper.is_long then return list end
+  local some = {}
+  for i, name in ipairs(list) do
+    if i % step == 1 or kept and kept[name] then some[#some + 1] = name end
+  end
+  return some
+end
+
 --- What stands in a shell before a build as for a user.
 helper.optimised = "ATTN2C_CFLAGS="
 

@@ -71,7 +71,7 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
 ]] } })
   end)
 
-  for _, target in ipairs(runnable()) do
+  for _, target in ipairs(helper.sample(runnable(), 2)) do
     it("passes the check in bf16 and int8: " .. target, function()
       local both = shell("precision={ \"int8\", ff = \"bf16\", attention = \"bf16\" }")
       local said = sh(("ATTN2C_CFLAGS=-O0 %s check one.lua %s target=%s"):format(shell(root .. "/gen/attn2c"), both,
@@ -81,7 +81,7 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
   end
 
   it("makes three workers give the bits of the trace, which one makes, and says its numbers; sanitized", function()
-    for _, value in ipairs { "bf16", "int8" } do
+    for _, value in ipairs { "int8", helper.is_long and "bf16" or nil } do
       sh(("%s %s build one.lua precision=%s threads=3 plan.least_phase=0 plan.least_team=0 "
         .. "plan.group_tokens=19 -o one"):format(helper.with_addresses, shell(root .. "/gen/attn2c"), value))
       local said = sh("./one/one check")
