@@ -1,10 +1,10 @@
--- effects: keys of config.json that belong to no single family: keys that do not change a
--- model's results, and keys of which only one value is supported.
+-- effects.lua: lists keys of config.json that all families share: without effect, or with one supported value.
 local words = require("common.words")
 
 local effects = {}
 
---- Without effect: about training, generation, the tokenizer, labels, and how the folder was made.
+--- Keys without effect on results. They are about training, generation, the tokenizer, labels, and how the folder was
+--- made.
 effects.none = words.set {
   "architectures", "model_type", "transformers_version", "torch_dtype", "dtype", "_name_or_path", "_commit_hash",
   "use_cache", "initializer_range", "initializer_factor", "initializer_std", "gradient_checkpointing", "output_past",
@@ -27,19 +27,19 @@ effects.none = words.set {
   "num_memory_blocks", "gap_size", "down_scale_factor", "inner_group_num_", "embedding_type", "layerdrop",
 }
 
---- key -> the values that it may have (null is always allowed), and why.
+--- key -> { allowed values, the reason why others are refused }. null is always allowed.
 effects.only = {
   is_decoder = { { false }, "causal models of this family are not supported" },
   add_cross_attention = { { false }, "cross-attention is not supported" },
-  position_embedding_type = { { "absolute" }, "transformers itself does not follow it any more" },
-  partial_rotary_factor = { { 1 }, "rotary positions of a part of a head are not supported" },
+  position_embedding_type = { { "absolute" }, "transformers itself no longer supports others" },
+  partial_rotary_factor = { { 1 }, "rotary positions for only a part of a head are not supported" },
   scale_attn_weights = { { true }, "scores without a scale are not supported" },
 }
 
 --- Keys that must be null, false or empty.
 effects.empty = {
-  quantization_config = "quantised checkpoints are not read", pruned_heads = "pruned heads are not supported",
-  auto_map = "the model has code of its own", adapters = "adapters are not supported",
+  quantization_config = "quantised checkpoints are not supported", pruned_heads = "pruned heads are not supported",
+  auto_map = "models with their own code are not supported", adapters = "adapters are not supported",
 }
 
 return effects

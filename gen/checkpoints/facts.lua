@@ -1,5 +1,6 @@
--- facts: config.json read by the table of its family: every key is mapped, known to have no
--- effect, or refused by name. A key that transformers does not know either gets a note.
+-- facts.lua: reads config.json by its family's table.
+-- Every key is mapped, known to have no effect, or refused by name. A key that transformers does not know either gets a
+-- note.
 local effects = require("checkpoints.effects")
 local families = require("checkpoints.families")
 local faults = require("common.faults")
@@ -16,17 +17,17 @@ local function show(value)
   return type(value) == "string" and faults.quote(value) or tostring(value)
 end
 
--- kind -> function of a value: what it means, or nil and what is expected.
+-- kind -> a function of a value. It returns the value's meaning, or nil and the expected kind in words.
 local kinds = {}
 
 function kinds.count(value)
   if math.type(value) == "integer" and value >= 1 then return value end
-  return nil, "an integer from 1 on"
+  return nil, "an integer of at least 1"
 end
 
 function kinds.size(value)
   if math.type(value) == "integer" and value >= 0 then return value end
-  return nil, "an integer from 0 on"
+  return nil, "an integer of at least 0"
 end
 
 function kinds.number(value)
@@ -41,7 +42,7 @@ end
 
 function kinds.text(value)
   if type(value) == "string" then return value end
-  return nil, "a text"
+  return nil, "a string"
 end
 
 function kinds.object(value)
@@ -54,12 +55,12 @@ kinds.list = function(value) return kinds.object(value) end
 function kinds.sides(value)
   if type(value) == "table" and #value == 2 and kinds.count(value[1]) and kinds.count(value[2]) then return value end
   if kinds.count(value) then return { value, value } end
-  return nil, "an integer or two"
+  return nil, "one integer or a list of two"
 end
 
--- Returns our word for an activation of transformers; refuses those that are not supported by name.
+-- Returns attn2c's word for an activation of transformers. It refuses an unsupported activation by its name.
 function kinds.activation(value, key)
-  if type(value) ~= "string" then return nil, "a word" end
+  if type(value) ~= "string" then return nil, "a string" end
   if not heads.activations[value] then
     refuse("usage", key, ("%s is not supported; supported are %s"):format(faults.quote(value),
       table.concat(words.sorted_keys(heads.activations), ", ")))
@@ -67,7 +68,7 @@ function kinds.activation(value, key)
   return heads.activations[value]
 end
 
--- The value of an entry of a family's table.
+-- Returns the value of an entry of a family's table.
 local function read_entry(entry, config, default, known)
   local value, key
   for i = 1, #entry do
@@ -91,7 +92,7 @@ local function is_empty(value)
   return value == nil or value == json.null or value == false or (type(value) == "table" and next(value) == nil)
 end
 
--- Faults where a key has another value than every supported model.
+-- Faults: usage, if a key has a value other than those that supported models have.
 local function check_only(config, only, known)
   for _, key in ipairs(words.sorted_keys(only)) do
     local value, found = config[key], false
@@ -103,19 +104,19 @@ local function check_only(config, only, known)
   end
 end
 
---- The family of a configuration. Faults: format, usage.
+--- Returns the family of a configuration, and its model_type. Faults: format, usage.
 function facts.family(config)
   local word = config.model_type
-  if type(word) ~= "string" then refuse("format", "model_type", "missing, or no text") end
+  if type(word) ~= "string" then refuse("format", "model_type", "missing, or not a string") end
   local family = families.by_type[word]
   if not family then
-    refuse("usage", "model_type", ("%s is not supported; supported are %s, and models of the same form that a "
-      .. "description says (models/*.lua)"):format(faults.quote(word), table.concat(families.called(), ", ")))
+    refuse("usage", "model_type", ("%s is not supported; supported are %s, and similar models by a description "
+      .. "(models/*.lua)"):format(faults.quote(word), table.concat(families.called(), ", ")))
   end
   return family, word
 end
 
---- The facts of a configuration, and notes on keys that nobody knows.
+--- Returns the facts of a configuration, and notes on unknown keys.
 function facts.read(config)
   local family, word = facts.family(config)
   local result, known, notes = { family = family, model_type = word }, {}, {}
@@ -134,7 +135,7 @@ function facts.read(config)
   for _, key in ipairs(family.unused or {}) do known[key] = true end
   for _, key in ipairs(words.sorted_keys(config)) do
     if not known[key] and not effects.none[key] then
-      notes[#notes + 1] = ("config.json: %s: no key of this family, in transformers either; it has no effect"):format(
+      notes[#notes + 1] = ("config.json: %s: not a key of this family, nor in transformers; it has no effect"):format(
         faults.quote(key))
     end
   end

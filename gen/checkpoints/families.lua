@@ -1,24 +1,23 @@
--- families: the families of checkpoints that Hugging Face's transformers writes, each a table of
--- data in a file of its own.
+-- families.lua: collects the families of Hugging Face checkpoints; each is a table in its own file.
 --
---   model_types   config.json's model_type -> what its classes are called before ForSequenceClassification and so on
+--   model_types   config.json's model_type -> the beginning of its classes' names, before ForMaskedLM and so on
 --   called        model_type -> the name that people know it by, for messages
---   prefixes      what may stand before the names of the model's own tensors, tried in order
---   tensors       { path of the graph, name or rule } (names.lua), the first that fits is taken
+--   prefixes      prefixes of the names of the model's own tensors, tried in order
+--   tensors       { path of the graph, name or rule } (names.lua); the first that fits is taken
 --   config        { key, aliases .., to = description key or fact, default =, kind = } : kind count, number, flag or
---                 activation; no default: the key must be there
+--                 activation; without a default the key is required
 --   fixed         keys of the description that the family always has
---   only          config key -> the values that it may have, as others change the result and are not supported
---   unused        config keys without effect, beyond those of all families (effects.lua)
+--   only          config key -> { allowed values, reason }: other values change the result and are not supported
+--   unused        config keys without effect, in addition to those of all families (effects.lua)
 --   tokens        fields of the input's stage: words are facts
---   heads         class suffix -> stages behind the model (heads.lua)
---   derive        a function of the facts, for what is this family's own arithmetic
+--   heads         class suffix -> stages after the model (heads.lua)
+--   derive        a function of the facts, for arithmetic of this family alone
 local families = {}
 
 local list = { "albert", "bert", "deit", "distilbert", "electra", "gpt2", "llama", "mistral", "mpnet", "qwen2",
   "roberta", "t5", "timm", "vit" }
 
---- By their names; by model_type; and as schemes of names.
+--- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}
 for _, name in ipairs(list) do
   local family = require("checkpoints.families." .. name)
@@ -27,7 +26,7 @@ for _, name in ipairs(list) do
   for model_type in pairs(family.model_types or {}) do families.by_type[model_type] = family end
 end
 
---- The names that people know the families by, sorted.
+--- Returns the sorted names that people know the families by.
 function families.called()
   local result = {}
   for _, family in pairs(families.by_name) do

@@ -1,5 +1,5 @@
--- fits: whether a folder has the tensors that its configuration and the user's overrides ask
--- for. This is checked before C is emitted, so that no build ends in a model that cannot be opened.
+-- fits.lua: checks that a folder has the tensors that its configuration and the user's overrides require.
+-- The check comes before C is emitted, so that no build ends in a model that cannot be opened.
 local faults = require("common.faults")
 local words = require("common.words")
 
@@ -22,7 +22,8 @@ local function same(a, b)
   return true
 end
 
---- Whether a tensor of a file has what a stored one must have: as attn2c_hints_shape_fits of the runtime.
+--- True if a file's shape fits the wanted one, by the same rule as attn2c_hints_shape_fits of the runtime. If wanted[1]
+--- is -1, any number of rows fits.
 function fits.shape(shape, wanted)
   if wanted[1] == -1 then
     return #shape == #wanted and same(table.move(shape, 2, #shape, 1, {}), table.move(wanted, 2, #wanted, 1, {}))
@@ -54,7 +55,7 @@ local function fault_of(stored, tensors)
   return ("%s: missing%s"):format(stored.names[1], said), true
 end
 
--- A line with the tensors that no weight of a graph is taken from, or nil.
+-- Returns a line with the file's tensors that no weight of the graph comes from, or nil.
 local function unused_of(graph, tensors, file)
   local used, list = {}, {}
   for _, path in ipairs(graph.weights) do
@@ -72,7 +73,8 @@ local function unused_of(graph, tensors, file)
     more):gsub("%c", "?")
 end
 
---- Faults: format, where tensors are missing or have other shapes; eleven lines at most. graph: of the graph pass.
+--- Checks the tensors of a file against the graph pass's result. Faults: format, in at most eleven lines, if tensors
+--- are missing or have other shapes.
 function fits.check(graph, tensors, file)
   local lines, seen, count, has_missing = {}, {}, 0, false
   for _, path in ipairs(graph.weights) do

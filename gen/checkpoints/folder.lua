@@ -1,6 +1,6 @@
--- folder: a checkpoint as Hugging Face publishes it: config.json, the tensors of
--- model.safetensors or of its index, and what sentence-transformers adds. File names in
--- these files are not trusted: none may lead out of the folder.
+-- folder.lua: reads a Hugging Face checkpoint folder: its configuration, its tensors' shapes, and its modules.
+-- The files are config.json, model.safetensors or its index, and those of sentence-transformers. File names in these
+-- files are not trusted: none may lead out of the folder.
 local faults = require("common.faults")
 local json = require("common.json")
 local kinds = require("common.kinds")
@@ -10,7 +10,7 @@ local folder = {}
 
 local LARGEST = { config = 4 << 20, header = 100 << 20 }
 
-local LONGEST_NAME = 255 -- bytes of a file's, as file systems have it
+local LONGEST_NAME = 255 -- bytes of a file's name, the limit of file systems
 
 local types = { F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U64 = 8, U32 = 4, U16 = 2,
   U8 = 1, BOOL = 1, F8_E4M3 = 1, F8_E5M2 = 1 }
@@ -19,7 +19,7 @@ local function shown(path) return (path:gsub("%c", "?")) end
 
 local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
 
--- "a/b/../c" without its dots, or nil where it leads above where it began.
+-- Returns a path such as "a/b/../c" without its dots, or nil if it leads above its beginning.
 local function plain_path(path)
   local parts = {}
   for part in path:gmatch("[^/]+") do
@@ -33,7 +33,8 @@ local function plain_path(path)
   return table.concat(parts, "/")
 end
 
--- Whether a file that is a link stays in its folder, or leads to the store of Hugging Face's cache beside it.
+-- True if a link stays in its folder, or leads to the store of Hugging Face's cache next to the folder. True for a file
+-- that is not a link.
 local function is_within(path)
   local target = lfs.symlinkattributes(path, "target")
   if not target then return true end
@@ -42,7 +43,7 @@ local function is_within(path)
     or target:match("^%.%./%.%./%.%./blobs/[%w._-]+$") ~= nil
 end
 
--- Opens a file of a checkpoint; nil where there is none.
+-- Opens a file of a checkpoint. Returns its handle and size, or nil if there is none.
 local function open(path)
   local mode = lfs.attributes(path, "mode")
   if not mode then
@@ -56,7 +57,7 @@ local function open(path)
   return handle, lfs.attributes(path, "size")
 end
 
--- Refuses what a file holds, and says what the file is where its first bytes tell.
+-- Refuses a file's contents. The message says which kind of file it is, if its first bytes tell.
 local function refuse_contents(path, message, wanted)
   refuse("format", path, kinds.said_of_file(path, wanted) or message)
 end
@@ -68,7 +69,7 @@ local function read_all(path, handle, bytes)
   return text or ""
 end
 
---- The value of a file of JSON, which is an object; nil where there is no such file.
+-- Returns the value of a JSON file, or nil if there is no such file.
 local function read_json(path, most)
   local handle, size = open(path)
   if not handle then return nil end
@@ -98,7 +99,7 @@ local function read_header(path, tensors, prefix)
   local length = size >= 8 and string.unpack("<I8", read_all(path, handle, 8)) or nil
   if not length or length < 0 or length > LARGEST.header or length > size - 8 then
     handle:close()
-    refuse_contents(path, "is no safetensors file, or it was cut", "safetensors")
+    refuse_contents(path, "is not a safetensors file, or was cut off", "safetensors")
   end
   local text = read_all(path, handle, length)
   handle:close()
@@ -113,7 +114,7 @@ local function read_header(path, tensors, prefix)
         refuse("format", path, "header: a tensor without dtype, shape or data_offsets")
       end
       for _, n in ipairs(entry.shape) do
-        if math.type(n) ~= "integer" or n < 0 then refuse("format", path, "header: a shape that is none") end
+        if math.type(n) ~= "integer" or n < 0 then refuse("format", path, "header: a malformed shape") end
       end
       last = math.max(last, offsets[2])
       if tensors[prefix .. name] then refuse("format", path, faults.quote(name) .. " is in another file, too") end
@@ -164,14 +165,15 @@ local function read_tensors(path)
   elseif is_there("model.safetensors.index.json") then
     read_shards(path, path .. "/model.safetensors.index.json", tensors)
   elseif is_there("pytorch_model.bin") or is_there("pytorch_model.bin.index.json") then
-    refuse("format", path, "has its tensors in PyTorch's pickle, which is not read; in the folder: " .. CONVERT)
+    refuse("format", path, "has its tensors in PyTorch's pickle, which is not supported; to convert them, run in the "
+      .. "folder: " .. CONVERT)
   else
     refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json")
   end
   return tensors
 end
 
--- The modules of sentence-transformers: { { kind, path, config } }.
+-- Returns the modules of sentence-transformers, { { kind, path, config } }, or nil without modules.json.
 local function read_modules(path)
   local list = read_json(path .. "/modules.json", LARGEST.config)
   if list == nil then return nil end
@@ -189,16 +191,16 @@ local function read_modules(path)
   return modules
 end
 
--- Whether a folder has a tokenizer's files, those of older folders among them.
+-- True if a folder has a tokenizer's files, also in the format of older folders.
 local function has_tokenizer(path)
   local function is_there(name) return lfs.attributes(path .. "/" .. name, "mode") == "file" end
   return is_there("tokenizer.json") or is_there("vocab.txt") or (is_there("vocab.json") and is_there("merges.txt"))
 end
 
---- Whether a path is a folder.
+--- True if a path is a folder.
 function folder.is(path) return lfs.attributes(path, "mode") == "directory" end
 
---- The last part of a folder's path, as people call it.
+--- Returns the last part of a folder's path, which people call it by.
 function folder.title(path)
   local title = path:gsub("/+$", ""):match("[^/]*$")
   if title == "" or title == "." or title == ".." then
@@ -207,7 +209,7 @@ function folder.title(path)
   return title
 end
 
--- Refuses a folder without config.json: names one within it that has it, or a file that is of another format.
+-- Refuses a folder without config.json. The message names an inner folder that has it, or a file of another format.
 local function refuse_folder(path)
   local places, files = { path, path .. "/snapshots" }, {}
   for _, place in ipairs(lfs.attributes(places[2], "mode") == "directory" and places or { path }) do
@@ -224,9 +226,9 @@ local function refuse_folder(path)
     .. (said and ("; %s %s"):format(files[1]:match("[^/]*$"), said) or ""))
 end
 
---- What a folder holds: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits };
---- tokenizer: where its files are in the folder, "" for
---- the folder itself; modules, settings and limits are of sentence-transformers. Faults: io, format.
+--- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
+--- tokenizer }. modules, settings and limits come from sentence-transformers. tokenizer: the inner folder of its files,
+--- "" for the folder itself, or nil. Faults: io, format.
 function folder.read(path)
   path = path:gsub("(.)/+$", "%1")
   local modules = read_modules(path)

@@ -1,8 +1,10 @@
--- heads: what several families share, as data: configuration keys, tensors' names, and the stages
--- of task heads, which follow a model's layers.
+-- heads.lua: holds the data that families share: configuration keys, tensors' names, and the stages of task heads.
+-- A task head follows a model's layers. A stage of a head is { constructor, fields .. }:
 --
--- A stage of a head is { constructor, fields .. }: `to` may be a fact's name; name: the output's; tensor: what its
--- weight and bias are called, `within` behind the model's prefix; tensors: { weight =, bias = } of their own.
+--   to        the width, or the name of a fact
+--   name      the name of the output
+--   tensor    the name of its weight and bias; with `within`, after the model's prefix
+--   tensors   { weight =, bias = }, if weight and bias have names of their own
 local heads = {}
 
 --- transformers' words for activations -> attn2c's.
@@ -12,7 +14,7 @@ heads.activations = {
   swish = "silu", relu = "relu", sigmoid = "sigmoid", tanh = "tanh",
 }
 
---- The states, and the pooler's output where the file has a pooler.
+--- Returns the stages of a model without a task: the hidden states, and the pooler's output if the file has a pooler.
 function heads.model(pooler)
   local stages = { { "hidden", name = "last_hidden_state" } }
   if pooler then
@@ -30,7 +32,7 @@ heads.question_answering = {
   { "linear", to = 1, name = "end_logits", of = 0, squeeze = true, tensor = "qa_outputs", part = 2, parts = 2 },
 }
 
---- A classifier on the pooler's output.
+--- Returns the stages of a classifier on the pooler's output.
 function heads.pooled(pooler)
   return {
     { "pool", over = "first" },
@@ -39,7 +41,7 @@ function heads.pooled(pooler)
   }
 end
 
---- A classifier of two layers on the first token.
+--- Returns the stages of a classifier of two layers on the first token.
 function heads.two_layers(activation)
   return {
     { "pool", over = "first" },
@@ -48,8 +50,8 @@ function heads.two_layers(activation)
   }
 end
 
---- A score for each token of the vocabulary, behind a linear layer and a norm. A decoder's bias of its own is taken
---- before the other.
+--- Returns the stages of masked language models: a linear layer, a norm, and a score for each token of the vocabulary.
+--- If the decoder has its own bias, that is taken, else t.bias.
 function heads.masked_lm(t)
   return {
     { "linear", to = t.to or "d_model", activation = t.activation or "activation", tensor = t.transform },
@@ -68,7 +70,7 @@ heads.roberta = {
     vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
 }
 
---- The scores of a prompt's last token; output.1.over=all: of all its tokens.
+--- The scores of a prompt's last token. With output.1.over=all they are those of all its tokens.
 heads.causal_lm = {
   { "pool", over = "last", remark = "of the prompt's last token; over = \"all\": of all tokens" },
   { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { "lm_head.weight" } } },
@@ -79,11 +81,11 @@ heads.last_token = {
   { "linear", to = "labels", bias = false, name = "logits", tensor = "score" },
 }
 
---- The tensors of BERT's tables, and of others behind them.
+--- Returns the tensors of BERT's embedding tables, followed by `others`.
 function heads.bert_tables(others)
   local list = {
     { "input.tokens", "embeddings.word_embeddings" },
-    -- Without types as an input, all tokens have the first.
+    -- Without token types as an input, all tokens have the first type.
     { "input.positions.weight", { "embeddings.position_embeddings.weight", plus = {
       "embeddings.token_type_embeddings.weight", row = 0 }, when = { "input.types", 0 } } },
     { "input.positions", "embeddings.position_embeddings" },
@@ -94,7 +96,7 @@ function heads.bert_tables(others)
   return list
 end
 
---- BERT's tensors; projection: that from narrow tables to the states' width, where there is one.
+--- Returns BERT's tensors. projection: the name of the projection from narrow tables to d_model, or nil.
 function heads.bert_tensors(projection)
   local list = heads.bert_tables {
     { "l*.attn.q", "encoder.layer.*.attention.self.query" },
@@ -110,7 +112,7 @@ function heads.bert_tensors(projection)
   return list
 end
 
---- BERT's configuration with a family's defaults; types nil: the family has none.
+--- Returns BERT's configuration keys with a family's defaults. d.types is nil if the family has no token types.
 function heads.bert_config(d)
   local list = {
     { "vocab_size", to = "vocab", default = d.vocab, kind = "count" },
@@ -128,7 +130,7 @@ function heads.bert_config(d)
   return list
 end
 
---- A vision transformer's tensors; class: the rule of the tokens before the patches.
+--- Returns a vision transformer's tensors. class: the rule for the tokens before the patches.
 function heads.vit_tensors(class)
   local function both(old, new) return { "encoder.layer.*." .. old, "layers.*." .. new } end
   return {
@@ -147,6 +149,7 @@ function heads.vit_tensors(class)
   }
 end
 
+--- Returns a vision transformer's configuration keys.
 function heads.vit_config()
   return {
     { "hidden_size", to = "d_model", default = 768, kind = "count" },
@@ -168,6 +171,7 @@ heads.llama_prefixes = { "model.", "transformer.", "" }
 
 heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }
 
+--- Returns Llama's tensors.
 function heads.llama_tensors()
   return {
     { "input.tokens", "embed_tokens" },
@@ -184,7 +188,8 @@ function heads.llama_tensors()
   }
 end
 
---- Llama's configuration with a family's defaults and its keys more. kv_heads: where they are omitted.
+--- Returns Llama's configuration keys with a family's defaults, followed by `more`. d.kv_heads: the default of
+--- num_key_value_heads.
 function heads.llama_config(d, more)
   local list = {
     { "vocab_size", to = "vocab", default = d.vocab, kind = "count" },

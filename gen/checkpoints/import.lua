@@ -1,4 +1,4 @@
--- import: the description that a checkpoint folder stands for, as Lua text.
+-- import.lua: turns a checkpoint folder into a description, as Lua text.
 local facts = require("checkpoints.facts")
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
@@ -10,20 +10,20 @@ local write = require("checkpoints.write")
 
 local import = {}
 
--- The lengths of a model whose folder has a tokenizer: these, as far as the model allows them, and its longest if that
--- is below the last. Each length costs code and time to compile. 52 and 104 are whole strips of 13 rows, between the
--- powers of two. A folder without a tokenizer gets one length.
+-- The lengths of a model whose folder has a tokenizer. Lengths above the model's longest are left out, and the longest
+-- itself is added if it is below the last. Each length costs code and time to compile. 52 and 104 are whole strips of
+-- 13 rows, between the powers of two. A folder without a tokenizer gets one length.
 local TEXT_LENGTHS = { 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }
 local USUAL_LENGTH = 128
-local MOST_LABELS = 1000 -- as many as a table of a description may have
+local MOST_LABELS = 1000 -- members that a table of a description may have
 
--- Whether the file has a tensor of the model, with or without a prefix.
+-- True if the file has a tensor of the model, with or without a prefix.
 local function has(self, name)
   for _, prefix in ipairs(self.family.prefixes) do if self.folder.tensors[prefix .. name] then return true end end
   return false
 end
 
---- A name of a model out of a folder's.
+--- Returns a model's name made from a folder's name.
 function import.identifier(title)
   local name = title:lower():gsub("[^a-z0-9]+", "_"):gsub("^_+", ""):gsub("_+$", "")
   if not name:match("^[a-z]") then name = "m_" .. name end
@@ -32,13 +32,13 @@ function import.identifier(title)
   return name
 end
 
--- What stands on the model: the class's name behind the family's.
+-- Returns the task head of a configuration: the end of the class's name, after the family's name.
 local function head_of(self, config)
   local class = type(config.architectures) == "table" and config.architectures[1] or nil
   local begin = self.family.model_types[self.facts.model_type]
   if type(class) ~= "string" then return "Model" end
   local suffix = class:sub(1, #begin) == begin and class:sub(#begin + 1) or nil
-  -- Old checkpoints of one family may bear the class of its ancestor.
+  -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
     local list = {}
     for word in pairs(self.family.heads) do list[#list + 1] = begin .. word end
@@ -49,7 +49,7 @@ local function head_of(self, config)
   return suffix
 end
 
--- The names that a stage's weights have, into self.names.
+-- Adds the names of a stage's weights to self.names.
 local function add_names(self, path, stage)
   local tensors = stage.tensors
   if stage.tensor and not tensors then
@@ -68,7 +68,7 @@ local function add_names(self, path, stage)
   end
 end
 
--- The rows of a classifier: of its tensor, and of the labels where the file has none.
+-- Returns the rows of a classifier's tensor, or the number of labels if the file has no such tensor.
 local function labels_of(self, stage)
   local tensor = self.folder.tensors[stage.tensor .. ".weight"]
   if tensor and #tensor.shape == 2 then return tensor.shape[1] end
@@ -78,12 +78,13 @@ local function labels_of(self, stage)
   return count > 0 and count or 2
 end
 
+-- Returns the fact called `value`, or the value itself if there is no such fact.
 local function fact_or(self, value)
   if type(value) == "string" and self.facts[value] ~= nil then return self.facts[value] end
   return value
 end
 
--- A stage of a head as the description has it.
+-- Returns a stage of a head in the form of a description, or nil if the file lacks a tensor that the stage needs.
 local function output_stage(self, stage, number)
   if stage.needs and not has(self, stage.needs .. ".weight") then
     self.notes[#self.notes + 1] = stage[1] == "linear"
@@ -109,19 +110,19 @@ local function output_of(self, stages)
   return list
 end
 
--- Whether a head pools rows that lie before each sequence's end.
-local function asks_lengths(stages)
+-- True if a head pools only the rows before each sequence's end.
+local function needs_lengths(stages)
   for _, stage in ipairs(stages) do
     if stage[1] == "pool" and stage.over ~= "first" and stage.over ~= "all" then return true end
   end
   return false
 end
 
--- Tokens: their tables, types, norm, and what the inputs are called.
+-- Returns the stage of token inputs: tables, token types and norm. It sets the names of the inputs.
 local function token_input(self, fixed)
   local f = self.facts
   local types = f.types or 0
-  -- Texts of one part have no second type; in models of sentences there are no others.
+  -- A text of one part has no second type, and models of sentences take only such texts.
   if types < 2 or self.folder.modules then types = 0 end
   if types > 0 then
     self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
@@ -149,7 +150,7 @@ local function limit_of(self, first)
   return most
 end
 
--- The lengths of texts, and a remark.
+-- Returns the lengths of texts, and a remark.
 local function lengths_of(self, most)
   local longest = TEXT_LENGTHS[#TEXT_LENGTHS]
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
@@ -160,7 +161,7 @@ local function lengths_of(self, most)
     or ("tokens; a call takes any number up to the last; up to %d may be added"):format(most)
 end
 
--- Where the file has only the output's table, the tokens' is that.
+-- Takes the output's table as the table of tokens, if the file has only the output's.
 local function check_tie(self)
   if not self.facts.tied or self.family.image then return end
   for _, rule in ipairs(self.family.tensors) do
@@ -177,12 +178,12 @@ local function mask_of(self, stages)
   if self.family.image then return nil end
   local mask = {}
   if self.family.causal then mask[1] = "causal" end
-  if not self.family.causal or asks_lengths(stages) then mask[#mask + 1] = "padding" end
+  if not self.family.causal or needs_lengths(stages) then mask[#mask + 1] = "padding" end
   if self.facts.window then mask.window = { self.facts.window - 1, 0 } end
   return #mask == 1 and not mask.window and mask[1] or mask
 end
 
--- Where the tokenizer's files are, from the folder of the description.
+-- Returns the path of the tokenizer's files from the folder of the description, or nil without a tokenizer.
 local function tokenizer_of(self)
   local inside = self.folder.tokenizer
   if self.family.image then return nil end
@@ -191,15 +192,15 @@ local function tokenizer_of(self)
   return self.place .. (inside ~= "" and "/" .. inside or "")
 end
 
--- Notes what sentence-transformers does with a text before it is cut into tokens, and models here do not.
+-- Adds a note on each step of sentence-transformers before tokenizing that models here do not take.
 local function note_texts(self)
   local limits = self.folder.limits or {}
   if limits.do_lower_case == true then
-    self.notes[#self.notes + 1] = "sentence_bert_config.json: do_lower_case: texts have to be in lower case"
+    self.notes[#self.notes + 1] = "sentence_bert_config.json: do_lower_case: give texts in lower case"
   end
 end
 
--- What the labels are called, and how their scores become probabilities.
+-- Returns the names of the labels, or nil, and the function that makes probabilities of their scores, or nil.
 local function labels_of_text(self, output)
   local last, config = output[#output], self.folder.config
   if not self.has_labels or not self.folder.tokenizer then return nil, nil end
@@ -211,7 +212,7 @@ local function labels_of_text(self, output)
   if #list ~= last.to or #list > MOST_LABELS then
     if type(by_number) == "table" then
       self.notes[#self.notes + 1] = ("config.json: id2label: %d labels are expected, as the tensors say, and at most %d"
-        .. " are supported; they have numbers"):format(last.to, MOST_LABELS)
+        .. " are supported; labels are numbers instead"):format(last.to, MOST_LABELS)
     end
     list = nil
   end
@@ -219,7 +220,7 @@ local function labels_of_text(self, output)
   return list, problem == "multi_label_classification" and "sigmoid" or problem == "regression" and "none" or nil
 end
 
--- The lines of comment that a description begins with.
+-- Returns the comment lines that a description begins with.
 local function head_lines(self, class)
   local f = self.folder
   local lines = { ("%s: %s of transformers' family %s, from its folder."):format(f.title, class, self.family.name) }
@@ -236,7 +237,7 @@ local function head_lines(self, class)
   return lines
 end
 
--- timm's names, where the file has them.
+-- Returns the naming scheme: timm if the file has timm's names, else the family's.
 local function scheme_of(self)
   if self.family.image and self.folder.tensors["blocks.0.attn.qkv.weight"] then
     for path in pairs(self.names) do if path:find("^output") then self.names[path] = nil end end
@@ -255,7 +256,7 @@ end
 
 local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
-  local first = fixed.first_position or (self.family.positions_behind_pad and f.pad + 1) or 0
+  local first = fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or token_input(self, fixed)
   local seq, lengths_remark
   if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
@@ -289,7 +290,7 @@ local function entries_of(self, stages)
   }
 end
 
--- A folder's path from that of a file.
+-- Returns a folder's path relative to the folder of the file `from`.
 local function place_of(path, from)
   local uv = require("common.libuv")
   local to = uv.fs_realpath(path) or path
@@ -304,8 +305,8 @@ local function place_of(path, from)
   return place == "" and "." or place
 end
 
---- The text of the description that a folder stands for, lines for the user, and the folder's tensors. Faults: io,
---- format, usage. from: a file whose paths are relative to its own folder; without one they are to the checkpoint's.
+--- Returns the text of a folder's description, lines for the user, and the folder's tensors. Faults: io, format, usage.
+--- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
 function import.text(path, from)
   local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "" }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"

@@ -1,10 +1,10 @@
--- names: naming schemes: how checkpoints call the weights that the graph calls l3.attn.q.weight
--- and so on, and which part of a checkpoint's tensor a weight is. A scheme is a list of rules; the
--- first that fits is taken.
+-- names.lua: finds the tensor of a checkpoint, and the part of it, that a weight of the graph comes from.
+-- A naming scheme translates the graph's paths, such as l3.attn.q.weight. It is a list of rules, and the first that
+-- fits is taken.
 --
--- A rule has a pattern of the graph's path and a source. A source is { names } with fields that sources.lua explains:
--- names are tried in order, and %1 .. in them are the pattern's captures. when: a function of the spec.
--- Families of Hugging Face and descriptions write rules without patterns:
+-- A rule has a pattern of the graph's path, a source, and optionally `when`, a condition on the spec. A source is
+-- { names } with fields that sources.lua explains: names are tried in order, and %1 .. in them are the pattern's
+-- captures. Families of Hugging Face and descriptions write rules without patterns:
 --   ["l*.attn.q"] = "encoder.layer.*.attention.self.query"       * is the layer; for .weight and .bias
 --   ["l*.attn.q"] = { "h.*.attn.c_attn", part = 1, parts = 3, transpose = true }
 local families = require("checkpoints.families")
@@ -13,13 +13,14 @@ local torch = require("checkpoints.torch")
 
 local names = {}
 
--- What a template's text says, literally, within a replacement of gsub.
+-- Returns a text escaped for use as a replacement of gsub.
 local function literal(text) return (text:gsub("%%", "%%%%")) end
 
--- The ends of paths that are of one weight; others are of modules.
+-- The last words of paths that name one weight. Other paths name modules.
 local parameters = { weight = true, bias = true, class = true, bias_k = true, bias_v = true }
 
--- A path with a * as a pattern; of one that names a module, its parameter is a capture, too.
+-- Returns the pattern of a path with *, the number of *, and true if it names a module. A module's pattern also
+-- captures the parameter.
 local function path_pattern(path)
   local last = path:match("[^.]*$")
   local whole = parameters[last]
@@ -28,14 +29,14 @@ local function path_pattern(path)
   return "^" .. pattern .. "$", stars, not whole
 end
 
--- A template's text with captures in the place of its * and of the parameter.
+-- Returns a template's text with captures in place of its * and of the parameter.
 local function name_template(text, stars, of_module)
   local name = literal(text)
   if stars > 0 then name = name:gsub("%*", "%%1") end
   return of_module and ("%s.%%%d"):format(name, stars + 1) or name
 end
 
--- The source of a template: a text, alternatives, or a table of parts to join.
+-- Returns the source of a template, which is a text, a list of alternatives, or a list of pieces to join.
 local function template_source(template, stars, of_module)
   if type(template) == "string" then return { names = { name_template(template, stars, of_module) } } end
   local source = {}
@@ -51,7 +52,7 @@ local function template_source(template, stars, of_module)
   return source
 end
 
--- Whether a template holds for this model: when = { "input.types", 0 }.
+-- Returns the condition that `when` states, as a function of the spec: when = { "input.types", 0 }.
 local function condition(when)
   return when and function(spec)
     local value = spec
@@ -75,11 +76,11 @@ names.schemes = { attn2c = own_names, torch = torch.rules }
 for name, family in pairs(families.schemes) do
   local rules = { prefixes = family.prefixes }
   for _, entry in ipairs(family.tensors) do rules[#rules + 1] = compiled(entry[1], entry[2]) end
-  rules[#rules + 1] = own_names[1] -- what the family has no name for
+  rules[#rules + 1] = own_names[1] -- for weights that the family has no name for
   names.schemes[name] = rules
 end
 
---- The schemes' names, sorted.
+--- Returns the schemes' names, sorted.
 function names.list()
   local list = {}
   for name in pairs(names.schemes) do list[#list + 1] = name end
@@ -87,7 +88,7 @@ function names.list()
   return list
 end
 
--- Old checkpoints call a LayerNorm's weight gamma and its bias beta.
+-- Adds the names of old checkpoints, which call a LayerNorm's weight gamma and its bias beta.
 local function with_old_names(list)
   local result = {}
   for _, name in ipairs(list) do
@@ -98,7 +99,7 @@ local function with_old_names(list)
   return result
 end
 
--- Each name behind each prefix; an own name of the graph has none.
+-- Returns each name after each prefix. The graph's own path gets no prefix.
 local function with_prefixes(list, prefixes, path)
   local result = {}
   for _, prefix in ipairs(prefixes) do
@@ -107,7 +108,7 @@ local function with_prefixes(list, prefixes, path)
   return #result > 0 and result or list
 end
 
--- Whole components of a name by the words of a map: encoder.layers with { encoder = "trunk" } is trunk.layers.
+-- Replaces whole components of names by a map: with { encoder = "trunk" }, encoder.layers becomes trunk.layers.
 local function with_modules(list, modules)
   local result = {}
   for i, name in ipairs(list) do
@@ -121,7 +122,7 @@ local function with_modules(list, modules)
   return result
 end
 
--- The source of a path, its names made.
+-- Returns the source of a path with its captures filled in, and `change` applied to its names.
 local function filled(source, path, pattern, change)
   local result = {}
   for key, value in pairs(source) do result[key] = value end
@@ -144,20 +145,21 @@ local function first_fit(rules, path, spec)
   return nil
 end
 
--- What the key `names` of a description says: a word, or what validate/names.lua made of a table.
+-- Returns the value of a description's key `names` as a table. It is a scheme's name, or the table that
+-- validate/names.lua has made.
 local function as_table(scheme)
   if type(scheme) == "table" then return scheme end
   return { scheme = scheme, rules = {}, modules = {} }
 end
 
---- The source that a description's own table gives for a path, or nil.
+--- Returns the source that a description's own table gives for a path, or nil.
 function names.own(scheme, path, spec)
   local rule = first_fit(as_table(scheme).rules, path, spec or {})
   if rule then rule.used = true end
   return rule and filled(rule.source, path, rule.pattern, with_old_names)
 end
 
---- Faults: usage, where a rule of a description's own table was for none of the model's weights.
+--- Checks that each rule of a description's own table was used for a weight. Faults: usage.
 function names.check_used(scheme)
   local lines = {}
   for _, rule in ipairs(as_table(scheme).rules) do
@@ -166,10 +168,10 @@ function names.check_used(scheme)
   if #lines > 0 then faults.raise("usage", lines) end
 end
 
---- A rule of a description's own table, as names.own finds it.
+--- Compiles a rule of a description's own table, for names.own.
 names.compile = compiled
 
---- Where a weight of the graph is found: its source (sources.lua), with all names that are tried. spec: the model's.
+--- Returns the source of a weight of the graph (sources.lua), with all names that are tried. spec: the model's.
 function names.find(scheme, path, spec)
   local of = as_table(scheme)
   spec = spec or {}

@@ -1,5 +1,5 @@
--- rotary: what a configuration says of rotary positions, in transformers 4 and 5, as the keys
--- rope_theta and rope_scaling of a description.
+-- rotary.lua: turns a configuration's rotary positions into the keys rope_theta and rope_scaling of a description.
+-- It reads the configurations of transformers 4 and 5.
 local faults = require("common.faults")
 local json = require("common.json")
 local words = require("common.words")
@@ -12,7 +12,8 @@ local known = words.set { "type", "rope_type", "rope_theta", "factor", "low_freq
 
 local function refuse(kind, what) faults.raise(kind, "config.json: rope: " .. what) end
 
--- type -> the description's table, of a getter of numbers, the original length, the longest, and the dictionary.
+-- type -> a function that returns the description's rope_scaling. Its arguments: a getter of numbers, the original
+-- length, the longest length, and the dictionary of config.json.
 local kinds = {}
 
 kinds["default"] = function() return nil end
@@ -51,12 +52,12 @@ function kinds.longrope(number, original, longest, dictionary)
     attention_factor = attention ~= 0 and attention or nil }
 end
 
---- The theta and the scaling of facts.
+--- Returns rope_theta and rope_scaling for a configuration's facts.
 function rotary.of(facts)
   local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
     or facts.rope_parameters or {}
   for _, key in ipairs(words.sorted_keys(dictionary)) do
-    if not known[key] then refuse("usage", faults.quote(key) .. " is not known") end
+    if not known[key] then refuse("usage", faults.quote(key) .. " is an unknown key") end
   end
   local function number(key, default)
     local value = dictionary[key]

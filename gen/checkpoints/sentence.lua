@@ -1,5 +1,5 @@
--- sentence: the modules of a sentence-transformers folder as stages behind the layers: pooling,
--- dense layers, the unit vector.
+-- sentence.lua: turns the modules of a sentence-transformers folder into stages after the layers.
+-- The modules are pooling, dense layers, and scaling to a unit vector.
 local faults = require("common.faults")
 local json = require("common.json")
 local pools_of_kept = require("data.stages").pools_of_kept
@@ -8,7 +8,7 @@ local sentence = {}
 
 local function refuse(what) faults.raise("usage", "modules.json: " .. what) end
 
--- The old keys of a pooling, in the order in which they are put side by side, and the new words.
+-- A pooling's old key, its new word and attn2c's word, in the order in which several results are concatenated.
 local pools = {
   { "cls_token", "cls", "first" }, { "max_tokens", "max", "max" }, { "mean_tokens", "mean", "mean" },
   { "mean_sqrt_len_tokens", "mean_sqrt_len_tokens", "root" },
@@ -35,7 +35,7 @@ end
 
 local kinds = {}
 
--- Whether some pool of a list goes by the rows that it takes; those of one row stay the same.
+-- True if the result of some pool of a list depends on which rows it leaves out. Pools of one row do not.
 local function leaves_rows_out(list)
   for _, word in ipairs(list) do if pools_of_kept[word] then return true end end
   return false
@@ -80,7 +80,8 @@ function sentence.prompt(folder)
   return prompt ~= "" and prompt or nil
 end
 
---- The stages of a folder's modules behind the first, which is the model; the last gives sentence_embedding.
+--- Returns the stages of a folder's modules after the first, which is the model. The last stage gives
+--- sentence_embedding.
 function sentence.stages(folder)
   local stages = {}
   for i, module in ipairs(folder.modules) do

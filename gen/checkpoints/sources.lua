@@ -1,27 +1,27 @@
--- sources: from which parts of which tensors a weight is read, as boxes (attn2c_view in
--- runtime/base/descriptor.h). A box follows from two things: the part of the whole weight that the graph
--- uses (some heads, some positions), and where the naming scheme says that the whole weight is stored.
+-- sources.lua: finds the boxes of tensors that a weight is read from (attn2c_view in runtime/base/descriptor.h).
+-- A box follows from two things: the part of the whole weight that the graph uses (some heads, some positions), and the
+-- place where the naming scheme says that the whole weight is stored.
 --
 -- A source of a naming scheme:
---   names            what a checkpoint may call the tensor, tried in order
+--   names            the names that the tensor may have, tried in order
 --   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes }
---   groups           each of so many groups of rows has these parts: "heads" or "kv_heads" (a number of them), or a
---                    number; "rows": the parts alternate row by row
+--   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
+--                    the number of them; "rows": the parts alternate row by row
 --   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
 --   transpose        the tensor is stored [in][out]
---   factor           all values times this
+--   factor           all values are multiplied by this
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
---   plus             another source that is added
---   join, pieces     the weight is several sources one behind the other, "rows" or "columns", all of one size
+--   plus             another source, whose values are added
+--   join, pieces     the weight consists of several sources of one size, one after the other in "rows" or "columns"
 local faults = require("common.faults")
 
 local sources = {}
 
--- A weight's rows (or columns) as segments: { at, count, from, step }: `count` of them from `at` on are those from
--- `from` on of what lies behind, `step` apart.
+-- Maps a weight's rows (or columns) to those of its source, by segments { at, count, from, step }: `count` rows from
+-- `at` on are the source's rows from `from` on, `step` apart. This map is the identity.
 local function whole(count) return { { at = 0, count = count, from = 0, step = 1 } } end
 
--- The segments that lead through both maps.
+-- Returns the composition of two maps: from outer's rows to those of inner's source.
 local function through(outer, inner)
   local list = {}
   for _, a in ipairs(outer) do
@@ -38,7 +38,8 @@ local function through(outer, inner)
   return list
 end
 
--- What the graph takes of rows (axis 1) or columns (2) of the whole weight; and how many that has.
+-- Returns the rows (axis 1) or columns (2) of the whole weight that the graph uses, and the whole weight's number of
+-- them.
 local function of_graph(tensor, axis, count)
   local source = tensor.source
   if source.rows and axis == 1 then
@@ -66,7 +67,7 @@ local function refuse(tensor, message)
   faults.raise("usage", ("names: %s: %s"):format(tensor.name, message))
 end
 
--- Where the part's rows lie in the tensor, and how many rows that has.
+-- Returns the place of the part's rows in the tensor, and the tensor's number of rows.
 local function of_parts(tensor, rule, rows, spec)
   if not rule.part then return whole(rows), rows end
   local groups, parts = group_count(rule, rows, spec), rule.parts
@@ -77,7 +78,7 @@ local function of_parts(tensor, rule, rows, spec)
     if i < rule.part then before = before + each end
     if i == rule.part and each ~= size then
       refuse(tensor, ("part %d has %d rows, but the weight has %d%s"):format(i, each, size,
-        groups > 1 and " a group" or ""))
+        groups > 1 and " per group" or ""))
     end
     all = all + each
   end
@@ -89,11 +90,11 @@ local function of_parts(tensor, rule, rows, spec)
   return list, groups * all
 end
 
--- Halves of a head's rotated rows out of pairs.
+-- Returns the map from the halves of each head's rotated rows to stored pairs.
 local function of_pairs(tensor, rule, rows, spec)
   if not rule.unpair then return whole(rows) end
   local dim, rotated, list = spec.head_dim, spec.rope_dim or spec.head_dim, {}
-  if rows % dim ~= 0 then refuse(tensor, ("unpair: %d rows are no whole heads of %d"):format(rows, dim)) end
+  if rows % dim ~= 0 then refuse(tensor, ("unpair: %d rows are not a multiple of a head's %d"):format(rows, dim)) end
   for head = 0, rows - dim, dim do
     for half = 0, 1 do
       list[#list + 1] = { at = head + half * rotated // 2, count = rotated // 2, from = head + half, step = 2 }
@@ -105,13 +106,13 @@ local function of_pairs(tensor, rule, rows, spec)
   return list
 end
 
--- Adds the boxes of a rule to a result. target: where the boxes lie in the weight: { row, column, added, factor }.
+-- Adds the boxes of a rule to a result. target: the boxes' place in the weight, { row, column, added, factor }.
 local function add(result, tensor, rule, size, spec, target)
   if rule.pieces then
     local by_rows, count = rule.join == "rows", #rule.pieces
     local whole_size = by_rows and size.rows or size.columns
     if whole_size % count ~= 0 then
-      refuse(tensor, ("%d %s are no %d equal pieces"):format(whole_size, rule.join, count))
+      refuse(tensor, ("%d %s cannot be divided into %d equal pieces"):format(whole_size, rule.join, count))
     end
     local part = whole_size // count
     for i, piece in ipairs(rule.pieces) do
@@ -150,8 +151,8 @@ local function add(result, tensor, rule, size, spec, target)
   end
 end
 
---- The boxes of a weight: { stored = { { names, shape } }, views = { { stored, added, row, ... } } }; a view's `stored`
---- counts from 1. tensor: of the graph; rule: a source of a naming scheme; spec: the model's.
+--- Returns the boxes of a weight: { stored = { { names, shape } }, views = { { stored, added, row, ... } } }. A view's
+--- `stored` counts from 1. tensor: the graph's; rule: a source of a naming scheme; spec: the model's.
 function sources.of(tensor, rule, spec)
   local rows, columns = tensor.shape[1], 1
   for i = 2, #tensor.shape do columns = columns * tensor.shape[i] end
@@ -161,7 +162,7 @@ function sources.of(tensor, rule, spec)
   return result
 end
 
---- A source in a few words, for dumps.
+--- Returns a source in a few words, for dumps.
 function sources.text(rule)
   local first = rule
   while first.pieces do first = first.pieces[1] end

@@ -1,7 +1,7 @@
--- torch: the naming scheme of PyTorch's own modules: torch.nn.TransformerEncoder as `encoder` of
--- a module, or by itself; TransformerDecoder as `decoder`, or by itself; nn.Transformer with
--- both; nn.MultiheadAttention by itself; `input`, and `output` as an nn.Sequential whose members
--- are the description's output stages, counted from 0.
+-- torch.lua: holds the naming scheme of PyTorch's own modules.
+-- It knows nn.TransformerEncoder and TransformerDecoder as `encoder` and `decoder` of a module or alone, nn.Transformer
+-- with both, nn.MultiheadAttention alone, `input`, and `output`: an nn.Sequential whose members are the description's
+-- output stages, counted from 0.
 local torch = {}
 
 local function layer(path, torch_path, more)
@@ -15,19 +15,19 @@ local function layer(path, torch_path, more)
   return rule
 end
 
--- nn.MultiheadAttention keeps its projections apart where keys or values have another width.
+-- True if keys or values have another width: nn.MultiheadAttention then stores its projections as separate tensors.
 local function is_apart(spec)
   return (spec.kdim ~= nil and spec.kdim ~= spec.d_model) or (spec.vdim ~= nil and spec.vdim ~= spec.d_model)
 end
 
--- One attention and nothing else, which a checkpoint may hold without any layer around it.
+-- True if the model is one attention and nothing else, which a checkpoint may hold without a layer around it.
 local function is_alone(spec)
   return spec.input ~= nil and (spec.input.stage == "qkv" or (spec.layers == 1 and spec.d_ff == 0))
 end
 
 local function is_decoder(spec) return spec.memory ~= nil end
 
--- The rules of an attention that is this member of a layer.
+-- Returns the rules of an attention that is the member `module` of a layer.
 local function attention(path, module)
   local list = {}
   local function add(name, torch_name, more)
@@ -70,11 +70,11 @@ torch.rules = joined(attention("attn", "self_attn"), attention("cross", "multihe
   { pattern = "^input%.positions%.weight$", source = { names = { "position_embedding.weight" } } },
   { pattern = "^input%.linear%.(%a+)$", source = { names = { "input.%1" } } },
   { pattern = "^output%.(%d+)%.%a+%.(%a+)$", source = { names = { "output.%1.%2" } }, counts_from = 0 },
-  { pattern = "^(.*)$", source = { names = { "%1" } } }, -- what PyTorch has no module for: the graph's own path
+  { pattern = "^(.*)$", source = { names = { "%1" } } }, -- the graph's own path, if PyTorch has no such module
 })
 
--- A stack with a memory is a decoder: `decoder` of a module, or by itself. With an encoder in the memory, as in
--- nn.Transformer, no other name is looked for.
+-- Returns the names of a decoder, as `decoder` of a module or alone. With an encoder in the memory, as in
+-- nn.Transformer, only the first is looked for.
 local function decoder_names(list, spec)
   local result = {}
   for _, name in ipairs(list) do
@@ -85,7 +85,7 @@ local function decoder_names(list, spec)
   return result
 end
 
---- The names of a path that a rule gave, as this model has them.
+--- Returns the names that a rule gave for a path, changed as this model has them.
 function torch.rules.adapt(rule, _, list, spec)
   if rule.counts_from then
     for i, name in ipairs(list) do
@@ -96,8 +96,8 @@ function torch.rules.adapt(rule, _, list, spec)
   return is_decoder(spec) and decoder_names(list, spec) or list
 end
 
---- The source of a path of an encoder within a model: the names of an encoder, its tokens by source_embedding. find:
---- path -> source, of a model that is an encoder.
+--- Returns the source of a path of an encoder within a model. It has the names of an encoder, and source_embedding for
+--- its tokens. find: path -> source, for a model that is an encoder.
 function torch.in_encoder(path, find)
   if path == "input.tokens.weight" then return { names = { "source_embedding.weight" } } end
   local found = find(path)

@@ -1,5 +1,4 @@
--- write: a description as Lua text that people read and edit: one key a line, in the order of
--- the list, with remarks.
+-- write.lua: writes a description as Lua text for people to edit: one key per line, in order, with remarks.
 local words = require("common.words")
 
 local write = {}
@@ -25,7 +24,7 @@ end
 
 local value_text
 
--- The members of a table, each as text: first those with numbers, then the others in the order of their keys.
+-- Returns the members of a table as texts: first the list's members, then the others in the order of their keys.
 local function members(value)
   local list = {}
   for _, each in ipairs(value) do list[#list + 1] = value_text(each) end
@@ -37,7 +36,7 @@ local function members(value)
   return list
 end
 
---- The text of a value; a table with a `stage` is a constructor's call.
+-- Returns the text of a value. A table with a `stage` is written as a constructor's call.
 function value_text(value)
   if type(value) == "string" then return quoted(value) end
   if type(value) == "number" then return number_text(value) end
@@ -48,7 +47,7 @@ function value_text(value)
   return value.stage and value.stage .. " " .. body or body
 end
 
--- A list that is too long for a line, a member a line.
+-- Returns the text of a long list, with one member per line.
 local function long_text(value)
   local lines = { "{" }
   for _, member in ipairs(members(value)) do lines[#lines + 1] = "    " .. member .. "," end
@@ -56,10 +55,11 @@ local function long_text(value)
   return table.concat(lines, "\n")
 end
 
---- The text of a remark, safe within a comment's line.
+--- Returns the text of a remark, made safe for a comment's line.
 function write.remark(text) return (text:gsub("[%c\127-\255]", "?")) end
 
---- entries: { { key, value, remark } }; a nil value is left out; head: lines of comment.
+--- Returns the text of a description. head: comment lines; entries: { { key, value, remark } }. An entry whose value is
+--- nil is left out.
 function write.description(head, entries)
   local lines = {}
   for _, line in ipairs(head) do lines[#lines + 1] = "-- " .. write.remark(line) end

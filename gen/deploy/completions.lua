@@ -1,16 +1,17 @@
--- completions.lua: completions for bash, zsh and fish: argparse's own of the command's grammar, and beside them
--- KEY=VALUE, the keys of a description, behind the description's name.
+-- completions.lua: writes completions for bash, zsh and fish from the command's grammar.
+-- argparse writes those of commands and options. This file adds KEY=VALUE, the keys of a description, after the
+-- description's name.
 local reference = require("commands.reference")
 
 local completions = {}
 
--- A word of a shell, quoted; fish reads \ within such quotes.
+-- Returns a word quoted for a shell. fish reads \ within such quotes.
 local function quoted(text, is_fish)
   if is_fish then return "'" .. text:gsub("[\\']", "\\%0") .. "'" end
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- The commands that take KEY=VALUE.
+-- Returns the names of the commands that take KEY=VALUE.
 local function with_overrides(parser)
   local names = {}
   for _, command in ipairs(parser._commands) do
@@ -21,7 +22,7 @@ local function with_overrides(parser)
   return names
 end
 
--- The options behind which a value stands.
+-- Returns the names of the options that take a value.
 local function with_value(parser)
   local names, is_there = {}, {}
   for _, command in ipairs(parser._commands) do
@@ -44,9 +45,9 @@ local function names_and_values()
   return names, values
 end
 
--- In bash, = ends a word: behind KEY= the words are KEY, = and what there is of the value.
+-- bash splits words at =: after KEY= the words are KEY, = and the beginning of the value.
 local bash = [==[
-# Behind a description: its keys, and the values of those that have a few words.
+# After a description: its keys, and the values of keys with a list of words.
 _attn2c_overrides() {
     local cur=$1 key= word before= places=0
     [[ $cur = '=' ]] && cur=
@@ -81,7 +82,7 @@ complete -F _attn2c_words -o bashdefault -o default attn2c
 ]==]
 
 local zsh = [[
-# KEY=VALUE: the keys of a description, and the values of those that have a few words.
+# KEY=VALUE: the keys of a description, and the values of keys with a list of words.
 _attn2c_overrides() {
   local -a keys
   if compset -P 1 '*='; then
@@ -96,7 +97,7 @@ ${keys}  )
 ]]
 
 local fish = [[
-# KEY=VALUE: the keys of a description, and the values of those that have a few words.
+# KEY=VALUE: the keys of a description, and the values of keys with a list of words.
 function __fish_attn2c_overrides
     switch (commandline -ct)
 ${values}        case '*'
@@ -108,17 +109,17 @@ complete -c attn2c -n '${seen}' -a '(__fish_attn2c_overrides)'
 
 local function fill(text, of) return (text:gsub("%${(%w+)}", of)) end
 
--- A line for each of a list.
+-- Returns the lines that line_of gives for a list's members.
 local function lines(list, line_of)
   local parts = {}
   for i, each in ipairs(list) do parts[i] = line_of(each) .. "\n" end
   return table.concat(parts)
 end
 
---- Of the command's grammar, an argparse parser.
+--- Returns completions for bash. parser: the command's grammar, an argparse parser.
 function completions.bash(parser)
   local names, values = names_and_values()
-  -- Names of files are bash's own completion (-o default): a list from compgen would be split at their blanks.
+  -- bash completes names of files itself (-o default). A list from compgen would be split at the blanks in names.
   local text, count = parser:get_bash_complete():gsub('COMPREPLY=%(%$%(compgen %-f %-%- "%$cur"%)%)', "COMPREPLY=()")
   assert(count > 0, "argparse writes another form of completions for bash")
   return text .. "\n" .. fill(bash, { names = table.concat(names, " "),
@@ -128,6 +129,7 @@ function completions.bash(parser)
     end) })
 end
 
+--- Returns completions for zsh.
 function completions.zsh(parser)
   local _, values = names_and_values()
   local own = fill(zsh, { keys = lines(reference.keys(), function(row)
@@ -141,6 +143,7 @@ function completions.zsh(parser)
   return text:sub(1, at) .. own .. text:sub(at)
 end
 
+--- Returns completions for fish.
 function completions.fish(parser)
   local _, values = names_and_values()
   local seen = {}

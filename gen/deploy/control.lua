@@ -1,6 +1,6 @@
--- control.lua: the texts of the Debian package, for deb.sh: lua5.4 gen/deploy/control.lua WHAT prints one of them.
--- copyright is from LICENSE, changelog from CHANGELOG.md, what it depends on and recommends from the
--- Makefile's lists.
+-- control.lua: prints one text of the Debian package, for deb.sh: lua5.4 gen/deploy/control.lua WHAT.
+-- WHAT is version, copyright (from LICENSE), changelog (from CHANGELOG.md) or control. The packages that control
+-- depends on and recommends come from the Makefile's lists.
 local gen = arg[0]:match("^(.*)/deploy/[^/]*$") or error("call it by its path, gen/deploy/control.lua")
 package.path = gen .. "/?.lua;" .. package.path
 local files = require("common.files")
@@ -16,7 +16,7 @@ local function maintainer()
     os.getenv("DEBEMAIL") or "attn2c@attn2c.invalid")
 end
 
--- Lines of at most 78 characters, the first with a lead, the others indented.
+-- Returns the text in lines of at most 78 characters. The first begins with `lead`, the others with `indent`.
 local function wrapped(text, lead, indent)
   local lines, line = {}, lead
   for word in text:gmatch("%S+") do
@@ -30,7 +30,7 @@ local function wrapped(text, lead, indent)
   return table.concat(lines, "\n")
 end
 
--- The items of this version in CHANGELOG.md.
+-- Returns the items of this version in CHANGELOG.md.
 local function changes()
   local versions = assert(files.read(gen .. "/deploy/CHANGELOG.md"))
   local from = select(2, versions:find("\n## " .. version.generator .. "\n\n", 1, true))
@@ -71,7 +71,7 @@ function print_of.copyright()
   return table.concat(lines, "\n")
 end
 
--- The packages that a variable of the environment lists, as control files have them.
+-- Returns the packages that an environment variable lists, in the syntax of control files.
 local function packages_in(variable)
   local list = {}
   for name in (os.getenv(variable) or ""):gmatch("%S+") do list[#list + 1] = name end
@@ -80,7 +80,8 @@ local function packages_in(variable)
   return table.concat(list, ", ")
 end
 
--- What Debian has for some processors alone is recommended: a package for all of them can depend on nothing else.
+-- The control file. Packages that Debian has for only some processors are recommended, not required: a package for all
+-- processors may not depend on them.
 function print_of.control(size)
   return table.concat({
     "Package: attn2c",

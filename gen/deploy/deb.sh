@@ -1,7 +1,7 @@
 #!/bin/sh
-# deb.sh: a Debian package of what install.sh puts below /usr, as out/deb/attn2c_VERSION_all.deb. The same tree gives
-# the same bytes. $packages, $recommended: what it depends on, what it recommends; DEBFULLNAME, DEBEMAIL: who maintains
-# it, as in Debian's own tools.
+# deb.sh: makes the Debian package out/deb/attn2c_VERSION_all.deb of the files that install.sh puts below /usr.
+# The same tree gives the same bytes. $packages and $recommended list the packages that it depends on and recommends.
+# DEBFULLNAME and DEBEMAIL name the maintainer, as in Debian's own tools.
 set -eu
 umask 022
 export LC_ALL=C TZ=UTC
@@ -21,7 +21,7 @@ gzip -9n "$stage$mandir"/man*/*
 $LUA gen/deploy/control.lua copyright >"$stage$docdir/copyright"
 $LUA gen/deploy/control.lua changelog | gzip -9nc >"$stage$docdir/changelog.gz"
 (cd "$stage" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$stage/DEBIAN/md5sums"
-# As dpkg counts: KiB, begun ones as whole, and one for whatever is no file.
+# Counts as dpkg does: each file in KiB, rounded up, and 1 for anything else.
 size=$(find "$stage/usr" -printf '%y %s\n' | awk '{ n += $1 == "f" ? int(($2 + 1023) / 1024) : 1 } END { print n }')
 $LUA gen/deploy/control.lua control "$size" >"$stage/DEBIAN/control"
 find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
@@ -34,5 +34,5 @@ echo "$file"
 if command -v lintian >/dev/null; then
   lintian --allow-root --fail-on error,warning "$file"
 else
-  echo "lintian is not installed: the package is not checked by it" >&2
+  echo "lintian is not installed: it does not check the package" >&2
 fi

@@ -1,5 +1,5 @@
-# install.mk: `make install`, `make uninstall` and `make deb`. The places are those of GNU's conventions:
-# make install PREFIX=$HOME/.local, make install prefix=/usr DESTDIR=stage.
+# install.mk: defines `make install`, `make uninstall` and `make deb`.
+# The folders follow GNU's conventions: make install PREFIX=$HOME/.local, make install prefix=/usr DESTDIR=stage.
 PREFIX      = /usr/local
 prefix      = $(PREFIX)
 exec_prefix = $(prefix)
@@ -20,7 +20,7 @@ export bindir datadir docdir mandir bashdir zshdir fishdir LUA
 install: ## install the command, its manual and completions (make install PREFIX=/usr/local DESTDIR=)
 	@sh gen/deploy/install.sh
 
-uninstall: ## remove what install has put there
+uninstall: ## remove the installed files
 	@sh gen/deploy/install.sh remove
 
 deb: ## make out/deb/attn2c_VERSION_all.deb, a package for Debian 12

@@ -1,6 +1,7 @@
 #!/bin/sh
-# install.sh [remove]: puts attn2c, its manual and its completions below $DESTDIR, or takes them away. install.mk names
-# the places: bindir, datadir, docdir, mandir, bashdir, zshdir, fishdir; it runs at the top of the repository.
+# install.sh: installs attn2c, its manual and its completions below $DESTDIR; `install.sh remove` removes them.
+# install.mk exports the folders: bindir, datadir, docdir, mandir, bashdir, zshdir, fishdir. The script runs at the top
+# of the repository.
 set -eu
 umask 022
 stage=${DESTDIR-}
@@ -11,7 +12,7 @@ fail() { # fail STATUS MESSAGE
   exit "$1"
 }
 
-# What is removed lies in folders and under names that are attn2c's own.
+# remove: removes only folders and names that belong to attn2c
 remove() {
   for part in gen templates runtime models; do rm -rf "$stage$home/$part"; done
   for part in gen models runtime tests; do rm -rf "$stage$docdir/$part"; done
@@ -35,7 +36,7 @@ tree() {
   done
 }
 
-# page FILE FOLDER [NAME]
+# page FILE FOLDER [NAME]: installs one file into a folder, as NAME or under its own name
 page() {
   install -d -m 755 "$stage$2"
   install -m 644 "$1" "$stage$2/${3-${1##*/}}"
@@ -59,7 +60,7 @@ trap 'rm -rf "$pages"' EXIT
 $LUA gen/deploy/pages.lua "$pages" 2>"$pages/said" ||
   fail 6 "cannot write the manual; \`make packages\` installs what is missing: $(head -n 1 "$pages/said")"
 
-remove # what an older version had is gone
+remove # the files of an older version
 tree gen -name '*.lua' ! -path 'gen/deploy/*'
 install -m 755 gen/attn2c "$stage$home/gen/attn2c"
 tree templates -name '*.in'
@@ -67,7 +68,7 @@ tree runtime '(' -name '*.c' -o -name '*.h' ')'
 tree models '(' -name '*.lua' -o -name '*.json' -o -name '*.safetensors' -o -name '*.npy' \
   -o -path 'models/examples/*' ')'
 
-# A relative link: it is as good below $DESTDIR.
+# The link is relative, so that it also works below $DESTDIR.
 install -d -m 755 "$stage$bindir"
 ln -s "$(realpath -m --relative-to="$stage$bindir" "$stage$home/gen/attn2c")" "$stage$bindir/attn2c"
 page "$pages/attn2c.1" "$mandir/man1"
@@ -77,7 +78,7 @@ page "$pages/attn2c.bash" "$bashdir" attn2c
 page "$pages/_attn2c" "$zshdir"
 page "$pages/attn2c.fish" "$fishdir"
 
-# The pages for users, in folders as here, so that links from one to another hold.
+# The pages for users keep their folders, so that links from one to another work.
 for name in README.md gen/README.md gen/checkpoints/README.md gen/commands/README.md gen/deploy/CHANGELOG.md \
   models/README.md models/examples/README.md models/examples/pipeline.svg models/language/README.md \
   models/speaker/README.md models/speaker/report.png runtime/README.md runtime/text/README.md tests/bench/README.md \

@@ -1,4 +1,4 @@
--- manual.lua: the manual: attn2c(1) of the command's own grammar, attn2c(5) of the table of keys.
+-- manual.lua: writes the manual: attn2c(1) from the command's grammar, attn2c(5) from the table of keys.
 local reference = require("commands.reference")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")
@@ -16,7 +16,7 @@ local function new_page(section, purpose)
   return page
 end
 
--- argparse's elements: the names of an option, what stands for its value, and both in a usage.
+-- Returns the names of an option, an element of argparse.
 local function names_of(option)
   local names = {}
   for i, name in ipairs(option._aliases) do names[i] = bold(name) end
@@ -25,15 +25,16 @@ end
 
 local function takes_value(option) return option._maxargs > 0 end
 
-local MOST_CHOICES = 3 -- that are listed in a usage
+local MOST_CHOICES = 3 -- choices that are listed in a usage
 
+-- Returns the placeholder of an option's value.
 local function value_of(option)
   if option._choices and #option._choices <= MOST_CHOICES then return table.concat(option._choices, "|") end
   local name = type(option._argname) == "table" and option._argname[1] or option._argname
   return name or option._name:gsub("^%-+", ""):upper()
 end
 
--- The shortest way to write an option.
+-- Returns the shortest way to write an option.
 local function usage_of(option)
   local shortest = option._aliases[1]
   for _, name in ipairs(option._aliases) do if #name < #shortest then shortest = name end end
@@ -47,7 +48,7 @@ local function argument_usage(argument)
   return argument._minargs == 0 and "[" .. name .. "]" or name
 end
 
--- Options but --help, which all have.
+-- Returns the options except --help, which all commands have.
 local function own_options(parser)
   local list = {}
   for _, option in ipairs(parser._options) do
@@ -56,7 +57,7 @@ local function own_options(parser)
   return list
 end
 
--- The words behind a command's name.
+-- Returns the words after a command's name.
 local function usage(command)
   local parts = {}
   for _, option in ipairs(own_options(command)) do parts[#parts + 1] = usage_of(option) end
@@ -73,23 +74,23 @@ local function options(page, parser)
   end
 end
 
--- What the grammar cannot know.
+-- Environment variables, files and examples, which the grammar does not have.
 local environment = {
-  { "CC", "The compiler: a name or a path, and words behind it (default: cc)." },
-  { "ATTN2C_CFLAGS", "Flags of the compiler, behind the build's own. Paths in it are absolute." },
+  { "CC", "The compiler: a name or a path, and arguments after it (default: cc)." },
+  { "ATTN2C_CFLAGS", "Flags of the compiler, after the build's own. Paths in it are absolute." },
   { "ATTN2C_LDFLAGS", "Flags for linking." },
   { "CROSS", "The prefix of compilers for another processor, such as aarch64-linux-gnu-." },
-  { "XDG_CACHE_HOME", "Where the folder attn2c with compiled parts lies (default: ~/.cache). It belongs to the user "
-    .. "alone, holds at most about 1 GiB, and may be removed at any time." },
-  { "ATTN2C_TARGET", "Of a list of targets: the one that check, bench and tune, and what was built, use." },
+  { "XDG_CACHE_HOME", "The folder that contains attn2c, the folder of compiled parts (default: ~/.cache). attn2c "
+    .. "belongs to the user alone, holds at most about 1 GiB, and may be removed at any time." },
+  { "ATTN2C_TARGET", "The target of a list that check, bench, tune and built programs use." },
   { "LIBXSMM_TARGET", "With target=host: a lower target (hsw: avx2)." },
 }
 
 local files = {
-  { "out/NAME/", "What `gen` and `build` make of a model, below the working directory." },
-  { "out/NAME.variants/", "What `check`, `bench`, `report` and `tune` build for themselves." },
-  { "NAME.tune", "Measured tile parameters, beside the description." },
-  { "~/.cache/attn2c/", "Compiled parts, by the hash of what they are made from." },
+  { "out/NAME/", "The files that `gen` and `build` make of a model, below the working directory." },
+  { "out/NAME.variants/", "The programs that `check`, `bench`, `report` and `tune` build for themselves." },
+  { "NAME.tune", "Measured tile parameters, next to the description." },
+  { "~/.cache/attn2c/", "Compiled parts, by the hash of their sources." },
 }
 
 local examples = [[
@@ -105,7 +106,7 @@ local function terms(page, title, list, tag)
   for _, each in ipairs(list) do page:term(tag(each[1]), marked(each[2])) end
 end
 
---- attn2c(1) of the command's grammar, an argparse parser.
+--- Returns attn2c(1). parser: the command's grammar, an argparse parser.
 function manual.command(parser)
   local page = new_page(1, "compile a transformer to C made for exactly that model")
   page:section("SYNOPSIS")
@@ -115,7 +116,7 @@ function manual.command(parser)
   page:paragraph(bold("attn2c") .. " " .. escape("reads a short description of a transformer, or a folder with a "
     .. "checkpoint as Hugging Face publishes it, and writes C for exactly that model. The C is compiled into a library "
     .. "and a program, and every tensor that it computes can be compared with a plain reference."))
-  page:paragraph(escape("What a description can say is in ") .. bold("attn2c") .. "(5).")
+  page:paragraph(bold("attn2c") .. escape("(5) lists the keys of a description."))
   page:section("COMMANDS")
   for _, each in ipairs(parser._commands) do
     page:subsection("attn2c " .. each._name)
@@ -126,7 +127,7 @@ function manual.command(parser)
     options(page, each)
   end
   page:section("OPTIONS")
-  page:term(bold("-h") .. ", " .. bold("--help"), escape("Print help, also behind a command, and exit."))
+  page:term(bold("-h") .. ", " .. bold("--help"), escape("Print help, also after a command, and exit."))
   options(page, parser)
   terms(page, "ENVIRONMENT", environment, bold)
   terms(page, "FILES", files, italic)
@@ -149,21 +150,21 @@ return {
 }
 ]]
 
--- "default X; range", as far as there is something to say.
+-- Returns the non-empty arguments in brackets: " (default X; range)".
 local function note(...)
   local parts = {}
   for _, part in ipairs { ... } do if part ~= "" then parts[#parts + 1] = part end end
   return #parts > 0 and " (" .. table.concat(parts, "; ") .. ")" or ""
 end
 
---- attn2c(5): descriptions, of the tables of keys and constructors.
+--- Returns attn2c(5), about descriptions, from the tables of keys and constructors.
 function manual.description()
   local page = new_page(5, "descriptions of transformers")
   page:section("DESCRIPTION")
   page:paragraph(escape("A description is a file in Lua 5.4 that returns a table. It may use arithmetic, the "
-    .. "constructors below, sqrt, min, max, floor, pi and huge. Each key has a default but those that are required. On "
-    .. "the command line, ") .. italic("KEY") .. "=" .. italic("VALUE")
-    .. escape(" overrides a key, a dotted path a part of one (output.2.to=20)."))
+    .. "constructors below, sqrt, min, max, floor, pi and huge. Each key has a default unless it is required. On the "
+    .. "command line, ") .. italic("KEY") .. "=" .. italic("VALUE")
+    .. escape(" overrides a key, and a dotted path overrides a part of one (output.2.to=20)."))
   page:example(example)
   page:section("KEYS")
   for _, row in ipairs(reference.keys()) do
@@ -171,7 +172,7 @@ function manual.description()
     page:term(bold(row.name), escape(row.meaning .. note(default, row.range)))
   end
   page:section("CONSTRUCTORS")
-  page:paragraph(escape("Of input, output and memory, with their fields."))
+  page:paragraph(escape("The constructors of input, output and memory, with their fields."))
   for _, row in ipairs(reference.constructors()) do
     page:subsection(row.name)
     page:paragraph(escape(row.meaning))

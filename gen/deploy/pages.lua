@@ -1,4 +1,5 @@
--- pages.lua: lua5.4 gen/deploy/pages.lua FOLDER: writes the manual and the completions into a folder, for install.sh.
+-- pages.lua: writes the manual and the completions into a folder, for install.sh.
+-- It is called as lua5.4 gen/deploy/pages.lua FOLDER.
 local gen = arg[0]:match("^(.*)/deploy/[^/]*$") or error("call it by its path, gen/deploy/pages.lua")
 package.path = gen .. "/?.lua;" .. package.path
 local completions = require("deploy.completions")

@@ -1,5 +1,5 @@
--- program_manual.lua: attn2c-program(1), the manual page of the programs that `build` makes, from the table that their
--- --help prints (runtime/program/help.c).
+-- program_manual.lua: writes attn2c-program(1), the manual page of the programs that `build` makes.
+-- Its source is the table that --help of these programs prints (runtime/program/help.c).
 local files = require("common.files")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")
@@ -9,10 +9,10 @@ local program_manual = {}
 
 local escape, bold, italic = roff.escape, roff.bold, roff.italic
 
--- The value of a C string literal's inside.
+-- Returns the value of a C string literal without its quotes.
 local function unescaped(text) return (text:gsub("\\(.)", function(c) return c == "n" and "\n" or c end)) end
 
--- The strings of a C initialiser: nested tables are nested lists; literals beside each other are one.
+-- Returns the strings of a C initialiser. Nested braces become nested lists; adjacent literals are joined.
 local function initialiser(text)
   local stack, joined = { {} }, false
   for at, token in text:gmatch("()([{},\"])") do
@@ -36,13 +36,13 @@ local function initialiser(text)
   return stack[1][1]
 end
 
--- A page of help as { command, usage, text, options, notes }.
+-- Returns a page of help as { command, usage, text, options, notes }.
 local function page_of(list)
   assert(#list == 5, "help.c: a page has five strings")
   return { command = list[1], usage = list[2], text = list[3], options = list[4], notes = list[5] }
 end
 
---- The pages of the program's help, in order; that of texts, for `run`, last.
+--- Returns the pages of the program's help, in order. The last is the page about texts, for `run`.
 function program_manual.pages(root)
   local source = assert(files.read(root .. "/runtime/program/help.c"), "runtime/program/help.c is missing")
   local pages = {}
@@ -52,7 +52,7 @@ function program_manual.pages(root)
   return pages
 end
 
---- The options of a page: { name, meaning }. All meanings begin in the column of the first.
+--- Returns the options of a page: { name, meaning }. All meanings begin in the same column as the first.
 function program_manual.options(text)
   local list, column = {}, #text:match("^  %-.-  +")
   for line in text:gmatch("[^\n]+") do
@@ -72,7 +72,7 @@ local function paragraphs(page, text)
   end
 end
 
---- The page, from the files below `root`.
+--- Returns the manual page, made from the files below `root`.
 function program_manual.page(root)
   local pages = program_manual.pages(root)
   local page = roff.page { name = "attn2c-program", section = 1, date = version.date,
@@ -84,9 +84,9 @@ function program_manual.page(root)
     for line in each.usage:gmatch("[^\n]+") do page:usage("NAME " .. each.command, escape(line)) end
   end
   page:section("DESCRIPTION")
-  page:paragraph(bold("attn2c build") .. escape(" makes a program called as the model is, out/") .. italic("NAME")
+  page:paragraph(bold("attn2c build") .. escape(" makes a program with the model's name, out/") .. italic("NAME")
     .. "/" .. italic("NAME") .. escape(". It needs neither attn2c nor the description. All programs have the commands "
-    .. "below; `run` takes texts where the model has a tokenizer."):gsub("\\%(ga", ""))
+    .. "below; `run` takes texts if the model has a tokenizer."):gsub("\\%(ga", ""))
   page:section("COMMANDS")
   for i, each in ipairs(pages) do
     page:subsection(i < #pages and each.command or each.command .. ", for models that take text")

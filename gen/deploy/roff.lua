@@ -1,15 +1,16 @@
--- roff.lua: pages of a manual in the man macros. What is put in is plain text, and comes out as it stands there: no
--- character of it is read as a request, an escape or another glyph.
+-- roff.lua: writes pages of a manual in the man macros.
+-- Its input is plain text and is printed as it is: no character is read as a request, an escape or another glyph.
 local roff = {}
 
--- What man(7) would read otherwise: - as a hyphen, ' and ` as quotes, ^ and ~ as accents.
+-- Escapes of characters that man(7) reads in another way: - as a hyphen, ' and ` as quotes, ^ and ~ as accents.
 local glyphs = { ["\\"] = "\\e", ["-"] = "\\-", ["'"] = "\\(aq", ["`"] = "\\(ga", ["^"] = "\\(ha", ["~"] = "\\(ti",
   ['"'] = "\\(dq" }
 
-local FLUSH = ".nh\n.ad l" -- no hyphens, no wide spaces: names are searched for and copied; .YS forgets both
-local WIDTH = 78 -- of a line of the source
+-- No hyphenation and no wide spaces, because names are searched for and copied. .YS resets both.
+local FLUSH = ".nh\n.ad l"
+local WIDTH = 78 -- characters of a line of the source
 
---- Plain text, escaped: ASCII alone, and nothing that roff would read as its own.
+--- Returns plain text, escaped: ASCII only, and no character with a meaning to roff.
 function roff.escape(text)
   local parts = {}
   for _, code in utf8.codes(text) do
@@ -19,11 +20,11 @@ function roff.escape(text)
   return (table.concat(parts):gsub("%c", " "))
 end
 
---- Escaped text in bold or italics.
+--- Returns escaped text in bold or italics.
 function roff.bold(text) return "\\fB" .. roff.escape(text) .. "\\fR" end
 function roff.italic(text) return "\\fI" .. roff.escape(text) .. "\\fR" end
 
---- Plain text, escaped; words between backquotes are bold.
+--- Returns plain text, escaped. Words between backquotes become bold.
 function roff.marked(text)
   local parts, at = {}, 1
   for from, word, to in text:gmatch("()`([^`]+)`()") do
@@ -33,7 +34,7 @@ function roff.marked(text)
   return table.concat(parts) .. roff.escape(text:sub(at))
 end
 
--- Escaped text as lines of the source, none of which is a request.
+-- Returns escaped text as lines of the source. None of them is a request.
 local function wrapped(text)
   local lines, line = {}, ""
   for word in text:gmatch("%S+") do
@@ -51,7 +52,7 @@ end
 local Page = {}
 Page.__index = Page
 
---- A page. about: { name, section, date, version }.
+--- Returns a page. about: { name, section, date, version }.
 function roff.page(about)
   local self = setmetatable({ lines = {} }, Page)
   self:add((".TH %s %d %s %s"):format(about.name:upper(), about.section, about.date,
@@ -65,25 +66,25 @@ function Page:add(line) self.lines[#self.lines + 1] = line end
 function Page:section(title) self:add('.SH "' .. roff.escape(title) .. '"') end
 function Page:subsection(title) self:add('.SS "' .. roff.escape(title) .. '"') end
 
--- Begins a paragraph, unless one begins there in any case.
+-- Begins a paragraph, unless the line before is a heading, which begins one itself.
 function Page:separate()
   if not self.lines[#self.lines]:match("^%.S[HS] ") then self:add(".PP") end
 end
 
---- A paragraph; `text` is escaped. So are those below.
+--- Adds a paragraph. Here and in the functions below, `text` is already escaped.
 function Page:paragraph(text)
   self:separate()
   self:add(wrapped(text))
 end
 
---- A tag, and beside it what it means.
+--- Adds a tag with its meaning next to it.
 function Page:term(tag, text)
   self:add(".TP")
   self:add(wrapped(tag))
   self:add(wrapped(text))
 end
 
---- A line of the synopsis: a command, and the words behind it.
+--- Adds a line of the synopsis: a command, and the words after it.
 function Page:usage(command, words)
   self:add('.SY "' .. roff.escape(command) .. '"')
   if words ~= "" then self:add(wrapped(words)) end
@@ -91,7 +92,7 @@ function Page:usage(command, words)
   self:add(FLUSH)
 end
 
---- Lines of plain text as they are.
+--- Adds lines of plain text as they are.
 function Page:example(text)
   self:separate()
   self:add(".RS 4")

@@ -1,4 +1,4 @@
--- statuses.lua: the exit codes of the command and of the programs that it builds, for their manual pages.
+-- statuses.lua: lists the exit codes of the command and of the programs that it builds, for their manual pages.
 return {
   { "0", "Done." },
   { "1", "A comparison failed." },

@@ -1,4 +1,4 @@
--- albert: ALBERT (Lan et al. 2019): BERT with narrow tables and layers that share their weights.
+-- albert.lua: describes ALBERT (Lan et al. 2019): BERT with narrow tables and layers that share their weights.
 local heads = require("checkpoints.heads")
 
 local config = heads.bert_config { vocab = 30000, types = 2, width = 4096, layers = 12, heads = 64, d_ff = 16384,
@@ -27,7 +27,7 @@ return {
   only = { inner_group_num = { { 1 }, "groups of several layers are not supported" } },
   fixed = { norm = "post" },
   always_projects = true,
-  --- Layer i is of group int(i / (layers / groups)).
+  --- Sets the group of each layer: layer i is in group int(i / (layers / groups)).
   derive = function(facts)
     facts.layer_groups = {}
     for i = 0, facts.layers - 1 do facts.layer_groups[i + 1] = i * facts.groups // facts.layers end

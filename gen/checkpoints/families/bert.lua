@@ -1,4 +1,4 @@
--- bert: BERT (Devlin et al. 2018).
+-- bert.lua: describes BERT (Devlin et al. 2018).
 local heads = require("checkpoints.heads")
 
 return {

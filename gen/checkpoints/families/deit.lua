@@ -1,4 +1,4 @@
--- deit: DeiT (Touvron et al. 2020): ViT with a second token, and the mean of two classifiers.
+-- deit.lua: describes DeiT (Touvron et al. 2020): ViT with a second token, and the mean of two classifiers.
 local heads = require("checkpoints.heads")
 
 return {
@@ -15,7 +15,7 @@ return {
       { "pool", over = "first" },
       { "linear", to = "labels", name = "logits", tensor = "classifier" },
     },
-    -- The mean of two linear layers of two rows is one of both rows side by side, with half of their weights.
+    -- The mean of two linear layers on two rows is one linear layer on both rows side by side, with halved weights.
     ForImageClassificationWithTeacher = {
       { "pool", over = { "first", "second" } },
       { "linear", to = "labels", name = "logits", tensor = "cls_classifier", tensors = {

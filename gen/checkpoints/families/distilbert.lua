@@ -1,4 +1,4 @@
--- distilbert: DistilBERT (Sanh et al. 2019): BERT without token types and pooler, under other names.
+-- distilbert.lua: describes DistilBERT (Sanh et al. 2019): BERT with other names, without token types and pooler.
 local heads = require("checkpoints.heads")
 
 return {

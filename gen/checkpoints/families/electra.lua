@@ -1,4 +1,4 @@
--- electra: ELECTRA (Clark et al. 2020): BERT with narrow tables and no pooler.
+-- electra.lua: describes ELECTRA (Clark et al. 2020): BERT with narrow tables and no pooler.
 local heads = require("checkpoints.heads")
 
 local config = heads.bert_config { vocab = 30522, types = 2, width = 256, layers = 12, heads = 4, d_ff = 1024 }

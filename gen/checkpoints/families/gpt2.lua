@@ -1,4 +1,4 @@
--- gpt2: GPT-2 (Radford et al. 2019). Its linear layers are stored [in][out].
+-- gpt2.lua: describes GPT-2 (Radford et al. 2019). Its linear layers are stored [in][out].
 local heads = require("checkpoints.heads")
 
 local function transposed(name, part) return { name, part = part, parts = part and 3, transpose = true } end
@@ -34,7 +34,7 @@ return {
   },
   fixed = { norm = "pre", final_norm = true },
   causal = true,
-  --- Scores of layer i by i + 1: its queries are.
+  --- Divides the scores of layer i by i + 1: its queries get that factor.
   derive = function(facts, _, names)
     for i = 1, facts.inverse_layers and facts.layers - 1 or 0 do
       for parameter, transpose in pairs { weight = true, bias = false } do

@@ -1,4 +1,4 @@
--- llama: Llama (Touvron et al. 2023) and its successors.
+-- llama.lua: describes Llama (Touvron et al. 2023) and its successors.
 local heads = require("checkpoints.heads")
 
 return {

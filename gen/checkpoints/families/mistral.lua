@@ -1,4 +1,4 @@
--- mistral: Mistral (Jiang et al. 2023): Llama in which a token sees a window of earlier ones.
+-- mistral.lua: describes Mistral (Jiang et al. 2023): Llama in which a token sees a window of earlier tokens.
 local heads = require("checkpoints.heads")
 
 return {

@@ -1,4 +1,4 @@
--- mpnet: MPNet (Song et al. 2020): BERT with T5's distances beside learned positions, and no token types.
+-- mpnet.lua: describes MPNet (Song et al. 2020): BERT with T5's distances and learned positions, without token types.
 local heads = require("checkpoints.heads")
 
 return {
@@ -20,7 +20,7 @@ return {
     { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
   },
   config = heads.bert_config { vocab = 30527, width = 768, layers = 12, heads = 12, d_ff = 3072 },
-  only = { relative_attention_num_buckets = { { 32 }, "transformers takes 32 whatever it says" } },
+  only = { relative_attention_num_buckets = { { 32 }, "transformers always uses 32" } },
   fixed = { norm = "post", positions = { "learned", "t5" }, first_position = 2, t5_buckets = 32, t5_distance = 128 },
   heads = heads.roberta,
 }

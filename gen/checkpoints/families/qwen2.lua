@@ -1,4 +1,4 @@
--- qwen2: Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of query, key and value.
+-- qwen2.lua: describes Qwen 2 and 2.5 (Yang et al. 2024): Llama with biases of query, key and value.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 
@@ -25,7 +25,7 @@ return {
       if kind == "sliding_attention" then sliding = sliding + 1 else full = full + 1 end
     end
     if sliding > 0 and facts.window and full > 0 then
-      faults.raise("usage", "config.json: layer_types, max_window_layers: a window in some layers alone is "
+      faults.raise("usage", "config.json: layer_types, max_window_layers: a window in only some layers is "
         .. "not supported")
     end
     if sliding > 0 and not facts.use_window then

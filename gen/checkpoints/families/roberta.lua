@@ -1,5 +1,5 @@
--- roberta: RoBERTa (Liu et al. 2019), XLM-RoBERTa and CamemBERT: BERT whose positions begin behind
--- the padding token's id, and which has one token type, added to the positions.
+-- roberta.lua: describes RoBERTa (Liu et al. 2019), XLM-RoBERTa and CamemBERT.
+-- They are BERT with positions that begin after the padding token's id, and one token type, added to the positions.
 local heads = require("checkpoints.heads")
 
 return {
@@ -10,6 +10,6 @@ return {
   config = heads.bert_config { vocab = 50265, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072, pad = 1 },
   defaults = { ["xlm-roberta"] = { vocab = 30522 }, camembert = { vocab = 30522 } },
   fixed = { norm = "post" },
-  positions_behind_pad = true,
+  positions_after_pad = true,
   heads = heads.roberta,
 }

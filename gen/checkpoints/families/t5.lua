@@ -1,10 +1,10 @@
--- t5: the encoder of T5 (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale.
+-- t5.lua: describes T5's encoder (Raffel et al. 2020): RMS norms, distances in buckets, scores without a scale.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 
 local attention, ff = "encoder.block.*.layer.0.", "encoder.block.*.layer.1."
 
--- feed_forward_proj -> activation, and whether there is a gate.
+-- Returns the activation of a feed_forward_proj, and true if it has a gate.
 local function feed_forward(word)
   local gated, name = word:match("^(gated%-)(.+)$")
   name = name or word
@@ -57,7 +57,7 @@ return {
   end,
   heads = { EncoderModel = heads.model(), Model = heads.model(), ForConditionalGeneration = heads.model() },
   notes = {
-    Model = "the encoder alone is built; T5's decoder is not supported",
-    ForConditionalGeneration = "the encoder alone is built; T5's decoder is not supported",
+    Model = "only the encoder is built; T5's decoder is not supported",
+    ForConditionalGeneration = "only the encoder is built; T5's decoder is not supported",
   },
 }

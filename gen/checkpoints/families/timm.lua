@@ -1,4 +1,4 @@
--- timm: the names that timm gives a vision transformer's tensors; query, key and value are one tensor.
+-- timm.lua: lists timm's names of a vision transformer's tensors; query, key and value are one tensor.
 local function projection(part) return { "blocks.*.attn.qkv", part = part, parts = 3 } end
 
 return {

@@ -1,4 +1,4 @@
--- vit: the vision transformer (Dosovitskiy et al. 2020), by the names of transformers 4 and 5.
+-- vit.lua: describes the vision transformer (Dosovitskiy et al. 2020), with the names of transformers 4 and 5.
 local heads = require("checkpoints.heads")
 
 return {

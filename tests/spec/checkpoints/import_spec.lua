@@ -89,7 +89,7 @@ describe("a checkpoint's folder", function()
   it("says which keys nobody knows, and refuses those that change the result", function()
     local _, notes = import.text(made.checkpoint(made.config { favourite_colour = "red" }))
     assert.same(1, #notes)
-    assert.matches('config.json: "favourite_colour": no key of this family', notes[1])
+    assert.matches('config.json: "favourite_colour": not a key of this family', notes[1])
     for key, value in pairs { is_decoder = true, add_cross_attention = true, position_embedding_type = "relative_key",
       quantization_config = { bits = 8 }, auto_map = { AutoModel = "x.Y" }, pruned_heads = { ["0"] = { 1 } },
       hidden_act = "xielu" } do
@@ -243,11 +243,11 @@ describe("a checkpoint's folder", function()
     assert.matches('default_prompt_name: prompts has no "qeury"', fault.lines[1])
   end)
 
-  it("of a whole T5 says that the encoder alone is built", function()
+  it("of a whole T5 says that only the encoder is built", function()
     local config = { model_type = "t5", architectures = { "T5ForConditionalGeneration" }, vocab_size = 11, d_model = 8,
       d_kv = 4, d_ff = 8, num_layers = 1, num_heads = 2 }
     local _, notes = import.text(made.checkpoint(made.json(config), {}))
-    assert.same({ "config.json: T5ForConditionalGeneration: the encoder alone is built; T5's decoder is not "
+    assert.same({ "config.json: T5ForConditionalGeneration: only the encoder is built; T5's decoder is not "
       .. "supported" }, notes)
     config.architectures = { "T5EncoderModel" }
     _, notes = import.text(made.checkpoint(made.json(config), {}))
