@@ -7,6 +7,17 @@ return function(of, spec)
       wrong = "a part's precision comes first" },
   }
 
+  of("gen/data/precision.lua", spec .. "passes/precision_spec.lua") {
+    { name = "precision_table", old = "return given.by_part.embedding or given.all", new = "return given.all",
+      filter = "of a table of token", wrong = "a table has the type of all parts, whatever its own is" },
+  }
+
+  of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
+    { name = "row_groups", old = "types.row_bytes(tensor.shape[2] or 1, layout.type)",
+      new = "types.bytes(tensor.shape[2] or 1, layout.type)", filter = "one after the other",
+      wrong = "rows of typed weights have no room for whole groups" },
+  }
+
   of("gen/passes/graph/builder.lua", spec .. "passes/precision_spec.lua") {
     { name = "round_behind", old = "if at then table.insert(list, at + 1, table.remove(list)) end", new = "",
       filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
