@@ -292,6 +292,6 @@ describe("the command import", function()
 
   it("says what is no folder", function()
     local code, _, errors = helper.command({ "import", "/nowhere" })
-    assert.same({ 4, "attn2c: /nowhere: is not a folder\n" }, { code, errors })
+    assert.same({ 4, "attn2c: /nowhere: no folder is there\n" }, { code, errors })
   end)
 end)
