@@ -266,8 +266,8 @@ local function formal_of(step, absent)
   return formal
 end
 
--- Returns the C function of a product fused with the map after it, preceded by a function for the map of some rows. A
--- strip's sums are on the stack if only the map reads them, else in the map's tile.
+-- Returns the C function of a product fused with the map after it. A function for the map of some rows comes before
+-- it. A strip's sums are on the stack if only the map reads them, else in the map's tile.
 local function joint_of(fn, lanes)
   local k, map = fn.step.kernel, fn.joint.map
   local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }

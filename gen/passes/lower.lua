@@ -174,8 +174,8 @@ function Lowering:trace_at(tensor, row, column, origin)
   return operand
 end
 
---- In a trace, copies rows x cols of a tile to the place that the check reads, for a tensor that is not stored whole.
---- row, column: the tile's place in the tensor.
+--- In a trace, copies rows x cols of a tile to the place that the check reads. The tensor is one that is not stored
+--- whole; row, column: the tile's place in it.
 function Lowering:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
   if self.variant ~= "trace" then return end
   local storage = self.storage[tensor.name]

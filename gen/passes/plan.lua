@@ -142,7 +142,7 @@ local function attention_region(state, region, list, at, uses)
     a.extra, in_chunks, region.scores.operands.q.type)
   for key, value in pairs(blocks) do region[key] = value end
   local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
-  region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type) -- of a chunk's context
+  region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type) -- row length of a chunk's context
   return i
 end
 

@@ -1,5 +1,4 @@
--- schedule.lua: checks a schedule: between two barriers, nobody reads or writes an element that another worker
---   writes.
+-- schedule.lua: checks that between two barriers only one worker uses an element that is written.
 -- Workers that divide phases have a barrier after each; workers that divide micro-batches have one at the end.
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
