@@ -1,5 +1,5 @@
-/* bench.c - verifies and times each entry of a model. The roof is sampled between the
- * repetitions, so that both see the same clock rate, neighbours and temperature. */
+/* bench.c - verifies and times each entry of a model. It samples the roof between the repetitions, so that
+ * both see the same clock rate, neighbours and temperature. */
 #define _POSIX_C_SOURCE 200809L
 #include "program/bench.h"
 
@@ -21,7 +21,7 @@ enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
 
 #define SAMPLE_NANOSECONDS  2e5
 #define TOTAL_NANOSECONDS   1e9
-#define ROOF_EVERY          5e6 /* nanoseconds of model between two samples of the roof, where a call is shorter */
+#define ROOF_EVERY          5e6 /* nanoseconds of calls between two samples of the roof, if a call is shorter */
 #define PROFILE_NANOSECONDS 5e8
 #define NANOSECONDS_IN_MS   1e6
 
@@ -31,9 +31,9 @@ typedef struct {
   const attn2c_model *model;
   attn2c_context *context;
   const attn2c_entry *entry;
-  int number;                /* of the entry */
-  const attn2c_sizes *sizes; /* of a call that does not fill the entry; NULL: one of the entry */
-  void **in;                 /* a part of the list of all entries */
+  int number;                /* index of the entry */
+  const attn2c_sizes *sizes; /* sizes of a call that does not fill the entry; NULL: a full call */
+  void **in;                 /* this entry's part of the list of all inputs */
   void **out, **again;
 } subject;
 
@@ -80,7 +80,8 @@ static void subject_free(subject *s) {
   attn2c_arrays_free(s->again, s->entry->output_count);
 }
 
-/* Fills the outputs with one byte, another for each call, so that what is left unwritten differs. */
+/* Fills the outputs with one byte, a different one for each call, so that elements that are not written
+ * differ. */
 static void spoil(const subject *s, void **arrays, int byte) {
   for (int i = 0; i < s->entry->output_count; i++) {
     const attn2c_tensor *tensor = &s->program->model->tensors[s->entry->outputs[i]];
@@ -88,17 +89,17 @@ static void spoil(const subject *s, void **arrays, int byte) {
   }
 }
 
-/* The shape of what a call writes. */
+/* Returns the shape of an output of a call. */
 static attn2c_tensor output_of(const subject *s, int index) {
   if (s->sizes) return attn2c_sizes_tensor(s->sizes, 0, index);
   return s->program->model->tensors[s->entry->outputs[index]];
 }
 
-/* Compares `again` with `out` bit for bit; names the first element that differs. */
+/* Compares `again` with `out` bit for bit, and names the first element that differs. */
 static int same_bits(const subject *s, const char *between, attn2c_message *message) {
   for (int i = 0; i < s->entry->output_count; i++) {
     const attn2c_tensor tensor = output_of(s, i);
-    const int32_t *first = s->out[i], *second = s->again[i]; /* the bits of either type */
+    const int32_t *first = s->out[i], *second = s->again[i]; /* the bits, for both types */
     const int64_t count = attn2c_elements(&tensor);
     for (int64_t e = 0; e < count; e++) {
       if (first[e] == second[e]) continue;
@@ -138,7 +139,7 @@ static int verify(const subject *s, double *first_ms, attn2c_message *message) {
   if (status != ATTN2C_OK) return failed_call(s, status, message);
   if (same_bits(s, "two calls", message) != ATTN2C_OK) return ATTN2C_MISMATCH;
   if (all_finite(s, message) != ATTN2C_OK) return ATTN2C_MISMATCH;
-  if (s->sizes) return ATTN2C_OK; /* check compares such calls */
+  if (s->sizes) return ATTN2C_OK; /* such calls are compared by the command check */
   float *arena = attn2c_allocate(sizeof(float) * (size_t)s->program->trace_floats);
   if (arena == NULL) {
     attn2c_say(message, "bench: no memory for the arena of the trace variant");
@@ -152,7 +153,7 @@ static int verify(const subject *s, double *first_ms, attn2c_message *message) {
   return same_bits(s, "the model and its trace variant", message);
 }
 
-/* The comparison with the reference, of every tensor of every entry; its table is not shown. */
+/* Compares every tensor of every entry with the reference, and discards the table. */
 static int verify_in_full(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,
                           void **in, const attn2c_arguments *arguments, attn2c_message *message) {
   char *table = NULL;
@@ -173,14 +174,14 @@ static int verify_in_full(const attn2c_program *program, const attn2c_model *mod
   return status;
 }
 
-/* Nanoseconds of a call, as the mean of `calls`. */
+/* Returns nanoseconds of a call, as the mean of `calls`. */
 static double time_calls(const subject *s, int calls) {
   const double start = attn2c_now();
   for (int i = 0; i < calls; i++) call(s, s->out);
   return (attn2c_now() - start) / calls;
 }
 
-/* Nanoseconds of a call once it is warm. */
+/* Returns nanoseconds of a call once the model is warm. */
 static double estimate(const subject *s) {
   int calls = 1;
   double each = time_calls(s, calls);
@@ -191,7 +192,7 @@ static double estimate(const subject *s) {
   return each;
 }
 
-/* The bound is NULL where it was not asked for or cannot be had. */
+/* Times the calls of an entry. The bound is NULL if it was not asked for or is not available. */
 static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_roof *roof,
                    attn2c_bound *bound, attn2c_bench_result *result, attn2c_message *message) {
   const double each = estimate(s);
@@ -209,8 +210,8 @@ static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_r
     if (i % roof_every == 0) {
       attn2c_roof_sample(roof);
       if (bound != NULL) attn2c_bound_sample(bound);
-      /* The roof's operands have taken the cache; a short model would pay for that in its next sample only.
-       */
+      /* The roof's operands are in the cache now. A short model would be slowed down by that in its next
+       * sample only. */
       if (sample_nanoseconds < ROOF_EVERY) call(s, s->out);
     }
     samples[i] = time_calls(s, calls) / NANOSECONDS_IN_MS;
@@ -228,7 +229,8 @@ static int measure(const subject *s, const attn2c_arguments *arguments, attn2c_r
   return ATTN2C_OK;
 }
 
-/* The median time of each graph op over some profiled calls, and who did what in the one that took least. */
+/* Measures the median time of each graph op over some profiled calls, and keeps the parts of the fastest
+ * call. */
 static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                    attn2c_message *message) {
   const int ops = s->entry->op_count;
@@ -287,7 +289,7 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
                       attn2c_message *message) {
   attn2c_roof *roof;
   const attn2c_descriptor *model = s->program->model;
-  const int is_f32 = strncmp(attn2c_precision(model), "f32", 3) == 0; /* libxsmm has no others */
+  const int is_f32 = strncmp(attn2c_precision(model), "f32", 3) == 0; /* the shapes of libxsmm are f32 only */
   int status = attn2c_roof_open(is_f32 ? model->target : NULL, s->program->roofs, model->threads, &roof);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "bench: no memory for the roof");
@@ -308,7 +310,7 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
   return status;
 }
 
-/* The size of the calls that --length times, and the entry that they go through. */
+/* Sets the sizes of the calls that --length times, and the number of their entry. */
 static int open_length(const attn2c_program *program, attn2c_context *context, int64_t length,
                        attn2c_sizes *sizes, int *number, attn2c_message *message) {
   const attn2c_descriptor *model = program->model;
@@ -333,7 +335,7 @@ static int open_length(const attn2c_program *program, attn2c_context *context, i
   return ATTN2C_USAGE;
 }
 
-/* Times a call of --length tokens, which has the largest entry's arrays. */
+/* Times a call of --length tokens, with the largest entry's arrays. */
 static int bench_length(const attn2c_program *program, attn2c_context *context, void **in,
                         attn2c_bench_result *result, const attn2c_arguments *arguments,
                         attn2c_message *message) {
@@ -361,7 +363,7 @@ static int bench_length(const attn2c_program *program, attn2c_context *context, 
   return status;
 }
 
-/* Everything is verified before anything is timed. */
+/* Verifies all entries before it times any. */
 static int bench_entries(const attn2c_program *program, attn2c_context *context, attn2c_source *source,
                          void **in, subject *subjects, attn2c_bench_result *results,
                          const attn2c_arguments *arguments, attn2c_message *message) {
@@ -395,8 +397,8 @@ static int bench_entries(const attn2c_program *program, attn2c_context *context,
   return status;
 }
 
-/* The most memory that this process has had at once until now; 0 where the kernel does not say. Not
- * getrusage's, which begins with that of the program that started this one. */
+/* Returns the peak memory of this process until now; 0 if the kernel does not report it. getrusage is not
+ * used: its value begins with that of the program that started this one. */
 static int64_t peak_bytes(void) {
   char line[256];
   long long kilobytes = 0;
@@ -447,7 +449,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
                  : bench_entries(program, context, source, in, subjects, results, arguments, message);
   }
   if (status == ATTN2C_OK && arguments->profile && arguments->format != ATTN2C_FORMAT_CSV) {
-    const double bandwidth = attn2c_bandwidth(descriptor->threads); /* csv has no place for it */
+    const double bandwidth = attn2c_bandwidth(descriptor->threads); /* csv has no column for it */
     for (int e = 0; e < rows; e++) results[e].bandwidth = bandwidth;
   }
   if (status == ATTN2C_OK) {

@@ -1,5 +1,5 @@
-/* bench_compare.c - reads what an earlier bench wrote, strictly, and prints it beside the
- * new times. Which is faster is the reader's to judge: a ratio is no failure. */
+/* bench_compare.c - reads the JSON of an earlier bench, strictly, and prints it next to the new times. A
+ * slower time is no failure: the reader judges the ratio. */
 #include "program/bench_compare.h"
 
 #include <jansson.h>
@@ -9,7 +9,7 @@
 
 #include "formats/file.h"
 
-#define LARGEST_FILE ((int64_t)16 << 20) /* bytes; a row with its profile takes some thousands */
+#define LARGEST_FILE ((int64_t)16 << 20) /* bytes; a row with a profile has some thousands */
 
 enum { MOST_ROWS = 10000, LONGEST_NAME = 200 };
 
@@ -19,7 +19,7 @@ static char *copy(const char *text) {
   return made ? memcpy(made, text, size) : NULL;
 }
 
-/* A positive number of milliseconds; or, where it may be, 0. */
+/* Reads a positive number of milliseconds; 0 is allowed with may_be_zero. */
 static int read_ms(const json_t *row, const char *key, int may_be_zero, double *ms) {
   const json_t *value = json_object_get(row, key);
   *ms = json_number_value(value);
@@ -32,7 +32,7 @@ static int read_name(const json_t *row, const char *key, const char **name) {
   return *name && json_string_length(value) > 0 && json_string_length(value) <= LONGEST_NAME;
 }
 
-/* What a row must have and has not; NULL where it has all. */
+/* Returns the first field that a row lacks, with the allowed values; NULL if it has all. */
 static const char *take_row(const json_t *json, attn2c_old_row *row, int *memory) {
   const char *model, *entry;
   const json_t *threads = json_object_get(json, "threads");
@@ -93,7 +93,7 @@ int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message 
   if (status != ATTN2C_OK) return status;
   char *text = NULL;
   if (file.size > LARGEST_FILE) {
-    attn2c_say(message, "%s: larger than 16 MiB, which no bench's JSON is", path);
+    attn2c_say(message, "%s: larger than 16 MiB, but the JSON of a bench is smaller", path);
     status = ATTN2C_FORMAT;
   } else if ((text = malloc((size_t)file.size + 1)) == NULL) {
     attn2c_say(message, "%s: no memory for %lld bytes", path, (long long)file.size);
@@ -115,7 +115,7 @@ void attn2c_old_rows_free(attn2c_old_rows *old) {
   *old = (attn2c_old_rows){0};
 }
 
-/* The last of a kind: of two benches in one file the later one. */
+/* Returns the last row that fits: if a file has two benches, the later one counts. */
 static const attn2c_old_row *find(const attn2c_old_rows *old, const attn2c_bench_result *result) {
   for (int i = old->count - 1; i >= 0; i--) {
     const attn2c_old_row *row = &old->rows[i];

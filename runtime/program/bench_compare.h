@@ -1,5 +1,5 @@
-/* bench_compare.h - `bench --compare OLD.json`: times beside those that an earlier
- * `bench -o json` wrote. */
+/* bench_compare.h - `bench --compare OLD.json`: prints new times next to those of an earlier `bench -o
+ * json`. */
 #ifndef ATTN2C_BENCH_COMPARE_H
 #define ATTN2C_BENCH_COMPARE_H
 
@@ -17,13 +17,13 @@ typedef struct {
   int count;
 } attn2c_old_rows;
 
-/* Reads the rows: a JSON object a line. ATTN2C_FORMAT and one line that names the row and what is expected,
- * _IO or _MEMORY; free them in every case. */
+/* Reads the rows: one JSON object a line. Returns ATTN2C_OK, _IO, _MEMORY, or ATTN2C_FORMAT with one line
+ * that names the row and what is expected. The caller frees them in every case. */
 int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message *message);
 void attn2c_old_rows_free(attn2c_old_rows *old);
 
-/* Prints old, new, their ratio, and whether they differ by more than twice the deviation of their difference;
- * a row of the same model, entry and threads is the old one. */
+/* Prints old, new, their ratio, and whether they differ by more than twice the deviation of their difference.
+ * The old row is the one with the same model, entry and threads. */
 void attn2c_bench_compare(const attn2c_old_rows *old, const attn2c_bench_result *results, int count,
                           FILE *out);
 

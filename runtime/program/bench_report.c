@@ -1,5 +1,5 @@
-/* bench_report.c - prints the results of a bench. The same numbers go into all three
- * forms; what is not available is n/a in a table, null in JSON and empty in csv. */
+/* bench_report.c - prints the results of a bench. All three formats have the same numbers. A number that is
+ * not available is n/a in a table, null in JSON and empty in csv. */
 #include "program/bench_report.h"
 
 #include <inttypes.h>
@@ -141,7 +141,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
         bytes_of(r->model->weight_floats), kernels_of(r->model), kernels_of(r->model) == 1 ? "" : "s",
         r->provider);
     if (r->open_peak_bytes > 0)
-      fprintf(out, "at most %" PRId64 " bytes in memory until it was open\n", r->open_peak_bytes);
+      fprintf(out, "peak memory until the model was open: %" PRId64 " bytes\n", r->open_peak_bytes);
     if (r->peak > 0.0)
       fprintf(out, "peak of the multipliers %.1f GFLOP/s (%s)\n", r->peak, attn2c_precision(r->model));
     if (r->bandwidth > 0.0) fprintf(out, "memory is read at %.1f GB/s\n", r->bandwidth);
@@ -196,7 +196,7 @@ static int json_bound(const attn2c_bench_result *r, json_t *row) {
   return failed == 0 ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
-/* Who did which part of a call when, in microseconds from its beginning. */
+/* Adds the parts of a call: worker, phase, begin and end in microseconds from the call's beginning. */
 static int json_parts(const attn2c_record *parts, json_t *profile) {
   if (!parts || parts->count == 0) return 0;
   json_t *list = json_array();
@@ -245,7 +245,7 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
   return with_groups(r, ATTN2C_BY_RESULT, json_group, profile);
 }
 
-/* One object a line: a single entry's is a JSON file by itself. */
+/* Prints one object a line: the output of a single entry is a JSON file. */
 static int report_json(const attn2c_bench_result *results, int count, FILE *out) {
   int status = ATTN2C_OK;
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
@@ -260,7 +260,7 @@ static int report_json(const attn2c_bench_result *results, int count, FILE *out)
   return status;
 }
 
-/* A field, in quotes where it needs them. */
+/* Writes a field, in quotes if it needs them. */
 static void csv_text(const char *text, FILE *out) {
   if (strpbrk(text, ",\"\n\r") == NULL) {
     fputs(text, out);

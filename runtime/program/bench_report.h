@@ -1,5 +1,5 @@
-/* bench_report.h - what a bench found, and how it is printed: as a table, as JSON or as
- * comma-separated values. */
+/* bench_report.h - the results of a bench, and printing them as a table, as JSON or as comma-separated
+ * values. */
 #ifndef ATTN2C_BENCH_REPORT_H
 #define ATTN2C_BENCH_REPORT_H
 
@@ -10,53 +10,53 @@
 #include "measure/parts.h"
 #include "measure/timing.h"
 
-/* The percentiles that JSON has of the samples: every fifth from the least (0) to the most (100). */
+/* The percentiles of the samples that JSON has: every fifth from the least (0) to the most (100). */
 enum { ATTN2C_BENCH_PERCENTILES = 21 };
 
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
-  char label[80];       /* of a call that does not fill the entry, with its tokens; else empty */
-  const char *provider; /* of the kernels */
-  attn2c_spread ms;     /* of a call */
-  double percentiles[ATTN2C_BENCH_PERCENTILES]; /* the same */
-  int repetitions;                              /* samples of it */
+  char label[80];       /* the entry's name and the tokens of a call that does not fill it; else empty */
+  const char *provider; /* the name of the kernels' provider */
+  attn2c_spread ms;     /* milliseconds of a call */
+  double percentiles[ATTN2C_BENCH_PERCENTILES]; /* milliseconds of a call */
+  int repetitions;                              /* number of samples */
   int calls;                                    /* calls in a sample */
-  double open_ms, first_ms;                     /* opening the model; its first call */
-  int64_t open_peak_bytes; /* the most that the process had in memory until it was open; 0: not available */
-  double roof;             /* GFLOP/s; 0: not available */
+  double open_ms, first_ms;                     /* time to open the model; time of its first call */
+  int64_t open_peak_bytes; /* peak memory of the process until the model was open; 0: not available */
+  double roof;             /* GFLOP/s of the roof; 0: not available */
   double peak;             /* GFLOP/s of the multipliers alone; 0: not available */
-  double *op_ms;           /* with --profile: of each graph op of the entry, the median; else NULL */
-  double *op_least_ms;     /* the same, the least */
-  double bandwidth;        /* with --profile: GB/s of memory; 0: not available */
-  attn2c_record *parts;    /* with --profile: of the profiled call that took least; else NULL */
-  int with_bound;          /* --bound */
-  double bound_ms;         /* 0: not available */
+  double *op_ms;           /* with --profile: median time of each graph op of the entry; else NULL */
+  double *op_least_ms;     /* with --profile: least time of each graph op; else NULL */
+  double bandwidth;        /* with --profile: GB/s that memory is read at; 0: not available */
+  attn2c_record *parts;    /* with --profile: times of the parts of the fastest profiled call; else NULL */
+  int with_bound;          /* 1 with --bound */
+  double bound_ms;         /* milliseconds; 0: not available */
   attn2c_bound_part *bound_parts;
   int bound_count;
 } attn2c_bench_result;
 
-/* What the ops of a profile are added up by; ATTN2C_BY_RESULT: each is a row by itself. */
+/* The key that ops of a profile are grouped by. ATTN2C_BY_RESULT gives each op its own row. */
 typedef enum { ATTN2C_BY_KIND, ATTN2C_BY_SECTION, ATTN2C_BY_RESULT } attn2c_profile_by;
 
 /* The time and the work of the ops that share a kind or a section. */
 typedef struct {
   const char *name;
-  double ms, least_ms, flops; /* sums of medians and of least times */
+  double ms, least_ms, flops; /* sums of medians and of least times, in milliseconds; sum of the work */
 } attn2c_profile_row;
 
-/* Adds up the entry's ops, in the order of their first appearance. `rows` has room for op_count; the number
- * of rows. */
+/* Adds up the entry's ops, in the order of their first appearance. `rows` has a capacity of op_count. Returns
+ * the number of rows. */
 int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows);
 
-/* What a row is called: its label, or the entry's name. */
+/* Returns the name of a row: its label, or the entry's name. */
 const char *attn2c_bench_label(const attn2c_bench_result *result);
 
-/* GFLOP/s of that work in that time; 0 where there is no time. */
+/* Returns GFLOP/s of that work in that time; 0 if the time is 0. */
 double attn2c_gflops(double flops, double ms);
 
-/* Prints one row an entry, and their profiles where there are any. ATTN2C_OK or _MEMORY; the stream's errors
- * are the caller's to look at. */
+/* Prints one row an entry, and their profiles if they have any. Returns ATTN2C_OK or _MEMORY; the caller
+ * checks the stream for errors. */
 int attn2c_bench_report(const attn2c_bench_result *results, int count, attn2c_report_format format,
                         FILE *out);
 

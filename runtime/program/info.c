@@ -1,5 +1,5 @@
-/* info.c - prints a model's descriptor. The JSON form has the same facts and the list of
- * kernel shapes; sizes are in bytes, work is in floating-point operations a call. */
+/* info.c - prints a model's descriptor. The JSON form has the same facts and the list of kernel shapes. Sizes
+ * are in bytes, work is in floating-point operations a call. */
 #include "program/info.h"
 
 #include <inttypes.h>
@@ -14,14 +14,14 @@
 
 static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
 
-/* "4.70 MB" behind a number of bytes, where that says more than the number. */
+/* Prints a number of bytes, followed by "4.70 MB" if that is easier to read. */
 static void print_bytes(const char *label, int64_t bytes, FILE *out) {
   fprintf(out, "%-13s%" PRId64 " bytes", label, bytes);
   if (bytes >= 1000000) fprintf(out, " (%.2f MB)", 1e-6 * (double)bytes);
   fprintf(out, "\n");
 }
 
-/* What a model makes of text; NULL: it takes none. */
+/* Returns the name of the answer that the model gives for a text; NULL: it takes no text. */
 static const char *answers(const attn2c_descriptor *model) {
   static const char *const names[] = {[ATTN2C_ANSWER_STATES] = "states of tokens",
                                       [ATTN2C_ANSWER_EMBEDDING] = "embedding",
@@ -43,8 +43,8 @@ static void print_tensors(const attn2c_descriptor *model, const char *label, con
     const int shared = kind == ATTN2C_SHARED_INPUT && !model->seq_first;
     fprintf(out, "  %-11s%s: %s%s%s\n", label, model->tensors[tensors[i]].name, text,
             shared ? ", one for all sequences" : "",
-            kind == ATTN2C_ROWS_INPUT    ? ", or not given: all"
-            : kind == ATTN2C_ZEROS_INPUT ? ", or not given: all 0"
+            kind == ATTN2C_ROWS_INPUT    ? ", default: all"
+            : kind == ATTN2C_ZEROS_INPUT ? ", default: all 0"
                                          : "");
   }
 }
@@ -53,7 +53,7 @@ static const attn2c_lengths *lengths_of(const attn2c_program *program) {
   return program->model->lengths ? program->model->lengths : program->lengths;
 }
 
-/* How many tokens a sequence may have. */
+/* Prints how many tokens a sequence may have. */
 static void print_lengths(const attn2c_program *program, FILE *out) {
   const attn2c_lengths *lengths = lengths_of(program);
   if (!lengths) return;
@@ -65,7 +65,7 @@ static void print_lengths(const attn2c_program *program, FILE *out) {
   }
 }
 
-/* Weights that are linked in: their bytes, and whether they are packed. */
+/* Returns the size of the weights that are linked in, in bytes. */
 static int64_t embedded_bytes(const attn2c_descriptor *model) {
   return attn2c_is_embedded(model) ? model->embedded->end - model->embedded->begin : 0;
 }
@@ -75,7 +75,7 @@ static const char *embedded_form(const attn2c_descriptor *model) {
                                                                                      : "checkpoint";
 }
 
-/* Of several targets also the one in use, which is this model's. */
+/* Prints the targets. If there are several, it also prints the one in use, which is this model's. */
 static void print_targets(const attn2c_descriptor *model, FILE *out) {
   const char *missing = attn2c_missing(model->target);
   fprintf(out, "%-13s", "target");
@@ -84,10 +84,10 @@ static void print_targets(const attn2c_descriptor *model, FILE *out) {
   if (!model->variants)
     fprintf(out, "%s\n", model->target);
   else if (missing)
-    fprintf(out, "%-13snone, for this machine lacks %s; what follows is of %s\n", "in use", missing,
+    fprintf(out, "%-13snone: this machine lacks %s; the lines below describe %s\n", "in use", missing,
             model->target);
   else
-    fprintf(out, "%-13s%s; what follows is of this one\n", "in use", model->target);
+    fprintf(out, "%-13s%s; the lines below describe it\n", "in use", model->target);
 }
 
 static void print_table(const attn2c_program *program, FILE *out) {
@@ -100,17 +100,18 @@ static void print_table(const attn2c_program *program, FILE *out) {
   if (model->smoothing) fprintf(out, "%-13s%s\n", "factors", model->smoothing);
   fprintf(out, "%-13s%d\n", "threads", model->threads);
   if (model->saved_by_two > 0.0) {
-    fprintf(out, "%-13spays: it takes %.0f%% of the work\n", "a second one", 100.0 * model->saved_by_two);
+    fprintf(out, "%-13shelp: the second takes %.0f%% of the work\n", "2 threads",
+            100.0 * model->saved_by_two);
   } else {
-    fprintf(out, "%-13sdoes not pay: there is too little work between two barriers\n", "a second one");
+    fprintf(out, "%-13sdo not help: there is too little work between two barriers\n", "2 threads");
   }
   fprintf(out, "%-13s%d\n", "layers", model->layers);
-  if (answers(model)) fprintf(out, "%-13s%s\n", "of text", answers(model));
+  if (answers(model)) fprintf(out, "%-13s%s\n", "answer", answers(model));
   if (model->text && model->text->prompt) {
     char text[1000];
     attn2c_message line = attn2c_message_make(text, sizeof text);
     attn2c_say(&line, "%s", model->text->prompt);
-    fprintf(out, "%-13s\"%s\", put in front of each text\n", "prompt", text);
+    fprintf(out, "%-13s\"%s\", added in front of each text\n", "prompt", text);
   }
   print_lengths(program, out);
   for (int e = 0; e < model->entry_count; e++) {
@@ -129,7 +130,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
     fprintf(out, "%-13s%" PRId64 " bytes, %s: no --weights is needed\n", "linked in", embedded_bytes(model),
             embedded_form(model));
   print_bytes("arena", bytes_of(model->arena_floats), out);
-  fprintf(out, "%-13s%d in C, %d of libxsmm\n", "kernels", model->own_kernel_count, model->kernel_count);
+  fprintf(out, "%-13s%d in C, %d from libxsmm\n", "kernels", model->own_kernel_count, model->kernel_count);
   fprintf(out, "%-13s%" PRId64 "\n", "lines", model->lines);
 }
 
@@ -159,7 +160,7 @@ static json_t *json_tensor(const attn2c_tensor *tensor) {
   return object;
 }
 
-/* Sets object[key] to a list of tensors: 0, or -1 without memory. */
+/* Sets object[key] to a list of tensors. Returns 0, or -1 without memory. */
 static int json_tensors(const attn2c_descriptor *model, const int *tensors, int count, json_t *object,
                         const char *key) {
   json_t *list = json_array();
@@ -185,7 +186,7 @@ static int json_entries(const attn2c_descriptor *model, json_t *object) {
   return 0;
 }
 
-/* What the model makes of text, and what labels are called. */
+/* Adds the answer that the model gives for a text, and the names of labels. */
 static int json_text(const attn2c_descriptor *model, json_t *object) {
   if (!answers(model)) return 0;
   json_t *labels = json_array();
@@ -210,7 +211,7 @@ static int json_kernels(const attn2c_descriptor *model, json_t *object) {
   return 0;
 }
 
-/* Sets object.tokens to the least and the most that a sequence may have: 0, or -1 without memory. */
+/* Sets object.tokens to the least and the most tokens of a sequence. Returns 0, or -1 without memory. */
 static int json_lengths(const attn2c_program *program, json_t *object) {
   const attn2c_lengths *lengths = lengths_of(program);
   if (!lengths) return 0;
@@ -219,7 +220,8 @@ static int json_lengths(const attn2c_program *program, json_t *object) {
   return json_object_set_new(object, "tokens", json_pack("{s:I, s:I}", "least", least, "most", most));
 }
 
-/* Sets object.targets to the names of several, and object.in_use to the one that is used, or null. */
+/* Sets object.targets to the names of the targets, if there are several, and object.in_use to the one in use,
+ * or null. */
 static int json_targets(const attn2c_descriptor *model, json_t *object) {
   if (!model->variants) return 0;
   json_t *list = json_array();

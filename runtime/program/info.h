@@ -1,16 +1,15 @@
-/* info.h - the command `info`: what a model is, read off its descriptor alone, for people
- * or as JSON; and the licences of what is linked in. */
+/* info.h - the command `info`: prints what a model is, from its descriptor alone, as text or as JSON. */
 #ifndef ATTN2C_INFO_H
 #define ATTN2C_INFO_H
 
 #include "program/arguments.h"
 
-/* Prints what the arguments ask for: --licenses, --json or the table. ATTN2C_OK or _MEMORY; the stream's
- * errors are the caller's to look at. */
+/* Prints what the arguments ask for: --licenses, --json or the table. Returns ATTN2C_OK or _MEMORY; the
+ * caller checks the stream for errors. */
 int attn2c_info_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message);
 
-/* The notices that the licences ask for. */
+/* Prints the notices that the licences of the linked libraries require. */
 void attn2c_licenses(FILE *out);
 
 #endif

@@ -17,7 +17,8 @@ static const attn2c_size *size_of(const attn2c_sizes *sizes) {
   return &sizes->lengths->sizes[attn2c_sizes_entry(sizes) - sizes->model->entries];
 }
 
-/* Axes of a program that does not say them: a batch in front, where there is one. */
+/* Makes the axes for a program that does not state them: the leading one is the batch if the tensor has
+ * one. */
 static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
   const attn2c_entry *entry = attn2c_sizes_entry(sizes);
   const int inputs = entry->input_count, outputs = entry->output_count;
@@ -84,7 +85,8 @@ static int disagree(const char *name, int64_t size, const char *what, const char
   return ATTN2C_FORMAT;
 }
 
-/* Whether an array has the rank of the tensor, and its extents where they do not go with the call's size. */
+/* True if an array has the tensor's rank, and its extents on the axes that do not change with the call's
+ * size. */
 static int is_alike(const attn2c_npy *array, const attn2c_tensor *tensor, const attn2c_axes *axes) {
   if (array->rank != tensor->rank) return 0;
   for (int i = 0; i < tensor->rank; i++) {
@@ -94,11 +96,11 @@ static int is_alike(const attn2c_npy *array, const attn2c_tensor *tensor, const 
   return 1;
 }
 
-/* Takes the sizes from an array. */
+/* Sets the sizes from an array, or compares it with them. */
 static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c_message *message) {
   const attn2c_axes *axes = axes_of(sizes, 1, index);
   const attn2c_tensor *tensor = &sizes->model->tensors[attn2c_sizes_entry(sizes)->inputs[index]];
-  if (!is_alike(array, tensor, axes)) return ATTN2C_OK; /* which is said of the shape as a whole */
+  if (!is_alike(array, tensor, axes)) return ATTN2C_OK; /* the comparison of the whole shape reports it */
   if (axes->batch >= 0) {
     const int64_t batch = array->shape[axes->batch];
     if (sizes->batch == 0 && batch > 0) sizes->batch = batch, sizes->batch_of = tensor->name;
@@ -125,20 +127,20 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
   const attn2c_tensor tensor = attn2c_sizes_tensor(sizes, 1, index);
   const int64_t leading = tensor.rank > 0 ? tensor.shape[0] : 1;
   const size_t bytes = status == ATTN2C_OK ? attn2c_tensor_bytes(&tensor, leading) : 0;
-  void *room = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (status == ATTN2C_OK && room == NULL) {
+  void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
+  if (status == ATTN2C_OK && buffer == NULL) {
     attn2c_say(message, "%s: no memory for %s", tensor.name, path);
     status = ATTN2C_MEMORY;
   }
   if (status == ATTN2C_OK)
-    status = attn2c_npy_as(&array, tensor.type, tensor.rank, tensor.shape, tensor.name, room, message);
+    status = attn2c_npy_as(&array, tensor.type, tensor.rank, tensor.shape, tensor.name, buffer, message);
   attn2c_npy_free(&array);
   if (status == ATTN2C_OK && tensor.type == ATTN2C_I32)
-    status = attn2c_input_in_range(&tensor, room, leading, message);
+    status = attn2c_input_in_range(&tensor, buffer, leading, message);
   if (status == ATTN2C_OK) {
-    *values = room;
+    *values = buffer;
   } else {
-    attn2c_free(room);
+    attn2c_free(buffer);
   }
   return status;
 }

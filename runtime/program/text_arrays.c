@@ -1,5 +1,5 @@
-/* text_arrays.c - `--output NAME=F.npy` of a run of texts. What each call of the reader gave is kept as it
- * is, and put together once the longest text is known. */
+/* text_arrays.c - `--output NAME=F.npy` of a run of texts. The outputs of each call of the reader are kept as
+ * they are, and joined once the longest text is known. */
 #include "program/text_arrays.h"
 #include "program/weights_place.h"
 
@@ -11,7 +11,7 @@
 #include "formats/npy.h"
 #include "formats/place.h"
 
-/* What an array is of, beside the model's outputs, which have their numbers. */
+/* Numbers of arrays that are not outputs of the model. An output's array has the output's number. */
 enum { OF_LENGTHS = -1, OF_IDS = -2, OF_TYPES = -3, OF_TEXTS = -4 };
 
 typedef struct {
@@ -24,17 +24,17 @@ typedef struct {
 typedef struct {
   int64_t texts, rows;
   void **values;    /* one an output; NULL: not kept */
-  int32_t *lengths; /* of each */
-  int32_t *numbers; /* of each: which of the lines it is of, from 0 */
-  int32_t *tokens;  /* of each its ids, then its types */
+  int32_t *lengths; /* tokens of each text */
+  int32_t *numbers; /* index of the line that each text is from, from 0 */
+  int32_t *tokens;  /* the ids of each text, then its types */
   size_t token_count;
 } kept;
 
 struct attn2c_arrays {
   item *items;
   int item_count, output_count;
-  int answers; /* go to standard output */
-  int answer;  /* the output whose array goes to standard output or is asked for; -1: none */
+  int answers; /* answers go to the standard output */
+  int answer;  /* the output whose array is written to the standard output or asked for; -1: none */
   int prints;
   int64_t texts, rows;
   kept *list;
@@ -66,7 +66,8 @@ static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
     arrays->items[arrays->item_count++] = (item){"texts", OF_TEXTS, NULL};
 }
 
-/* The item that NAME of NAME=PATH means; -1: none. What stands before '=' is no name if it has a slash. */
+/* Returns the item called NAME in NAME=PATH, or -1. The text before '=' is part of the path if it has a
+ * slash. */
 static int find(const attn2c_arrays *arrays, const char *word, const char **path) {
   const char *equals = strchr(word, '='), *slash = strchr(word, '/');
   *path = word;
@@ -86,14 +87,15 @@ static int is_at(const attn2c_place *place, const char *path) {
   return attn2c_place_same(place, &other);
 }
 
-/* What a file would be written over: the weights, the texts, or another array. */
+/* Returns the reason why a file must not be written: it holds the weights, the texts, or another array. NULL:
+ * none. */
 static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *arguments, int number,
                          const char *path) {
   attn2c_place place, output;
   attn2c_place_find(path, &place);
   attn2c_place_descriptor(STDOUT_FILENO, &output);
   if (arrays->answers && attn2c_place_same(&place, &output))
-    return "the answers go to the standard output, and nothing else may";
+    return "answers are printed on the standard output, so that no array may be written there";
   if (attn2c_place_has_weights(&place, arguments->weights)) return "that is a file of the weights";
   for (int i = 0; i < arguments->text_count; i++)
     if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && is_at(&place, arguments->texts[i].word))
@@ -125,7 +127,7 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
     if (arrays->items[number].path) wrong = "this one is given twice, but once is allowed";
     if (*path == '\0') wrong = "a path is needed";
     if (strcmp(path, "-") == 0)
-      wrong = "of texts arrays go to files; --format npy writes that of the answers";
+      wrong = "arrays of texts are written to files; --format npy prints the array of the answers";
     if (!wrong) wrong = taken(arrays, arguments, number, path);
     if (wrong) {
       attn2c_say(message, "--output %s: %s", word, wrong);
@@ -179,7 +181,7 @@ int attn2c_arrays_wants(const attn2c_arrays *arrays, int output) {
   return output == arrays->answer || arrays->items[output].path != NULL;
 }
 
-/* Whether anything is to be kept. */
+/* True if no array is kept. */
 static int is_idle(const attn2c_arrays *arrays) {
   for (int i = 0; i < arrays->item_count; i++)
     if (arrays->items[i].path) return 0;
@@ -219,7 +221,7 @@ no_memory:
   return ATTN2C_MEMORY;
 }
 
-/* An output of all texts. */
+/* Copies one output of all texts to `to`. */
 static void join_output(const attn2c_arrays *arrays, const attn2c_reader *reader, int output, int32_t *to) {
   const int64_t each_to = attn2c_reader_elements(reader, output, arrays->rows);
   for (size_t c = 0; c < arrays->count; c++) {
@@ -233,7 +235,7 @@ static void join_output(const attn2c_arrays *arrays, const attn2c_reader *reader
   }
 }
 
-/* Lengths or numbers [texts], or ids or types [texts][rows]. */
+/* Copies lengths or line numbers [texts], or ids or types [texts][rows], to `to`. */
 static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
   for (size_t c = 0; c < arrays->count; c++) {
     const int32_t *tokens = arrays->list[c].tokens;
@@ -249,7 +251,7 @@ static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
   }
 }
 
-/* Rank and shape of an array of all texts. */
+/* Sets the shape of an array of all texts and returns its rank. */
 static int shape_of(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, int64_t *shape) {
   shape[0] = arrays->texts, shape[1] = arrays->rows;
   if (of < 0) return of == OF_LENGTHS || of == OF_TEXTS ? 1 : 2;
@@ -293,7 +295,7 @@ static int write_item(const attn2c_arrays *arrays, const attn2c_reader *reader, 
 int attn2c_arrays_write(attn2c_arrays *arrays, const attn2c_reader *reader, attn2c_message *message) {
   if (is_idle(arrays)) return ATTN2C_OK;
   if (arrays->texts == 0 || arrays->rows == 0) {
-    attn2c_say(message, "run: there were no texts with tokens: no array is written");
+    attn2c_say(message, "run: no text has tokens, so that no array is written");
     return ATTN2C_FORMAT;
   }
   int status = ATTN2C_OK;

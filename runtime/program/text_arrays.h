@@ -1,6 +1,7 @@
-/* text_arrays.h - `--output NAME=F.npy` of a run of texts: the arrays of all texts, a row a text, rows of
- * tokens padded with zeros to those of the longest text. Beside the model's outputs there are `lengths` and
- * the ids. Windows of a text have a row each; `texts` has the number of its text. */
+/* text_arrays.h - `--output NAME=F.npy` of a run of texts: collects the arrays of all texts and writes them.
+ * An array has one row a text; rows of tokens are padded with zeros to the longest text. In addition to the
+ * model's outputs there are `lengths` and the ids. Windows of a text have one row each; `texts` has the
+ * number of its text. */
 #ifndef ATTN2C_TEXT_ARRAYS_H
 #define ATTN2C_TEXT_ARRAYS_H
 
@@ -9,24 +10,25 @@
 
 typedef struct attn2c_arrays attn2c_arrays;
 
-/* Finds out what --output asks for; with `answer` the array that answers are made of is kept as well. prints:
- * answers go to the standard output one by one. All faults of usage at once. */
+/* Reads the arguments of --output; with `answer` the array of answers is kept as well. prints: answers go to
+ * the standard output one by one. Reports all faults of usage at once. */
 int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int prints, int answer,
                        attn2c_arrays **arrays, attn2c_message *message);
 void attn2c_arrays_close(attn2c_arrays *arrays);
 
-/* Whether the model's output of that number is to be kept. */
+/* True if the output of that number is kept. */
 int attn2c_arrays_wants(const attn2c_arrays *arrays, int output);
 
-/* Keeps what the texts of one call of the reader gave, in arrays of `rows` rows; what is kept is taken out of
- * `outputs`. */
+/* Keeps the outputs of one call of the reader, as arrays of `rows` rows. Arrays that are kept are moved out
+ * of `outputs`. */
 int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
                        attn2c_message *message);
 
-/* Writes the files that were asked for; with `answer`, the array of answers to standard output. */
+/* Writes the files that were asked for and, with `answer`, the array of answers to the standard output. */
 int attn2c_arrays_write(attn2c_arrays *arrays, const attn2c_reader *reader, attn2c_message *message);
 
-/* The array of answers, [texts][width], of an answer that has no rows; how many texts. */
+/* Returns the array of answers, [texts][width], of an answer that has no rows, and sets *texts to their
+ * number. NULL: no memory. */
 const float *attn2c_arrays_answer(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t *texts);
 
 #endif

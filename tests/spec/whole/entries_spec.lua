@@ -284,7 +284,7 @@ describe("token types that need not be given", function()
       assert.equal(logits(0), logits())
       assert.are_not.equal(logits(1), logits())
       local _, info = run(program, { "info" })
-      assert.matches("token_types: int32 %[[%d, ]+%], 0 to 2, or not given: all 0", info)
+      assert.matches("token_types: int32 %[[%d, ]+%], 0 to 2, default: all 0", info)
     end
   end)
 end)

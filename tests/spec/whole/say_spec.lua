@@ -271,9 +271,9 @@ describe("words of the command line", function()
         .. "fewer of --text-pair" },
       { "sequence", "--text-file two --text-pair x", 2, "--text-pair: there are 1 pairs and 2 texts" },
       { "sequence", "--text a --format npy --output lengths=/dev/stdout | cat; exit ${PIPESTATUS[0]}", 2,
-        "--output lengths=/dev/stdout: the answers go to the standard output, and nothing else may" },
-      { "sequence", "--text a --format npy --output lengths=both.npy >both.npy", 2, "the answers go to the stan" },
-      { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "the answers go to the standard output" },
+        "--output lengths=/dev/stdout: answers are printed on the standard output" },
+      { "sequence", "--text a --format npy --output lengths=both.npy >both.npy", 2, "answers are printed on the stan" },
+      { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "answers are printed on the standard output" },
       { "sequence", "--text .", 0, "" },
       { "sequence", "--text a --similar", 2, "--similar: goes with models that give an embedding" },
       { "sentence", "--text a --top 2", 2, "--top: goes with --query, or with models that give labels or tokens" },
@@ -312,7 +312,7 @@ describe("words of the command line", function()
   end)
 
   it("are what info tells of", function()
-    assert.matches("\nof text +label\n", sh("sequence/sequence info"))
+    assert.matches("\nanswer +label\n", sh("sequence/sequence info"))
     local told = dkjson.decode(sh("sequence/sequence info --json"))
     assert.same({ "label", { "no", "yes", "per\u{202E}haps\27[31m" } }, { told.of_text, told.labels })
     assert.is_nil(sh("next/next info"):find("label"))
