@@ -1,5 +1,5 @@
-/* check_command.c - the command `check`: weights and inputs from files where they are
- * given, seeded random ones elsewhere, and the command line that repeats it. */
+/* check_command.c - the command `check`: opens the weights and inputs that are given, makes seeded random
+ * ones for the others, and prints the command line that repeats the check. */
 #define _POSIX_C_SOURCE 200809L
 #include "program/check_command.h"
 
@@ -11,8 +11,8 @@
 #include "program/inputs.h"
 #include "model/model.h"
 
-/* A word as a shell reads it back: bare where it is plain, else in single quotes, or, where a terminal would
- * obey it, with its bytes as octal numbers. */
+/* Writes a word as a shell reads it back: plain words as they are, others in single quotes. If a terminal
+ * would interpret a byte of it, bytes are written as octal numbers. */
 static void quote(const char *word, FILE *out) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
   if (*word != '\0' && word[strspn(word, plain)] == '\0') {
@@ -35,7 +35,7 @@ static void quote(const char *word, FILE *out) {
   putc('\'', out);
 }
 
-/* The command that repeats this check; the caller's to free; NULL without memory. */
+/* Returns the command that repeats this check, which the caller frees; NULL without memory. */
 static char *repeat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments) {
   char *text = NULL;
   size_t size;
@@ -65,11 +65,11 @@ static char *repeat_command(const attn2c_descriptor *model, const attn2c_argumen
   return text;
 }
 
-/* The inputs of all entries, one list behind the other: from the files that are given for one of them, else
- * random. */
+/* The inputs of all entries, one list after the other. They come from the files that are given for one of the
+ * entries; the others are random. */
 typedef struct {
   int count;
-  int first, bound; /* those of the entry that files are for: from `first` on, `bound` of them */
+  int first, bound; /* inputs of the entry that files are given for: index of the first, and their number */
   int *tensors;
   const char **paths;
   void **in;
@@ -82,11 +82,11 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
   for (int e = 0; e < number; e++) all->first += model->entries[e].input_count;
   all->bound = model->entries[number].input_count;
   all->count = attn2c_inputs_of_entries(model, NULL);
-  /* One more: nothing is asked for zero bytes, for which NULL would be no failure. */
-  const size_t room = (size_t)all->count + 1;
-  all->tensors = calloc(room, sizeof *all->tensors);
-  all->paths = calloc(room, sizeof *all->paths);
-  all->in = calloc(room, sizeof *all->in);
+  /* One element more: calloc is never asked for zero bytes, for which it may return NULL. */
+  const size_t capacity = (size_t)all->count + 1;
+  all->tensors = calloc(capacity, sizeof *all->tensors);
+  all->paths = calloc(capacity, sizeof *all->paths);
+  all->in = calloc(capacity, sizeof *all->in);
   if (all->tensors == NULL || all->paths == NULL || all->in == NULL) {
     attn2c_say(message, "check: no memory");
     return ATTN2C_MEMORY;
@@ -116,7 +116,7 @@ static int fill_inputs(const attn2c_descriptor *model, const attn2c_arguments *a
   return status;
 }
 
-/* Packed weights must be what was packed; and NaN is planted in a copy. */
+/* Verifies packed weights, and with `nan` copies them, because NaN is written into them. */
 static int prepare_packed(attn2c_packed *packed, int nan, attn2c_message *message) {
   if (packed == NULL) return ATTN2C_OK;
   const int status = attn2c_packed_verify(packed, message);

@@ -1,5 +1,5 @@
-/* inputs.c - binds names to files, reads and checks the arrays of one entry, makes random
- * ones and chooses the source of the weights. */
+/* inputs.c - binds names to files, reads and checks the arrays of one entry, makes random ones, and chooses
+ * the source of the weights. */
 #include "program/inputs.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size) {
 }
 
 void attn2c_index_text(const attn2c_tensor *tensor, int64_t element, char *text, size_t size) {
-  int64_t slice = 1; /* elements below the axis */
+  int64_t slice = 1; /* elements of a slice along the axis */
   for (int i = 1; i < tensor->rank; i++) slice *= tensor->shape[i];
   size_t used = 0;
   text[0] = '\0';
@@ -40,7 +40,7 @@ int attn2c_lacks_weights(const attn2c_descriptor *model, const char *weights, co
   if (weights != NULL || !attn2c_needs_checkpoint(model)) return 0;
   if (model->checkpoint != NULL)
     attn2c_say(message,
-               "%s: --weights F is needed, and this model was built from the checkpoint folder %s: "
+               "%s: --weights F is needed; this model was built from the checkpoint folder %s: "
                "--weights PATH/%s",
                command, model->checkpoint, model->checkpoint);
   else
@@ -73,7 +73,7 @@ int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_m
   return -1;
 }
 
-/* "hidden, lengths, mask" for a message, each name once. */
+/* Writes "hidden, lengths, mask" for a message, each name once. */
 static void list_names(const attn2c_descriptor *model, const int *tensors, int count, char *text,
                        size_t size) {
   size_t used = 0;
@@ -89,7 +89,8 @@ static void list_names(const attn2c_descriptor *model, const int *tensors, int c
   }
 }
 
-/* The length of NAME in NAME=PATH, or -1: what stands before '=' is no name if it is part of a path. */
+/* Returns the length of NAME in NAME=PATH, or -1. The text before '=' is part of the path if it has a
+ * slash. */
 static ptrdiff_t name_length(const char *word) {
   const char *equals = strchr(word, '='), *slash = strchr(word, '/');
   if (equals == NULL || (slash != NULL && slash < equals)) return -1;
@@ -155,7 +156,7 @@ size_t attn2c_tensor_bytes(const attn2c_tensor *tensor, int64_t sequences) {
   if (tensor->rank > 0) shape[0] = sequences;
   size_t bytes;
   if (!attn2c_shape_count(tensor->rank, shape, &elements)) return 0;
-  /* f32 and i32 are both four bytes. */
+  /* f32 and i32 both have four bytes. */
   if (__builtin_mul_overflow((uint64_t)elements, sizeof(float), &bytes)) return 0;
   return bytes;
 }

@@ -1,5 +1,5 @@
-/* main.c - the emitted program's main: reads the command line, runs one command on the
- * one model it is linked with, and turns what went wrong into lines and an exit code. */
+/* main.c - the main function of an emitted program: reads the command line, runs one command on its model,
+ * and reports faults as lines and an exit code. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +18,15 @@
 
 extern const attn2c_program attn2c_the_program;
 
-/* Of a model for several targets: the program for each, ended by NULL; others do not have it. */
+/* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
 extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));
 
-/* Room for a line for each weight of a large checkpoint. */
+/* Messages; large enough for one line for each weight of a large checkpoint. */
 static char text[1 << 20];
 
-/* If a standard descriptor is closed at the start, the first file that is opened would get its number, and
- * messages would be written into that file. So it is opened on /dev/null, in the direction in which the
- * program's reads or writes fail as on a closed one. */
+/* Opens /dev/null for standard descriptors that are closed at the start. Otherwise the first file that is
+ * opened would get such a number, and messages would be written into that file. /dev/null is opened in the
+ * direction in which the program's reads or writes fail, as they do on a closed descriptor. */
 static void hold_standard_descriptors(void) {
   for (int descriptor = 0; descriptor <= 2; descriptor++) {
     if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
@@ -39,19 +39,20 @@ static char program_name[sizeof((attn2c_arguments){0}.program)]; /* for the hand
 
 static void put(const char *words) {
   const ssize_t written = write(STDERR_FILENO, words, strlen(words));
-  (void)written; /* there is no one else to tell */
+  (void)written; /* a failure cannot be reported anywhere */
 }
 
-/* Mapped weights are read when they are used, and what cannot be read comes as this signal. */
+/* Ends the program at SIGBUS. Mapped weights are read when they are used, and a failed read raises this
+ * signal. */
 static void end_by_bus_error(int number) {
   (void)number;
   put(program_name);
-  put(": weights in use cannot be read: their file was cut, or its disk fails\n");
+  put(": the file of the weights cannot be read any more: it was cut, or its disk fails\n");
   _exit(ATTN2C_IO);
 }
 
-/* The program for the target that is used here. A machine that can run none of them may still ask for facts
- * and pack weights. */
+/* Chooses the program for the target that is used here. A machine that can run none of them may still run
+ * info and pack. */
 static int choose(const attn2c_arguments *arguments, const attn2c_program **program,
                   attn2c_message *message) {
   const attn2c_descriptor *chosen;
@@ -112,7 +113,8 @@ int main(int argc, char **argv) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_arguments arguments;
   hold_standard_descriptors();
-  /* A reader that went away and a full quota are failures of output, exit 4, not a signal's death. */
+  /* A reader that closed its pipe and a full quota are failures of output, exit 4, and not deaths by
+   * signal. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   int status = attn2c_arguments_parse(argc, argv, &arguments, &message);
@@ -120,7 +122,7 @@ int main(int argc, char **argv) {
   signal(SIGBUS, end_by_bus_error);
   if (status == ATTN2C_OK) status = run_command(&arguments, &message);
   errno = 0;
-  /* A command that failed by its own account has said why, perhaps this. */
+  /* A command that failed has already reported its reason, which may be this one. */
   if ((fflush(stdout) != 0 || ferror(stdout)) && (status == ATTN2C_OK || status == ATTN2C_MISMATCH)) {
     attn2c_say(&message, "standard output: %s", errno != 0 ? strerror(errno) : "a write failed");
     if (status == ATTN2C_OK) status = ATTN2C_IO;

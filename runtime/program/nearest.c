@@ -1,4 +1,4 @@
-/* nearest.c - the distance of words: insertions, deletions and replacements of letters. */
+/* nearest.c - the edit distance of words: insertions, deletions and replacements of letters. */
 #define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "program/nearest.h"
 
@@ -28,7 +28,7 @@ const char *attn2c_nearest(const char *word, int count, const char *(*of)(const 
                            const void *list) {
   const int length = (int)strnlen(word, LONGEST + 1);
   const char *best = NULL;
-  int nearest = least((length + 1) / 3, 3); /* that is still near */
+  int nearest = least((length + 1) / 3, 3); /* largest distance that is still near */
   if (length > LONGEST) return NULL;
   for (int i = 0; i < count; i++) {
     const char *each = of(list, i);

@@ -1,5 +1,5 @@
-/* pack_command.c - the command `pack`. It needs none of the target's instructions: weights may
- * be packed on one machine for another. */
+/* pack_command.c - the command `pack`. It needs none of the target's instructions: weights may be packed on
+ * one machine for another. */
 #include "program/pack_command.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static int verify_file(const attn2c_descriptor *model, const char *path, FILE *o
   if (status != ATTN2C_OK) return status;
   packed = attn2c_source_packed(source);
   if (packed == NULL) {
-    attn2c_say(message, "%s: is a checkpoint, and not what pack writes", path);
+    attn2c_say(message, "%s: is a checkpoint, but a file that pack wrote is expected", path);
     status = ATTN2C_FORMAT;
   } else {
     status = attn2c_packed_verify(packed, message);
@@ -27,16 +27,16 @@ static int verify_file(const attn2c_descriptor *model, const char *path, FILE *o
   }
   attn2c_source_close(source);
   if (status == ATTN2C_OK)
-    fprintf(out, "%" PRId64 " bytes of packed weights of %s, as they were packed\n",
+    fprintf(out, "%" PRId64 " bytes of packed weights of %s: the checksum is right\n",
             floats * (int64_t)sizeof(float), model->name);
   return status;
 }
 
-/* Reads and packs the weights of the source, as opening does. */
+/* Reads and packs the weights of the source, as opening a model does. */
 static int pack_source(const attn2c_descriptor *model, attn2c_source *source, const char *path,
                        attn2c_message *message) {
   attn2c_packed *packed = attn2c_source_packed(source);
-  /* Damage must not get a checksum of its own. */
+  /* Damaged weights must not get a new checksum. */
   int status = packed != NULL ? attn2c_packed_verify(packed, message) : ATTN2C_OK;
   if (status != ATTN2C_OK) return status;
   if (packed != NULL && attn2c_packed_fits(packed, model))
@@ -63,18 +63,18 @@ static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arg
   attn2c_modes_set(modes);
   attn2c_source_close(source);
   if (status == ATTN2C_OK && model->variants)
-    fprintf(out, "packed for %s; with another of its targets %s packs them again when it opens them\n",
+    fprintf(out, "packed for %s; on its other targets %s packs the weights again when it opens them\n",
             model->target, model->name);
   return status;
 }
 
-/* What is missing, and what would be written over. */
+/* Reports options that are missing, and an output that would overwrite the weights. */
 static int verify_arguments(const attn2c_descriptor *model, const attn2c_arguments *arguments,
                             attn2c_message *message) {
   int status = ATTN2C_OK;
   if (arguments->verify != NULL) {
     if (arguments->weights == NULL && arguments->packed == NULL) return ATTN2C_OK;
-    attn2c_say(message, "pack: --verify FILE stands by itself");
+    attn2c_say(message, "pack: --verify FILE allows no other option");
     return ATTN2C_USAGE;
   }
   if (attn2c_lacks_weights(model, arguments->weights, "pack", message)) {
@@ -88,7 +88,7 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
   attn2c_place to;
   attn2c_place_find(arguments->packed, &to);
   if (!attn2c_place_has_weights(&to, arguments->weights)) return ATTN2C_OK;
-  attn2c_say(message, "-o %s: that is a file of the weights", arguments->packed);
+  attn2c_say(message, "-o %s: this file belongs to the weights", arguments->packed);
   return ATTN2C_USAGE;
 }
 

@@ -1,5 +1,5 @@
-/* run.c - the command `run`. The inputs say how many sequences there are and how long they are; what does not
- * fill an entry of the model is padded (model/dispatch.h), and outputs have the inputs' sizes. */
+/* run.c - the command `run`. The inputs set the number of sequences and their length. Sequences that do not
+ * fill an entry of the model are padded (model/dispatch.h), and outputs have the inputs' sizes. */
 #define _XOPEN_SOURCE 700
 #include "program/run.h"
 
@@ -16,10 +16,10 @@
 #include "formats/place.h"
 #include "base/shape.h"
 
-/* One array that goes into the model or comes out of it. */
+/* One input or output array of the model. */
 typedef struct {
-  attn2c_tensor tensor; /* of the caller's size */
-  const char *path;     /* NULL: one that is not given or not wanted */
+  attn2c_tensor tensor; /* with the caller's size */
+  const char *path;     /* NULL: not given or not wanted */
   void *values;
 } stream;
 
@@ -35,7 +35,7 @@ typedef struct {
 
 static int job_allocate(job *job, attn2c_message *message) {
   const size_t inputs = (size_t)job->entry->input_count, outputs = (size_t)job->entry->output_count;
-  /* One more of each: nothing is asked for zero bytes, for which NULL would be no failure. */
+  /* One element more of each: calloc is never asked for zero bytes, for which it may return NULL. */
   job->paths = calloc(inputs + outputs + 1, sizeof *job->paths);
   job->inputs = calloc(inputs + 1, sizeof *job->inputs);
   job->outputs = calloc(outputs + 1, sizeof *job->outputs);
@@ -72,10 +72,11 @@ static void streams_describe(const job *job, stream *streams, int is_input, int 
   }
 }
 
-/* "-" for a path: the array as text on standard output, its name and shape, then a line a row. */
+/* True if the path is "-": the array is printed on the standard output, its name and shape, then one line a
+ * row. */
 static int is_text(const char *path) { return strcmp(path, "-") == 0; }
 
-/* Where an output leads; "-" is the standard output. */
+/* Finds the file that an output is written to; "-" is the standard output. */
 static void find_output(const char *path, attn2c_place *place) {
   if (is_text(path)) {
     attn2c_place_descriptor(STDOUT_FILENO, place);
@@ -91,27 +92,27 @@ static int is_read_from(const attn2c_place *place, const char *path) {
   return attn2c_place_same(place, &other);
 }
 
-/* What an output would be written over: faults of usage, a line each. */
+/* Reports outputs that would overwrite the weights, an input or another output, one line a fault. */
 static int verify_places(const job *job, const attn2c_arguments *arguments, const char *const *input_paths,
                          const char *const *output_paths, attn2c_message *message) {
   const attn2c_tensor *tensors = job->model->tensors;
   int status = ATTN2C_OK;
   for (int i = 0; i < job->entry->output_count; i++) {
-    const char *path = output_paths[i], *what = NULL, *how = "is read from there";
+    const char *path = output_paths[i], *what = NULL, *how = "is read from it";
     attn2c_place place;
     if (path == NULL) continue;
     find_output(path, &place);
     if (attn2c_place_has_weights(&place, arguments->weights))
-      what = "that is a file of the weights", how = "";
+      what = "this file belongs to the weights", how = "";
     for (int j = 0; j < job->entry->input_count && what == NULL; j++)
       if (is_read_from(&place, input_paths[j])) what = tensors[job->entry->inputs[j]].name;
     for (int j = 0; j < i && what == NULL; j++) {
       attn2c_place other;
-      /* Texts follow each other on the standard output. */
+      /* Several arrays may be printed on the standard output, one after the other. */
       if (output_paths[j] == NULL || (is_text(path) && is_text(output_paths[j]))) continue;
       find_output(output_paths[j], &other);
       if (!attn2c_place_same(&place, &other)) continue;
-      what = tensors[job->entry->outputs[j]].name, how = "is written there already";
+      what = tensors[job->entry->outputs[j]].name, how = "is already written to it";
     }
     if (what == NULL) continue;
     attn2c_say(message, "--output %s: %s%s%s", path, what, *how ? " " : "", how);
@@ -120,7 +121,7 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
   return status;
 }
 
-/* Which file is which array; all faults of usage at once. */
+/* Assigns files to arrays, and reports all faults of usage at once. */
 static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_entry *entry = job->entry;
   const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count;
@@ -159,7 +160,7 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   return status;
 }
 
-/* Reads every input; they must agree on how many sequences there are, and how long they are. */
+/* Reads every input. The inputs must agree on the number of sequences and on their length. */
 static int job_read(job *job, attn2c_message *message) {
   int status = ATTN2C_OK;
   for (int i = 0; i < job->entry->input_count; i++) {
@@ -172,7 +173,7 @@ static int job_read(job *job, attn2c_message *message) {
   return status;
 }
 
-/* Room for the wanted outputs. */
+/* Allocates the wanted outputs. */
 static int job_prepare(job *job, attn2c_message *message) {
   for (int i = 0; i < job->entry->output_count; i++) {
     stream *output = &job->outputs[i];
@@ -181,7 +182,7 @@ static int job_prepare(job *job, attn2c_message *message) {
     output->tensor = attn2c_sizes_tensor(&job->sizes, 0, i);
     if (job->sizes.lengths->outputs[i].batch < 0 && job->sizes.batch != batch) {
       attn2c_say(message,
-                 "--output %s: has no leading batch, and then exactly %" PRId64 " sequences are allowed",
+                 "--output %s: has no leading batch, so that exactly %" PRId64 " sequences are allowed",
                  output->tensor.name, batch);
       return ATTN2C_USAGE;
     }
@@ -212,7 +213,7 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
   return status;
 }
 
-/* main reports where standard output fails. */
+/* Prints an array; main reports errors of the standard output. */
 static void print_array(const stream *output) {
   const attn2c_tensor *tensor = &output->tensor;
   const int rank = attn2c_caller_rank(tensor);
@@ -241,7 +242,7 @@ static int job_write(const job *job, attn2c_message *message) {
       print_array(output);
       continue;
     }
-    fflush(stdout); /* main looks at its errors */
+    fflush(stdout); /* main checks it for errors */
     status = attn2c_npy_write(output->path, output->tensor.type, attn2c_caller_rank(&output->tensor),
                               output->tensor.shape, output->values, message);
   }
@@ -252,7 +253,7 @@ void attn2c_note_unused(const attn2c_source *source, const attn2c_arguments *arg
   if (!arguments->verbose || arguments->weights == NULL) return;
   const int unused = attn2c_source_unused(source);
   for (int i = -1; i < unused; i++) {
-    /* Through a message: a name in a file may hold anything, a terminal's escapes included. */
+    /* attn2c_say escapes control characters: a name in a file may have any. */
     char text[2000];
     attn2c_message line = attn2c_message_make(text, sizeof text);
     if (i < 0) {

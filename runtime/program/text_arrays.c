@@ -96,14 +96,14 @@ static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *ar
   attn2c_place_descriptor(STDOUT_FILENO, &output);
   if (arrays->answers && attn2c_place_same(&place, &output))
     return "answers are printed on the standard output, so that no array may be written there";
-  if (attn2c_place_has_weights(&place, arguments->weights)) return "that is a file of the weights";
+  if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
   for (int i = 0; i < arguments->text_count; i++)
     if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && is_at(&place, arguments->texts[i].word))
-      return "texts are read from there";
+      return "texts are read from it";
   for (int i = 0; i < arguments->pair_count; i++)
-    if (is_at(&place, arguments->pairs[i].word)) return "texts are read from there";
+    if (is_at(&place, arguments->pairs[i].word)) return "texts are read from it";
   for (int i = 0; i < arrays->item_count; i++)
-    if (i != number && is_at(&place, arrays->items[i].path)) return "another array is written there";
+    if (i != number && is_at(&place, arrays->items[i].path)) return "another array is written to it";
   return NULL;
 }
 

@@ -1,5 +1,5 @@
-/* versions.h - what a build reads of its libraries: their versions, which these headers define as macros.
- * No code includes it. ATTN2C_WITH_LIBXSMM, ATTN2C_WITH_TEXT: what the model is linked with. */
+/* versions.h - the headers whose macros tell a build the versions of its libraries. No code includes this
+ * file. ATTN2C_WITH_LIBXSMM and ATTN2C_WITH_TEXT say which libraries the model is linked with. */
 #include <jansson.h>
 #include <limits.h>
 #ifdef ATTN2C_WITH_LIBXSMM

@@ -1,11 +1,11 @@
-/* weights_place.c - whether a file that is to be written belongs to a checkpoint. */
+/* weights_place.c - tells if an output file belongs to a checkpoint. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "program/weights_place.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-/* The folder that a path lies in: its length, 0 for the working directory. */
+/* Returns the length of the path's folder; 0 for the working directory. */
 static size_t folder_length(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
@@ -16,7 +16,7 @@ static int is_index(const char *path) {
   return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
-/* 1 where both are one folder. */
+/* Returns 1 if both are the same folder. */
 static int same_folder(const char *a, const char *b) {
   struct stat of_a, of_b;
   return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISDIR(of_a.st_mode) && of_a.st_dev == of_b.st_dev &&

@@ -85,7 +85,7 @@ describe("a packed file", function()
     end
     runs { "tiny/tiny", "bench", "-r", "1", "--weights", "tiny.weights" }
     local output = runs { "tiny/tiny", "pack", "--verify", "tiny.weights" }
-    assert.truthy(output:find("bytes of packed weights of tiny, as they were packed\n", 1, true))
+    assert.truthy(output:find("bytes of packed weights of tiny: the checksum is right\n", 1, true))
     runs(attn2c("check", "tiny.lua", "--weights", "tiny.weights"))
   end)
 
@@ -123,7 +123,7 @@ describe("a packed file", function()
     assert.is_false(child.over)
     write("busy.weights", "")
     process.wait(function() return child.over end)
-    assert.same({ 4, 0, "tiny: weights in use cannot be read: their file was cut, or its disk fails\n" },
+    assert.same({ 4, 0, "tiny: the file of the weights cannot be read any more: it was cut, or its disk fails\n" },
       { child.code, child.signal, child.errors })
   end)
 
@@ -152,15 +152,15 @@ end)
 describe("pack", function()
   it("says what is missing, and what would be lost", function()
     fails({ "tiny/tiny", "pack" }, 2, { "--weights F.safetensors is needed", "-o FILE is needed" })
-    fails({ "tiny/tiny", "pack", "--verify", "tiny.weights", "-o", "x" }, 2, { "--verify FILE stands by itself" })
-    fails({ "tiny/tiny", "pack", "--verify", "tiny.st" }, 3, { "tiny.st: is a checkpoint, and not what pack writes" })
+    fails({ "tiny/tiny", "pack", "--verify", "tiny.weights", "-o", "x" }, 2, { "--verify FILE allows no other option" })
+    fails({ "tiny/tiny", "pack", "--verify", "tiny.st" }, 3, { "tiny.st: is a checkpoint, but a file that pack wrote" })
     fails({ "tiny/tiny", "pack", "--weights", "none", "-o", "x" }, 4, { "none: cannot be opened" })
     fails({ "tiny/tiny", "pack", "--weights", "ids.npy", "-o", "x" }, 3, { "ids.npy: " })
     fails({ "tiny/tiny", "pack", "--weights", "tiny.st", "-o", "x", "--seed=1" }, 2,
       { "allowed are --weights, -o, --verify, --help" })
     assert(lfs.link("tiny.st", here .. "/link.st", true))
     for _, path in ipairs { "tiny.st", "./tiny.st", "link.st" } do
-      fails({ "tiny/tiny", "pack", "--weights", "tiny.st", "-o", path }, 2, { "that is a file of the weights" })
+      fails({ "tiny/tiny", "pack", "--weights", "tiny.st", "-o", path }, 2, { "this file belongs to the weights" })
     end
     assert.is_nil(lfs.attributes(here .. "/x", "mode"))
     assert(lfs.mkdir(here .. "/checkpoint"))
@@ -168,7 +168,7 @@ describe("pack", function()
       { name = "config.json", text = "{}" } })
     for _, name in ipairs { "model.safetensors", "config.json" } do
       fails({ "tiny/tiny", "pack", "--weights", "checkpoint/", "-o", "checkpoint/" .. name }, 2,
-        { "that is a file of the weights" })
+        { "this file belongs to the weights" })
     end
     assert.equal(helper.read(here .. "/tiny.st"), helper.read(here .. "/checkpoint/model.safetensors"))
     runs { "tiny/tiny", "pack", "--weights", "checkpoint", "-o", "checkpoint/tiny.weights" }

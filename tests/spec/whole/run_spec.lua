@@ -47,9 +47,9 @@ describe("run", function()
     local before = files.read(folder .. "/q.npy")
     os.remove(folder .. "/h.npy")
     for _, case in ipairs {
-      { "--output hidden=q.npy", "--output q.npy: query is read from there" },
-      { "--output hidden=../run/k.npy", "--output ../run/k.npy: key is read from there" },
-      { "--output hidden=h.npy --output scores_0=./h.npy", "--output ./h.npy: hidden is written there already" },
+      { "--output hidden=q.npy", "--output q.npy: query is read from it" },
+      { "--output hidden=../run/k.npy", "--output ../run/k.npy: key is read from it" },
+      { "--output hidden=h.npy --output scores_0=./h.npy", "--output ./h.npy: hidden is already written to it" },
     } do
       local code, said = sh(run .. case[1])
       assert.equal(2, code, said)
@@ -90,12 +90,12 @@ describe("run", function()
 
   it("refuses one place under two names", function()
     sh("rm -f later link h.npy; ln -s later link; ln -s link other")
-    said_once("--output hidden=link --output scores_0=later", 2, "--output later: hidden is written there already")
-    said_once("--output hidden=link --output scores_0=other", 2, "--output other: hidden is written there already")
+    said_once("--output hidden=link --output scores_0=later", 2, "--output later: hidden is already written to it")
+    said_once("--output hidden=link --output scores_0=other", 2, "--output other: hidden is already written to it")
     said_once("--output hidden=- --output scores_0=/dev/stdout", 2,
-      "--output /dev/stdout: hidden is written there already")
+      "--output /dev/stdout: hidden is already written to it")
     said_once("--output hidden=h.npy --output scores_0=- 3>&1 >h.npy 2>&3", 2,
-      "--output -: hidden is written there already")
+      "--output -: hidden is already written to it")
     assert.equal(0, (sh(run .. "--output hidden=other && test -f later && test -L link")))
   end)
 end)

@@ -273,7 +273,7 @@ describe("words of the command line", function()
       { "sequence", "--text a --format npy --output lengths=/dev/stdout | cat; exit ${PIPESTATUS[0]}", 2,
         "--output lengths=/dev/stdout: answers are printed on the standard output" },
       { "sequence", "--text a --format npy --output lengths=both.npy >both.npy", 2, "answers are printed on the stan" },
-      { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "answers are printed on the standard output" },
+      { "sequence", "--text a --format text --output logits=/dev/fd/1", 2, "answers are printed on the standard" },
       { "sequence", "--text .", 0, "" },
       { "sequence", "--text a --similar", 2, "--similar: goes with models that give an embedding" },
       { "sentence", "--text a --top 2", 2, "--top: goes with --query, or with models that give labels or tokens" },
@@ -289,7 +289,7 @@ describe("words of the command line", function()
       { "sequence", "--text a --input input_ids=x.npy", 2, "--input: goes without --text" },
       { "sequence", "--text a --output nothing=x.npy", 2, "known: logits, lengths, input_ids, token_type_ids" },
       { "sequence", "--text a --output logits=-", 2, "--format npy writes that of the answers" },
-      { "sequence", "--text two --output logits=./two", 2, "texts are read from there" },
+      { "sequence", "--text two --output logits=./two", 2, "texts are read from it" },
       { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read once" },
       { "sequence", "--text a --text b --text-pair c", 2, "--text-pair: there are 1 pairs and 2 texts, but a pair for "
         .. "each text is expected" },
@@ -307,7 +307,7 @@ describe("words of the command line", function()
     assert.is_nil(files.read(folder .. "/none.npy"))
     local code, said = run("sequence/sequence run --text a")
     assert.equal(2, code)
-    assert.matches("run: %-%-weights F is needed, and this model was built from the checkpoint folder sequence: "
+    assert.matches("run: %-%-weights F is needed; this model was built from the checkpoint folder sequence: "
       .. "%-%-weights PATH/sequence\n", said)
   end)
 
