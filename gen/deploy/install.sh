@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh: installs attn2c, its manual and its completions below $DESTDIR; `install.sh remove` removes them.
-# install.mk exports the folders: bindir, datadir, docdir, mandir, bashdir, zshdir, fishdir. The script runs at the top
-# of the repository.
+# It runs at the top of the repository. install.mk exports the folders: bindir, datadir, docdir, mandir, bashdir,
+# zshdir, fishdir.
 set -eu
 umask 022
 stage=${DESTDIR-}

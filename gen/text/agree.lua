@@ -1,11 +1,11 @@
--- agree.lua: warnings where tokenizer_config.json disagrees with tokenizer.json. For the common families,
--- AutoTokenizer of transformers rebuilds normalizer and pre-tokenizer from tokenizer_config.json, and then gives
--- other ids. attn2c follows tokenizer.json.
+-- agree.lua: warns if tokenizer_config.json disagrees with tokenizer.json.
+-- For the common families, AutoTokenizer of transformers rebuilds the normalizer and the pre-tokenizer from
+-- tokenizer_config.json, and may then give other ids. attn2c follows tokenizer.json.
 local json = require("common.json")
 
 local agree = {}
 
--- The first component of a kind in a stage, looking into sequences.
+-- Returns the first component of a kind in a tokenizer stage, also within sequences, or nil.
 local function find(value, kind)
   if json.kind(value) ~= "object" then return nil end
   if value.type == kind then return value end
@@ -18,10 +18,11 @@ local function find(value, kind)
   return nil
 end
 
--- Names of the class of transformers that follows tokenizer.json: of versions 4 and 5.
+-- The classes of transformers 4 and 5 that follow tokenizer.json.
 local follows = { PreTrainedTokenizerFast = true, TokenizersBackend = true }
 
--- Key of the config, stage and kind of component, its key, and the default of transformers' classes.
+-- Each row: a key of the config, the component's tokenizer stage, its kind, its key, and the default of transformers'
+-- classes.
 local compared = {
   { "do_lower_case", "normalizer", "BertNormalizer", "lowercase", true },
   { "strip_accents", "normalizer", "BertNormalizer", "strip_accents", nil },
@@ -29,7 +30,7 @@ local compared = {
   { "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", false },
 }
 
---- Lines, one a difference. file: how the config is called.
+--- Returns a line for each difference. file: the config's name in messages.
 function agree.warnings(root, config, file)
   local lines = {}
   if json.kind(config) ~= "object" or json.kind(root) ~= "object" then return lines end

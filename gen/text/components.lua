@@ -1,5 +1,6 @@
--- components.lua: normalizers, pre-tokenizers and decoders of tokenizer.json as records for the tables. Sequences
--- become lists. An unknown component is refused by name. The numbers of components are those of runtime/text/stages.h.
+-- components.lua: turns normalizers, pre-tokenizers and decoders of tokenizer.json into records for the tables.
+-- Sequences become lists. An unknown component is refused by name. The numbers of components are those of
+-- runtime/text/stages.h.
 local json = require("common.json")
 local regex = require("text.regex")
 
@@ -18,7 +19,7 @@ components.stage = { normalize = 0, cut = 1, trim = 2, decode = 3 }
 
 local function flag(value, bit) return value and bit or 0 end
 
--- A pattern: { String = text } or { Regex = text }, for PCRE2.
+-- Returns the PCRE2 pattern of { String = text } or { Regex = text }.
 local function pattern(look, object, path)
   local value = look:object(object, path, "pattern")
   if not value then return nil end
@@ -53,15 +54,15 @@ end
 local function charsmap(look, object, path)
   local text = look:text(object, path, "precompiled_charsmap")
   local bytes = text and decode_base64(text)
-  if text and not bytes then look:fault(path .. ".precompiled_charsmap", "no base64") end
+  if text and not bytes then look:fault(path .. ".precompiled_charsmap", "is not base64") end
   if not bytes then return nil end
   local size = #bytes >= 4 and string.unpack("<I4", bytes)
   if not size or size > #bytes - 4 or size < 4 then
-    look:fault(path .. ".precompiled_charsmap", "cut, or no map of characters")
+    look:fault(path .. ".precompiled_charsmap", "is cut off, or is not a map of characters")
     return nil
   end
   if not utf8.len(bytes, 5 + size // 4 * 4) then
-    look:fault(path .. ".precompiled_charsmap", "its texts are no UTF-8")
+    look:fault(path .. ".precompiled_charsmap", "its texts are not UTF-8")
   end
   return bytes
 end
@@ -138,7 +139,7 @@ function cutters.ByteLevel(look, object, path)
     a = by_pattern and regex.translate(regex.byte_level) or "" }
 end
 
--- The character and scheme of Metaspace, of either kind.
+-- Returns the character and the scheme of a Metaspace, which is a pre-tokenizer or a decoder.
 local function metaspace(look, object, path)
   local replacement = look:text(object, path, "replacement")
   if replacement and utf8.len(replacement) ~= 1 then look:fault(path .. ".replacement", "one character is expected") end
@@ -188,7 +189,7 @@ end
 
 local MOST = 64
 
--- Adds the records of a component, or of those of a sequence, to a list.
+-- Adds the records of a component, or of a sequence's components, to a list.
 local function add(look, list, stage, makers, members, value, path, depth)
   if json.kind(value) ~= "object" then return look:fault(path, "an object is expected") end
   if value.type == "Sequence" and depth < 8 then
@@ -211,8 +212,8 @@ local function add(look, list, stage, makers, members, value, path, depth)
   return nil
 end
 
---- The records of all stages, in order, each with its path in the file and, of a pattern, its source; those of
---- post-processing are added by process.lua.
+--- Returns the records of all tokenizer stages, in order. Each has its path in the file, and a pattern also its source.
+--- process.lua adds those of post-processing.
 function components.read(look, root)
   local list, stage = {}, components.stage
   if root.normalizer ~= nil then

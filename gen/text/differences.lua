@@ -1,5 +1,6 @@
--- differences.lua: written by tests/text/differences.py: code points that a property of the library's
--- regular expressions has (more) or lacks (less) beside what PCRE2 10.42 (Unicode 14) gives it.
+-- differences.lua: lists the code points in which the library's properties differ from PCRE2 10.42 (Unicode 14).
+-- A property of the library's regular expressions has more code points (more), or lacks some (less). This file is
+-- written by tests/text/differences.py.
 return {
   L = {
     more = {

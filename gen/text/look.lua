@@ -1,5 +1,6 @@
--- look.lua: looking into a JSON value while collecting what is wrong with it: each reader names the path, what
--- came and what is allowed, and goes on, so that all faults are said at once.
+-- look.lua: reads the members of a JSON value and collects all their faults.
+-- Each reader adds a line with the path, the value and what is allowed, and goes on, so that all faults are reported at
+-- once.
 local faults = require("common.faults")
 local json = require("common.json")
 
@@ -8,7 +9,7 @@ Look.__index = Look
 
 local MOST_FAULTS = 20
 
---- file: how messages call it.
+--- Returns a reader. file: the file's name in messages.
 local function new(file) return setmetatable({ file = file, lines = {}, warnings = {} }, Look) end
 
 function Look:fault(path, what)
@@ -18,7 +19,7 @@ end
 
 function Look:warn(what) self.warnings[#self.warnings + 1] = ("%s: warning: %s"):format(self.file, what) end
 
---- Raises all that was found, if anything.
+--- Raises the faults that were found, if any.
 function Look:settle() if #self.lines > 0 then faults.raise("format", self.lines) end end
 
 local function said(value)
@@ -39,7 +40,7 @@ local function expect(kind, words, fits)
 end
 
 expect("boolean", "true or false", function(value) return type(value) == "boolean" end)
-expect("text", "a text", function(value) return type(value) == "string" and utf8.len(value) ~= nil end)
+expect("text", "a string", function(value) return type(value) == "string" and utf8.len(value) ~= nil end)
 expect("count", "a whole number, 0 to 4294967294", function(value)
   return math.type(value) == "integer" and value >= 0 and value < 0xffffffff
 end)
@@ -48,13 +49,13 @@ expect("array", "an array", function(value)
 end)
 expect("object", "an object", function(value) return json.kind(value) == "object" end)
 
---- A text or null.
+--- Returns a string, or nil for null.
 function Look:maybe_text(object, path, key)
   if object[key] == nil then return nil end
   return self:text(object, path, key)
 end
 
---- One of some words, by a table of their values.
+--- Returns the value that a table gives for the member's word. A word that is not in the table is a fault.
 function Look:choice(object, path, key, choices, default)
   local value = object[key]
   if value == nil then value = default end

@@ -1,5 +1,5 @@
--- model.lua: the model of tokenizer.json: checks vocabulary, merges and scores. The ids of added tokens follow from
--- their order, not from the ids in the file.
+-- model.lua: reads the model and the added tokens of tokenizer.json, and checks vocabulary, merges and scores.
+-- The ids of added tokens follow from their order, not from the ids in the file.
 local faults = require("common.faults")
 local json = require("common.json")
 
@@ -10,7 +10,7 @@ local FUSE, BYTE_FALLBACK, IGNORE_MERGES, NEEDS_UNKNOWN = 1, 2, 4, 8
 local MOST_TOKENS = 1 << 24
 local UNKNOWN_PENALTY = 10
 
--- Files of the library's first versions have no type.
+-- Returns the kind of a model. Files of the library's first versions have no type; their members tell.
 local function guess(look, object)
   if object.type ~= nil then return look:choice(object, "model", "type", KIND) end
   if object.vocab and object.merges then return KIND.BPE end
@@ -19,14 +19,14 @@ local function guess(look, object)
   return nil
 end
 
--- { token = id } of an object, with ids at most so large; made.tokens: id -> token.
+-- Reads { token = id } into made.ids and made.tokens (id -> token). Ids are less than MOST_TOKENS.
 local function read_vocabulary(look, object, made)
   local count, largest = 0, -1
   for token, id in pairs(look:object(object, "model", "vocab") or {}) do
     if math.type(id) ~= "integer" or id < 0 or id >= MOST_TOKENS then
       look:fault("model.vocab", ("%s has no id from 0 to %d"):format(faults.quote(token), MOST_TOKENS - 1))
     elseif not utf8.len(token) then
-      look:fault("model.vocab", ("%s is no UTF-8"):format(faults.quote(token)))
+      look:fault("model.vocab", ("%s is not UTF-8"):format(faults.quote(token)))
     elseif made.tokens[id] then
       look:fault("model.vocab", ("%s and %s have the same id"):format(faults.quote(token),
         faults.quote(made.tokens[id])))
@@ -37,7 +37,7 @@ local function read_vocabulary(look, object, made)
   end
   made.count, made.largest = count, largest
   if count == 0 then look:fault("model.vocab", "has no token") end
-  if largest > 4 * count + 1000 then look:fault("model.vocab", "has ids far beyond the number of its tokens") end
+  if largest > 4 * count + 1000 then look:fault("model.vocab", "has ids far above the number of its tokens") end
 end
 
 local function unknown_token(look, object, made)
@@ -58,7 +58,7 @@ local function read_wordpiece(look, object, made)
   made.longest_word = look:count(object, "model", "max_input_chars_per_word")
 end
 
--- The two halves of a merge, or nil.
+-- Returns the two halves of a merge, or nil.
 local function halves(merge)
   if type(merge) == "string" then return merge:match("^([^ ]+) ([^ ]+)$") end
   if type(merge) == "table" and #merge == 2 and type(merge[1]) == "string" and type(merge[2]) == "string" then
@@ -67,7 +67,7 @@ local function halves(merge)
   return nil
 end
 
--- Lists of left, right, rank and result; the last of equal pairs counts.
+-- Reads the merges into lists of left, right, rank and result. The last of equal pairs counts.
 local function read_merges(look, object, made)
   local merges, prefix, rank = look:array(object, "model", "merges") or {}, #(made.prefix or ""), 0
   local ids, places, list = made.ids, {}, { count = 0, left = {}, right = {}, rank = {}, result = {} }
@@ -77,8 +77,8 @@ local function read_merges(look, object, made)
       local left, right = ids[a or ""], ids[b or ""]
       local result = left and right and ids[a .. b:sub(prefix + 1)]
       if not result then
-        look:fault(("model.merges[%d]"):format(i - 1), a and ("%s %s is not made of tokens, or makes none"):format(
-          faults.quote(a), faults.quote(b)) or "no pair of tokens")
+        look:fault(("model.merges[%d]"):format(i - 1), a and ("%s %s: a half or their union is not a token"):format(
+          faults.quote(a), faults.quote(b)) or "is not a pair of tokens")
         if #look.lines >= 10 then return end
       else
         local place = places[left << 32 | right]
@@ -101,7 +101,7 @@ end
 local function read_bpe(look, object, made)
   read_vocabulary(look, object, made)
   if object.dropout ~= nil and object.dropout ~= 0 then
-    look:fault("model.dropout", "is not supported; null or 0 is")
+    look:fault("model.dropout", "is not supported; supported are null and 0")
   end
   made.prefix = look:maybe_text(object, "model", "continuing_subword_prefix") or ""
   made.suffix = look:maybe_text(object, "model", "end_of_word_suffix") or ""
@@ -113,8 +113,8 @@ local function read_bpe(look, object, made)
   if #look.lines == 0 then read_merges(look, object, made) end
 end
 
--- A score as the library reads it: its JSON reader divides the digits, rounded, by a power of ten, which may be
--- off by the last bit; and ties between ways to cut a word are decided by that bit.
+-- Returns a score as the library reads it. The library's JSON reader divides the rounded digits by a power of ten, and
+-- its result may differ in the last bit. That bit decides ties between ways to cut a word.
 local function as_read(score)
   for digits = 14, 16 do
     local text = ("%%.%de"):format(digits):format(score)
@@ -147,14 +147,15 @@ local function read_unigram(look, object, made)
   made.count, made.largest = #list, #list - 1
   if #list == 0 then look:fault("model.vocab", "has no token") end
   if object.unk_id ~= nil then made.unknown = look:count(object, "model", "unk_id") end
-  if made.unknown and made.unknown >= #list then look:fault("model.unk_id", "is no token's id") end
+  if made.unknown and made.unknown >= #list then look:fault("model.unk_id", "is not the id of a token") end
   made.unknown_score = least - UNKNOWN_PENALTY
   made.options = option(look, object, "byte_fallback", BYTE_FALLBACK)
 end
 
 local readers = { [KIND.WordPiece] = read_wordpiece, [KIND.BPE] = read_bpe, [KIND.Unigram] = read_unigram }
 
---- { kind, tokens = id -> text, ids = text -> id, count, largest, unknown, options, prefix, suffix, merges, scores }
+--- Returns the model: { kind, tokens = id -> text, ids = text -> id, count, largest, unknown, options, prefix, suffix,
+--- merges, scores }.
 function model.read(look, root)
   local object = look:object(root, "tokenizer", "model")
   local made = { tokens = {}, ids = {}, options = 0, prefix = "", suffix = "", longest_word = 0, unknown_score = 0.0 }
@@ -167,7 +168,7 @@ end
 local MOST_ADDED = 65536
 local flags = { "lstrip", "rstrip", "single_word", "normalized", "special" }
 
--- Content and flags of one entry; nil where it is none.
+-- Returns the content and the flags of one entry, or nil if it is malformed.
 local function read_added(look, entry, path)
   if json.kind(entry) ~= "object" then
     look:fault(path, "an object is expected")
@@ -181,8 +182,8 @@ local function read_added(look, entry, path)
   return content, bits
 end
 
---- The added tokens, { text, id, flags, path: their place in the file } by their ids; they are put among the model's
---- tokens. A token that the model has keeps the model's id; others get the next ones.
+--- Reads the added tokens and puts them among the model's tokens. Returns a list of { text, id, flags, path = the place
+--- in the file }, in the file's order. A token of the model keeps the model's id, and others get the next free ids.
 function model.add(look, root, made)
   local by_id, order, next_id = {}, {}, made.count
   local list = root.added_tokens ~= nil and look:array(root, "tokenizer", "added_tokens") or {}
@@ -194,7 +195,7 @@ function model.add(look, root, made)
       local id = made.added_ids[content] or made.ids[content]
       if not id then id, next_id = next_id, next_id + 1 end
       if entry.id ~= id then
-        look:warn(("added token %s has the id %d, not %s: the model's own, or the next free one"):format(
+        look:warn(("added token %s gets the id %d, not %s: its id in the model, or the next free one"):format(
           faults.quote(content), id, tostring(entry.id)))
       end
       if made.tokens[id] and made.tokens[id] ~= content then

@@ -1,5 +1,5 @@
--- older.lua: folders without a tokenizer.json: vocab.txt is BERT's WordPiece, vocab.json with merges.txt is GPT-2's
--- or RoBERTa's byte-level BPE. Gives the tokenizer.json that they stand for.
+-- older.lua: makes the equivalent tokenizer.json for a folder with the files of older tokenizers.
+-- vocab.txt is BERT's WordPiece, vocab.json with merges.txt is GPT-2's or RoBERTa's byte-level BPE.
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
@@ -7,7 +7,7 @@ local words = require("common.words")
 
 local older = {}
 
--- The content of a special token in a config: a text, or an object with one.
+-- Returns the content of a special token in a config. It is a string, or an object with a string.
 local function special(config, key, default)
   local value = config[key]
   if type(value) == "table" then value = value.content end
@@ -64,7 +64,7 @@ local function read_merges(text)
   return array(merges)
 end
 
--- RoBERTa's vocabulary has <s>, GPT-2's does not.
+-- Returns GPT-2's or RoBERTa's tokenizer. RoBERTa's vocabulary has <s>, GPT-2's does not.
 local function from_vocab_json(ids, merges, config)
   local is_roberta = ids["<s>"] ~= nil and ids["</s>"] ~= nil
   local cls, sep = special(config, "cls_token", "<s>"), special(config, "sep_token", "</s>")
@@ -89,7 +89,7 @@ local function from_vocab_json(ids, merges, config)
   }
 end
 
---- What the folder's tokenizer.json would be, and the file it was made from; nil where there is none.
+--- Returns the equivalent tokenizer.json of a folder, and the file that it is made from, or nil if there is none.
 function older.read(folder, config, read_json)
   config = json.kind(config) == "object" and config or {}
   local text = files.read(folder .. "/vocab.txt")
@@ -101,7 +101,7 @@ function older.read(folder, config, read_json)
   local ids, path = read_json(folder, "vocab.json")
   if not ids then return nil end
   local merges = files.read(folder .. "/merges.txt")
-  if not merges then faults.raise("format", path .. ": has no merges.txt beside it") end
+  if not merges then faults.raise("format", path .. ": has no merges.txt next to it") end
   if json.kind(ids) ~= "object" then faults.raise("format", path .. ": an object is expected") end
   return from_vocab_json(ids, read_merges(merges), config), path
 end

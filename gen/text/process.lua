@@ -1,5 +1,5 @@
--- process.lua: post-processors as templates: which special tokens stand around one text and around a pair, and
--- the type of each token; and whether the positions of tokens leave out spaces.
+-- process.lua: turns post-processors into templates: the special tokens around a text or a pair, and all token types.
+-- It also reads whether the positions of tokens leave out spaces.
 local components = require("text.components")
 local json = require("common.json")
 
@@ -9,7 +9,7 @@ local FIRST, SECOND, TOKEN = 0, 1, 2
 
 local function piece(kind, id, type, pair) return { kind = kind, id = id, type = type, pair = pair } end
 
--- [token, id] of BertProcessing and RobertaProcessing.
+-- Returns the id in a pair [token, id] of BertProcessing or RobertaProcessing.
 local function special(look, object, path, key)
   local value = look:array(object, path, key)
   local id = value and value[2]
@@ -50,7 +50,7 @@ function processors.ByteLevel(look, object, path)
   return nil, look:boolean(object, path, "trim_offsets") and trim(prefix) or nil
 end
 
--- The ids that a special token of a template stands for.
+-- Returns the ids that a special token of a template is replaced by.
 local function template_ids(look, tokens, name, path)
   local token = tokens[name]
   if json.kind(token) ~= "object" then
@@ -67,7 +67,7 @@ local function template_ids(look, tokens, name, path)
   return ids
 end
 
-local MOST_PIECES = 4096 -- of a template: far more than a call of any model takes
+local MOST_PIECES = 4096 -- pieces of a template: far more than a call of any model takes
 
 local function template(look, object, path, key, pair, list)
   local tokens = look:object(object, path, "special_tokens") or {}
@@ -78,7 +78,7 @@ local function template(look, object, path, key, pair, list)
     local token = json.kind(entry) == "object" and entry.SpecialToken
     if json.kind(sequence) == "object" then
       local which = look:choice(sequence, at, "id", { A = FIRST + 1, B = SECOND + 1 })
-      if which == SECOND + 1 and pair == 0 then look:fault(at, "a second text in the template for one") end
+      if which == SECOND + 1 and pair == 0 then look:fault(at, "the template for one text has a second text") end
       firsts = firsts + 1
       list[#list + 1] = piece((which or 1) - 1, 0, look:count(sequence, at, "type_id") or 0, pair)
     elseif json.kind(token) == "object" then
@@ -93,7 +93,7 @@ local function template(look, object, path, key, pair, list)
       return look:fault(at, ("has more than %d tokens with those before it"):format(MOST_PIECES))
     end
   end
-  if firsts > 16 then look:fault(path .. "." .. key, "a text more than 16 times") end
+  if firsts > 16 then look:fault(path .. "." .. key, "has a text more than 16 times") end
 end
 
 function processors.TemplateProcessing(look, object, path)
@@ -114,13 +114,13 @@ local function read(look, value, path, made, depth)
   local processor = look:choice(value, path, "type", processors)
   if not processor then return nil end
   local templates, trims = processor(look, value, path)
-  if templates and made.templates then look:fault(path, "two of a sequence that add tokens are not supported") end
+  if templates and made.templates then look:fault(path, "two processors that add tokens are not supported") end
   made.templates = made.templates or templates
   made.trims[#made.trims + 1] = trims
   return nil
 end
 
---- The templates; trims are added to the components.
+--- Returns the templates, and adds the trims to the list of components.
 function process.read(look, root, list)
   local made = { trims = {} }
   if root.post_processor ~= nil then read(look, root.post_processor, "post_processor", made, 0) end

@@ -1,7 +1,7 @@
--- regex.lua: patterns of tokenizer.json, which are Oniguruma's (Ruby's syntax), as PCRE2 reads them: the same
--- meaning in UTF mode with Unicode's properties, or a refusal. Code points whose properties PCRE2's tables
--- lack are added by number (differences.lua), which makes matching slow. So there are two patterns: an
--- exact one, and a plain one for texts without the bytes that such code points begin with.
+-- regex.lua: translates tokenizer.json's patterns, in Oniguruma's syntax (Ruby's), for PCRE2.
+-- A translation has the same meaning in UTF mode with Unicode's properties; other patterns are refused. Code points
+-- whose properties PCRE2's tables lack are added by number (differences.lua), which makes matching slow. So each
+-- pattern has two versions: an exact one, and a plain one for texts without the bytes that such code points begin with.
 local differences = require("text.differences")
 
 local regex = {}
@@ -9,7 +9,7 @@ local regex = {}
 local general = "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Alphabetic"
 local scripts = "Han Hiragana Katakana Hangul Latin Cyrillic Greek Arabic Hebrew Thai Devanagari Armenian Bengali"
 
--- The members of each property inside of brackets.
+-- The members of each property, as written inside brackets.
 local members = {
   space = "\\p{White_Space}", digit = "\\p{Nd}", word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}",
   rust_word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}",
@@ -23,19 +23,20 @@ local function ranges(list)
   return table.concat(parts)
 end
 
--- What a property's name is for differences.lua; names are read without case, spaces and underlines.
+-- Lower-case name of a property -> its name in differences.lua. Patterns may write names with any case, spaces and
+-- underscores.
 local names = {}
 for name in pairs(members) do names[name:lower()] = name end
 local long = { letter = "L", mark = "M", number = "N", punctuation = "P", symbol = "S", separator = "Z" }
 for name, short in pairs(long) do names[name] = short end
 
--- What stands in brackets for a property.
+-- Returns the text of a property inside brackets.
 local function inside(name, plain)
   local difference = differences[name]
   return members[name] .. (difference and not plain and ranges(difference.more) or "")
 end
 
--- A property outside of brackets, or, with `negated`, everything else.
+-- Returns the text of a property outside brackets, or, with `negated`, of everything else.
 local function outside(name, negated, plain)
   local less = differences[name] and not plain and differences[name].less or {}
   if inside(name, plain) == members[name] and not members[name]:find("}.") then
@@ -47,7 +48,7 @@ local function outside(name, negated, plain)
   return ("(?![%s])%s"):format(ranges(less), class)
 end
 
--- The first bytes, as a set of 256 bits, of code points that a list of properties differs in.
+-- Returns the first bytes of the code points that the used properties differ in, as a set of 256 bits.
 local function first_bytes(used)
   local set = {}
   for i = 1, 32 do set[i] = 0 end
@@ -63,13 +64,13 @@ local function first_bytes(used)
   return string.char(table.unpack(set))
 end
 
--- As runtime/text/regex.c reads it: the plain pattern's length, the set, the plain pattern, the exact one.
+-- Packs two patterns for runtime/text/regex.c: the plain pattern's length, the set of first bytes, both patterns.
 local function pack(plain, exact, used)
   if plain == exact then used = {} end
   return string.pack("<I4", #plain) .. first_bytes(used) .. plain .. exact
 end
 
---- The pattern of one letter of a word, as Rust's engine has it, and of Whitespace.
+--- The patterns of one letter of a word, as Rust's engine has it, and of Whitespace.
 regex.word = pack(outside("rust_word", false, true), outside("rust_word"), { rust_word = true })
 
 local function whitespace(plain)
@@ -90,7 +91,7 @@ function Reader:take(pattern)
   return found
 end
 function Reader:emit(piece)
-  self.atom, self.quantified = #self.out + 1, nil -- what a quantifier applies to
+  self.atom, self.quantified = #self.out + 1, nil -- the piece that a quantifier applies to
   self.out[self.atom] = piece
 end
 
@@ -101,7 +102,7 @@ end
 
 local plain_escapes = { r = 13, n = 10, t = 9, f = 12, v = 11, a = 7, e = 27 }
 
--- The code point of an escape for one character, or nil.
+-- Returns the code point of an escape for one character, or nil.
 function Reader:escaped_character()
   local hex = self:take("\\x{%x+}") or self:take("\\x%x%x?") or self:take("\\u%x%x%x%x")
   if hex then
@@ -124,7 +125,8 @@ end
 
 local classes = { s = "space", d = "digit", w = "word" }
 
--- A property by an escape: its name and whether it is negated; nil where the escape is none.
+-- Returns the name of a property that is written as an escape, and true if it is negated. Returns nil if the escape is
+-- not a property.
 function Reader:property()
   local letter = self:take("\\[sSdDwW]")
   if letter then
@@ -146,7 +148,7 @@ local function next_character(reader)
   return character and utf8.codepoint(character)
 end
 
--- One end of a range, or nil and what stands for a property.
+-- Returns the code point of one end of a range, or nil and the text of a property.
 function Reader:class_member()
   if self:peek() ~= "\\" then return next_character(self) end
   local name, negated = self:property()
@@ -179,26 +181,26 @@ function Reader:class()
     elseif self:peek() == "-" and self:peek(2) ~= "-]" then
       self.at = self.at + 1
       local last = self:class_member()
-      if not last or last < first then self:refuse("a range that is none") end
+      if not last or last < first then self:refuse("a malformed range") end
       out[#out + 1] = ("%s-%s"):format(literal(first), literal(last))
     else
       out[#out + 1] = literal(first)
     end
-    if self.insensitive and first and first >= 0x80 then self:refuse("other than ASCII without regard to case") end
+    if self.insensitive and first and first >= 0x80 then self:refuse("ignoring the case of non-ASCII letters") end
   end
   self.at = self.at + 1
   out[#out + 1] = "]"
   self:emit(table.concat(out))
 end
 
--- Letters that fold with their neighbours into one: PCRE2 folds single characters only.
+-- Letters that fold with their neighbour into one. PCRE2 folds single characters only.
 local folding = { ss = true, ff = true, fi = true, fl = true, st = true }
 
 function Reader:literal(code)
   local before = self.last_literal and self.last_literal_at == #self.out and self.last_literal or ""
   local character = utf8.char(code)
   if self.insensitive then
-    if code >= 0x80 then self:refuse("other than ASCII without regard to case") end
+    if code >= 0x80 then self:refuse("ignoring the case of non-ASCII letters") end
     if folding[(before .. character):lower()] then self:refuse("letters that fold into one") end
   end
   self:emit(literal(code))
@@ -223,7 +225,7 @@ function Reader:group()
   if not head then
     if self:peek(2) == "(?" or self:peek(2) == "(*" then self:refuse(self:take("%(.[^%)]?[^%)]?")) end
     self.at = self.at + 1
-    head = "(?:" -- no one asks what a group matched
+    head = "(?:" -- the text that a group matched is never used
   end
   self:emit(head)
   local start, outer = self.atom, self.insensitive
@@ -238,7 +240,7 @@ function Reader:group()
   self.atom, self.quantified = start, nil
 end
 
--- {n,m}+ repeats what {n,m} matched: it is not possessive as ++ is.
+-- Reads a quantifier. {n,m}+ repeats what {n,m} matched; it is not possessive as ++ is.
 function Reader:quantifier()
   local simple = self:take("[%*%+%?][%+%?]?")
   local low, high
@@ -259,7 +261,7 @@ function Reader:quantifier()
   if not self.atom then self:refuse("a quantifier of nothing") end
   table.insert(self.out, self.atom, "(?:")
   self.out[#self.out + 1] = ")" .. simple
-  -- A simple atom needs no group of its own: PCRE2 is faster without.
+  -- A simple atom needs no group around it, and PCRE2 is faster without one.
   local is_simple = #self.out == self.atom + 2 and not self.out[self.atom + 1]:find("^%(")
   if is_simple and self.quantified ~= self.atom then
     local atom = self.out[self.atom + 1]
@@ -317,9 +319,9 @@ function Reader:alternatives()
   end
 end
 
---- One pattern for PCRE2 and the properties in it; nil and what of it is not understood.
+--- Returns a pattern for PCRE2 and the set of properties in it, or nil and the part that is not supported.
 function regex.convert(text, plain)
-  if not utf8.len(text) then return nil, "text that is no UTF-8" end
+  if not utf8.len(text) then return nil, "text that is not UTF-8" end
   if #text > 10000 then return nil, "more than 10,000 bytes" end
   local reader = setmetatable({ text = text, at = 1, out = {}, depth = 0, plain = plain, used = {} }, Reader)
   local ok, problem = pcall(function()
@@ -331,14 +333,14 @@ function regex.convert(text, plain)
   error(problem, 0)
 end
 
---- Both patterns, packed; nil and what is not understood.
+--- Returns both patterns, packed, or nil and the part that is not supported.
 function regex.translate(text)
   local exact, used = regex.convert(text)
   if not exact then return nil, used end
   return pack(regex.convert(text, true), exact, used)
 end
 
---- A text as a pattern.
+--- Returns a packed pattern that matches the text literally.
 function regex.quote(text)
   local parts = {}
   for _, code in utf8.codes(text) do parts[#parts + 1] = literal(code) end

@@ -1,29 +1,29 @@
--- slots.lua: hash tables as runtime/text/tables.c reads them. A chain of more than LONGEST_CHAIN entries is never
--- written: keys that collide get a larger table first, then another seed. Both are bounded, so that every list of
--- keys ends in tables or in a refusal.
+-- slots.lua: writes the hash tables that runtime/text/tables.c reads.
+-- No chain has more than LONGEST_CHAIN entries: keys that collide get a larger table first, then another seed. Both are
+-- bounded, so that every list of keys ends in tables or in a refusal.
 local slots = {}
 
 local LONGEST_CHAIN = 200
 local MOST_SEEDS = 16
-local LARGEST = 4 -- times as many slots as a table of these entries has at first
+local LARGEST = 4 -- the largest table's slots as a multiple of the first table's
 
---- FNV-1a, 32 bits, from a seed on.
+--- Returns the 32-bit FNV-1a hash of a text, beginning with a seed.
 function slots.hash(seed, text)
   local hash = seed
   for i = 1, #text do hash = ((hash ~ text:byte(i)) * 0x01000193) & 0xffffffff end
   return hash
 end
 
---- The place of a text by its hash.
+--- Returns the place of a text from its hash.
 function slots.of_hash(hash) return ((hash * 0x9e3779b1) & 0xffffffff) ~ hash >> 15 end
 
---- The place of a number of 64 bits.
+--- Returns the place of a 64-bit number.
 function slots.of_number(seed, number)
   local mixed = (number + seed * 0xc2b2ae3d27d4eb4f) * 0x9e3779b97f4a7c15
   return ((mixed ~ mixed >> 32) * 0xc2b2ae3d27d4eb4f) >> 32
 end
 
--- A list of what is in each slot, by its number + 1; nil where a chain is too long.
+-- Returns a list with the entry of each slot, by the slot's number + 1, or nil if a chain is too long.
 local function try(count, size, place, entry)
   local list, mask = {}, size - 1
   for i = 1, count do
@@ -37,8 +37,9 @@ local function try(count, size, place, entry)
   return list
 end
 
---- The bytes of a table with open addressing: entry(i), for i of 1..count in order, goes into the first free slot from
---- place(i) on. It has at least four slots for three entries. nil where the places of many entries are equal.
+--- Returns the bytes of a table with open addressing, or nil if the places of many entries are equal. entry(i), for i
+--- from 1 to count in order, goes into the first free slot from place(i) on. The table has at least four slots for
+--- three entries.
 function slots.fill(count, place, entry, empty)
   if count == 0 then return "" end
   local size = 4
@@ -55,8 +56,8 @@ function slots.fill(count, place, entry, empty)
   return nil
 end
 
---- The first seed for which make(seed), a list of MOST tables, has no hole; that list, and the seed. nil where no seed
---- is good enough.
+--- Returns make(seed), a list of `most` tables, and the first seed for which it has no hole. Returns nil if no seed is
+--- good enough.
 function slots.seeded(most, make)
   for i = 0, MOST_SEEDS - 1 do
     local seed = (0x811c9dc5 + i * 0x9e3779b9) & 0xffffffff -- the first is FNV's own

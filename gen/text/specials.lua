@@ -1,26 +1,26 @@
--- specials.lua: tokens with a meaning of their own: the mask, which stands for a word to be filled in; CLS, which
--- stands for there being no answer; BOS, which begins a text that has nothing else. The folder's files name them; else
--- they are BERT's or RoBERTa's.
+-- specials.lua: finds the special tokens: mask (a word to fill in), CLS (no answer) and BOS (begins an empty text).
+-- The folder's files name them. Otherwise they are BERT's or RoBERTa's.
 local specials = {}
 
 local usual = { { mask = "[MASK]", cls = "[CLS]" }, { mask = "<mask>", cls = "<s>" } }
 
--- Classes of tokenizers that have no names but those of their files.
+-- Classes of tokenizers whose special tokens are only those that their files name.
 local plain = { PreTrainedTokenizerFast = true, TokenizersBackend = true }
 
--- The content of a token in a file: a text, or an object with one.
+-- Returns the content of a token in a file. It is a string, or an object with a string.
 local function content(root, key)
   local value = type(root) == "table" and root[key] or nil
   if type(value) == "table" then value = value.content end
   return type(value) == "string" and value or nil
 end
 
--- The id of the token that a file names by `key`; files: tokenizer_config.json, special_tokens_map.json.
+-- Returns the id of the token that a file names by `key`. The files are tokenizer_config.json and
+-- special_tokens_map.json.
 local function stated(find, key, config, map)
   return find(content(config, key)) or find(content(map, key))
 end
 
---- Their ids, nil where there is none; model: config.json, or nil.
+--- Returns { mask, cls, bos }, the ids of special tokens; a missing token's is nil. model: config.json, or nil.
 function specials.find(state, config, map, model)
   local function find(name) return name and (state.model.added_ids[name] or state.model.ids[name]) end
   local found = { mask = stated(find, "mask_token", config, map), cls = stated(find, "cls_token", config, map),

@@ -1,4 +1,5 @@
--- tables.lua: writes what runtime/text/tables.h reads: one text of bytes, little-endian, aligned to 8, with a checksum.
+-- tables.lua: writes the tokenizer's tables, which runtime/text/tables.h reads.
+-- They are one string of bytes, little-endian, aligned to 8, with a checksum.
 local slots = require("text.slots")
 
 local tables = {}
@@ -6,7 +7,7 @@ local tables = {}
 local VERSION, NONE = 2, 0xffffffff
 local PRESENT, SPECIAL, ADDED_SPECIAL = 1, 2, 16
 
--- The texts of a model's tokens, by id, but for empty ones.
+-- Returns the texts of a model's tokens in the order of their ids, without empty ones.
 local function texts_of(made)
   local texts = {}
   for id = 0, made.largest do
@@ -30,8 +31,8 @@ local function merges(list, seed)
     function(i) return string.pack("<I4I4I4I4", left[i], right[i], rank[i], result[i]) end, ("\255"):rep(16))
 end
 
--- The edges of the trie of a Unigram's tokens, { count, keys, children }: a token's node has its id, others follow; the
--- root is `limit`. nil where there are too many nodes.
+-- Returns the edges of the trie of a Unigram's tokens, { count, keys, children }, or nil if there are too many nodes.
+-- The node of a token has the token's id. The root is `limit`, and other nodes follow.
 local function trie(made, texts, limit)
   local edges, parents, bytes, count, terminal, ids = {}, {}, {}, 0, {}, made.ids
   for _, token in ipairs(texts) do
@@ -66,7 +67,7 @@ local function edges_of(nodes, seed)
     function(i) return string.pack("<I4I4", keys[i], children[i]) end, string.pack("<I4I4", 0, NONE))
 end
 
--- A pool of texts: the same text is there once. Tokens come first, one behind the other.
+-- Returns a pool of texts, which stores equal texts once. Tokens come first, one after the other.
 local function new_pool()
   local pool = { parts = {}, size = 0, places = {} }
   function pool.append(text)
@@ -83,7 +84,7 @@ local function new_pool()
   return pool
 end
 
--- A list of numbers of one format, a hundred at a time.
+-- Returns a list of numbers packed in one format. It packs a hundred at a time.
 local function pack_list(format, list)
   local parts, hundred = {}, "<" .. format:rep(100)
   for at = 1, #list - 99, 100 do parts[#parts + 1] = string.pack(hundred, table.unpack(list, at, at + 99)) end
@@ -91,7 +92,8 @@ local function pack_list(format, list)
   return table.concat(parts)
 end
 
--- Texts, flags and their places, for all ids up to the largest.
+-- Writes the texts of all ids up to the largest into the pool. Returns their places, their flags and the longest
+-- token's length.
 local function write_tokens(made, added, pool)
   local special, places, bits, longest = {}, {}, {}, 0
   for _, token in ipairs(added) do if token.flags & ADDED_SPECIAL ~= 0 then special[token.text] = true end end
@@ -177,14 +179,14 @@ end
 
 local function pad(text) return text .. ("\0"):rep(-#text % 8) end
 
---- The bytes. state: { model, added, components, templates, limit, word }; nil and why where there are none.
+--- Returns the bytes of the tables, or nil and the reason. state: { model, added, components, templates, limit, word }.
 function tables.write(state)
   local made, pool = state.model, new_pool()
   local texts, nodes, root = texts_of(made), { count = 0 }, 0
   if made.scores then
     root = made.largest + 1
     nodes = trie(made, texts, root)
-    if not nodes then return nil, "too many different beginnings of tokens" end
+    if not nodes then return nil, "tokens have too many different beginnings" end
   end
   local hashed, seed = slots.seeded(3, function(seed)
     return { vocabulary(made, texts, seed), merges(made.merges, seed), edges_of(nodes, seed) }

@@ -1,5 +1,6 @@
--- tokenizer.lua: a tokenizer.json, or the files of older folders, to tables for runtime/text/. Raises a fault with
--- all that is wrong, and returns warnings where transformers would follow tokenizer_config.json instead.
+-- tokenizer.lua: compiles a tokenizer.json, or the files of older folders, to tables for runtime/text/.
+-- It raises one fault with all errors, and returns a warning for each setting for which transformers would follow
+-- tokenizer_config.json instead.
 local agree = require("text.agree")
 local components = require("text.components")
 local faults = require("common.faults")
@@ -22,7 +23,7 @@ local known = { version = true, truncation = true, padding = true, added_tokens 
 local STRATEGY = { LongestFirst = 0, OnlyFirst = 1, OnlySecond = 2 }
 local DIRECTION = { Right = 0, Left = 1 }
 
--- The limit that the file states; transformers replaces it call by call.
+-- Returns the limit that the file states, or nil. transformers replaces it in each call.
 local function read_limit(at, root)
   if root.truncation == nil then return nil end
   local value = at:object(root, "tokenizer", "truncation")
@@ -35,7 +36,7 @@ end
 
 local function check_top(at, root)
   for key in pairs(root) do
-    if not known[key] then at:fault(faults.quote(key), "is no key of a tokenizer.json of version 1.0") end
+    if not known[key] then at:fault(faults.quote(key), "is not a key of tokenizer.json, version 1.0") end
   end
   if root.version ~= nil and root.version ~= "1.0" then at:fault("version", "is not 1.0") end
 end
@@ -43,7 +44,7 @@ end
 local function check_ids(at, state)
   for _, piece in ipairs(state.templates) do
     if piece.kind == 2 and not state.model.tokens[piece.id] then
-      at:fault("post_processor", ("the id %d is no token's"):format(piece.id))
+      at:fault("post_processor", ("no token has the id %d"):format(piece.id))
     end
   end
   local most, holes = state.model.largest + 1, 0
@@ -51,7 +52,8 @@ local function check_ids(at, state)
   if holes > 0 then at:warn(("%d ids below %d have no token"):format(holes, most)) end
 end
 
---- Tables from a parsed tokenizer.json: one text of bytes, what it was made of, and warnings.
+--- Compiles a parsed tokenizer.json. Returns the tables as a string of bytes, the state that they are made from, and
+--- warnings.
 function tokenizer.compile(root, file)
   local at = look.new(file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
@@ -69,8 +71,8 @@ function tokenizer.compile(root, file)
   return written, state, at.warnings
 end
 
---- A line about the tokenizer's file, of what the runtime says of tables that it does not open. made: what the tables
---- were made of.
+--- Returns a line about the tokenizer's file, made from the runtime's message about tables that it refuses to open.
+--- made: the state that the tables are made from.
 function tokenizer.told(made, said)
   local kind, number, reason = said:match("^tokenizer tables: (%l[%l ]*) (%d+): (.*)$")
   local list = kind == "component" and made.components or kind == "added token" and made.added or {}
@@ -79,8 +81,8 @@ function tokenizer.told(made, said)
   return ("%s: %s: %s: %s"):format(made.file, record.path, faults.quote(record.source or record.text or ""), reason)
 end
 
---- Tables from the text of a tokenizer.json. A vocabulary is a million small objects that all stay: the collector
---- goes through the new ones only.
+--- Compiles the text of a tokenizer.json. The garbage collector becomes generational, because a vocabulary is up to a
+--- million small objects that all stay, and only new ones need to be visited.
 function tokenizer.from_text(text, file)
   collectgarbage("generational")
   local root, problem = json.decode(text)
@@ -88,7 +90,7 @@ function tokenizer.from_text(text, file)
   return tokenizer.compile(root, file)
 end
 
--- A file of the folder as JSON; nil where there is none.
+-- Returns the value of a JSON file of the folder, and its path, or nil if there is no such file.
 local function read_json(folder, name)
   local path = folder .. "/" .. name
   local text = files.read(path)
@@ -100,7 +102,7 @@ local function read_json(folder, name)
   return root, path
 end
 
--- Tables from what a folder's files say; nil where it has none. name: of its tokenizer.json.
+-- Compiles a folder's tokenizer. Returns nil if it has none. name: the file's name instead of tokenizer.json.
 local function from_files(folder, name)
   local config = read_json(folder, "tokenizer_config.json")
   local root, path = read_json(folder, name)
@@ -115,11 +117,11 @@ local function from_files(folder, name)
   return written, state, warnings
 end
 
---- Tables from a folder: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. nil where it has none.
---- state.specials has the ids of special tokens (specials.lua).
+--- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. Returns nil if it has
+--- none. state.specials has the ids of special tokens (specials.lua).
 function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
 
---- The same of a folder or of a tokenizer.json by any name. Faults: io where there is none.
+--- Compiles the tokenizer of a folder, or a tokenizer.json with any name. Faults: io, if there is none.
 function tokenizer.from_path(path)
   local mode = lfs.attributes(path, "mode")
   if mode == "directory" then
@@ -127,7 +129,7 @@ function tokenizer.from_path(path)
     if written then return written, state, warnings end
     faults.raise("io", path .. ": has no tokenizer.json, no vocab.txt, and no vocab.json with merges.txt")
   end
-  if mode ~= "file" or not files.read(path) then faults.raise("io", path .. ": no tokenizer is there") end
+  if mode ~= "file" or not files.read(path) then faults.raise("io", path .. ": there is no tokenizer") end
   local folder, name = path:match("^(.*)/([^/]*)$")
   return from_files(folder or ".", name or path)
 end

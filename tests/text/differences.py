@@ -179,8 +179,9 @@ def header(lists, lower):
 
 
 def module(rows):
-    lines = ["-- differences.lua: written by tests/text/differences.py: code points that a property of the library's",
-             "-- regular expressions has (more) or lacks (less) beside what PCRE2 10.42 (Unicode 14) gives it.",
+    lines = ["-- differences.lua: lists the code points in which the library's properties differ from PCRE2 10.42 (Unicode 14).",
+             "-- A property of the library's regular expressions has more code points (more), or lacks some (less). This file is",
+             "-- written by tests/text/differences.py.",
              "return {"]
     for name, more, less in rows:
         lines.append("  %s = {" % name)

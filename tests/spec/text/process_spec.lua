@@ -63,12 +63,12 @@ describe("a post-processor", function()
       ('{"type":"Sequence","processors":[%s,%s]}'):format(bytes, template))
     local _, lines = read(('{"type":"Sequence","processors":[%s,%s]}'):format(template, template))
     assert.equal(1, #lines)
-    assert.matches("^t%.json: post_processor%.processors%[1%]: two of a sequence that add tokens", lines[1])
+    assert.matches("^t%.json: post_processor%.processors%[1%]: two processors that add tokens", lines[1])
   end)
 
   it("is refused where its template cannot be", function()
     for part, expected in pairs {
-      ['"id":"A","type_id":1'] = { '"id":"B","type_id":1', "a second text in the template for one" },
+      ['"id":"A","type_id":1'] = { '"id":"B","type_id":1', "the template for one text has a second text" },
       ['"ids":[7,8]'] = { '"ids":[7,-8]', "ids are expected" },
       ['{"SpecialToken":{"id":"<s>","type_id":2}}'] = { '{"SpecialToken":{"id":"<t>","type_id":2}}',
         "a special token that special_tokens does not have" },

@@ -48,7 +48,7 @@ describe("patterns", function()
     for _, half in ipairs { "\\x{d800}", "\\x{dfff}", "\\udc00", "\\x{110000}" } do
       assert.equal(half, refused(half))
     end
-    assert.equal("other than ASCII without regard to case", refused("(?i:é)"))
+    assert.equal("ignoring the case of non-ASCII letters", refused("(?i:é)"))
     assert.equal("a group without an end", refused("(a"))
     assert.equal(")", refused("a)"))
     assert.equal("a quantifier of nothing", refused("+"))

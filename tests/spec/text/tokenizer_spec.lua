@@ -45,7 +45,7 @@ describe("a tokenizer.json", function()
   teardown(helper.clean)
 
   it("that asks for what is not supported is refused by name", function()
-    assert.equal("t.json: model.dropout: is not supported; null or 0 is",
+    assert.equal("t.json: model.dropout: is not supported; supported are null and 0",
       refusal("gpt2", function(r) r.model.dropout = 0.1 end))
     assert.matches('^t%.json: normalizer%.type: "Magic" is not supported; supported: BertNormalizer, ByteLevel, ',
       refusal("bert_uncased", function(r) r.normalizer.type = "Magic" end))
@@ -53,7 +53,7 @@ describe("a tokenizer.json", function()
       refusal("llama3", function(r) r.pre_tokenizer.pretokenizers[1].pattern.Regex = "\\bx" end))
     assert.matches('^t%.json: model%.type: "WordLevel" is not supported; supported: BPE, Unigram, WordPiece$',
       refusal("bert_uncased", function(r) r.model.type = "WordLevel" end))
-    assert.equal('t.json: "speed": is no key of a tokenizer.json of version 1.0',
+    assert.equal('t.json: "speed": is not a key of tokenizer.json, version 1.0',
       refusal("bert_uncased", function(r) r.speed = 1 end))
   end)
 
@@ -68,11 +68,11 @@ describe("a tokenizer.json", function()
     assert.matches("have the same id", refusal("bert_uncased", function(r)
       r.model.vocab["[CLS]"] = r.model.vocab["[SEP]"]
     end))
-    assert.matches("is not made of tokens, or makes none",
+    assert.matches("a half or their union is not a token",
       refusal("gpt2", function(r) r.model.merges[1] = "zzz yyy" end))
-    assert.matches("the id 99999 is no token's",
+    assert.matches("no token has the id 99999",
       refusal("bert_cased", function(r) r.post_processor.sep[2] = 99999 end))
-    assert.matches("model%.unk_id: is no token's id", refusal("xlmr", function(r) r.model.unk_id = 100000 end))
+    assert.matches("model%.unk_id: is not the id of a token", refusal("xlmr", function(r) r.model.unk_id = 100000 end))
   end)
 
   it("whose template repeats a token of many ids is refused before it is written out", function()
@@ -159,7 +159,7 @@ describe("a folder", function()
     local path = helper.folder()
     assert.is_nil(tokenizer.from_folder(path))
     files.write_all(path, { { name = "vocab.json", text = "{}" } })
-    assert.matches("has no merges%.txt beside it", helper.fault(tokenizer.from_folder, path).lines[1])
+    assert.matches("has no merges%.txt next to it", helper.fault(tokenizer.from_folder, path).lines[1])
   end)
 end)
 
