@@ -1,6 +1,5 @@
-/* attn2c.c - the statuses' texts, the bounded message and the aligned allocation that
- * every other file of the runtime uses. What comes from a file or a command line may
- * hold anything, so a message lets no control character and no broken UTF-8 through. */
+/* attn2c.c - implements the texts of statuses, the bounded message and the aligned allocation. Text from a
+ * file or a command line may hold anything, so a message removes control characters and broken UTF-8. */
 #define _DEFAULT_SOURCE
 #include "base/attn2c.h"
 #ifdef ATTN2C_GUARD_PAGES
@@ -14,8 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* From this size on a block is aligned to huge pages: a model's weights are streamed once per call, and then
- * every miss of the address translation is paid for. Smaller blocks would waste most of a page. */
+/* Blocks of at least HUGE_BLOCK bytes are aligned to huge pages. A model's weights are streamed once per
+ * call, and each miss of the address translation then costs time. Smaller blocks would waste most of a
+ * page. */
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define HUGE_BLOCK ((size_t)4 << 20)
 
@@ -25,8 +25,8 @@ attn2c_message attn2c_message_make(char *text, size_t size) {
   return message;
 }
 
-/* Puts '?' in place of each character that a terminal would obey rather than show, or not show at all, and of
- * each byte that is not UTF-8. `cut`: the text did not fit, so that half of a character may be at its end. */
+/* Replaces characters as attn2c_printable does. `cut`: the text did not fit, so its last character may be
+ * incomplete. */
 static void make_printable(char *text, size_t length, int cut) {
   size_t to = 0;
   for (size_t at = 0; at < length;) {
@@ -47,19 +47,19 @@ void attn2c_printable(char *text) { make_printable(text, strlen(text), 0); }
 
 void attn2c_say(attn2c_message *message, const char *format, ...) {
   if (!message || !message->text || message->size == 0) return;
-  size_t room = message->size - message->used;
+  size_t capacity = message->size - message->used;
   if (message->used) {
-    if (room < 3) return; /* a newline, one character and the end */
+    if (capacity < 3) return; /* a newline, one character and the terminator */
     message->text[message->used] = '\n';
-    message->used++, room--;
+    message->used++, capacity--;
   }
   char *line = message->text + message->used;
   va_list arguments;
   va_start(arguments, format);
-  int wanted = vsnprintf(line, room, format, arguments);
+  int wanted = vsnprintf(line, capacity, format, arguments);
   va_end(arguments);
   if (wanted < 0) line[0] = '\0';
-  make_printable(line, strlen(line), wanted >= 0 && (size_t)wanted >= room);
+  make_printable(line, strlen(line), wanted >= 0 && (size_t)wanted >= capacity);
   message->used += strlen(line);
 }
 
@@ -95,14 +95,15 @@ void attn2c_free(void *memory) { attn2c_guard_free(memory); }
 void *attn2c_reserve(size_t bytes) {
   size_t alignment = bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, rounded;
   if (bytes == 0) bytes = 1;
-  /* The check stands before the rounding: a sum that wrapped would round to something small and pass. */
+  /* The overflow check comes before the rounding: a sum that wrapped would round to a small number and
+   * pass. */
   if (__builtin_add_overflow(bytes, alignment - 1, &rounded)) return NULL;
   rounded -= rounded % alignment;
   if (rounded > PTRDIFF_MAX) return NULL;
   void *memory = aligned_alloc(alignment, rounded);
   if (!memory) return NULL;
-  /* Advice only, and before the pages are touched, or it would come too late; a kernel without huge pages
-   * refuses it, which costs speed and nothing else. */
+  /* This advice must come before the pages are touched. A kernel without huge pages refuses it, which costs
+   * speed only. */
   if (alignment == HUGE_PAGE) (void)madvise(memory, rounded, MADV_HUGEPAGE);
   return memory;
 }

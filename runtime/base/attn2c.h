@@ -1,17 +1,17 @@
-/* attn2c.h - what every file of the runtime and every emitted file shares:
- * the version that generator and runtime must agree on, the statuses, which
- * are also the exit codes of emitted programs, and a bounded message. */
+/* attn2c.h - declares what all runtime and emitted files share: version, statuses, messages, allocation.
+ * Generator and runtime must agree on the version. The statuses are also the exit codes of emitted
+ * programs. */
 #ifndef ATTN2C_H
 #define ATTN2C_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Emitted code carries an #error that compares this with its generator's (gen/common/version.lua). */
+/* The runtime's version. Emitted code compares it with its generator's (gen/common/version.lua) in an
+ * #error. */
 #define ATTN2C_RUNTIME_VERSION 200
 
-/* Bytes. Every packed panel, every tensor of the arena and every row of a padded tensor starts at a multiple.
- */
+/* Alignment in bytes of every packed panel, every tensor of the arena and every row of a padded tensor. */
 #define ATTN2C_ALIGNMENT 64
 
 typedef enum attn2c_status {
@@ -21,12 +21,11 @@ typedef enum attn2c_status {
   ATTN2C_FORMAT = 3,   /* a malformed input: file, array, token id, length */
   ATTN2C_IO = 4,       /* input or output failed: missing, unreadable, full */
   ATTN2C_MEMORY = 5,   /* out of memory */
-  ATTN2C_MACHINE = 6   /* this machine cannot run it */
+  ATTN2C_MACHINE = 6   /* this machine cannot run the model */
 } attn2c_status;
 
-/* A text of what went wrong, written into the caller's buffer: one fault a line, no newline at its end,
- * always terminated; what does not fit is cut. A NULL or empty buffer is allowed, and then nothing is
- * written. */
+/* An error text in the caller's buffer: one fault per line, no newline at its end, always terminated. Text
+ * that does not fit is cut. The buffer may be NULL or empty; then nothing is written. */
 typedef struct attn2c_message {
   char *text;
   size_t size, used;
@@ -36,17 +35,18 @@ attn2c_message attn2c_message_make(char *text, size_t size);
 /* Adds one line, made printable (attn2c_printable). */
 void attn2c_say(attn2c_message *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts '?' in place of each character that a terminal would obey rather than show (controls, marks of
- * direction), or not show at all, and of each byte that is not UTF-8. All text from a file or a command line
- * goes through this before it is printed. */
+/* Replaces each character that a terminal would obey or not show (controls, marks of direction), and each
+ * byte that is not UTF-8, by '?'. All text from a file or a command line goes through this before it is
+ * printed. */
 void attn2c_printable(char *text);
 
 const char *attn2c_strerror(int status);
 
-/* bytes rounded up to the alignment, zeroed; NULL when there is no memory or the rounding overflows. Compiled
- * with -DATTN2C_GUARD_PAGES: exactly bytes, ending at a page without access (guard.h), for tests. */
+/* Returns `bytes` rounded up to the alignment, zeroed; NULL if there is no memory or the rounding overflows.
+ * Compiled with -DATTN2C_GUARD_PAGES, it returns exactly `bytes`, ending at a page without access (guard.h),
+ * for tests. */
 void *attn2c_allocate(size_t bytes);
-/* The same, but of any values: for what is written whole before it is read. */
+/* Returns the same without zeroing it, for memory that is written whole before it is read. */
 void *attn2c_reserve(size_t bytes);
 void attn2c_free(void *memory);
 

@@ -1,6 +1,6 @@
-/* checksum.c - four lanes of words, so that a multiplication need not wait for the one before.
- * A step is a bijection of the lane for each word and of the word for each lane, and so is
- * what joins the lanes: a change of one word cannot be lost. */
+/* checksum.c - computes the checksum in four lanes, so that no multiplication waits for the one before. A
+ * step is a bijection of the lane for each word and of the word for each lane, and so is the function that
+ * joins the lanes: a change of one word always changes the checksum. */
 #include "base/checksum.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static uint64_t step(uint64_t lane, uint64_t word) {
   return lane ^ lane >> 29;
 }
 
-/* Little-endian; of fewer than 8 bytes with zeros behind them. */
+/* Returns a little-endian word; fewer than 8 bytes are followed by zeros. */
 static uint64_t word_of(const unsigned char *bytes, size_t size) {
   uint64_t word = 0;
   memcpy(&word, bytes, size < WORD ? size : WORD);

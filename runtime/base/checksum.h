@@ -1,12 +1,12 @@
-/* checksum.h - a number for bytes, by which damage is seen: any change within one of their
- * words of 8 bytes, and others but for one in 2^64. It guards against nobody's intent. */
+/* checksum.h - computes a 64-bit checksum of bytes, to detect accidental damage. It detects every change
+ * within one 8-byte word, and all but one in 2^64 of the others. It does not protect against intent. */
 #ifndef ATTN2C_CHECKSUM_H
 #define ATTN2C_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The same on every machine. begin: 0, or the checksum of what stands before. */
+/* Returns the same number on every machine. begin: 0, or the checksum of the bytes before. */
 uint64_t attn2c_checksum(uint64_t begin, const void *bytes, size_t size);
 
 #endif

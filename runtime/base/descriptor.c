@@ -1,5 +1,5 @@
-/* descriptor.c - look-ups in a descriptor: how many elements a tensor has, the value of an op's attribute,
- * where weights may come from. */
+/* descriptor.c - looks up facts in a descriptor: a tensor's elements, an op's attributes, where weights come
+ * from. */
 #include "base/descriptor.h"
 
 #include <string.h>

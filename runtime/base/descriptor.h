@@ -1,6 +1,6 @@
-/* descriptor.h - the description that an emitted model carries of itself, as constant data: tensors, graph
- * ops in order, weights, kernels, entries, sizes. Generic code (the reference, the
- * checks, the bench, info, the packing) reads it and knows nothing else of a model. */
+/* descriptor.h - declares the constant data that describe an emitted model: tensors, ops, weights, entries,
+ * sizes. Generic code (the reference, the checks, the bench, info, packing) reads it and knows nothing else
+ * about a model. */
 #ifndef ATTN2C_DESCRIPTOR_H
 #define ATTN2C_DESCRIPTOR_H
 
@@ -9,7 +9,8 @@
 #define ATTN2C_MAX_RANK     6
 #define ATTN2C_MAX_OPERANDS 6
 
-/* Tensors of the graph are of the first two; the others are how weights are packed (attn2c_packing). */
+/* Element types. Tensors of the graph have the first two; the others are for packed weights
+ * (attn2c_packing). */
 typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8 } attn2c_type;
 
 typedef enum {
@@ -18,40 +19,39 @@ typedef enum {
   ATTN2C_WEIGHT,
   ATTN2C_CONSTANT, /* made by a formula when the model is opened */
   ATTN2C_SCRATCH,
-  ATTN2C_STATE,        /* lives from call to call */
-  ATTN2C_SHARED_INPUT, /* an input that has no batch in front: one for all sequences of a call */
-  ATTN2C_ROWS_INPUT, /* [batch], how many rows each sequence has: callers need not give it, and then it is all
-                      */
-  ATTN2C_ZEROS_INPUT,    /* callers need not give it, and then it is all 0 */
-  ATTN2C_SQUEEZED_OUTPUT /* an output whose last axis, of one element, callers do not see */
+  ATTN2C_STATE,          /* keeps its value from call to call */
+  ATTN2C_SHARED_INPUT,   /* an input without a batch axis: one for all sequences of a call */
+  ATTN2C_ROWS_INPUT,     /* [batch], rows per sequence; optional, default: all rows */
+  ATTN2C_ZEROS_INPUT,    /* optional, default: all 0 */
+  ATTN2C_SQUEEZED_OUTPUT /* an output whose last axis has one element, which callers do not see */
 } attn2c_kind;
 
 typedef struct {
-  const char *name; /* its path in the graph: "l0.attn.q"; of an input or output: the C member's name */
+  const char *name; /* its path in the graph: "l0.attn.q"; for inputs and outputs the C member's name */
   attn2c_kind kind;
   attn2c_type type;
   int rank;
-  int64_t shape[ATTN2C_MAX_RANK]; /* row-major, the whole batch */
-  int64_t minimum, limit;         /* of an i32 input: minimum <= value < limit */
-  /* Where the trace variant keeps it: element 0 at this float offset of the trace's arena, rows (all
-   * dimensions but the last) leading_dimension floats apart. Offset -1: not in the arena (input, output,
-   * weight, constant). */
+  int64_t shape[ATTN2C_MAX_RANK]; /* row-major, with the whole batch */
+  int64_t minimum, limit;         /* for an i32 input: minimum <= value < limit */
+  /* Where the trace variant keeps the tensor: element 0 is at this float offset of the trace's arena, and
+   * rows (all dimensions but the last) are leading_dimension floats apart. Offset -1: not in the arena
+   * (input, output, weight, constant). */
   int64_t trace_offset, trace_leading_dimension;
 } attn2c_tensor;
 
-/* The number of axes of an input or output as callers see it. */
+/* Returns the number of axes of an input or output as callers see it. */
 static inline int attn2c_caller_rank(const attn2c_tensor *tensor) {
   return tensor->rank - (tensor->kind == ATTN2C_SQUEEZED_OUTPUT);
 }
 
 typedef struct {
   const char *name;
-  double number;    /* of a numeric attribute (booleans are 0 and 1) */
-  const char *text; /* of a textual one, else NULL */
+  double number;    /* value of a numeric attribute (booleans are 0 and 1) */
+  const char *text; /* value of a textual attribute, else NULL */
 } attn2c_attribute;
 
-/* What an op makes of an attention's scores, as the class in gen/data/ops.lua says it. A static mask is of
- * the op that makes the scores. */
+/* An op's role in attention scores, from its class in gen/data/ops.lua. A static mask belongs to the op that
+ * makes the scores. */
 typedef enum {
   ATTN2C_NO_ROLE,
   ATTN2C_MAKES_SCORES,
@@ -68,22 +68,22 @@ typedef struct {
   int result;                         /* index into tensors */
   int operands[ATTN2C_MAX_OPERANDS];  /* indices into tensors, in the op table's order; -1: not given */
   const attn2c_attribute *attributes; /* ended by a NULL name */
-  double flops; /* 2 x multiply-adds of products, unpadded, without what a mask removes */
+  double flops; /* 2 x multiply-adds of products, without padding and without masked positions */
   attn2c_role role;
 } attn2c_op;
 
-/* A tensor of a checkpoint that weights are taken from. */
+/* A tensor of a checkpoint that weights are read from. */
 typedef struct {
   const char *const *names; /* tried in order, ended by NULL */
   int rank;
-  int64_t shape[ATTN2C_MAX_RANK]; /* what it must have; -1: any, as long as all views lie within it */
+  int64_t shape[ATTN2C_MAX_RANK]; /* expected shape; -1: any size that contains all views */
 } attn2c_stored;
 
-/* A box of a stored tensor that a weight takes. The weight is seen as a matrix: its rows are its first axis,
- * a row is all of it but that. For 0 <= i < rows and 0 <= j < columns, element (row + i, column + j) is
- * `factor` times element first + i row_step + j column_step of the tensor, counted row-major; or, where
- * `added` is not 0, that is added to what the views before it gave. A slice, a transposition, a permutation,
- * a scaled table and a sum of two are all boxes. */
+/* A box of a stored tensor that becomes part of a weight. The weight is seen as a matrix: its first axis
+ * gives the rows, the other axes the columns. For 0 <= i < rows and 0 <= j < columns, element (row + i,
+ * column + j) is `factor` times element first + i row_step + j column_step of the tensor, counted row-major.
+ * If `added` is not 0, this value is added to the result of the views before it. A slice, a transposition, a
+ * permutation, a scaled table and a sum of two are all boxes. */
 typedef struct {
   int stored, added;
   int64_t row, rows, column, columns;
@@ -91,63 +91,63 @@ typedef struct {
   double factor;
 } attn2c_view;
 
-/* A weight or constant: where it comes from and how it lies in the model's packed block. */
+/* A weight or constant: its source and its layout in the model's packed block. */
 typedef struct {
-  int tensor; /* index into tensors; its shape is that of the unpacked weight, [out][in] of a linear */
-  int first_view, view_count; /* of views, which cover all of it; none: a constant */
-  const char *formula;        /* of a constant, as constants.h has them; else NULL */
-  /* Random values, used without a checkpoint: normal with this mean and deviation. */
+  int tensor; /* index into tensors; the shape there is that of the unpacked weight, [out][in] for a linear */
+  int first_view, view_count; /* range in views, which covers the whole weight; none: a constant */
+  const char *formula;        /* a constant's formula (constants.h), else NULL */
+  /* Mean and deviation of normal random values, which are used without a checkpoint. */
   double random_mean, random_deviation;
   int64_t offset; /* floats from the start of the packed block */
-  /* panel 0: rows as they are. Else W[out][in] lies transposed as panels of `panel` outputs, [in][panel], one
-   * behind the other, then up to two tails of tail[] outputs; a panel's leading dimension is its width
-   * rounded up to 16 floats, the rest zero. */
+  /* panel 0: rows as they are. Otherwise W[out][in] is transposed into consecutive panels of `panel` outputs,
+   * [in][panel], followed by up to two tails of tail[] outputs. A panel's leading dimension is its width
+   * rounded up to 16 floats; the rest is zero. */
   int64_t panel, panel_count, tail[2];
 } attn2c_weight;
 
-/* The numbers that a weight is made of. Of a type of which g are one group of 4 bytes (bf16: 2, i8:
- * 4) a panel is [ceil(in / g)][width, whole cache lines][g], inputs behind the last one zero. Before the
+/* The number type of a packed weight. A type packs g numbers into one group of 4 bytes (bf16: 2, i8: 4). A
+ * panel is [ceil(in / g)][width, whole cache lines][g], and inputs after the last one are zero. Before the
  * groups of i8 are two rows of s32, [2][width, whole cache lines]: -128 times the sum of an output's numbers,
- * and the sum of the magnitudes of those below 0. Without panels each row is whole groups, [ceil(in / g)][g].
- */
+ * and the sum of the magnitudes of those below 0. Without panels each row is whole groups, [ceil(in /
+ * g)][g]. */
 typedef struct {
   attn2c_type
-      type; /* ATTN2C_F32: as above; ATTN2C_BF16: rounded; ATTN2C_I8: whole numbers from -127 to 127 */
-  /* Of ATTN2C_I8: the index of the weight that holds what they are multiplied with, one float an output, rows
-   * as they are; no source has it: whoever packs makes it, the largest magnitude of an output by 127. Else
+      type; /* ATTN2C_F32: as in attn2c_weight; ATTN2C_BF16: rounded; ATTN2C_I8: integers from -127 to 127 */
+  /* For ATTN2C_I8: the index of the weight that holds the scales, one float per output, rows as they are. No
+   * source contains them: packing makes them, the largest magnitude of an output divided by 127. Otherwise
    * -1. */
   int scales;
 } attn2c_packing;
 
-/* Powers of two that whoever reads a weight multiplies it with, after its views: element (i, j) by 2^(sign
- * powers[j]), element i of a vector by 2^(sign powers[i]). One a column of a weight of int8, whose inputs are
- * divided by them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a constant of
- * sign -1.
- * They were found with weights of a checkpoint, and are for these: checksum is that of the weight's first
- * rows before it is multiplied, row by row, each begun with the one before (base/checksum.h), the first with
- * 0. */
+/* Powers of two that packing multiplies a weight with, after its views: element (i, j) by 2^(sign powers[j]),
+ * element i of a vector by 2^(sign powers[i]). A weight of int8 has one per column. Its inputs are divided by
+ * them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a constant of sign -1.
+ * The powers fit the weights of one checkpoint. `checksum` identifies it: the checksum of the weight's first
+ * rows before multiplication, row by row, each begun with the checksum before (base/checksum.h), the first
+ * with 0. */
 enum { ATTN2C_FACTORS_ROWS = 16 };
 typedef struct {
   const signed char *powers; /* NULL: none */
   int sign;                  /* 1 or -1 */
-  uint64_t checksum;         /* of the first ATTN2C_FACTORS_ROWS rows, or of all; 0: for any weights */
+  uint64_t checksum; /* of the first ATTN2C_FACTORS_ROWS rows, or of all if fewer; 0: for any weights */
 } attn2c_factors;
 
-/* C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading dimension in floats; the
- * offsets of the batch's blocks are in bytes. libxsmm's batch-reduce by offsets, for every provider. */
+/* A matrix kernel: C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading
+ * dimension in floats. The offsets of the batch's blocks are in bytes. Every provider has the signature of
+ * libxsmm's batch-reduce by offsets. */
 typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const unsigned long long *count,
                               const unsigned long long *a_offsets, const unsigned long long *b_offsets);
 
 typedef struct {
   int m, n, k, lda, ldb, ldc;
   int beta;           /* 0: C = ..., 1: C += ... */
-  attn2c_kernel in_c; /* the same in plain C */
+  attn2c_kernel in_c; /* the same kernel in plain C */
 } attn2c_kernel_shape;
 
-/* One call of the model. in and out are arrays of pointers in the order of inputs[] and outputs[]; an output
- * may be NULL. team: those who share the call, for the number of workers that the code is for; NULL: the
- * caller alone. Nothing in it allocates, reads or writes files. ATTN2C_FORMAT: a token id or length out of
- * range. */
+/* One call of the model. `in` and `out` are arrays of pointers in the order of inputs[] and outputs[]; an
+ * output may be NULL. `team` shares the call among the number of workers that the code is for; NULL: the
+ * caller works alone. A call does not allocate, read or write files. It returns ATTN2C_FORMAT if a token id
+ * or length is out of range. */
 typedef struct attn2c_team attn2c_team; /* model/team.h */
 typedef int (*attn2c_run)(const attn2c_kernel *kernels, const float *weights, float *arena,
                           const void *const *in, void *const *out, attn2c_team *team);
@@ -162,16 +162,16 @@ typedef struct {
   attn2c_run run;
 } attn2c_entry;
 
-/* What stands in an input where the caller's sequence is shorter than the entry's. */
+/* Value of an input's padding, where the caller's sequence is shorter than the entry's. */
 typedef enum {
   ATTN2C_FILL_LEAST,  /* 0, or the least value of an i32 input */
-  ATTN2C_FILL_MASKED, /* for keys behind the caller's: -inf, or 1; 0 elsewhere */
-  ATTN2C_FILL_KEPT,   /* for keys behind the caller's: 0, which is masked; 1 elsewhere */
-  ATTN2C_FILL_COUNT   /* nothing: it counts the rows of each sequence, at most the caller's; 1 of those behind
-                         them */
+  ATTN2C_FILL_MASKED, /* keys after the caller's: -inf, or 1; elsewhere 0 */
+  ATTN2C_FILL_KEPT,   /* keys after the caller's: 0, which is masked; elsewhere 1 */
+  ATTN2C_FILL_COUNT   /* none: the input counts the rows of each sequence, at most the caller's; 1 for padding
+                         sequences */
 } attn2c_filling;
 
-/* Which axes of an input or output go with the size of a call; -1: none. */
+/* Axes of an input or output that scale with the size of a call; -1: none. */
 typedef struct {
   signed char batch, rows, keys;
   unsigned char filling; /* an attn2c_filling */
@@ -181,25 +181,25 @@ typedef struct {
   int64_t batch, seq;
 } attn2c_size;
 
-/* How calls of any size are made of a model's entries (model/dispatch.h), which have the same inputs and
+/* How calls of any size use a model's entries (model/dispatch.h). All entries have the same inputs and
  * outputs in the same order. */
 typedef struct {
-  const attn2c_axes *inputs, *outputs; /* of each */
-  const attn2c_size *sizes;            /* of each entry; the last is the largest in both */
-  int64_t past;                        /* keys before the first token's, on axes of keys */
+  const attn2c_axes *inputs, *outputs; /* one per input or output */
+  const attn2c_size *sizes;            /* one per entry; the last is the largest in both */
+  int64_t past;                        /* keys before the first token's, on key axes */
   int64_t least;                       /* the fewest tokens that a sequence may have */
-  const char *exact; /* why a sequence may not be shorter than an entry; NULL: it may, down to `least` */
+  const char *exact; /* why a sequence may not be shorter than an entry; NULL: it may be, down to `least` */
 } attn2c_lengths;
 
-/* Weights that are linked in: what `pack` writes, or the bytes of a checkpoint, at a multiple of 4096. */
+/* Weights that are linked in: the output of `pack`, or the bytes of a checkpoint, at a multiple of 4096. */
 typedef struct {
   const unsigned char *begin, *end; /* NULL: none */
 } attn2c_embedded;
 
 typedef struct attn2c_descriptor {
   const char *name, *generator, *description, *description_hash, *target;
-  const char *checkpoint; /* the name of the checkpoint folder that it was built from, or NULL */
-  int abi;                /* of the model's C interface */
+  const char *checkpoint; /* name of the checkpoint folder that the model was built from, or NULL */
+  int abi;                /* version of the model's C interface */
   const attn2c_entry *entries;
   const attn2c_tensor *tensors;
   const attn2c_weight *weights;
@@ -208,39 +208,39 @@ typedef struct attn2c_descriptor {
   const attn2c_view *views;
   int stored_count;
   int entry_count, tensor_count, weight_count, kernel_count;
-  int own_kernel_count;        /* kernels in C, which are functions of the model and not in `kernels` */
-  int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 */
+  int own_kernel_count;        /* kernels in C that are functions of the model and not in `kernels` */
+  int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 workers */
   int64_t parameters;          /* elements of all weights */
-  int64_t weight_floats;       /* of the packed block */
-  int64_t arena_floats;        /* of the entry that needs most */
-  const int64_t *entry_arenas; /* of each of several entries; NULL: arena_floats */
-  int64_t lines;               /* of emitted steps */
-  /* The part of the counted work that a second worker takes off the first: 0 where there is too little
-   * between two barriers and one worker does it all, at most a half. */
+  int64_t weight_floats;       /* size of the packed block */
+  int64_t arena_floats;        /* size of the arena, for the entry that needs most */
+  const int64_t *entry_arenas; /* arena_floats of each entry; NULL: all have arena_floats */
+  int64_t lines;               /* number of emitted steps */
+  /* Fraction of the counted work that a second worker takes from the first, at most a half. 0: too little
+   * work between two barriers, so one worker does all of it. */
   double saved_by_two;
-  int seq_first; /* arrays are [seq][batch][width], and a call takes exactly one batch */
-  int64_t batch; /* sequences of a call; 0: the leading dimension of the first input that has a batch */
-  const attn2c_packing *packings;       /* one a weight; NULL: all are ATTN2C_F32 */
-  const attn2c_factors *factors;        /* one a weight; NULL: none has any */
-  const char *smoothing;                /* what `factors` is, in a line; NULL: none */
-  const char *precision;                /* of products: "bf16", "int8, output f32"; NULL: f32 */
-  const attn2c_lengths *lengths;        /* of a model whose N_forward takes any length; NULL: it takes one */
+  int seq_first; /* 1: arrays are [seq][batch][width], and a call takes exactly one batch */
+  int64_t batch; /* sequences per call; 0: the leading dimension of the first input that has a batch */
+  const attn2c_packing *packings;       /* one per weight; NULL: all are ATTN2C_F32 */
+  const attn2c_factors *factors;        /* one per weight; NULL: none has any */
+  const char *smoothing;                /* one line that describes `factors`; NULL: none */
+  const char *precision;                /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
+  const attn2c_lengths *lengths;        /* for a model whose N_forward takes any length; NULL: it takes one */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
-  /* The same model for each of its targets, this one among them, ended by NULL: the one that asks most of a
-   * machine first. They differ in code, layout of weights and arena, and agree in all else: entries, ops and
-   * the order of weights. NULL: this one alone. */
+  /* The same model for each of its targets, including this one, ended by NULL: the most demanding target
+   * first. They differ in code, weight layout and arena; entries, ops and the order of weights are the same.
+   * NULL: this one alone. */
   const struct attn2c_descriptor *const *variants;
 } attn2c_descriptor;
 
-/* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Parts that are alike and
- * follow each other have one entry with their number; a number of 0 ends a list that is not full. A tile is a
- * panel of outputs by a block of rows; its calls go over the K panels, in each over the strips of the block,
- * in each over the runs. */
+/* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Equal consecutive parts
+ * share one entry with their count; a count of 0 ends a list that is not full. A tile is a panel of outputs
+ * by a block of rows. Its calls loop over the K panels, within these over the strips of the block, and within
+ * these over the runs. */
 typedef struct {
   const char *text; /* "panel 48, K 12 x 64 outer, 128 tokens by 9, fetched ahead" */
   struct {
-    int count, width, outputs, ld; /* outputs: what the kernel makes, width of which are wanted */
+    int count, width, outputs, ld; /* outputs: the kernel's, of which `width` are wanted */
   } panels[3];
   struct {
     int count, rows;
@@ -254,12 +254,11 @@ typedef struct {
       int count, blocks, size; /* calls, each a sum over `blocks` blocks of `size` inputs */
     } runs[2];
   } k_panels[3];
-  int ahead; /* inputs between those in use and those that calls fetch, evenly over a K panel's calls; 0: none
-              */
+  int ahead; /* prefetch distance in inputs, spread evenly over a K panel's calls; 0: none */
 } attn2c_candidate;
 
-/* What a call of an entry is made of, for its bound (bound.h), and how often a call runs each. Lists end with
- * a NULL name. */
+/* The parts of an entry's call, for its bound (bound.h), and how often a call runs each. Lists end with a
+ * NULL name. */
 typedef struct {
   const char *name;            /* "3072x768 n 128 +bias_gelu", as in a tuning file */
   int outputs, inputs, tokens; /* C[tokens][outputs] = B[tokens][inputs] . A[inputs][outputs] */
@@ -267,25 +266,25 @@ typedef struct {
   double calls;
   const attn2c_candidate *candidates; /* tiles of libxsmm's kernels */
   int candidate_count;
-  /* the model's own kernels, where they are in C, on its weights one behind the other; or NULL */
+  /* the model's own kernels in C, on consecutive weights; NULL: not in C */
   void (*own)(const float *weights, const float *b, float *c);
-  int64_t own_floats; /* of weights */
+  int64_t own_floats; /* floats in `weights` */
   const char *own_text;
 } attn2c_part_product;
 
 typedef struct {
   const char *name;
-  int kernel;                               /* of the model's table */
-  unsigned long long count, a_step, b_step; /* its batch: blocks, and the bytes between them */
+  int kernel;                               /* index into the model's table */
+  unsigned long long count, a_step, b_step; /* its batch: number of blocks, and the bytes between them */
   double calls;
 } attn2c_part_kernel;
 
 typedef struct {
   const char *name;
-  int64_t floats;               /* of scratch */
-  void (*call)(float *scratch); /* any values but signalling ones; zeros stay finite */
+  int64_t floats;               /* size of `scratch` */
+  void (*call)(float *scratch); /* accepts any values but signalling NaNs; zeros stay finite */
   double calls;
-  double flops; /* of a product of attention in C; 0: a row operation */
+  double flops; /* operations of an attention product in C; 0: a row operation */
 } attn2c_part_row;
 
 typedef struct {
@@ -294,45 +293,45 @@ typedef struct {
   const attn2c_part_row *rows;
 } attn2c_parts;
 
-/* What tells what the machine can do, compiled for the model's target. */
+/* Code that measures the machine's peak, compiled for the model's target. */
 typedef struct {
-  const attn2c_kernel_shape *kernels; /* products in C, as roof.h says; the last has m 0 */
-  double (*peak)(void); /* one round of multiply-adds on registers (peak.h); how many operations that were */
+  const attn2c_kernel_shape *kernels; /* products in C for roof.h; the last has m 0 */
+  double (*peak)(void); /* runs one round of multiply-adds on registers (peak.h); returns their number */
 } attn2c_roofs;
 
-/* The program's own parts, which the library does not carry: the same steps without reuse of memory and with
- * fused tensors written out, and the same steps with a mark before each op. */
+/* Parts of the program that the library does not contain. The trace runs the same steps without reuse of
+ * memory, and stores fused tensors. The profile runs the same steps with a mark before each op. */
 typedef struct {
   const attn2c_descriptor *model;
-  const attn2c_run *trace; /* one an entry */
+  const attn2c_run *trace; /* one per entry */
   int64_t trace_floats;
-  /* one an entry: as run, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i] */
+  /* One per entry: runs it, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i]. */
   int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena,
                         const void *const *in, void *const *out, attn2c_team *team, double *nanoseconds);
-  const attn2c_parts *parts;     /* one an entry; NULL: not known, and there is no bound */
-  const attn2c_lengths *lengths; /* where the model has none; NULL there too: a call is an entry's */
+  const attn2c_parts *parts;     /* one per entry; NULL: not known, and there is no bound */
+  const attn2c_lengths *lengths; /* used if the model has none; NULL there too: a call has an entry's size */
   const attn2c_roofs *roofs;     /* NULL: none */
 } attn2c_program;
 
-/* Helpers that read the above. */
+/* Functions that read the structs above. */
 
-/* The numbers that products multiply, as a text. */
+/* Returns the number types that products multiply, as a text. */
 const char *attn2c_precision(const attn2c_descriptor *model);
-/* The index of the weight whose scales (attn2c_packing) a weight is; -1: it is none. */
+/* Returns the index of the weight whose scales (attn2c_packing) `weight` holds, or -1. */
 int attn2c_scaled_by(const attn2c_descriptor *model, int weight);
-/* 1 where weights are linked in. */
+/* True if weights are linked in. */
 int attn2c_is_embedded(const attn2c_descriptor *model);
-/* 1 where a checkpoint is needed: some weight is not a constant, and none are linked in. */
+/* True if a checkpoint is needed: some weight is not a constant, and none are linked in. */
 int attn2c_needs_checkpoint(const attn2c_descriptor *model);
-/* Floats of the arena that an entry needs. */
+/* Returns the floats of the arena that an entry needs. */
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry);
 int64_t attn2c_elements(const attn2c_tensor *tensor);
 
-/* 1 for an input that callers need not give. */
+/* True for an input that callers need not give. */
 int attn2c_is_optional(const attn2c_tensor *tensor);
-/* The number of an attribute, or `otherwise` where the op does not have it. */
+/* Returns the number of an attribute, or `otherwise` if the op does not have it. */
 double attn2c_number(const attn2c_op *op, const char *name, double otherwise);
-/* The text of an attribute, or NULL. */
+/* Returns the text of an attribute, or NULL. */
 const char *attn2c_text(const attn2c_op *op, const char *name);
 
 #endif

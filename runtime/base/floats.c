@@ -1,5 +1,5 @@
-/* floats.c - f64, f16 and bf16 to f32, on the bits: no instruction set is asked for, and
- * the same values come out on every machine. */
+/* floats.c - converts f64, f16 and bf16 to f32 by their bits. It needs no instruction set, and gives the same
+ * values on every machine. */
 #include "base/floats.h"
 
 #include <stdint.h>
@@ -22,7 +22,7 @@ void attn2c_from_bf16(const void *bytes, float *values, size_t count) {
   }
 }
 
-/* f16: sign, 5 bits of exponent (bias 15), 10 of fraction. */
+/* Returns the bits of an f32 for an f16: sign, 5 bits of exponent (bias 15), 10 of fraction. */
 static uint32_t widen(uint16_t half) {
   uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 0x3ff;
   if (exponent == 31) return sign | 0x7f800000 | fraction << 13; /* infinity or NaN */

@@ -1,12 +1,12 @@
-/* floats.h - the floating-point types that checkpoints and arrays come in, as f32. The
- * bytes may lie at any address. */
+/* floats.h - converts the floating-point types of checkpoints and arrays to f32. The bytes need no
+ * alignment. */
 #ifndef ATTN2C_FLOATS_H
 #define ATTN2C_FLOATS_H
 
 #include <stddef.h>
 
-/* `count` little-endian values. f16 and bf16 are exact, subnormals included; f64 is rounded to nearest, and
- * to infinity beyond f32's range. NaN stays NaN. */
+/* Convert `count` little-endian values. f16 and bf16 are exact, subnormals included. f64 is rounded to
+ * nearest, and to infinity beyond f32's range. NaN stays NaN. */
 void attn2c_from_f64(const void *bytes, float *values, size_t count);
 void attn2c_from_f16(const void *bytes, float *values, size_t count);
 void attn2c_from_bf16(const void *bytes, float *values, size_t count);

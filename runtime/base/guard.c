@@ -1,6 +1,6 @@
-/* guard.c - allocations between two pages without access. The page in front holds the
- * mapping's length and is made accessible only to free the mapping, so that neighbouring mappings merge:
- * a check of a thousand layers holds more tensors than a process may have lone mappings. */
+/* guard.c - allocates memory between two pages without access. The page before it holds the mapping's length,
+ * and is made readable only to free the mapping, so that neighbouring mappings merge. A check of a thousand
+ * layers holds more tensors than a process may have separate mappings. */
 #define _DEFAULT_SOURCE
 #include "base/guard.h"
 
@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What begins the page in front. */
+/* Header at the start of the page before the memory. */
 typedef struct {
   uint64_t mark;
-  void *memory;  /* what the caller got */
+  void *memory;  /* the pointer that the caller got */
   size_t length; /* of the whole mapping, bytes */
 } record;
 
@@ -27,7 +27,7 @@ void *attn2c_guard_allocate(size_t bytes) {
   if (__builtin_add_overflow(bytes, page - 1, &inside)) return NULL;
   inside -= inside % page;
   if (__builtin_add_overflow(inside, 2 * page, &length) || length > PTRDIFF_MAX) return NULL;
-  /* Not reserved: the page in front would keep its reservation, and so not merge with the page before it. */
+  /* MAP_NORESERVE, because a page with its own reservation would not merge with the page before it. */
   char *base = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return NULL;
   if (mprotect(base, page + inside, PROT_READ | PROT_WRITE)) {

@@ -1,19 +1,20 @@
-/* processor.h - what differs from processor to processor, outside the element loops. A file for each has
- * these functions:
+/* processor.h - includes the functions that differ from processor to processor, outside the element loops.
+ * Each processor's file has these functions:
  *
- * - attn2c_modes_now, _hold and _set: the floating-point environment of a caller, which a call leaves as it
- * found it. Rounding and the treatment of denormals stay in force, traps are off, and the flags that the call
- * raises are dropped: a NaN or infinity on its way through a masked score must not raise flags that the
- * caller sees. hold turns traps off, clears the flags, and returns what is to be set again.
+ * - attn2c_modes_now, _hold and _set: the caller's floating-point environment, which a call restores.
+ * Rounding and the treatment of denormals stay in force, traps are off, and flags that the call raises are
+ * dropped: a NaN or infinity in a masked score must not raise flags that the caller sees. _hold turns traps
+ * off, clears the flags, and returns the environment to restore.
  *
- * - attn2c_flush_on, _restore: denormals count as zero, going into an operation and coming out, as bf16's
- * instructions have it; and what was before, again. Where the processor has no such mode, nothing.
+ * - attn2c_flush_on, _restore: denormals count as zero, as operands and as results, like in bf16's
+ * instructions. _restore sets the earlier mode. Without such a mode in the processor they do nothing.
  *
- * - attn2c_pause: says that this thread waits in a loop.
+ * - attn2c_pause: tells the processor that this thread waits in a loop.
  *
- * - attn2c_leave: the way out of wide vector code.
+ * - attn2c_leave: ends wide vector code.
  *
- * - attn2c_missing: what this machine lacks of a target's instructions, by name; NULL: nothing. */
+ * - attn2c_missing: returns the name of an instruction set that the target needs and this machine lacks, or
+ * NULL. */
 #ifndef ATTN2C_PROCESSOR_H
 #define ATTN2C_PROCESSOR_H
 

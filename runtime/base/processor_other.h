@@ -1,5 +1,5 @@
-/* processor_other.h - see processor.h; of processors whose targets need no instructions that some of them
- * lack: by C alone, but for the hint of a waiting loop. */
+/* processor_other.h - implements processor.h for processors other than x86-64, in C except for the hint of a
+ * waiting loop. Their targets need no instructions that some of these processors lack. */
 #ifndef ATTN2C_PROCESSOR_OTHER_H
 #define ATTN2C_PROCESSOR_OTHER_H
 

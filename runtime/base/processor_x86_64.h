@@ -1,16 +1,16 @@
-/* processor_x86_64.h - see processor.h; of x86-64. The builtins have names in <immintrin.h>, but a compiler
- * takes longer to read that than all of a small model. */
+/* processor_x86_64.h - implements processor.h for x86-64. The builtins have names in <immintrin.h>, but a
+ * compiler takes longer to read that header than to compile a small model. */
 #ifndef ATTN2C_PROCESSOR_X86_64_H
 #define ATTN2C_PROCESSOR_X86_64_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* gcc names the file of each line of assembly to the assembler, as it is: the name of a folder with a " in it
- * would end there. The lines below are numbered one too low. */
+/* gcc passes the file name of each line of assembly to the assembler unescaped, so that a " in a folder's
+ * name would end it. The lines below are numbered one too low. */
 #line __LINE__ "attn2c/runtime/base/processor_x86_64.h"
 
-typedef unsigned attn2c_modes; /* MXCSR; nothing here computes on the x87 stack */
+typedef unsigned attn2c_modes; /* MXCSR; nothing in this file computes on the x87 stack */
 
 static inline attn2c_modes attn2c_modes_now(void) { return __builtin_ia32_stmxcsr(); }
 static inline void attn2c_modes_set(attn2c_modes modes) { __builtin_ia32_ldmxcsr(modes); }
@@ -37,30 +37,32 @@ static inline void attn2c_flush_restore(attn2c_flush before) {
 
 static inline void attn2c_pause(void) { __builtin_ia32_pause(); }
 
-/* Kernels leave the upper halves of the vector registers in use, which slows SSE code that follows. */
+/* Ends wide vector code: kernels leave the upper halves of vector registers in use, which slows SSE code that
+ * follows. */
 static inline void attn2c_leave(void) {
 #ifdef __AVX__
   __builtin_ia32_vzeroupper();
 #endif
 }
 
-/* AVX-VNNI, which gcc 12 and clang 14 have no name for: bit 4 of EAX of CPUID's leaf 7, 1. */
+/* True if the processor has AVX-VNNI, which gcc 12 and clang 14 have no name for: bit 4 of EAX of CPUID's
+ * leaf 7, 1. */
 static inline int attn2c_has_avx_vnni(void) {
   unsigned a = 0, b, c = 0, d;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   if (a < 7) return 0;
   a = 7, c = 0;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  if (a < 1) return 0; /* leaves of its own */
+  if (a < 1) return 0; /* leaf 7 has no subleaf 1 */
   a = 7, c = 1;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   return a >> 4 & 1;
 }
 
-/* The system's permission for tiles, for this process: it holds for its threads, those to come, and children,
- * until exec. Asking again changes nothing. A signal's alternate stack that is too small for tiles
- * (AT_MINSIGSTKSZ) makes Linux refuse. With emulated tiles it is asked, too, and a sandbox may refuse; but
- * that a system or processor has none is no refusal. */
+/* True if the system permits this process to use tiles. The permission holds for its threads, later threads
+ * and children, until exec. Asking again changes nothing. Linux refuses if a signal's alternate stack is too
+ * small for tiles (AT_MINSIGSTKSZ). Builds with emulated tiles ask too, since a sandbox may refuse; an answer
+ * that the system or processor has no tiles counts as permission there. */
 static inline int attn2c_tiles_permitted(void) {
 #ifdef __linux__
   enum { ARCH_PRCTL = 158, ARCH_REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 };
@@ -81,8 +83,8 @@ static inline int attn2c_tiles_permitted(void) {
 #endif
 }
 
-/* AMX: the instructions and a palette of tiles, which some virtual machines hide alone; that the system saves
- * tiles; and its permission. */
+/* Returns the missing part of AMX, or NULL. It tests the instructions, a palette of tiles (which some virtual
+ * machines hide), that the system saves tiles, and its permission. */
 static inline const char *attn2c_missing_amx(void) {
 #ifndef ATTN2C_TILES_EMULATED
   enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };
@@ -101,7 +103,7 @@ static inline const char *attn2c_missing_amx(void) {
   a = 0x1d, c = 0;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   if (a < 1) return "AMX's tiles";
-  a = 0x1d, c = 1; /* palette 1: tiles of 1 KB in rows of 64 bytes; how many, and their rows */
+  a = 0x1d, c = 1; /* palette 1: tiles of 1 KB in rows of 64 bytes; the number of tiles, and of their rows */
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   if (a >> 16 < 1024 || (b & 0xffff) < 64 || b >> 16 < 8 || (c & 0xffff) < 16) return "AMX's tiles";
 #endif
@@ -111,7 +113,7 @@ static inline const char *attn2c_missing_amx(void) {
 static inline const char *attn2c_missing(const char *target) {
   __builtin_cpu_init();
   const int amx = strcmp(target, "amx") == 0;
-  if (amx) target = "avx512bf16"; /* and more */
+  if (amx) target = "avx512bf16"; /* and AMX */
   if (strncmp(target, "avx", 3) != 0) return NULL;
   if (!__builtin_cpu_supports("avx2")) return "AVX2";
   if (!__builtin_cpu_supports("fma")) return "FMA";

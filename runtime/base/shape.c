@@ -1,4 +1,4 @@
-/* shape.c - counting, comparing and writing shapes. */
+/* shape.c - counts, compares and writes shapes. */
 #include "base/shape.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@ attn2c_shape_text attn2c_shape_write(int rank, const int64_t *shape) {
   attn2c_shape_text written = {"["};
   size_t used = 1;
   for (int i = 0; i < rank; i++) {
-    if (used + 32 > sizeof written.text) { /* room for one more number, its comma and the end */
+    if (used + 32 > sizeof written.text) { /* space for one more number, its comma and the terminator */
       used += (size_t)snprintf(written.text + used, sizeof written.text - used, ", ...");
       break;
     }

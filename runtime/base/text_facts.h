@@ -1,18 +1,18 @@
-/* text_facts.h - what a model that takes text says of itself beside its tensors: the tables of its tokenizer,
- * which of its inputs they fill, and what an answer is made of. */
+/* text_facts.h - declares the facts of a model that takes text: its tokenizer, the inputs for tokens, its
+ * answer. */
 #ifndef ATTN2C_TEXT_FACTS_H
 #define ATTN2C_TEXT_FACTS_H
 
 #include "base/descriptor.h"
 
-/* What the numbers of the output that answers are. */
+/* Meaning of the numbers in the output that answers. */
 typedef enum {
-  ATTN2C_ANSWER_STATES,    /* [batch][rows][width]: a vector a token */
+  ATTN2C_ANSWER_STATES,    /* [batch][rows][width]: a vector per token */
   ATTN2C_ANSWER_EMBEDDING, /* [batch][width] */
   ATTN2C_ANSWER_LABEL,     /* [batch][labels]: scores */
-  ATTN2C_ANSWER_NUMBER,    /* [batch]: the number of a label */
-  ATTN2C_ANSWER_TOKENS,    /* [batch][rows][labels]: scores, a label a token */
-  ATTN2C_ANSWER_MASKED,    /* [batch][rows][tokens]: scores of what may stand for a mask token */
+  ATTN2C_ANSWER_NUMBER,    /* [batch]: the index of a label */
+  ATTN2C_ANSWER_TOKENS,    /* [batch][rows][labels]: scores, a label per token */
+  ATTN2C_ANSWER_MASKED,    /* [batch][rows][tokens]: scores of replacements for a mask token */
   ATTN2C_ANSWER_NEXT,      /* [batch][tokens] or [batch][rows][tokens]: scores of the next token */
   ATTN2C_ANSWER_SPAN       /* [batch][rows][1], twice: scores of where the answer begins and ends */
 } attn2c_answer;
@@ -22,22 +22,22 @@ typedef enum { ATTN2C_SOFTMAX, ATTN2C_SIGMOID, ATTN2C_AS_IT_IS } attn2c_label_fu
 typedef struct attn2c_text_facts {
   const void *tables;
   size_t size;
-  int ids, types, lengths, mask; /* which of an entry's inputs; -1: it has none */
-  int pool_mask;                 /* with a prompt: the input that says which rows pools take, or -1 */
-  const char *prompt;            /* put in front of each text; NULL: nothing is */
+  int ids, types, lengths, mask; /* indices of an entry's inputs; -1: it has none */
+  int pool_mask;      /* with a prompt: index of the input that says which rows pools take; else -1 */
+  const char *prompt; /* put before each text; NULL: none */
   attn2c_answer answer;
-  int output, second;        /* which of an entry's outputs; second: where a span ends */
-  const char *const *labels; /* NULL: they have numbers */
+  int output, second;        /* indices of an entry's outputs; second: the end of a span */
+  const char *const *labels; /* NULL: labels are numbers */
   int label_count;
   attn2c_label_function function;
-  int32_t mask_token;          /* -1: there is none */
-  int32_t bos_token;           /* what begins a text without tokens; -1: there is none */
-  int32_t cls_token;           /* of a span: its row's score is that of no answer; -1: there is none */
+  int32_t mask_token;          /* -1: none */
+  int32_t bos_token;           /* begins a text without tokens; -1: none */
+  int32_t cls_token;           /* for spans: its row's score means "no answer"; -1: none */
   const attn2c_lengths *calls; /* how a text of any length becomes a call */
 } attn2c_text_facts;
 
-/* What the program does with text (program/text_command.h). The program of a model that takes text has
- * attn2c_the_text lead to it; other programs have neither. */
+/* The program's commands for text (program/text_command.h). In the program of a model that takes text,
+ * attn2c_the_text points to them; other programs contain neither. */
 typedef struct attn2c_text_commands attn2c_text_commands;
 extern const attn2c_text_commands attn2c_text_program;
 extern const attn2c_text_commands *const attn2c_the_text __attribute__((weak));

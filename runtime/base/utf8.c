@@ -1,5 +1,5 @@
-/* utf8.c - the well-formed byte sequences of UTF-8, as the Unicode standard tabulates
- * them (version 15, table 3-7), and the characters that a line of text has no use for. */
+/* utf8.c - tests for well-formed UTF-8 (Unicode 15, table 3-7) and for characters that a terminal does not
+ * show. */
 #include "base/utf8.h"
 
 size_t attn2c_utf8_width(const char *text, size_t available) {
@@ -11,7 +11,8 @@ size_t attn2c_utf8_width(const char *text, size_t available) {
   if (width == 0 || width > available) return 0;
   for (size_t i = 1; i < width; i++)
     if ((byte[i] & 0xc0) != 0x80) return 0;
-  /* The second byte's range is narrower where the whole range would be overlong, a surrogate or too large. */
+  /* The second byte's range is narrower if the whole range would include overlong forms, surrogates or too
+   * large points. */
   unsigned char second = byte[1];
   if (first == 0xe0 && second < 0xa0) return 0;
   if (first == 0xed && second > 0x9f) return 0;

@@ -1,5 +1,5 @@
-/* file.c - whole reads by pread, and mappings. Signals and short transfers are met by going on;
- * everything else is a status and one line. */
+/* file.c - reads byte ranges by pread, and maps files. After a signal or a short transfer it goes on. Every
+ * other failure is a status and one line. */
 #define _DEFAULT_SOURCE
 #include "formats/file.h"
 
@@ -12,13 +12,13 @@
 
 _Static_assert(sizeof(off_t) == 8, "files beyond 2 GiB need a 64-bit off_t");
 
-/* The most that one transfer asks for: Linux moves 0x7ffff000 bytes at a time at most, others refuse above
+/* The largest transfer of one call: Linux moves at most 0x7ffff000 bytes at a time, others refuse above
  * INT_MAX. */
 #define LARGEST_TRANSFER ((size_t)1 << 30)
 
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message) {
   struct stat about;
-  /* Without O_NONBLOCK the opening of a pipe would wait for its writer, only to be refused. */
+  /* Without O_NONBLOCK, opening a pipe would wait for its writer, only to be refused. */
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0 || fstat(descriptor, &about) != 0) {
     attn2c_say(message, "%s: cannot be opened: %s", path, strerror(errno));
@@ -81,7 +81,7 @@ int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message 
     attn2c_say(message, "%s: cannot be mapped: %s", file->name, strerror(error));
     return error == ENOMEM ? ATTN2C_MEMORY : ATTN2C_IO;
   }
-  /* Advice: what is not in memory yet is on its way before it is needed. */
+  /* This advice starts the reading of pages before they are needed. */
   (void)madvise(mapping, (size_t)file->size, MADV_WILLNEED);
   *bytes = mapping;
   return ATTN2C_OK;

@@ -1,39 +1,40 @@
-/* file.h - reads exactly the bytes that are asked for, from a file or from memory, or fails;
- * and writes a file so that its name has either all of the new bytes or its old contents. */
+/* file.h - reads exact byte ranges from a file or memory, maps files, and writes files atomically. A read
+ * fails if a byte is missing. After a write the name has either all new bytes or its old contents. */
 #ifndef ATTN2C_FILE_H
 #define ATTN2C_FILE_H
 
 #include "base/attn2c.h"
 
 typedef struct attn2c_file {
-  const char *name;            /* for messages; the caller's */
+  const char *name;            /* for messages; owned by the caller */
   int descriptor;              /* -1: in memory */
   const unsigned char *memory; /* NULL: a file */
-  int64_t size;                /* bytes, when it was opened */
+  int64_t size;                /* bytes, when the file was opened */
 } attn2c_file;
 
-/* Opens a regular file for reading; `path` must stay. ATTN2C_OK or _IO. */
+/* Opens a regular file for reading; `path` must stay valid. Returns ATTN2C_OK or _IO. */
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message);
-/* The same for bytes in memory, which must stay. */
+/* Returns a file of bytes in memory, which must stay valid. */
 attn2c_file attn2c_file_memory(const void *bytes, size_t size, const char *name);
-/* bytes [offset, offset + bytes) into `to`. Signals and short reads are met by reading on. ATTN2C_OK, _IO, or
- * _FORMAT where the file ends before (it may have been cut since it was opened, which is why no checkpoint is
- * mapped). */
+/* Reads bytes [offset, offset + bytes) into `to`. After a signal or a short read it reads on. Returns
+ * ATTN2C_OK, _IO, or _FORMAT if the file ends before (it may have been cut since it was opened, which is why
+ * no checkpoint is mapped). */
 int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t bytes,
                      attn2c_message *message);
 void attn2c_file_close(attn2c_file *file);
 
-/* All bytes of a file, read-only, as they are read from it when they are used; one copy for all who map it.
- * They stay when the file is closed; whoever cuts the file ends those who use what was behind the cut.
- * ATTN2C_OK, _IO or _MEMORY. */
+/* Maps all bytes of a file read-only. They are read when they are used, and all processes that map the file
+ * share one copy. The mapping stays valid when the file is closed. If the file is cut, a process that uses
+ * bytes after the cut is ended. Returns ATTN2C_OK, _IO or _MEMORY. */
 int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message *message);
-/* bytes may be NULL. */
+/* Unmaps the bytes, which may be NULL. */
 void attn2c_file_unmap(const void *bytes, int64_t size);
 
-/* Writes the parts, one behind the other, as the file `path`: beside it, then made durable, then renamed over
- * it, with the permissions of the file that it replaces. On failure nothing is left and `path` is as it was.
- * What is not a regular file (a device, a pipe, /dev/stdout even where that is one) is written as a stream,
- * behind what stands there. ATTN2C_OK or _IO. */
+/* Writes the parts, one after the other, as the file `path`: into a temporary file in the same folder, which
+ * is synced and renamed over `path`, with the permissions of the file that it replaces. On failure the
+ * temporary file is removed and `path` is unchanged. Anything but a regular file (a device, a pipe,
+ * /dev/stdout even if that is a regular file) is written as a stream, after its present contents. Returns
+ * ATTN2C_OK or _IO. */
 typedef struct attn2c_file_part {
   const void *bytes;
   size_t size;

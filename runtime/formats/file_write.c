@@ -1,6 +1,6 @@
-/* file_write.c - atomic writes: write beside, fsync, rename. Anything but a regular
- * file is a stream, and is written from its current position. After a signal or a short
- * transfer it writes on. */
+/* file_write.c - writes files atomically: write a temporary file, fsync, rename. Anything but a regular file
+ * is a stream, which is written from its current position. After a signal or a short transfer it writes
+ * on. */
 #define _GNU_SOURCE
 #include "formats/file.h"
 #include "formats/place.h"
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The most that one transfer asks for: Linux moves 0x7ffff000 bytes at a time at most. */
+/* The largest transfer of one call: Linux moves at most 0x7ffff000 bytes at a time. */
 #define LARGEST_TRANSFER ((size_t)1 << 30)
 
-/* A stream that someone made non-blocking, a pipe that is full: 1 once it takes more. */
+/* Waits until a non-blocking stream, such as a full pipe, takes more; true if it does. */
 static int wait_for(int descriptor) {
   struct pollfd wanted = {descriptor, POLLOUT, 0};
   int ready;
@@ -27,7 +27,7 @@ static int wait_for(int descriptor) {
   return ready > 0;
 }
 
-/* 0, or -1 with errno. */
+/* Writes all bytes; returns 0, or -1 with errno. */
 static int write_whole(int descriptor, const void *bytes, size_t size) {
   const char *at = bytes;
   while (size) {
@@ -35,7 +35,7 @@ static int write_whole(int descriptor, const void *bytes, size_t size) {
     if (put < 0 && errno == EINTR) continue;
     if (put < 0 && errno == EAGAIN && wait_for(descriptor)) continue;
     if (put <= 0) {
-      if (put == 0) errno = ENOSPC; /* POSIX lets a full device say so by writing nothing */
+      if (put == 0) errno = ENOSPC; /* POSIX allows a full device to report this by writing nothing */
       return -1;
     }
     at += put, size -= (size_t)put;
@@ -54,10 +54,11 @@ static int say_unwritten(const char *path, int error, attn2c_message *message) {
   return ATTN2C_IO;
 }
 
-/* Some file systems report a full disk only when the file is closed. EINTR there has closed it on Linux. */
+/* Closes a file; returns 0 or -1. Some file systems report a full disk only here. On Linux a close that fails
+ * with EINTR has closed the file. */
 static int close_checked(int descriptor) { return close(descriptor) == 0 || errno == EINTR ? 0 : -1; }
 
-/* A stream is written from its current position: nothing before it changes, and no file is created. */
+/* Writes a stream from its current position: nothing before it changes, and no file is created. */
 static int write_straight(const char *path, int held, const attn2c_file_part *parts, int count,
                           attn2c_message *message) {
   int descriptor =
@@ -68,8 +69,8 @@ static int write_straight(const char *path, int held, const attn2c_file_part *pa
   return error ? say_unwritten(path, error, message) : ATTN2C_OK;
 }
 
-/* Creates a file that did not exist, in the folder of `target`: a rename cannot cross file systems. Its name
- * is short whatever the target's, so that it cannot be too long. The descriptor, or -1 with errno. */
+/* Creates a new file in the folder of `target`, since a rename cannot cross file systems. Its name is short
+ * and does not depend on the target's, so it cannot be too long. Returns the descriptor, or -1 with errno. */
 static int create_beside(const char *target, char temporary[PATH_MAX]) {
   const char *slash = strrchr(target, '/');
   int folder = slash ? (int)(slash - target + 1) : 0;
@@ -83,8 +84,8 @@ static int create_beside(const char *target, char temporary[PATH_MAX]) {
   return -1;
 }
 
-/* Makes the rename itself durable. The file is whole under its name already, and not every file system can do
- * this, so that a failure is no fault. */
+/* Makes the rename itself durable. The file is already complete under its name, and not every file system
+ * supports this, so a failure is ignored. */
 static void sync_folder(const char *path) {
   char folder[PATH_MAX];
   const char *slash = strrchr(path, '/');
@@ -101,7 +102,7 @@ static int write_beside(const char *path, const attn2c_place *place, const attn2
   int descriptor = create_beside(place->path, temporary);
   if (descriptor < 0) return say_unwritten(path, errno, message);
   int error = 0;
-  /* The permissions of the file that is replaced, but never its right to run as its owner. */
+  /* The new file gets the permissions of the replaced file, but never its set-user-ID bit. */
   if (place->kind == ATTN2C_PLACE_FILE && fchmod(descriptor, place->permissions) != 0) error = errno;
   if (!error && write_parts(descriptor, parts, count) != 0) error = errno;
   while (!error && fsync(descriptor) != 0)

@@ -1,5 +1,5 @@
-/* json.c - the strict JSON reader (RFC 8259). A decoded string is never longer than
- * its text, and so it is decoded in place. */
+/* json.c - implements the strict JSON reader (RFC 8259). A decoded string is never longer than its text, so
+ * it is decoded in place. */
 #include "formats/json.h"
 #include "base/utf8.h"
 
@@ -14,7 +14,7 @@ static int refuse(attn2c_json *json, const char *fault) {
   return 0;
 }
 
-/* The next character that is not white space, not yet taken; -1 at the end or after a fault. */
+/* Returns the next character that is not white space, without taking it; -1 at the end or after a fault. */
 static int peek(attn2c_json *json) {
   if (json->fault) return -1;
   while (json->at < json->size && memchr(" \t\n\r", json->text[json->at], 4)) json->at++;
@@ -42,7 +42,7 @@ int attn2c_json_member(attn2c_json *json, char bracket, int64_t *members) {
   return 1;
 }
 
-/* Four hexadecimal digits, or -1. */
+/* Returns the value of four hexadecimal digits, or -1. */
 static int32_t take_hex(attn2c_json *json) {
   int32_t value = 0;
   if (json->size - json->at < 4) return -1;
@@ -60,7 +60,7 @@ static int32_t take_hex(attn2c_json *json) {
   return value;
 }
 
-/* After "\u": the code point, of a surrogate pair where there is one; 0 (which is refused as well) at a
+/* Returns the code point after "\u", or after a pair of surrogates; 0 (which is refused as well) at a
  * fault. */
 static int32_t take_code_point(attn2c_json *json) {
   int32_t high = take_hex(json);
@@ -94,7 +94,7 @@ static char *put_code_point(char *to, int32_t code) {
   return to;
 }
 
-/* After a backslash: writes what the escape stands for; NULL at a fault. */
+/* Writes the character of the escape after a backslash and returns its end; NULL at a fault. */
 static char *take_escape(attn2c_json *json, char *to) {
   static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
   if (json->at == json->size) return refuse(json, "a string does not end"), NULL;
@@ -151,7 +151,7 @@ int attn2c_json_integer(attn2c_json *json, int64_t *value) {
   int64_t number = 0;
   size_t start = json->at;
   while (json->at < json->size && json->text[json->at] >= '0' && json->text[json->at] <= '9') {
-    number = number * 10 + (json->text[json->at] - '0'); /* below 2^57, so it cannot wrap */
+    number = number * 10 + (json->text[json->at] - '0'); /* below 2^57, so it cannot overflow */
     if (number > LARGEST_INTEGER) return refuse(json, "a number beyond 2^53");
     json->at++;
   }

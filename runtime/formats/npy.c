@@ -1,5 +1,5 @@
-/* npy.c - reading, converting and writing array files. The layout: the magic, two bytes of
- * version, the header's length (2 bytes in version 1.0, else 4), the header, the data. */
+/* npy.c - reads, converts and writes array files. The layout is the magic, two bytes of version, the header's
+ * length (2 bytes in version 1.0, else 4), the header, the data. */
 #define _DEFAULT_SOURCE
 #include "formats/npy.h"
 #include "formats/file.h"
@@ -14,9 +14,9 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "'=' in a type is read as '<'");
 
 #define MAGIC          "\x93NUMPY"
-#define LONGEST_HEADER 65536 /* bytes; three keys and 32 dimensions take a thousand */
+#define LONGEST_HEADER 65536 /* bytes; a header of three keys and 32 dimensions needs a thousand */
 
-/* Element `index` of integers of a type; a uint64 beyond int64 as its largest. */
+/* Returns element `index` of an integer array. A uint64 beyond int64 becomes INT64_MAX. */
 typedef int64_t integer_at(const void *data, int64_t index);
 
 #define INTEGER_AT(type)                                                                                     \
@@ -57,7 +57,7 @@ const char *attn2c_npy_type_name(attn2c_npy_type type) { return types[type].name
 
 static int find_type(const char *path, const char *descr, attn2c_npy_type *type, attn2c_message *message) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    /* '=' is this machine's order, which is '<'; of single bytes each order is the same. */
+    /* '=' means this machine's order, which is '<'. For single bytes all orders are the same. */
     const int order = strchr(types[i].bytes == 1 ? "|<>=" : "<=", descr[0]) != NULL && descr[0] != '\0';
     if (order && strcmp(descr + 1, types[i].descr + 1) == 0) {
       *type = (attn2c_npy_type)i;
@@ -72,14 +72,14 @@ static int find_type(const char *path, const char *descr, attn2c_npy_type *type,
   return ATTN2C_FORMAT;
 }
 
-/* Where the header's text lies: *start and *length. */
+/* Writes the place of the header's text to *start and *length. */
 static int find_header(const attn2c_file *file, int64_t *start, uint32_t *length, attn2c_message *message) {
   unsigned char prefix[12] = {0};
   size_t there = file->size < 12 ? (size_t)file->size : 12;
   int status = attn2c_file_read(file, 0, prefix, there, message);
   if (status) return status;
   if (there < 10 || memcmp(prefix, MAGIC, 6) != 0) {
-    attn2c_say(message, "%s: is no .npy file", file->name);
+    attn2c_say(message, "%s: is not an .npy file", file->name);
     return ATTN2C_FORMAT;
   }
   if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0) {
@@ -115,7 +115,7 @@ static int read_header(const attn2c_file *file, int64_t start, uint32_t length, 
   return ATTN2C_FORMAT;
 }
 
-/* Elements of so many bytes in Fortran order, the first index running fastest, into C order. */
+/* Copies elements of `bytes` bytes from Fortran order, where the first index runs fastest, to C order. */
 static void reorder(const unsigned char *from, unsigned char *to, const attn2c_npy *array, size_t bytes) {
   int64_t index[ATTN2C_NPY_MAX_RANK] = {0}, stride[ATTN2C_NPY_MAX_RANK], next = 1;
   for (int d = 0; d < array->rank; d++) {
@@ -164,7 +164,7 @@ static int read_data(const attn2c_file *file, int64_t start, const attn2c_npy_he
   array->data = malloc(bytes ? (size_t)bytes : 1);
   if (!array->data) return ATTN2C_MEMORY;
   status = attn2c_file_read(file, start, array->data, (size_t)bytes, message);
-  /* In one dimension or none both orders are the same. */
+  /* With fewer than two dimensions both orders are the same. */
   if (!status && header->fortran_order && header->rank > 1) status = take_c_order(array, bytes);
   return status;
 }
@@ -203,7 +203,7 @@ void attn2c_npy_free(attn2c_npy *array) {
   *array = (attn2c_npy){0};
 }
 
-/* Integers to int32; the index of the first value that does not fit, or -1. */
+/* Converts integers to int32; returns the index of the first value that does not fit, or -1. */
 static int64_t narrow(const attn2c_npy *array, int32_t *to) {
   integer_at *const at = types[array->type].integer;
   for (int64_t i = 0; i < array->elements; i++) {
@@ -214,7 +214,7 @@ static int64_t narrow(const attn2c_npy *array, int32_t *to) {
   return -1;
 }
 
-/* The position of a row-major index. */
+/* Returns the position of a row-major index as a text. */
 static attn2c_shape_text position_text(const attn2c_npy *array, int64_t index) {
   int64_t position[ATTN2C_NPY_MAX_RANK];
   for (int d = array->rank - 1; d >= 0; d--) {
@@ -261,7 +261,7 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
 
 int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t *shape, const void *data,
                      attn2c_message *message) {
-  char header[1024]; /* 32 dimensions of 20 characters and two between them are 704 */
+  char header[1024]; /* 32 dimensions of 20 characters and two between them need 704 */
   int64_t elements, bytes;
   if (rank < 0 || rank > ATTN2C_NPY_MAX_RANK || !attn2c_shape_count(rank, shape, &elements) ||
       __builtin_mul_overflow(elements, (int64_t)4, &bytes)) {
@@ -269,16 +269,16 @@ int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t
     return ATTN2C_USAGE;
   }
   memset(header, ' ', sizeof header);
-  memcpy(header, MAGIC "\x01", 8); /* and the minor version, the literal's end */
+  memcpy(header, MAGIC "\x01", 8); /* and the minor version 0, the literal's terminator */
   int used = 10;
   used += snprintf(header + used, sizeof header - (size_t)used,
                    "{'descr': '%s', 'fortran_order': False, 'shape': (", type == ATTN2C_F32 ? "<f4" : "<i4");
   for (int i = 0; i < rank; i++)
     used += snprintf(header + used, sizeof header - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
   used += snprintf(header + used, sizeof header - (size_t)used, rank == 1 ? ",), }" : "), }");
-  header[used] = ' '; /* instead of the terminator */
-  /* NumPy leaves room for the first dimension to grow to 21 digits, and then pads with 1 to 64 spaces and a
-   * newline, so that the data start at a multiple of 64. */
+  header[used] = ' '; /* replaces the terminator */
+  /* NumPy reserves 21 digits for the first dimension, and then pads with 1 to 64 spaces and a newline, so
+   * that the data start at a multiple of 64. */
   if (rank) used += 21 - snprintf(NULL, 0, "%lld", (long long)shape[0]);
   int start = (used + 1) / 64 * 64 + 64;
   header[start - 1] = '\n';

@@ -1,6 +1,6 @@
-/* npy.h - NumPy's array files, the inputs and outputs of emitted programs. Read: format
- * versions 1.0, 2.0 and 3.0, both orders, floats and integers of all sizes, and bool. Written:
- * version 1.0, float32 and int32, the bytes that numpy.save writes. */
+/* npy.h - reads and writes NumPy's array files, the inputs and outputs of emitted programs. It reads format
+ * versions 1.0, 2.0 and 3.0, both orders, floats and integers of all sizes, and bool. It writes version 1.0,
+ * float32 and int32, the same bytes as numpy.save. */
 #ifndef ATTN2C_NPY_H
 #define ATTN2C_NPY_H
 
@@ -28,25 +28,26 @@ typedef struct attn2c_npy {
   int rank;
   int64_t shape[ATTN2C_NPY_MAX_RANK];
   int64_t elements;
-  void *data; /* owned, of the type, in C order whatever the file's is */
+  void *data; /* owned; elements of `type`, always in C order */
   char *path; /* owned, for messages */
 } attn2c_npy;
 
-/* ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure one line says why and nothing is to be freed. */
+/* Reads an array. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure one line says why and nothing needs
+ * to be freed. */
 int attn2c_npy_read(const char *path, attn2c_npy *array, attn2c_message *message);
 void attn2c_npy_free(attn2c_npy *array);
 
-/* The array as an input of this type and shape, into `out`: float32 from any float; int32 from any integer
- * whose values all fit, or from bool as 0 and 1. ATTN2C_OK or _FORMAT, with one line that names the input,
- * what is expected and what came. */
+/* Converts the array to an input of this type and shape, into `out`: float32 from any float; int32 from any
+ * integer if all values fit, or from bool as 0 and 1. Returns ATTN2C_OK or _FORMAT, with one line that names
+ * the input, and the expected and the given array. */
 int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int64_t *shape,
                   const char *input_name, void *out, attn2c_message *message);
 
-/* Writes it atomically (file.h). ATTN2C_OK, _IO, _MEMORY, or _USAGE for a shape that no array has. */
+/* Writes an array atomically (file.h). Returns ATTN2C_OK, _IO, _MEMORY, or _USAGE for an impossible shape. */
 int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t *shape, const void *data,
                      attn2c_message *message);
 
-/* "float32", as NumPy calls it. */
+/* Returns NumPy's name of a type, such as "float32". */
 const char *attn2c_npy_type_name(attn2c_npy_type type);
 
 #endif

@@ -1,5 +1,5 @@
-/* npy_header.c - the dictionary of an array file, read strictly: a literal of three known
- * keys, never an expression. */
+/* npy_header.c - parses the dictionary of an array file strictly: a literal with three known keys, not an
+ * expression. */
 #include "formats/npy_header.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static int take(literal *in, char wanted) {
   return 1;
 }
 
-/* A quoted string without escapes, at most size - 1 bytes. */
+/* Takes a quoted string without escapes, of at most size - 1 bytes. */
 static int take_string(literal *in, char *value, size_t size) {
   int quote = peek(in);
   if (quote != '\'' && quote != '"') return refuse(in, "a string is expected");
@@ -70,7 +70,7 @@ static int take_dimension(literal *in, int64_t *value) {
   return 1;
 }
 
-/* A tuple: "()", "(3,)", "(2, 3)"; "(3)" is a number in Python. */
+/* Takes a tuple: "()", "(3,)", "(2, 3)"; "(3)" is a number in Python. */
 static int take_shape(literal *in, attn2c_npy_header *header) {
   int comma = 1;
   header->rank = 0;
@@ -98,14 +98,14 @@ const char *attn2c_npy_parse(const char *text, size_t size, attn2c_npy_header *h
   literal in = {text, size, 0, NULL};
   int found[3] = {0, 0, 0}, comma = 1;
   char name[16];
-  if (!take(&in, '{')) return "the header is no dictionary";
+  if (!take(&in, '{')) return "the header is not a dictionary";
   while (!take(&in, '}')) {
     int key = 0;
     if (!comma) return "',' or '}' is expected in the header";
     if (!take_string(&in, name, sizeof name)) return in.fault;
     while (key < 3 && strcmp(name, keys[key]) != 0) key++;
     if (key == 3) return "the header has another key than descr, fortran_order and shape";
-    if (found[key]++) return "a key of the header stands twice";
+    if (found[key]++) return "a key of the header occurs twice";
     if (!take(&in, ':')) return "':' is expected in the header";
     if (!take_value(&in, key, header)) return in.fault;
     comma = take(&in, ',');

@@ -1,6 +1,6 @@
-/* place.c - follows symbolic links one by one. realpath alone cannot: it fails on a link
- * whose target is missing, and follows /proc/self/fd/1 to the file behind it, which must be
- * written through the descriptor to keep the stream's own position. */
+/* place.c - follows symbolic links one by one. realpath alone cannot do this. It fails on a link whose target
+ * is missing, and it follows /proc/self/fd/1 to its file, which must be written through the descriptor to
+ * keep the stream's own position. */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
 #include "formats/place.h"
@@ -40,13 +40,13 @@ void attn2c_place_descriptor(int descriptor, attn2c_place *place) {
   }
 }
 
-/* The descriptor that /proc's `folder` of this process has under `name`, or -1. */
+/* Returns the descriptor that `name` in `folder` of /proc is for this process, or -1. */
 static int descriptor_of(const char *folder, const char *name) {
   char of_process[64], of_thread[64];
   char *end;
   const int length = snprintf(of_process, sizeof of_process, "/proc/%ld/", (long)getpid());
   if (strncmp(folder, of_process, (size_t)length) != 0) return -1;
-  snprintf(of_thread, sizeof of_thread, "task/%ld/fd", (long)getpid()); /* of the first thread */
+  snprintf(of_thread, sizeof of_thread, "task/%ld/fd", (long)getpid()); /* the first thread's */
   if (strcmp(folder + length, "fd") != 0 && strcmp(folder + length, of_thread) != 0) return -1;
   if (*name < '0' || *name > '9') return -1;
   errno = 0;
@@ -54,7 +54,7 @@ static int descriptor_of(const char *folder, const char *name) {
   return *end == '\0' && errno == 0 && number <= INT_MAX ? (int)number : -1;
 }
 
-/* Divides a path into the folder, without links, and the last name; 0, or errno. */
+/* Divides a path into the folder, without links, and the last name; returns 0, or errno. */
 static int divide(const char *path, char folder[ATTN2C_PATH_SIZE], const char **name) {
   char before[ATTN2C_PATH_SIZE];
   const char *slash = strrchr(path, '/');
@@ -69,7 +69,7 @@ static int divide(const char *path, char folder[ATTN2C_PATH_SIZE], const char **
   return realpath(before, folder) == NULL ? errno : 0;
 }
 
-/* folder/name into `path`; 0, or errno. */
+/* Writes folder/name to `path`; returns 0, or errno. */
 static int join(const char *folder, const char *name, char path[ATTN2C_PATH_SIZE]) {
   char made[2 * ATTN2C_PATH_SIZE + 2];
   if (*name == '/') {
@@ -82,7 +82,8 @@ static int join(const char *folder, const char *name, char path[ATTN2C_PATH_SIZE
   return 0;
 }
 
-/* One link: 1 where place->path is another path now, 0 where it is the end; -1: the place has the error. */
+/* Follows one link. Returns 1 if place->path is now another path, 0 if it is the end, -1 if place->error is
+ * set. */
 static int follow(attn2c_place *place) {
   char folder[ATTN2C_PATH_SIZE], link[ATTN2C_PATH_SIZE];
   const char *name;
@@ -111,7 +112,7 @@ static int follow(attn2c_place *place) {
     const ssize_t length = readlink(place->path, link, sizeof link - 1);
     if (length < 0) return fail(place, errno), -1;
     link[length] = '\0';
-    /* Another process's /proc/N/fd/1 does not name what it leads to; the kernel follows it. */
+    /* The path of another process's /proc/N/fd/1 does not name its target; the kernel follows it. */
     if (strncmp(folder, "/proc/", 6) != 0) {
       error = join(folder, link, place->path);
       if (error != 0) return fail(place, error), -1;

@@ -1,6 +1,6 @@
-/* safetensors.c - reading the header and the values. The layout: 8 bytes of little-endian
- * length, that many bytes of JSON, the data. The checks follow the format's own list; each
- * refusal is one line that names the tensor and its offsets. */
+/* safetensors.c - reads and verifies the header of a safetensors file, and reads values. The layout is 8
+ * bytes of little-endian length, that many bytes of JSON, the data. The checks follow the format's own list;
+ * each refusal is one line that names the tensor and its offsets. */
 #define _DEFAULT_SOURCE
 #include "formats/safetensors.h"
 #include "formats/file.h"
@@ -19,10 +19,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is little-endian
 struct attn2c_safetensors {
   attn2c_file file;
   char *header;       /* names point into it */
-  int64_t data_start; /* byte of the file */
+  int64_t data_start; /* byte offset in the file */
   attn2c_safetensor *tensors;
   int count, capacity;
-  char name[]; /* of the file, for messages */
+  char name[]; /* name of the file, for messages */
 };
 
 static const struct {
@@ -40,7 +40,7 @@ static const struct {
 const char *attn2c_dtype_name(attn2c_dtype dtype) { return dtypes[dtype].name; }
 int attn2c_dtype_readable(attn2c_dtype dtype) { return dtypes[dtype].readable; }
 
-/* 1, or 0 where the name is not known. */
+/* Finds a type by name; returns 0 if the name is not known. */
 static int find_dtype(const char *name, attn2c_dtype *dtype) {
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
     if (strcmp(dtypes[i].name, name) == 0) {
@@ -60,7 +60,7 @@ static int compare_texts(const void *left, const void *right) {
   return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* An object of strings, of which nothing is kept; that no key stands twice is checked. */
+/* Checks an object of strings, and drops it. No key may occur twice. */
 static int read_metadata(const attn2c_safetensors *file, attn2c_json *json, attn2c_message *message) {
   const char **keys = NULL, *key, *value;
   int64_t members = 0, capacity = 0;
@@ -89,7 +89,7 @@ static int read_metadata(const attn2c_safetensors *file, attn2c_json *json, attn
     qsort(keys, (size_t)members, sizeof *keys, compare_texts);
     for (int64_t i = 1; i < members && !status; i++)
       if (strcmp(keys[i - 1], keys[i]) == 0) {
-        attn2c_say(message, "%s: __metadata__: \"%s\" stands twice", file->name, keys[i]);
+        attn2c_say(message, "%s: __metadata__: \"%s\" occurs twice", file->name, keys[i]);
         status = ATTN2C_FORMAT;
       }
   }
@@ -119,7 +119,7 @@ static int read_offsets(attn2c_json *json, attn2c_safetensor *tensor) {
          attn2c_json_integer(json, &tensor->end) && !attn2c_json_member(json, ']', &members) && !json->fault;
 }
 
-/* What one tensor says of itself must agree: its type, shape and range. */
+/* Checks that a tensor's type, shape and byte range agree. */
 static int check_tensor(const attn2c_safetensors *file, attn2c_safetensor *tensor, attn2c_message *message) {
   const char *path = file->name;
   attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
@@ -154,7 +154,7 @@ static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c
     while (which < 3 && strcmp(key, keys[which]) != 0) which++;
     if (which == 3 || found[which]++) {
       attn2c_say(message, "%s: \"%s\": key \"%s\" %s; dtype, shape and data_offsets are expected", path,
-                 tensor->name, key, which == 3 ? "is not known" : "stands twice");
+                 tensor->name, key, which == 3 ? "is not known" : "occurs twice");
       return ATTN2C_FORMAT;
     }
     if (which == 0) attn2c_json_string(json, &type);
@@ -183,10 +183,10 @@ static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c
   return check_tensor(file, tensor, message);
 }
 
-/* The place of a further tensor, or NULL where there is no memory. */
+/* Returns a new element of the list, or NULL if there is no memory. */
 static attn2c_safetensor *add_tensor(attn2c_safetensors *file) {
   if (file->count == file->capacity) {
-    /* At most LONGEST_HEADER / 40 tensors stand in a header, so that neither count nor size can overflow. */
+    /* A header has at most LONGEST_HEADER / 40 tensors, so neither count nor size can overflow. */
     int capacity = file->capacity ? 2 * file->capacity : 64;
     attn2c_safetensor *tensors = realloc(file->tensors, (size_t)capacity * sizeof *tensors);
     if (!tensors) return NULL;
@@ -203,7 +203,7 @@ static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *me
   int64_t members = 0;
   int status = ATTN2C_OK, has_metadata = 0;
   if (file->header[0] != '{') {
-    attn2c_say(message, "%s: is no safetensors file: its header does not start with '{'", file->name);
+    attn2c_say(message, "%s: is not a safetensors file: its header does not start with '{'", file->name);
     return ATTN2C_FORMAT;
   }
   attn2c_json_enter(&json, '{');
@@ -211,7 +211,7 @@ static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *me
     if (!attn2c_json_key(&json, &name)) break;
     if (strcmp(name, "__metadata__") == 0) {
       if (has_metadata++) {
-        attn2c_say(message, "%s: header: __metadata__ stands twice", file->name);
+        attn2c_say(message, "%s: header: __metadata__ occurs twice", file->name);
         return ATTN2C_FORMAT;
       }
       status = read_metadata(file, &json, message);
@@ -242,7 +242,8 @@ static int compare_names(const void *left, const void *right) {
   return strcmp(((const attn2c_safetensor *)left)->name, ((const attn2c_safetensor *)right)->name);
 }
 
-/* Every byte of the data belongs to exactly one tensor. The tensors stand in the order of their ranges. */
+/* Checks that every byte of the data belongs to exactly one tensor. The tensors must be sorted by their
+ * ranges. */
 static int check_ranges(const attn2c_safetensors *file, attn2c_message *message) {
   const char *path = file->name;
   int64_t size = file->file.size - file->data_start, claimed = 0;
@@ -278,7 +279,7 @@ static void sort_tensors(attn2c_safetensors *file, int (*compare)(const void *, 
 static int check_names(const attn2c_safetensors *file, attn2c_message *message) {
   for (int i = 1; i < file->count; i++)
     if (strcmp(file->tensors[i - 1].name, file->tensors[i].name) == 0) {
-      attn2c_say(message, "%s: \"%s\": stands twice", file->name, file->tensors[i].name);
+      attn2c_say(message, "%s: \"%s\": occurs twice", file->name, file->tensors[i].name);
       return ATTN2C_FORMAT;
     }
   return ATTN2C_OK;
@@ -288,7 +289,7 @@ static int load(attn2c_safetensors *file, attn2c_message *message) {
   uint64_t length;
   int64_t size = file->file.size;
   if (size < PREFIX_BYTES) {
-    attn2c_say(message, "%s: is no safetensors file: %lld bytes, but 8 of header length are expected",
+    attn2c_say(message, "%s: is not a safetensors file: %lld bytes, but 8 of header length are expected",
                file->name, (long long)size);
     return ATTN2C_FORMAT;
   }
@@ -310,7 +311,7 @@ static int load(attn2c_safetensors *file, attn2c_message *message) {
   status = attn2c_file_read(&file->file, PREFIX_BYTES, file->header, length, message);
   if (!status) status = read_header(file, length, message);
   if (status) return status;
-  /* Names first: a tensor that stands twice overlaps itself, which would say less. */
+  /* Names come first: a tensor that occurs twice also overlaps itself, and that message would say less. */
   sort_tensors(file, compare_names);
   status = check_names(file, message);
   if (status) return status;
@@ -320,7 +321,7 @@ static int load(attn2c_safetensors *file, attn2c_message *message) {
   return status;
 }
 
-/* A file that knows its name, and nothing else yet; NULL where there is no memory. */
+/* Returns a file that has only its name; NULL if there is no memory. */
 static attn2c_safetensors *make(const char *name) {
   size_t length = strlen(name) + 1;
   attn2c_safetensors *file = calloc(1, sizeof *file + length);
@@ -398,7 +399,7 @@ int attn2c_safetensors_read(const attn2c_safetensors *file, int index, int64_t f
                tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
     return ATTN2C_FORMAT;
   }
-  /* Both products are within the tensor's range, which was checked to be within the file. */
+  /* Both products are within the tensor's range, which is within the file. */
   size_t width = (size_t)dtypes[tensor->dtype].bytes;
   int64_t offset = file->data_start + tensor->begin + first * (int64_t)width;
   if (tensor->dtype == ATTN2C_DTYPE_F32)

@@ -1,5 +1,6 @@
-/* safetensors_index.c - the strict reader of a checkpoint's index:
- * {"metadata": {anything}, "weight_map": {tensor: file, ...}}, in either order, and nothing else. */
+/* safetensors_index.c - reads a checkpoint's index strictly: an object with a weight_map and optional
+ * metadata. The form is {"metadata": {anything}, "weight_map": {tensor: file, ...}}, in either order, and
+ * nothing else. */
 #include "formats/safetensors_index.h"
 #include "formats/file.h"
 #include "formats/json.h"
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FILES = 1000, LONGEST_NAME = 255 /* bytes, as file systems have it */ };
+enum { MOST_FILES = 1000, LONGEST_NAME = 255 /* bytes, the limit of file systems */ };
 
-/* Of the whole file: an index of a million tensors is not as long. */
+/* Bytes of the whole file; an index of a million tensors is shorter. */
 #define LARGEST_INDEX ((int64_t)100 << 20)
 
 static int out_of_memory(const char *path, attn2c_message *message) {
@@ -17,13 +18,13 @@ static int out_of_memory(const char *path, attn2c_message *message) {
   return ATTN2C_MEMORY;
 }
 
-/* A plain name of a file beside the index. */
+/* True if the name is a plain file name in the index's folder. */
 static int is_plain(const char *name) {
   return name[0] != '\0' && name[0] != '.' && strpbrk(name, "/\\") == NULL;
 }
 
-/* The number of a file's name, which is new or not; -1 where there is no memory, -2 where there are too many.
- */
+/* Returns the index of a file's name, which is added if it is new; -1 if there is no memory, -2 if there are
+ * too many files. */
 static int file_number(attn2c_safetensors_index *index, const char *name) {
   for (int i = index->file_count - 1; i >= 0; i--)
     if (strcmp(index->files[i], name) == 0) return i;
@@ -51,8 +52,8 @@ static int add_entry(const char *path, attn2c_safetensors_index *index, const ch
     return ATTN2C_FORMAT;
   }
   if ((index->entry_count & (index->entry_count - 1)) == 0) { /* a power of two, or 0: full */
-    size_t room = index->entry_count ? 2 * (size_t)index->entry_count : 1;
-    attn2c_index_entry *grown = realloc(index->entries, room * sizeof *grown);
+    size_t capacity = index->entry_count ? 2 * (size_t)index->entry_count : 1;
+    attn2c_index_entry *grown = realloc(index->entries, capacity * sizeof *grown);
     if (!grown) return out_of_memory(path, message);
     index->entries = grown;
   }
@@ -70,7 +71,7 @@ static int read_map(const char *path, attn2c_json *json, attn2c_safetensors_inde
                     attn2c_message *message) {
   int64_t members = 0;
   const char *tensor, *name;
-  if (!attn2c_json_enter(json, '{')) return ATTN2C_OK; /* the fault is said by the caller */
+  if (!attn2c_json_enter(json, '{')) return ATTN2C_OK; /* the caller reports the fault */
   while (attn2c_json_member(json, '}', &members)) {
     if (!attn2c_json_key(json, &tensor) || !attn2c_json_string(json, &name)) return ATTN2C_OK;
     const int status = add_entry(path, index, tensor, name, message);
@@ -86,11 +87,11 @@ static int compare_entries(const void *left, const void *right) {
 
 static int check_entries(const char *path, attn2c_safetensors_index *index, attn2c_message *message) {
   if (index->entry_count == 0) {
-    attn2c_say(
-        message,
-        "%s: no weight_map, or an empty one: it is no index of a checkpoint; give the checkpoint's folder, "
-        "or model.safetensors",
-        path);
+    attn2c_say(message,
+               "%s: no weight_map, or an empty one: it is not an index of a checkpoint; give the "
+               "checkpoint's folder, "
+               "or model.safetensors",
+               path);
     return ATTN2C_FORMAT;
   }
   qsort(index->entries, (size_t)index->entry_count, sizeof *index->entries, compare_entries);

@@ -1,6 +1,5 @@
-/* safetensors_index.h - model.safetensors.index.json: which tensor of a checkpoint lies in
- * which of its files. The names of files come from a stranger: none may lead out of the
- * folder. */
+/* safetensors_index.h - reads model.safetensors.index.json, which says which file holds each tensor. The
+ * index is untrusted: no file name may lead out of the folder. */
 #ifndef ATTN2C_SAFETENSORS_INDEX_H
 #define ATTN2C_SAFETENSORS_INDEX_H
 
@@ -12,15 +11,15 @@ typedef struct {
 } attn2c_index_entry;
 
 typedef struct {
-  char *text; /* of the file; what follows points into it */
+  char *text; /* text of the file, which the fields below point into */
   const char **files;
   int file_count;
   attn2c_index_entry *entries;
   int entry_count;
 } attn2c_safetensors_index;
 
-/* Reads and verifies the file. ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure nothing is held and one line
- * says why. */
+/* Reads and verifies the file. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure nothing needs to be
+ * freed and one line says why. */
 int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *index, attn2c_message *message);
 void attn2c_safetensors_index_free(attn2c_safetensors_index *index);
 

@@ -1,5 +1,5 @@
-/* safetensors_write.c - writing f32 tensors: sorted by name, no date and no metadata, the
- * data aligned to 8 bytes, so that the same tensors always make the same bytes. */
+/* safetensors_write.c - writes f32 tensors: sorted by name, no date, no metadata, data aligned to 8 bytes. So
+ * the same tensors always make the same bytes. */
 #include "formats/safetensors.h"
 #include "formats/file.h"
 #include "base/shape.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A header as it is written, or, with text NULL, as it is measured. */
+/* A header that is being written, or only measured if text is NULL. */
 typedef struct {
   char *text;
   size_t used;
@@ -75,7 +75,7 @@ static int is_utf8(const char *text) {
   return 1;
 }
 
-/* The items are sorted. */
+/* Checks the names and shapes of sorted items. */
 static int check_items(const attn2c_safetensors_item *items, int count, attn2c_message *message) {
   int64_t total = 0;
   for (int i = 0; i < count; i++) {
@@ -102,13 +102,13 @@ static int check_items(const attn2c_safetensors_item *items, int count, attn2c_m
   return ATTN2C_OK;
 }
 
-/* parts: count + 2, of which the first two are the length and the header. */
+/* Writes sorted items. `parts` has count + 2 elements; the first two are the length and the header. */
 static int write_sorted(const char *path, const attn2c_safetensors_item *items, int count,
                         attn2c_file_part *parts, attn2c_message *message) {
   header_text header = {NULL, 0};
   put_header(&header, items, count);
   if (header.used > 100000000) {
-    attn2c_say(message, "%s: a header of %zu bytes, but 100000000 is allowed", path, header.used);
+    attn2c_say(message, "%s: a header of %zu bytes, but at most 100000000 are allowed", path, header.used);
     return ATTN2C_USAGE;
   }
   uint64_t length = header.used;

@@ -205,7 +205,8 @@ Test(checkpoint, an_index_that_lies) {
        ATTN2C_FORMAT},
       {"{\"weight_map\": {}, \"weight_map\": {}}", "weight_map occurs twice", ATTN2C_FORMAT},
       {"{\"weight_map\": {}}", "no weight_map, or an empty one", ATTN2C_FORMAT},
-      {"{}", "no weight_map, or an empty one: it is no index of a checkpoint; give the checkpoint's folder",
+      {"{}",
+       "no weight_map, or an empty one: it is not an index of a checkpoint; give the checkpoint's folder",
        ATTN2C_FORMAT},
       {"", "'{' is expected", ATTN2C_FORMAT},
       {"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer", ATTN2C_FORMAT},
@@ -266,7 +267,7 @@ Test(checkpoint, files_that_are_no_weights) {
   }
   scratch_put(in_folder("config.json"), "{ \"model_type\": \"bert\" }", 24);
   refuse(in_folder("config.json"), ATTN2C_FORMAT,
-         "it is no index of a checkpoint; give the checkpoint's folder");
+         "it is not an index of a checkpoint; give the checkpoint's folder");
   remove(in_folder("config.json"));
 }
 

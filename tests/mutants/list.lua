@@ -374,7 +374,7 @@ of("runtime/formats/npy_header.c", "c:npy") {
   { name = "npy_tuple", old = "if (header->rank == 1 && !comma)", new = "if (header->rank == 0 && !comma)",
     filter = "npy/malformed*", wrong = "(3) is a shape" },
   { name = "npy_twice", old = "if (found[key]++)", new = "if (found[key]++ > 1)", filter = "npy/malformed*",
-    wrong = "a key of the header stands twice" },
+    wrong = "a key of the header occurs twice" },
 }
 
 of("runtime/formats/npy.c", "c:npy") {
@@ -390,7 +390,7 @@ of("runtime/formats/safetensors.c", "c:safetensors") {
     filter = "safetensors/what_is_malformed*", wrong = "bytes that belong to no tensor" },
   { name = "safetensors_twice", old = "  status = check_names(file, message);\n  if (status) return status;\n",
     new = "  check_names(file, message);\n", filter = "safetensors/what_is_malformed*",
-    wrong = "a tensor stands twice" },
+    wrong = "a tensor occurs twice" },
   { name = "safetensors_read", old = "count > tensor->elements - first", new = "count > tensor->elements",
     filter = "safetensors/ranges*", wrong = "the next tensor's values are read" },
 }

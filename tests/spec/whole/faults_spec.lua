@@ -306,7 +306,7 @@ describe("an array", function()
     refused("\x93NUMPY\9\0" .. ("x"):rep(100), "version 9.0 of the format")
     refused("\x93NUMPY\2\0\255\255\255\255" .. ("x"):rep(100), "a header of 4294967295 bytes")
     refused("\x93NUMPY\1\0\255\255", "a header of 65535 bytes")
-    refused(("\0"):rep(1000), "is no .npy file")
+    refused(("\0"):rep(1000), "is not an .npy file")
   end)
 
   it("of a wrong rank, shape or type names input, what came and what is expected", function()
