@@ -9,27 +9,31 @@ local faults = require("common.faults")
 local targets = require("data.targets")
 local tokenizer = require("text.tokenizer")
 local tuning = require("passes.plan.tuning")
-local words = require("common.words")
 
 local pipeline = {}
 
-pipeline.passes = {
-  "describe", -- file -> plain table
-  "validate", -- table -> spec
-  "graph",    -- spec -> named tensors and operations
-  "plan",     -- fusion, tiles, mask blocks, layouts, storage
-  "lower",    -- operations -> tile steps
-  "schedule", -- steps -> ordered steps a worker
-  "fuse",     -- products that share a function with a map
-  "memory",   -- lifetimes -> offsets in one arena
-  "kernels",  -- distinct kernel shapes and row operations
-  "emit",     -- -> C text
+-- The passes in order: the name, what one takes ("model"; "build": the model for one target, of state.builds; "entry":
+-- of state.entries, made by validate), its rough share of the time, and what it does.
+local order = {
+  { "describe", "model", 0,    "file -> plain table" },
+  { "validate", "model", 0,    "table -> spec" },
+  { "graph",    "entry", 0.01, "spec -> named tensors and operations" },
+  { "plan",     "entry", 0.01, "fusion, tiles, mask blocks, layouts, storage" },
+  { "lower",    "entry", 0.22, "operations -> tile steps" },
+  { "schedule", "entry", 0.11, "steps -> ordered steps a worker" },
+  { "fuse",     "entry", 0.01, "products that share a function with a map" },
+  { "memory",   "entry", 0.08, "lifetimes -> offsets in one arena" },
+  { "kernels",  "build", 0.13, "distinct kernel shapes and row operations" },
+  { "emit",     "model", 0.43, "-> C text" },
 }
 
--- Passes that take an entry (state.entries, made by validate), and passes that take the model for one target
--- (state.builds).
-local takes_entry = words.set { "graph", "plan", "lower", "schedule", "fuse", "memory" }
-local takes_build = words.set { "kernels" }
+--- The names of the passes in order; what each takes, and its share of the time, by name.
+pipeline.passes, pipeline.share = {}, {}
+local takes = {}
+for i, pass in ipairs(order) do
+  local name = pass[1]
+  pipeline.passes[i], takes[name], pipeline.share[name] = name, pass[2], pass[3]
+end
 
 -- Functions by the pass before which they run: they put into the state what it needs to know of the machine and of
 -- files. Passes read only the state, with two exceptions: describe reads the description, and emit reads templates.
@@ -74,10 +78,10 @@ function pipeline.pass(name) return require("passes." .. name) end
 -- Calls visit(state) for each unit that the pass called `name` takes: the model, each target, or each entry of each
 -- target. The last target and the longest entry come first.
 local function each(state, name, visit)
-  if not takes_entry[name] and not takes_build[name] then return visit(state) end
+  if takes[name] == "model" then return visit(state) end
   for b = #state.builds, 1, -1 do
     local build = state.builds[b]
-    if takes_build[name] then
+    if takes[name] == "build" then
       visit(build)
     else
       for i = #build.entries, 1, -1 do visit(build.entries[i]) end

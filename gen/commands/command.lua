@@ -162,16 +162,12 @@ local function program_words(name, arguments)
   return list
 end
 
--- How much of the time each pass takes, roughly, for the bar.
-local shares = { graph = 0.01, plan = 0.01, lower = 0.22, schedule = 0.11, fuse = 0.01, memory = 0.08, kernels = 0.13,
-  emit = 0.43 }
-
 -- A watch over the passes that shows a bar.
 local function watch_of(bar)
   local part = 0
   return function(i)
     bar:show(part, "generating: " .. pipeline.passes[i])
-    part = part + (shares[pipeline.passes[i]] or 0)
+    part = part + pipeline.share[pipeline.passes[i]]
   end
 end
 

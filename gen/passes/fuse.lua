@@ -10,7 +10,7 @@
 --   unstored  step -> its operand on the stack: the sums of a product, and the same as its map loads them
 local forms = require("kernels.forms")
 local operands = require("data.operands")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local steps = require("data.steps")
 
@@ -23,7 +23,7 @@ local function same_place(x, y) return operands.same_buffer(x, y) and x.offset =
 local function share(program, x, y)
   local buffers = program.buffers
   if not buffers[x.buffer] or not buffers[y.buffer] then return false end
-  return schedule.slot(buffers, x.buffer) == schedule.slot(buffers, y.buffer)
+  return programs.slot(buffers, x.buffer) == programs.slot(buffers, y.buffer)
 end
 
 -- True if a step of the unit from list[at] on reads a buffer.
@@ -63,7 +63,7 @@ end
 local function join(program)
   program.joints, program.joined, program.unstored = {}, {}, {}
   if program.variant ~= "ship" then return end
-  schedule.each_list(program, function(list)
+  programs.each_list(program, function(list)
     for i, step in ipairs(list) do
       local pair = step.form == "product" and fuse.joint(program, list, i)
       if pair then
@@ -88,7 +88,7 @@ function fuse.dump(state)
     if program.variant == "ship" then
       local title, joined, all = #lines + 1, 0, 0
       lines[title] = ""
-      schedule.each(program, function(step, section)
+      programs.each(program, function(step, section)
         local pair = program.joints[step]
         all = all + (step.form == "product" and 1 or 0)
         if pair then

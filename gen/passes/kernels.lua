@@ -11,8 +11,8 @@
 --   each call of a product of libxsmm has kernel_index and batch_name; each other product, tile, map and row step has
 --     function_name
 local operands = require("data.operands")
+local programs = require("passes.common.programs")
 local registers = require("passes.plan.registers")
-local schedule = require("passes.schedule")
 local series = require("passes.kernels.series")
 local steps = require("data.steps")
 local targets = require("data.targets")
@@ -163,7 +163,7 @@ visitors.map, visitors.row = visit_named, visit_named
 
 -- Names the functions that products share with the map after them.
 local function name_joints(program, state, seen)
-  schedule.each(program, function(step)
+  programs.each(program, function(step)
     local pair = program.joints[step]
     if pair then
       local key = ("%s; %s; %s"):format(function_key(step), function_key(pair.map), pair.is_local)
@@ -190,7 +190,7 @@ end
 -- Finds the panel loops of a program and names their functions.
 local function find_series(program, state, seen)
   program.series, program.in_series = {}, {}
-  schedule.each_list(program, function(list)
+  programs.each_list(program, function(list)
     for _, each in ipairs(series.of(program, list)) do
       local name, new = seen.functions:name(series.key(each), series_name(each))
       each.name = name
@@ -218,7 +218,7 @@ function kernels.run(state)
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
       name_joints(program, state, seen)
-      schedule.each(program, function(step)
+      programs.each(program, function(step)
         local visit = visitors[step.form]
         if visit then visit(step, state, seen) end
       end)

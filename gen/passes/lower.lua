@@ -11,7 +11,7 @@
 -- steps of a program share their constants, kernel, batch and elementwise operations, which nobody changes.
 local alike = require("common.alike")
 local attention = require("passes.lower.attention")
-local budget = require("passes.plan.budget")
+local budget = require("passes.common.budget")
 local equation = require("passes.lower.equation")
 local keys = require("passes.lower.keys")
 local products = require("passes.lower.products")

@@ -8,7 +8,8 @@
 -- places of this entry's weights in the packed block, and the bytes that this entry and those before it take.
 local dump = require("common.dump")
 local operands = require("data.operands")
-local schedule = require("passes.schedule")
+local packed = require("passes.common.packed")
+local programs = require("passes.common.programs")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -16,25 +17,13 @@ local memory = {}
 
 local BUCKET = 64 -- steps; adjacent times are looked up by bucket
 
---- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a fused product and map,
---- or, where workers run at the same time, a phase.
-function memory.moments(program, visit)
-  local moment, phase_of = 0, {}
-  schedule.each(program, function(step, _, segment, _, phase)
-    local is_begun = phase == 0 and program.joined[step]
-    if not is_begun and phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
-    phase_of[segment] = phase
-    visit(step, moment, segment, phase)
-  end)
-end
-
 -- Returns the first and last moment at which each arena buffer is used, and the segment that uses it. A buffer that
 -- enters or leaves a loop lives through all of it; so does a buffer shared by workers that are at different steps of
 -- the loop.
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
   local start_of, last_of = {}, {}
-  memory.moments(program, function(step, position, segment, phase)
+  programs.moments(program, function(step, position, segment, phase)
     start_of[segment] = start_of[segment] or position
     last_of[segment] = position
     if phase == 0 and step.form == "begin" then
@@ -212,24 +201,6 @@ local function lay_out_program(program, reuse)
   program.live_bytes = most_live(common) + program.threads * most_live(own)
 end
 
--- Functions that return a weight's bytes in the packed block, by its layout's format.
-local bytes_of = {}
-
-function bytes_of.rows(tensor, layout) return tensor.shape[1] * types.row_bytes(tensor.shape[2] or 1, layout.type) end
-
-function bytes_of.panels(tensor, layout)
-  local sum = 0
-  for _, width in ipairs(layout.widths) do
-    sum = sum + types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
-  end
-  return sum
-end
-
---- Returns the bytes that a weight takes in the packed block.
-function memory.packed_bytes(tensor, layout)
-  return bytes_of[layout.format](tensor, layout)
-end
-
 local function same_source(a, b)
   return a.kind == b.kind and a.formula == b.formula and a.part == b.part
     and dump.table(a.source or {}) == dump.table(b.source or {})
@@ -269,7 +240,7 @@ local function lay_out_weights(state)
     offsets[name] = shared_offset(state, name)
     if not offsets[name] then
       offsets[name] = offset
-      offset = offset + types.line_bytes(memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name]))
+      offset = offset + types.line_bytes(packed.bytes(state.graph.tensors[name], state.plan.layouts[name]))
     end
   end
   return { offsets = offsets, bytes = offset }

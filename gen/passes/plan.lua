@@ -18,14 +18,14 @@
 --                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
 --                  outputs (of each panel's kernel) and k_blocks
 local alike = require("common.alike")
-local budget = require("passes.plan.budget")
-local divide = require("passes.plan.divide")
+local budget = require("passes.common.budget")
+local divide = require("passes.common.divide")
 local ops = require("data.ops")
 local tuning = require("passes.plan.tuning")
 local types = require("data.types")
 local words = require("common.words")
 local attention = require("passes.plan.attention")
-local all_regions = require("passes.plan.regions")
+local all_regions = require("passes.common.regions")
 
 local plan = {}
 

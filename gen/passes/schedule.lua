@@ -12,41 +12,11 @@
 -- and state.saved_by_two, the part of the counted work that a second worker takes from the first.
 local cost = require("passes.schedule.cost")
 local operands = require("data.operands")
+local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local words = require("common.words")
 
 local schedule = {}
-
---- True if a step is a call, not a note or a loop's bracket.
-function schedule.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
-
---- Calls visit(list, section, segment, worker, phase) for each list of steps that one worker does without a barrier.
-function schedule.each_list(program, visit)
-  for _, segment in ipairs(program.segments) do
-    if segment.mode == "phases" then
-      for number, phase in ipairs(segment.phases) do
-        for worker, list in ipairs(phase.lists) do visit(list, phase.section, segment, worker, number) end
-      end
-    else
-      for _, section in ipairs(segment.sections) do visit(section.steps, section, segment, 1, 0) end
-    end
-  end
-end
-
---- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker come in
---- order.
-function schedule.each(program, visit)
-  schedule.each_list(program, function(list, ...)
-    for _, step in ipairs(list) do visit(step, ...) end
-  end)
-end
-
---- Returns the slot of a buffer: the buffer that it overlaps on purpose, or itself. A norm's result in place of its
---- input has two names.
-function schedule.slot(buffers, name)
-  while buffers[name].over do name = buffers[name].over end
-  return name
-end
 
 -- Returns the key of steps that must stay together: a unit, or a whole block of rows if blocks are divided.
 local function atom_key(step, threads)
@@ -60,7 +30,7 @@ end
 local function atoms_of(section, threads, is_private, buffers, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(section.steps) do
-    if schedule.is_call(step) then
+    if programs.is_call(step) then
       local region, key = atom_key(step, threads)
       of_region[region] = of_region[region] or {}
       local atom = of_region[region][key]
@@ -75,7 +45,7 @@ local function atoms_of(section, threads, is_private, buffers, cost_of)
         if not operand.buffer or operand.class == "weight" or is_private(operand.buffer, region) then return end
         if access ~= "w" then atom.reads[operand.buffer] = true end
         if access == "w" or access == "rw" then atom.writes[operand.buffer] = true end
-        local slot = schedule.slot(buffers, operand.buffer)
+        local slot = programs.slot(buffers, operand.buffer)
         atom.touches[slot] = true
         if access == "w" and slot == operand.buffer and buffers[slot].private == "block" then
           atom.fills[slot] = true
@@ -240,7 +210,7 @@ local function schedule_program(base, threads, parameters, cost_of)
     end
     program.segments[i] = new
   end
-  schedule.each(program, function(step) if schedule.is_call(step) then program.lines = program.lines + 1 end end)
+  programs.each(program, function(step) if programs.is_call(step) then program.lines = program.lines + 1 end end)
   return program
 end
 
@@ -267,23 +237,23 @@ local function saved_by_two(base, parameters, cost_of)
 end
 
 function schedule.run(state)
-  local programs, cost_of = {}, cost.meter()
+  local list, cost_of = {}, cost.meter()
   for _, base in ipairs(state.programs) do
     local numbers = base.variant == "ship" and state.spec.workers or { 1 }
     if base.variant == "ship" then state.saved_by_two = saved_by_two(base, state.plan.parameters, cost_of) end
     for _, threads in ipairs(numbers) do
-      programs[#programs + 1] = schedule_program(base, threads, state.plan.parameters, cost_of)
+      list[#list + 1] = schedule_program(base, threads, state.plan.parameters, cost_of)
     end
   end
-  state.programs = programs
+  state.programs = list
 end
 
 -- Appends a line for each op of the graph: its steps, and the bytes that they read and write in one run of their
 -- lists.
 local function traffic(program, lines)
   local steps_of, bytes_of = {}, {}
-  schedule.each(program, function(step)
-    if schedule.is_call(step) then
+  programs.each(program, function(step)
+    if programs.is_call(step) then
       steps_of[step.op] = (steps_of[step.op] or 0) + 1
       bytes_of[step.op] = (bytes_of[step.op] or 0) + cost.bytes(step)
     end
@@ -304,14 +274,14 @@ function schedule.dump(state)
     if program.variant == "ship" then
       lines[#lines + 1] = ("%s for %d workers: %d steps"):format(program.entry.name, program.threads, program.lines)
       local before, number = nil, 0
-      schedule.each(program, function(step, section, segment, worker, phase)
+      programs.each(program, function(step, section, segment, worker, phase)
         local title = ("  segment %s (%s), section %s"):format(segment.name, segment.mode, section.name)
         if segment.mode == "phases" then title = ("%s, phase %d, worker %d"):format(title, phase, worker) end
         if title ~= before then
           lines[#lines + 1] = title
           before = title
         end
-        if schedule.is_call(step) then
+        if programs.is_call(step) then
           number = number + 1
           lines[#lines + 1] = ("  %5d %s"):format(number, step_text.of(step))
         end

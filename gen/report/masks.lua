@@ -1,7 +1,7 @@
 -- masks.lua: which key each query of an attention sees, as a small picture: the blocks of scores that are emitted, what
 -- a static mask leaves of them, and what is never computed.
 local attention = require("passes.plan.attention")
-local all_regions = require("passes.plan.regions")
+local all_regions = require("passes.common.regions")
 local numbers = require("report.numbers")
 local ops = require("data.ops")
 local svg = require("report.svg")

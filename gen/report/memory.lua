@@ -3,7 +3,7 @@
 local arena = require("passes.memory")
 local bars = require("report.bars")
 local numbers = require("report.numbers")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 local svg = require("report.svg")
 local types = require("data.types")
 local words = require("common.words")
@@ -25,7 +25,7 @@ end
 local function steps_of(program)
   local first, last, count = {}, {}, 0
   arena.moments(program, function(step, moment)
-    if schedule.is_call(step) then count = count + 1 end
+    if programs.is_call(step) then count = count + 1 end
     first[moment] = first[moment] or math.max(1, count)
     last[moment] = math.max(1, count)
   end)

@@ -1,8 +1,8 @@
 -- work.lua: what each operation of an entry does in a call, from its graph and its scheduled steps: arithmetic, bytes,
 -- and which parts of the bound (runtime/measure/bound.h) it is made of. The roofline and the bars of the bound read it.
-local all_regions = require("passes.plan.regions")
+local all_regions = require("passes.common.regions")
 local ops = require("data.ops")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -62,10 +62,10 @@ end
 -- Calls visit(step, times) for each call of a program's list; times: how often a call of the model runs it.
 local function each_call(program, visit)
   local inside = {}
-  schedule.each(program, function(step, _, segment, worker)
+  programs.each(program, function(step, _, segment, worker)
     if step.form == "begin" then inside[worker] = step.count
     elseif step.form == "finish" then inside[worker] = nil
-    elseif schedule.is_call(step) then visit(step, segment.repeats * (inside[worker] or 1)) end
+    elseif programs.is_call(step) then visit(step, segment.repeats * (inside[worker] or 1)) end
   end)
 end
 

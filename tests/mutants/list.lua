@@ -118,7 +118,7 @@ of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
     wrong = "what nobody reads is kept a tile at a time" },
 }
 
-of("gen/passes/plan/divide.lua", spec .. "passes/plan/divide_spec.lua") {
+of("gen/passes/common/divide.lua", spec .. "passes/common/divide_spec.lua") {
   { name = "divide_tail", old = "tail = k % wanted }", new = "tail = 0 }", wrong = "the last inputs are left out" },
   { name = "divide_odd_lines", old = "ld // line % 2 == 0", new = "ld // line % 2 == 1",
     wrong = "long rows share the sets of a cache" },
@@ -210,6 +210,12 @@ of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
     filter = "second worker pays", wrong = "micro-batches of two workers count as of one" },
 }
 
+of("gen/passes/common/packed.lua", spec .. "passes/memory_spec.lua") {
+  { name = "memory_panels", old = 'tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)',
+    new = "tensor.shape[2] or 1, width, layout.type)",
+    wrong = "weights overlap by the padding of their panels" },
+}
+
 of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
   { name = "memory_loops",
     old = "if segment.repeats > 1 then\n      loops", new = "if false then\n      loops",
@@ -220,9 +226,6 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
     new = "program.common_bytes + program.own_bytes", wrong = "all workers have one part of the arena" },
   { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
     new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
-  { name = "memory_panels", old = 'tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)',
-    new = "tensor.shape[2] or 1, width, layout.type)",
-    wrong = "weights overlap by the padding of their panels" },
   { name = "memory_factors", old = "dump.table(a.factors or {}) == dump.table(b.factors or {})", new = "true",
     filter = "powers", wrong = "entries share a weight that each multiplies with other powers" },
 }

@@ -7,7 +7,7 @@ local pipeline = require("pipeline")
 local plan = require("passes.plan")
 local process = require("common.process")
 local targets = require("data.targets")
-local all_regions = require("passes.plan.regions")
+local all_regions = require("passes.common.regions")
 
 local measure = {}
 

@@ -3,7 +3,7 @@
 -- (candidates.lua). Rounds change kernels in C, then those of libxsmm (tiles, strips, K blocks), then
 -- token blocks, each from the best so far. It times nothing itself.
 local candidates = require("passes.plan.candidates")
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 
 local search = {}
 

@@ -10,8 +10,8 @@
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
+local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
-local schedule = require("passes.schedule")
 local types = require("data.types")
 
 local NO_TERMS = {}
@@ -199,7 +199,7 @@ function Flow:step(step, section)
     self.loop = { count = step.count, records = {}, body = {} }
   elseif step.form == "finish" then
     self:finish()
-  elseif schedule.is_call(step) then
+  elseif programs.is_call(step) then
     if self.loop then table.insert(self.loop.body, { step, section }) end
     self:touch(step, section)
   end
@@ -215,7 +215,7 @@ return function(state, program, beside, pass, unseen)
     self.segment = segment
     for round = 1, segment.repeats > 1 and 2 or 1 do
       self.again = round > 1
-      schedule.each({ segments = { segment } }, function(step, section) self:step(step, section) end)
+      programs.each({ segments = { segment } }, function(step, section) self:step(step, section) end)
     end
     self:end_segment(state.spec.batch)
   end

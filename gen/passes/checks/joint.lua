@@ -4,7 +4,7 @@
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 local steps = require("data.steps")
 local types = require("data.types")
 
@@ -77,7 +77,7 @@ end
 return function(program)
   if not next(program.joints) then return end
   local last
-  schedule.each(program, function(step, section)
+  programs.each(program, function(step, section)
     local pair = last and program.joints[last]
     if pair then
       expect(pair.map == step, "kernels", "%s: a product is fused with a map that does not follow it", section.name)

@@ -6,9 +6,9 @@ local footprint = require("data.footprint")
 local forms = require("kernels.forms")
 local operands = require("data.operands")
 local kernel_tiles = require("kernels.tiles")
+local programs = require("passes.common.programs")
 local registers = require("passes.plan.registers")
 local rectangles = require("passes.checks.rectangles")
-local schedule = require("passes.schedule")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -211,7 +211,7 @@ return function(state)
         place = section.name
         for _, step in ipairs(section.steps) do
           if check[step.form] then check[step.form](step, place) end
-          if schedule.is_call(step) then operands.each(step, check_buffer) end
+          if programs.is_call(step) then operands.each(step, check_buffer) end
         end
       end
     end

@@ -4,9 +4,9 @@ local beside_of = require("passes.checks.beside")
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
 local footprint = require("data.footprint")
-local memory = require("passes.memory")
 local operands = require("data.operands")
-local schedule = require("passes.schedule")
+local packed = require("passes.common.packed")
+local programs = require("passes.common.programs")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -19,7 +19,7 @@ end
 -- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape.
 local function capacity(state, program, operand)
   local tensor = state.graph.tensors[operand.buffer]
-  if operand.class == "weight" then return memory.packed_bytes(tensor, state.plan.layouts[operand.buffer]) end
+  if operand.class == "weight" then return packed.bytes(tensor, state.plan.layouts[operand.buffer]) end
   if operand.class == "arena" then return program.buffers[operand.buffer].bytes end
   return tensor_bytes(tensor)
 end
@@ -47,7 +47,7 @@ local function check_bounds(state, program)
         operand.buffer, low, high, size)
     end
   end
-  schedule.each(program, function(...)
+  programs.each(program, function(...)
     step, section, segment = ...
     walk(step, visit)
     if step.form == "product" and step.kernel.a_room then
@@ -75,7 +75,7 @@ end
 -- another one, uses it.
 local function check_offsets(state, program, unstored)
   local used, segment_of = {}, {}
-  schedule.each(program, function(step, section, segment)
+  programs.each(program, function(step, section, segment)
     operands.each(step, function(operand)
       if operand.class ~= "arena" or operand == unstored[step] then return end
       local name, first = operand.buffer, program.offsets[operand.buffer]
@@ -149,7 +149,7 @@ end
 -- overlap.
 local function check_micro_batches(program, beside)
   local touched = {}
-  schedule.each(program, function(step, _, segment)
+  programs.each(program, function(step, _, segment)
     if segment.mode ~= "micro_batches" then return end
     touched[segment] = touched[segment] or {}
     operands.each(step, function(operand)
@@ -173,7 +173,7 @@ local function places_of(state)
   for _, name in ipairs(state.graph.weights) do
     local first = state.weights.offsets[name]
     list[#list + 1] = { name = name, first = first,
-      stop = first + memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name]) }
+      stop = first + packed.bytes(state.graph.tensors[name], state.plan.layouts[name]) }
   end
   table.sort(list, function(x, y) return x.first < y.first end)
   return list

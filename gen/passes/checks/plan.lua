@@ -1,6 +1,6 @@
 -- plan.lua: checks a plan.
 local expect = require("passes.checks.expect")
-local all_regions = require("passes.plan.regions")
+local all_regions = require("passes.common.regions")
 
 --- Checks that every op is in exactly one region, and that panels and blocks cover their sizes.
 return function(state)

@@ -3,8 +3,8 @@
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
+local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
-local schedule = require("passes.schedule")
 
 local WRITTEN = { arena = true, out = true } -- classes of buffers that steps write
 
@@ -12,7 +12,7 @@ local WRITTEN = { arena = true, out = true } -- classes of buffers that steps wr
 -- rectangles. Buffers that overlap on purpose count as one.
 local function add(walk, sets, step, program)
   walk(step, function(operand, access, dimensions)
-    local slot = schedule.slot(program.buffers, operand.buffer)
+    local slot = programs.slot(program.buffers, operand.buffer)
     local buffer = program.buffers[slot]
     sets[slot] = sets[slot] or {}
     local of_buffer, stride = sets[slot], (operand.terms or {}).b or 0
@@ -114,7 +114,7 @@ local function check_micro_batches(segment, program, batch)
     for _, step in ipairs(section.steps) do
       walk(step, function(operand, access)
         local stride = operand.terms and operand.terms.s or 0
-        local name = schedule.slot(program.buffers, operand.buffer)
+        local name = programs.slot(program.buffers, operand.buffer)
         section_of[name] = section.name
         if operand.class == "out" and access ~= "r" then
           expect(stride > 0, "schedule", "%s: two workers write the same elements of %s", section.name, operand.buffer)
@@ -155,11 +155,11 @@ return function(state)
     local calls = 0
     for _, segment in ipairs(program.segments) do
       for _, section in ipairs(segment.sections) do
-        for _, step in ipairs(section.steps) do calls = calls + (schedule.is_call(step) and 1 or 0) end
+        for _, step in ipairs(section.steps) do calls = calls + (programs.is_call(step) and 1 or 0) end
       end
     end
     local scheduled = 0
-    schedule.each(program, function(step) scheduled = scheduled + (schedule.is_call(step) and 1 or 0) end)
+    programs.each(program, function(step) scheduled = scheduled + (programs.is_call(step) and 1 or 0) end)
     expect(scheduled == calls, "schedule", "%d of %d steps are scheduled", scheduled, calls)
   end
 end

@@ -1,13 +1,13 @@
 -- series.lua: checks panel loops: each makes all the calls of its steps, in order, with the same operands.
 -- The check runs the loop.
-local calls = require("passes.kernels.calls")
+local calls = require("passes.common.calls")
 local expect = require("passes.checks.expect")
 local operands = require("data.operands")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 
 -- Checks one call of the loop against the step in its place.
 local function check_call(program, each, call, panel, step, section)
-  expect(step and schedule.is_call(step) and calls.callee(step, program.joints[step])
+  expect(step and programs.is_call(step) and calls.callee(step, program.joints[step])
     == calls.callee(call.step, call.pair), "kernels", "%s: panel %d of %s makes another call than its step",
     section.name, panel, each.name)
   expect(program.variant ~= "ship" or step.op == each.steps[1].op, "kernels", "%s: %s does two operations",
@@ -41,7 +41,7 @@ end
 
 --- Checks that panel loops do the same as their steps, and that no other step is left out.
 return function(program)
-  schedule.each_list(program, function(list, section)
+  programs.each_list(program, function(list, section)
     local lines, at = {}, 1
     for _, step in ipairs(list) do
       if not program.joined[step] then lines[#lines + 1] = step end

@@ -1,8 +1,7 @@
 -- arena.lua: writes the map of a program's arena as lines of a comment: place, length and lifetime of each tensor.
 -- Lifetimes are counted in steps of the emitted text.
 local c = require("common.c")
-local memory = require("passes.memory")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 local types = require("data.types")
 
 local arena = {}
@@ -11,8 +10,8 @@ local arena = {}
 -- last one.
 local function steps_of(program)
   local first, last, count, moments = {}, {}, 0, 0
-  memory.moments(program, function(step, moment)
-    if schedule.is_call(step) then
+  programs.moments(program, function(step, moment)
+    if programs.is_call(step) then
       count = count + 1
       first[moment] = first[moment] or count
       last[moment] = count

@@ -5,10 +5,10 @@ local c = require("common.c")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
 local candidates = require("passes.plan.candidates")
-local divide = require("passes.plan.divide")
-local schedule = require("passes.schedule")
+local divide = require("passes.common.divide")
+local programs = require("passes.common.programs")
 local types = require("data.types")
-local all_regions = require("passes.plan.regions")
+local all_regions = require("passes.common.regions")
 
 local emit_bound = {}
 
@@ -38,7 +38,7 @@ local function own_of(state, fusion, region)
   local form = state.plan.storage[fusion.result.name].form
   local columns = form ~= "transposed" and form ~= "unit"
   local first, panel, column, block = nil, 0, 0, nil
-  schedule.each(state.programs[1], function(step)
+  programs.each(state.programs[1], function(step)
     if step.form ~= "product" or step.op ~= op or step.region ~= region then return end
     local k, a = step.kernel, step.arguments.a
     if step.block ~= block then panel, column, block = 0, 0, step.block end
@@ -111,10 +111,10 @@ end
 -- Calls visit(step, times) for each call of the first shipped program.
 local function each_call(state, visit)
   local inside = 1
-  schedule.each(state.programs[1], function(step, _, segment)
+  programs.each(state.programs[1], function(step, _, segment)
     if step.form == "begin" then inside = step.count
     elseif step.form == "finish" then inside = 1
-    elseif schedule.is_call(step) then visit(step, segment.repeats * inside) end
+    elseif programs.is_call(step) then visit(step, segment.repeats * inside) end
   end)
 end
 

@@ -1,6 +1,6 @@
 -- series.lua: writes the C function of a panel loop: a loop over a product's panels around the calls of one.
 local c = require("common.c")
-local calls = require("passes.kernels.calls")
+local calls = require("passes.common.calls")
 local sentences = require("passes.emit.sentences")
 local types = require("data.types")
 

@@ -2,10 +2,10 @@
 -- There is one function for each section or, where workers divide a section, for each phase and worker. It has one
 -- line for each step or panel loop, and declares only the parameters that it uses.
 local c = require("common.c")
-local calls = require("passes.kernels.calls")
+local calls = require("passes.common.calls")
+local packed = require("passes.common.packed")
+local programs = require("passes.common.programs")
 local reserved = require("data.reserved")
-local memory = require("passes.memory")
-local schedule = require("passes.schedule")
 local types = require("data.types")
 
 local emit_steps = {}
@@ -14,7 +14,7 @@ local emit_steps = {}
 local function weights_in_order(state)
   local list, offsets = {}, state.weights.offsets
   for i, name in ipairs(state.graph.weights) do
-    local bytes = memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name])
+    local bytes = packed.bytes(state.graph.tensors[name], state.plan.layouts[name])
     list[i] = { name = name, first = offsets[name], stop = offsets[name] + types.line_bytes(bytes) }
   end
   table.sort(list, function(x, y) return x.first < y.first end)
@@ -203,7 +203,7 @@ local function lines_of(list, addresses, profiled)
   end
   for _, step in ipairs(list) do
     local is_inside = addresses.joined[step] or addresses.in_series[step]
-    local is_call = schedule.is_call(step) and not is_inside
+    local is_call = programs.is_call(step) and not is_inside
     if is_call and op ~= step.op then
       end_lap()
       op, last = step.op, step.op
@@ -236,7 +236,7 @@ function Writer:function_of(name, title, list)
   local formal = each_used(used, function(parameter) return self.declared[parameter] end)
   local actual = each_used(used, function(parameter) return parameter end)
   local first = self.steps + 1
-  for _, step in ipairs(list) do if schedule.is_call(step) then self.steps = self.steps + 1 end end
+  for _, step in ipairs(list) do if programs.is_call(step) then self.steps = self.steps + 1 end end
   if self.steps == first then title = ("%s: step %d"):format(title, first) end
   if self.steps > first then title = ("%s: steps %d to %d"):format(title, first, self.steps) end
   return { name = name, title = title, formal = #formal > 0 and table.concat(formal, ", ") or "void", used = used,

@@ -1,9 +1,9 @@
 -- series.lua: finds panel loops: consecutive panels of a product that become one call.
 -- If panels make the same calls, with operands at equal distances, a function loops over them. The calls, their
 -- addresses and their order do not change: steps, checks and bound have every panel.
-local calls = require("passes.kernels.calls")
+local calls = require("passes.common.calls")
 local operands = require("data.operands")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 
 local series = {}
 
@@ -25,7 +25,7 @@ local function calls_of_panel(program, lines, at)
   if not a or a.class ~= "weight" or first.region.kind == "attention" then return nil end
   for i = at + 1, #lines do
     local step = lines[i]
-    if not schedule.is_call(step) or program.variant == "ship" and step.op ~= first.op then return nil end
+    if not programs.is_call(step) or program.variant == "ship" and step.op ~= first.op then return nil end
     if step.form == "product" and step.arguments.a.buffer == a.buffer then return i - at end
   end
 end
@@ -33,7 +33,7 @@ end
 -- True if a step repeats a call of the first panel, { step, pair, operands }, `number` panels later: each operand is
 -- `number` strides further. The strides are those from panel 0 to panel 1.
 local function continues(program, first, step, number)
-  if not schedule.is_call(step)
+  if not programs.is_call(step)
     or calls.callee(step, program.joints[step]) ~= calls.callee(first.step, first.pair) then
     return false
   end

@@ -1,7 +1,7 @@
 -- attention.lua: divides an attention into query blocks, with the key ranges that each reads and their cuts.
 -- A cut is where a static mask crosses a range. Keys that a mask removes from all rows of a block are in no range, so
 -- nothing is emitted for them.
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 local ops = require("data.ops")
 local types = require("data.types")
 local words = require("common.words")

@@ -1,7 +1,7 @@
 -- candidates.lua: lists the tiles worth trying for a product, for `bench --bound` and `tune`.
 -- `bench --bound` tries libxsmm's kernels, as data that bound_product.c reads; `tune` tries those and kernels in C.
 -- Two candidates with the same calls are one.
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 local tile = require("passes.plan.tile")
 local types = require("data.types")
 

@@ -6,7 +6,7 @@
 -- V + R and 9 multiply-adds. kernels/forms.lua has the differences by number types and instructions. If the target
 -- has tiles for sums, strips have up to two tiles of rows and two of outputs, as there are eight tiles
 -- (kernels/tiles.lua).
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 local forms = require("kernels.forms")
 local tiles = require("kernels.tiles")
 local types = require("data.types")

@@ -4,7 +4,7 @@
 -- panel stays in the second-level cache while all strips pass over it; a strip and a K block of the panel stay in the
 -- first-level cache. A call that needs weights from memory at once has to wait for them. So each call prefetches its
 -- share of a later K panel: few enough lines for the core's fill buffers (10 to 16) to hold them while it works.
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 local kernel_tiles = require("kernels.tiles")
 local types = require("data.types")
 

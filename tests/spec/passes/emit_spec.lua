@@ -3,6 +3,7 @@
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local pipeline = require("pipeline")
+local programs = require("passes.common.programs")
 
 -- C text without its comments and strings.
 local function code_of(text)
@@ -266,7 +267,7 @@ describe("emitted C", function()
     end)
 
   it("has a map of the arena, with every buffer at its offset and for the steps that use it", function()
-    local schedule, operands = require("passes.schedule"), require("data.operands")
+    local operands = require("data.operands")
     for name, more in pairs(models) do
       local state = helper.tiny(more)
       for _, program in ipairs(state.programs) do
@@ -283,8 +284,8 @@ describe("emitted C", function()
         for _ in pairs(program.offsets) do count = count - 1 end
         assert.equal(0, count, name)
         local number = 0
-        schedule.each(program, function(step)
-          if not schedule.is_call(step) then return end
+        programs.each(program, function(step)
+          if not programs.is_call(step) then return end
           number = number + 1
           operands.each(step, function(operand)
             local row = operand.buffer and rows[operand.buffer]

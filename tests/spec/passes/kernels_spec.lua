@@ -1,7 +1,7 @@
 -- kernels_spec: distinct kernel shapes, batches and row operations, each once, named by what
 -- they do.
 local helper = require("tests.spec.helper")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 
 local function kernels(more) return helper.tiny(more, "kernels") end
 
@@ -21,7 +21,7 @@ describe("kernels of libxsmm", function()
       seen[key] = true
     end
     for _, program in ipairs(state.programs) do
-      schedule.each(program, function(step)
+      programs.each(program, function(step)
         if step.form == "product" then assert.same(step.kernel, state.kernels[step.kernel_index + 1]) end
       end)
     end
@@ -70,7 +70,7 @@ describe("batches of libxsmm", function()
       if batch.count == 4 then as_long = as_long + 1 end
     end
     assert.is_true(as_long >= 2)
-    schedule.each(state.programs[1], function(step)
+    programs.each(state.programs[1], function(step)
       for _, call in ipairs(step.form == "product" and (step.calls or { step }) or {}) do
         local batch = names[call.batch_name]
         assert.same({ call.batch.count, call.batch.a, call.batch.b }, { batch.count, batch.a, batch.b })
@@ -94,7 +94,7 @@ describe("products in C", function()
     assert.same({ {}, {}, {} }, { state.kernels, state.batches, state.fallbacks })
     local products = products_of(state)
     for _, program in ipairs(state.programs) do
-      schedule.each(program, function(step)
+      programs.each(program, function(step)
         if step.form == "product" then
           assert.same(products[step.function_name], step.kernel)
           assert.is_nil(step.kernel_index)
@@ -114,7 +114,7 @@ describe("products in C", function()
       local ship, trace = state.programs[1], state.programs[2]
       assert.is_nil(next(trace.joints))
       local last, joined, on_stack = nil, 0, 0
-      schedule.each(ship, function(step)
+      programs.each(ship, function(step)
         local pair = last and ship.joints[last]
         assert.equal(pair and pair.map or nil, ship.joined[step] and step or nil)
         if pair then
@@ -141,7 +141,7 @@ describe("products in C", function()
       local first = ship.offsets[operand.buffer]
       return first, first and first + ship.buffers[operand.buffer].bytes
     end
-    schedule.each(ship, function(step)
+    programs.each(ship, function(step)
       local pair = ship.joints[step]
       if pair then
         local first, stop = place(step.arguments.b)
@@ -244,7 +244,7 @@ describe("row operations", function()
     local function check(state)
       local by_name = {}
       for _, program in ipairs(state.programs) do
-        schedule.each(program, function(step)
+        programs.each(program, function(step)
           if step.form == "row" or step.form == "map" then
             local constants = {}
             for _, name in ipairs(sorted_keys(step.constants)) do

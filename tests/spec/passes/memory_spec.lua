@@ -3,7 +3,8 @@
 local helper = require("tests.spec.helper")
 local memory = require("passes.memory")
 local operands = require("data.operands")
-local schedule = require("passes.schedule")
+local packed = require("passes.common.packed")
+local programs = require("passes.common.programs")
 local words = require("common.words")
 
 -- Models whose buffers differ in number, size and life.
@@ -86,7 +87,7 @@ describe("memory", function()
   it("gives a place to every buffer of the arena that a step uses", function()
     for _, more in ipairs(shapes) do
       for _, program in ipairs(helper.tiny(more, "memory").programs) do
-        schedule.each(program, function(step)
+        programs.each(program, function(step)
           operands.each(step, function(operand)
             if operand.class == "arena" then assert.is_number(program.offsets[operand.buffer]) end
           end)
@@ -152,7 +153,7 @@ describe("memory", function()
     local state = helper.tiny({ seq = 128, d_model = 256, heads = 4, d_ff = 512, threads = 3 }, "memory")
     local program = state.programs[1]
     local used, private = {}, 0 -- phase -> buffer -> worker -> true
-    schedule.each(program, function(step, section, _, worker, phase)
+    programs.each(program, function(step, section, _, worker, phase)
       assert.is_true(phase > 0)
       local key = section.name .. phase
       used[key] = used[key] or {}
@@ -201,24 +202,24 @@ describe("memory", function()
   end)
 
   it("lays weights out one after the other, panels padded to whole lines", function()
-    assert.equal(4 * 5 * 16, memory.packed_bytes({ shape = { 7, 5 } },
+    assert.equal(4 * 5 * 16, packed.bytes({ shape = { 7, 5 } },
       { format = "panels", type = "f32", widths = { 7 } }))
-    assert.equal(4 * 5 * (48 + 32), memory.packed_bytes({ shape = { 65, 5 } },
+    assert.equal(4 * 5 * (48 + 32), packed.bytes({ shape = { 65, 5 } },
       { format = "panels", type = "f32", widths = { 48, 17 } }))
-    assert.equal(140, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "f32" }))
-    assert.equal(28, memory.packed_bytes({ shape = { 7 } }, { format = "rows", type = "f32" }))
+    assert.equal(140, packed.bytes({ shape = { 7, 5 } }, { format = "rows", type = "f32" }))
+    assert.equal(28, packed.bytes({ shape = { 7 } }, { format = "rows", type = "f32" }))
     -- Groups of two inputs, of four with a row before them.
-    assert.equal(4 * 3 * 16, memory.packed_bytes({ shape = { 7, 5 } },
+    assert.equal(4 * 3 * 16, packed.bytes({ shape = { 7, 5 } },
       { format = "panels", type = "bf16", widths = { 7 } }))
-    assert.equal(4 * (2 + 2) * 16, memory.packed_bytes({ shape = { 7, 5 } },
+    assert.equal(4 * (2 + 2) * 16, packed.bytes({ shape = { 7, 5 } },
       { format = "panels", type = "i8", widths = { 7 } }))
-    assert.equal(7 * 8, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
-    assert.equal(7 * 12, memory.packed_bytes({ shape = { 7, 5 } }, { format = "rows", type = "bf16" }))
+    assert.equal(7 * 8, packed.bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
+    assert.equal(7 * 12, packed.bytes({ shape = { 7, 5 } }, { format = "rows", type = "bf16" }))
     local state = helper.tiny({ d_model = 10, d_ff = 7, heads = 1 }, "memory")
     local offset = 0
     for _, name in ipairs(state.graph.weights) do
       assert.equal(offset, state.weights.offsets[name])
-      offset = offset + words.round_up(memory.packed_bytes(state.graph.tensors[name], state.plan.layouts[name]), 64)
+      offset = offset + words.round_up(packed.bytes(state.graph.tensors[name], state.plan.layouts[name]), 64)
     end
     assert.equal(offset, state.weights.bytes)
   end)

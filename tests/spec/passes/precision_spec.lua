@@ -2,7 +2,7 @@
 -- its own where a product, a norm or an attention makes what is rounded.
 local helper = require("tests.spec.helper")
 local precision = require("data.precision")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 local types = require("data.types")
 
 local function refusal(more)
@@ -149,7 +149,7 @@ describe("a model in bf16", function()
 
   it("has products of bf16, whose panels are pairs", function()
     local state, found = in_pairs({}, "memory"), 0
-    schedule.each(state.programs[1], function(step)
+    programs.each(state.programs[1], function(step)
       if step.form ~= "product" then return end
       found = found + 1
       assert.equal(types.bf16_product, step.kernel.types)
@@ -174,7 +174,7 @@ describe("a model in bf16", function()
   it("rounds in the map behind a product, and where a norm or an attention makes its rows", function()
     local reads = {}
     local state = in_pairs({ layers = 2, plan = { token_block = 4 } }, "lower")
-    schedule.each(state.programs[1], function(step)
+    programs.each(state.programs[1], function(step)
       if step.form ~= "map" or step.constants.type ~= "bf16" then return end
       local from = step.arguments.x.buffer
       reads[from] = true
@@ -193,7 +193,7 @@ describe("a model in bf16", function()
       assert.equal("f32 full", storage(state, "l0.norm1.bf16_floats"))
       assert.equal("f32 fused", storage(state, "l0.ff.act"))
       assert.equal("bf16", state.plan.layouts["l0.attn.q.weight"].type)
-      schedule.each(state.programs[1], function(step)
+      programs.each(state.programs[1], function(step)
         if step.form == "product" and step.arguments.a.class == "weight" then
           assert.equal(types.bf16_floats_product, step.kernel.types)
         end
@@ -218,7 +218,7 @@ describe("a model in int8", function()
     assert.same({ "in.hidden.int8", "l0.attn.context.int8", "l0.norm1.int8", "l0.ff.act.int8" },
       ops_of({ precision = "int8" }, "quantise"))
     local state, found = helper.tiny({ precision = "int8" }, "memory"), {}
-    schedule.each(state.programs[1], function(step)
+    programs.each(state.programs[1], function(step)
       if step.form == "product" then found[step.kernel.types.a] = true end
     end)
     assert.same({ f32 = true, i8 = true }, found) -- f32: the attention's own

@@ -1,5 +1,6 @@
 -- schedule_spec: the order of steps, for one worker and for several, and what is counted.
 local helper = require("tests.spec.helper")
+local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local schedule = require("passes.schedule")
 
@@ -19,7 +20,7 @@ describe("the schedule", function()
     local before = helper.step_texts(state.programs[1])
     schedule.run(state)
     local after = {}
-    schedule.each(state.programs[1], function(step, _, _, worker, phase)
+    programs.each(state.programs[1], function(step, _, _, worker, phase)
       assert.same({ 1, 0 }, { worker, phase })
       if step.form ~= "note" then after[#after + 1] = step_text.of(step) end
     end)
@@ -29,8 +30,8 @@ describe("the schedule", function()
   it("counts calls, not notes or loops", function()
     local state = helper.tiny({ batch = 2 }, "schedule")
     local calls, others = 0, 0
-    schedule.each(state.programs[1], function(step)
-      if schedule.is_call(step) then calls = calls + 1 else others = others + 1 end
+    programs.each(state.programs[1], function(step)
+      if programs.is_call(step) then calls = calls + 1 else others = others + 1 end
     end)
     assert.equal(calls, state.programs[1].lines)
     assert.is_true(others > 0)
@@ -40,9 +41,9 @@ describe("the schedule", function()
     local function calls(threads)
       local list, workers = {}, {}
       local state = helper.tiny(with { threads = threads }, "schedule")
-      schedule.each(state.programs[1], function(step, _, _, worker)
+      programs.each(state.programs[1], function(step, _, _, worker)
         workers[worker] = true
-        if schedule.is_call(step) then
+        if programs.is_call(step) then
           list[#list + 1] = step_text.of(step):gsub("@worker%d+", "")
         end
       end)
@@ -80,8 +81,8 @@ describe("the schedule", function()
     local cost = require("passes.schedule.cost")
     local state = helper.tiny(with { threads = 4 }, "schedule")
     local totals = {}
-    schedule.each(state.programs[1], function(step, _, _, worker)
-      if schedule.is_call(step) then totals[worker] = (totals[worker] or 0) + cost.of(step) end
+    programs.each(state.programs[1], function(step, _, _, worker)
+      if programs.is_call(step) then totals[worker] = (totals[worker] or 0) + cost.of(step) end
     end)
     local sum = 0
     for worker = 1, 4 do sum = sum + totals[worker] end
@@ -94,8 +95,8 @@ describe("the schedule", function()
     local cost = require("passes.schedule.cost")
     local state = helper.tiny(with { threads = 2, plan = { token_block = 64 } }, "schedule")
     local totals = { 0, 0 }
-    schedule.each(state.programs[1], function(step, _, _, worker)
-      if schedule.is_call(step) then totals[worker] = totals[worker] + cost.of(step) end
+    programs.each(state.programs[1], function(step, _, _, worker)
+      if programs.is_call(step) then totals[worker] = totals[worker] + cost.of(step) end
     end)
     assert.is_true(math.abs(totals[1] / totals[2] - 1) < 0.05, totals[1] .. " and " .. totals[2])
   end)
@@ -107,8 +108,8 @@ describe("the schedule", function()
     local buffers = state.programs[1].buffers
     assert.equal("l0.attn.out", buffers["l0.norm_cross"].over)
     local phase_of = {}
-    schedule.each(state.programs[1], function(step, _, _, _, phase)
-      if schedule.is_call(step) then
+    programs.each(state.programs[1], function(step, _, _, _, phase)
+      if programs.is_call(step) then
         local text = step_text.of(step)
         if text:find("l0.cross.q.weight", 1, true) then phase_of.read = phase_of.read or phase end
         if text:find("l0.attn.out.weight", 1, true) then phase_of[#phase_of + 1] = phase end

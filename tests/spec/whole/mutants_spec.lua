@@ -52,8 +52,8 @@ describe("the list of mutants", function()
 end)
 
 describe("a run of mutants", function()
-  local suite = "tests/spec/passes/plan/divide_spec.lua"
-  local file = "gen/passes/plan/divide.lua"
+  local suite = "tests/spec/passes/common/divide_spec.lua"
+  local file = "gen/passes/common/divide.lua"
   local function entry(more)
     local result = { name = "one", file = file, suite = suite, wrong = "w", old = "tail = k % wanted",
       new = "tail = 0" }

@@ -1,7 +1,7 @@
 -- series_spec: consecutive panels of a product are one call, and the emitted loop makes each call that the steps say,
 -- with the same addresses and in their order.
 local helper = require("tests.spec.helper")
-local schedule = require("passes.schedule")
+local programs = require("passes.common.programs")
 local types = require("data.types")
 
 local wide = { d_model = 96, heads = 2, d_ff = 100, layers = 2, plan = { panel = 16 } }
@@ -17,7 +17,7 @@ end
 -- The series of a program in the order of their steps.
 local function series_of(program)
   local list = {}
-  schedule.each(program, function(step) list[#list + 1] = program.series[step] end)
+  programs.each(program, function(step) list[#list + 1] = program.series[step] end)
   return list
 end
 
@@ -69,7 +69,7 @@ describe("panels of a product", function()
   it("are divided with the work of workers", function()
     local program = tiny({ threads = 2, d_model = 192, seq = 64 }, "kernels").programs[1]
     local shares = {}
-    schedule.each_list(program, function(list, _, _, worker)
+    programs.each_list(program, function(list, _, _, worker)
       for _, step in ipairs(list) do
         local each = program.series[step]
         if each then shares[worker] = (shares[worker] or 0) + each.count end
@@ -232,7 +232,7 @@ describe("the function of panels", function()
           local step, at = each.steps[done], call[1] == "k" and 1 or 0
           local pair = program.joints[step]
           assert.equal(pair and pair.name or step.function_name or ("k[%d]"):format(step.kernel_index), call.callee)
-          require("passes.kernels.calls").each_operand(step, pair, function(operand)
+          require("passes.common.calls").each_operand(step, pair, function(operand)
             at = at + 1
             local name, count = evaluated(call[at], panel)
             local want_base, want = place_of(state, program, operand)

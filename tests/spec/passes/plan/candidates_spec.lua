@@ -2,7 +2,7 @@
 -- them, the very calls of tile.lua.
 require("tests.spec.helper")
 local candidates = require("passes.plan.candidates")
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 local tile = require("passes.plan.tile")
 
 local products = {

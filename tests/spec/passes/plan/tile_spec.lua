@@ -2,7 +2,7 @@
 -- sum before it adds to it, and fetch each line of the K panels ahead once; the strips of a product in C
 -- ask for all lines of a panel ahead.
 require("tests.spec.helper")
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 local tile = require("passes.plan.tile")
 local types = require("data.types")
 

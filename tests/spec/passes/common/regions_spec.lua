@@ -1,6 +1,6 @@
 -- regions_spec: all regions of a plan, in order, each with its segment.
 require("tests.spec.helper")
-local all_regions = require("passes.plan.regions")
+local all_regions = require("passes.common.regions")
 
 describe("the regions of a plan", function()
   it("come segment by segment, section by section", function()

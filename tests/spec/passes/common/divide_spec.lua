@@ -1,6 +1,6 @@
 -- divide_spec: panels, K blocks, blocks of rows and leading dimensions.
 require("tests.spec.helper")
-local divide = require("passes.plan.divide")
+local divide = require("passes.common.divide")
 
 describe("panels", function()
   local function widths(outputs, panel) return divide.panels(outputs, panel).widths end

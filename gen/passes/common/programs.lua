@@ -1,0 +1,48 @@
+-- programs.lua: iterates over the steps of scheduled programs: by worker, by phase, by moment of the arena.
+
+local programs = {}
+
+--- True if a step is a call, not a note or a loop's bracket.
+function programs.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
+
+--- Calls visit(list, section, segment, worker, phase) for each list of steps that one worker does without a barrier.
+function programs.each_list(program, visit)
+  for _, segment in ipairs(program.segments) do
+    if segment.mode == "phases" then
+      for number, phase in ipairs(segment.phases) do
+        for worker, list in ipairs(phase.lists) do visit(list, phase.section, segment, worker, number) end
+      end
+    else
+      for _, section in ipairs(segment.sections) do visit(section.steps, section, segment, 1, 0) end
+    end
+  end
+end
+
+--- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker come in
+--- order.
+function programs.each(program, visit)
+  programs.each_list(program, function(list, ...)
+    for _, step in ipairs(list) do visit(step, ...) end
+  end)
+end
+
+--- Returns the slot of a buffer: the buffer that it overlaps on purpose, or itself. A norm's result in place of its
+--- input has two names.
+function programs.slot(buffers, name)
+  while buffers[name].over do name = buffers[name].over end
+  return name
+end
+
+--- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a fused product and map,
+--- or, where workers run at the same time, a phase.
+function programs.moments(program, visit)
+  local moment, phase_of = 0, {}
+  programs.each(program, function(step, _, segment, _, phase)
+    local is_begun = phase == 0 and program.joined[step]
+    if not is_begun and phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
+    phase_of[segment] = phase
+    visit(step, moment, segment, phase)
+  end)
+end
+
+return programs
