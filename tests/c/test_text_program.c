@@ -228,6 +228,7 @@ Test(text_program, a_pair_is_expected_for_each_text) {
   }
   attn2c_text_word inputs[] = {{ATTN2C_TEXT_ANY, "-", "--text"}, {ATTN2C_TEXT_ANY, "-", "--text"}};
   attn2c_arguments twice = {.texts = inputs, .text_count = 2};
+  cr_assert_not_null(freopen("/dev/null", "r", stdin));
   cr_expect_eq(collected(&twice, text, sizeof text), ATTN2C_USAGE);
   attn2c_arguments none = {.texts = inputs};
   cr_expect_eq(collected(&none, text, sizeof text), ATTN2C_USAGE);
