@@ -1,29 +1,28 @@
-/* elementary.h - exp, erf, tanh and the activations of transformers, float to float, as
- * branch-free inline bodies that the compiler vectorises inside any loop. NaN and infinity
- * go through as in the equation evaluated in IEEE arithmetic; results never depend on inlining. */
+/* elementary.h - exp, erf, tanh and activations for floats, without branches, so that loops with them
+ * vectorise. NaN and infinity give the results of the equation in IEEE arithmetic. Results never depend on
+ * inlining. */
 #ifndef ATTN2C_ELEMENTARY_H
 #define ATTN2C_ELEMENTARY_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* A body is inlined for the sizes of its call. Without optimisation that gains nothing, and each copy would
- * be translated in full. */
+/* Inlining adapts a body to the sizes of its call. Without optimisation it gains nothing, and each copy would
+ * be compiled in full. */
 #ifdef __OPTIMIZE__
 #define ATTN2C_INLINE static inline __attribute__((always_inline))
 #else
 #define ATTN2C_INLINE static inline
 #endif
 
-/* a*b + c: one rounding where the target has the instruction, else two. */
+/* a*b + c, with one rounding if the target has the instruction, else two. */
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define ATTN2C_FMA(a, b, c) __builtin_fmaf((a), (b), (c))
 #else
 #define ATTN2C_FMA(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* a*b + c for arguments where the product nearly cancels c, which needs all bits of the product on every
- * target. */
+/* a*b + c where the product nearly cancels c, which needs all bits of the product on every target. */
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define ATTN2C_FMA_EXACT(a, b, c) __builtin_fmaf((a), (b), (c))
 #else
@@ -34,8 +33,9 @@
 #define ATTN2C_LOG2E_HIGH 1.44269502f
 #define ATTN2C_LOG2E_LOW  1.92596303e-08f
 
-/* 1.5 * 2^23 + 127: x + this has round(x) + 127, the exponent of 2^round(x), in its lowest bits, for
- * |x| < 2^22, by the addition's own rounding. The other rounds to even numbers and has half of them there. */
+/* 1.5 * 2^23 + 127. For |x| < 2^22, x + ATTN2C_ROUNDER has round(x) + 127, the exponent of 2^round(x), in its
+ * lowest bits, by the addition's own rounding. ATTN2C_EVEN_ROUNDER rounds to even numbers and has half of
+ * them there. */
 #define ATTN2C_ROUNDER      12583039.0f
 #define ATTN2C_EVEN_ROUNDER 25166078.0f
 
@@ -51,28 +51,30 @@ ATTN2C_INLINE float attn2c_from_bits(uint32_t bits) {
   return x;
 }
 
-/* min(x, limit) of a positive limit, and perhaps limit for NaN: an integer minimum, which is one instruction
- * where a float one that a NaN passes is two. The caller brings NaN back in by another operand. */
+/* Returns min(x, limit) for a positive limit; the result for NaN may be limit. An integer minimum is one
+ * instruction; a float minimum that keeps NaN is two. The caller restores NaN by another operand. */
 ATTN2C_INLINE float attn2c_least(float x, float limit) {
   int32_t a = (int32_t)attn2c_bits(x), b = (int32_t)attn2c_bits(limit);
   return attn2c_from_bits((uint32_t)(a < b ? a : b));
 }
 
-/* min(|x|, limit), and limit for NaN. */
+/* Returns min(|x|, limit), and limit for NaN. */
 ATTN2C_INLINE float attn2c_magnitude(float x, float limit) {
   return attn2c_least(attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu), limit);
 }
 
-/* magnitude with the sign bit of x; magnitude must have a clear sign bit or be NaN. */
+/* Returns magnitude with the sign bit of x; magnitude must have a clear sign bit or be NaN. */
 ATTN2C_INLINE float attn2c_with_sign(float magnitude, float x) {
   return attn2c_from_bits(attn2c_bits(magnitude) | (attn2c_bits(x) & 0x80000000u));
 }
 
-/* 2^n of rounded = n + ATTN2C_ROUNDER, or of 2n + ATTN2C_EVEN_ROUNDER, -127 <= n <= 127; n = -127 gives 0. */
+/* Returns 2^n for rounded = n + ATTN2C_ROUNDER, or = 2n + ATTN2C_EVEN_ROUNDER, -127 <= n <= 127; n = -127
+ * gives 0. */
 ATTN2C_INLINE float attn2c_power(float rounded) { return attn2c_from_bits(attn2c_bits(rounded) << 23); }
 
-/* (2^r - 1) / r for |r| <= 1/2, relative error 2.1e-8: so that 2^r = 1 + r P(r) is exact at 0 and 2^r - 1
- * does not cancel. All polynomials here are relative minimax fits (Remez exchange) by tests/bench/fit.py. */
+/* Returns (2^r - 1) / r for |r| <= 1/2 with relative error 2.1e-8. So 2^r = 1 + r P(r) is exact at 0 and 2^r
+ * - 1 does not cancel. All polynomials here are relative minimax fits (Remez exchange) by
+ * tests/bench/fit.py. */
 ATTN2C_INLINE float attn2c_exp2_slope(float r) {
   float p = 0.000154035122f;
   p = ATTN2C_FMA(p, r, 0.00133907353f);
@@ -82,8 +84,8 @@ ATTN2C_INLINE float attn2c_exp2_slope(float r) {
   return ATTN2C_FMA(p, r, 0.693147182f);
 }
 
-/* 2^r for |r| <= 1/2, exact at 0. Of the two ulp that it may take, the shorter polynomial takes one; without
- * fused multiply-adds roundings need that, too. */
+/* Returns 2^r for |r| <= 1/2, exact at 0. Its error may be two ulp. The shorter polynomial uses one of them;
+ * without fused multiply-adds roundings need that one, too. */
 ATTN2C_INLINE float attn2c_exp2_reduced(float r) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   float p = 0.00131916488f;
@@ -97,9 +99,9 @@ ATTN2C_INLINE float attn2c_exp2_reduced(float r) {
   return ATTN2C_FMA(p, r, 1.0f);
 }
 
-/* 2^(x * (c + c_low)) for x * c <= 0 and 1e-30 <= c <= 1e30; 0 below 2^-126.5; NaN stays NaN, -inf gives 0.
- * x*c = n + r, n whole; the result is 2^n * 2^r. The choice is made of the result, where one side of it is 0:
- * that is cheaper than a limit for x. */
+/* Returns 2^(x * (c + c_low)) for x * c <= 0 and 1e-30 <= c <= 1e30; 0 below 2^-126.5; NaN stays NaN, -inf
+ * gives 0. x*c = n + r with an integer n; the result is 2^n * 2^r. Choosing between the result and 0 at the
+ * end is cheaper than limiting x. */
 ATTN2C_INLINE float attn2c_exp2_nonpositive(float x, float c, float c_low) {
   const float limit = -127.0f / c;
   float rounded = ATTN2C_FMA(x, c, ATTN2C_ROUNDER);
@@ -109,11 +111,11 @@ ATTN2C_INLINE float attn2c_exp2_nonpositive(float x, float c, float c_low) {
   return x < limit ? 0.0f : result;
 }
 
-/* e^x. At most 2 ulp; overflows to inf, underflows gradually to denormals (1 denormal step) and 0 as IEEE.
- * x log2(e) = 2n + r, |r| <= 1, and 2^2n, wider than a float's exponent, is 2^n twice. */
+/* Returns e^x, at most 2 ulp. It overflows to inf and underflows gradually to denormals (1 denormal step) and
+ * 0, like IEEE. x log2(e) = 2n + r, |r| <= 1. 2^2n, wider than a float's exponent, is 2^n twice. */
 ATTN2C_INLINE float attn2c_exp(float x) {
   float rounded = ATTN2C_FMA(x, ATTN2C_LOG2E_HIGH, ATTN2C_EVEN_ROUNDER);
-  /* 2n is 130 at most: then r makes the result infinite, or is NaN, which an integer minimum loses */
+  /* 2n is 130 at most: r then makes the result infinite, or is NaN, which an integer minimum loses */
   rounded = attn2c_least(rounded, ATTN2C_EVEN_ROUNDER + 130.0f);
   float n = rounded - ATTN2C_EVEN_ROUNDER;
   float r = ATTN2C_FMA(x, ATTN2C_LOG2E_LOW, ATTN2C_FMA_EXACT(x, ATTN2C_LOG2E_HIGH, -n));
@@ -131,14 +133,15 @@ ATTN2C_INLINE float attn2c_exp(float x) {
   return x < -104.0f ? 0.0f : result;
 }
 
-/* e^x for x <= 0 (-inf included) or NaN, cheaper. At most 2 ulp for results of 2^-126 and more; what is
- * smaller may be 0. */
+/* Returns e^x for x <= 0 (-inf included) or NaN, more cheaply. At most 2 ulp for results of at least 2^-126;
+ * smaller results may be 0. */
 ATTN2C_INLINE float attn2c_exp_nonpositive(float x) {
   return attn2c_exp2_nonpositive(x, ATTN2C_LOG2E_HIGH, ATTN2C_LOG2E_LOW);
 }
 
-/* erf(x) = 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. Relative error at most 5e-7, next to 0, too.
- * |erf| = 1 - 2^-g, g = |x| G(|x|); 2^-g - 1 is taken as 2^n (2^r - 1) + (2^n - 1), which does not cancel. */
+/* Returns erf(x) = 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. The relative error is at most 5e-7, also
+ * near 0. |erf| = 1 - 2^-g, g = |x| G(|x|); 2^-g - 1 is computed as 2^n (2^r - 1) + (2^n - 1), which does not
+ * cancel. */
 ATTN2C_INLINE float attn2c_erf(float x) {
   float a = attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu);
   a = a > 4.0f ? 4.0f : a;
@@ -152,16 +155,17 @@ ATTN2C_INLINE float attn2c_erf(float x) {
   g = ATTN2C_FMA(g, a, 1.62790704f) * a;
   float rounded = ATTN2C_ROUNDER - g;
   float n = rounded - ATTN2C_ROUNDER;
-  float r = g + n; /* -r of the equation: exact */
+  float r = g + n; /* -r of the equation, exact */
   float power = attn2c_power(rounded);
   float magnitude = ATTN2C_FMA(power, r * attn2c_exp2_slope(-r), 1.0f - power);
   return attn2c_with_sign(magnitude, x);
 }
 
-/* tanh(x) = (e^(2x) - 1) / (e^(2x) + 1). At most 4 ulp, next to 0, too. e^(2|x|) - 1 as in attn2c_erf. */
+/* Returns tanh(x) = (e^(2x) - 1) / (e^(2x) + 1), at most 4 ulp, also near 0. e^(2|x|) - 1 is computed as in
+ * attn2c_erf. */
 ATTN2C_INLINE float attn2c_tanh(float x) {
   float a = attn2c_from_bits(attn2c_bits(x) & 0x7fffffffu);
-  a = a > 9.02f ? 9.02f : a; /* tanh is 1 from there on */
+  a = a > 9.02f ? 9.02f : a; /* tanh is 1 for larger arguments */
   float rounded = ATTN2C_FMA(a, 2.0f * ATTN2C_LOG2E_HIGH, ATTN2C_ROUNDER);
   float n = rounded - ATTN2C_ROUNDER;
   float r = ATTN2C_FMA_EXACT(a, 2.0f * ATTN2C_LOG2E_HIGH, -n);
@@ -170,45 +174,49 @@ ATTN2C_INLINE float attn2c_tanh(float x) {
   return attn2c_with_sign(e / (e + 2.0f), x);
 }
 
-/* x * sigmoid(2 y ln 2 (c + c_low)): with h = 2^(-|y| c) it is x / (1 + h^2) for y >= 0, x h^2 / (1 + h^2)
- * for y < 0. h reaches half as far down as the result, so that the result, not h, is what underflows. */
+/* Returns x * sigmoid(2 y ln 2 (c + c_low)): with h = 2^(-|y| c) it is x / (1 + h^2) for y >= 0, x h^2 / (1 +
+ * h^2) for y < 0. h is the root of the smallest factor, so the result underflows before h does. */
 ATTN2C_INLINE float attn2c_gate(float x, float y, float c, float c_low) {
   float h = attn2c_exp2_nonpositive(attn2c_from_bits(attn2c_bits(y) | 0x80000000u), c, c_low);
   float g = y < 0.0f ? h : 1.0f;
   return x * g * g / ATTN2C_FMA(h, h, 1.0f);
 }
 
-/* 1 / (1 + e^-x). Relative error at most 7e-7 where it is a normal float; gradual underflow below. */
+/* Returns 1 / (1 + e^-x). The relative error is at most 7e-7 if the result is a normal float; smaller results
+ * underflow gradually. */
 ATTN2C_INLINE float attn2c_sigmoid(float x) {
   return attn2c_gate(1.0f, x, 0.5f * ATTN2C_LOG2E_HIGH, 0.5f * ATTN2C_LOG2E_LOW);
 }
 
-/* x * sigmoid(x) = x / (1 + e^-x). Relative error at most 7e-7 where it is a normal float; -inf gives NaN. */
+/* Returns x * sigmoid(x) = x / (1 + e^-x). The relative error is at most 7e-7 if the result is a normal
+ * float; -inf gives NaN. */
 ATTN2C_INLINE float attn2c_silu(float x) {
   return attn2c_gate(x, x, 0.5f * ATTN2C_LOG2E_HIGH, 0.5f * ATTN2C_LOG2E_LOW);
 }
 
-/* x * sigmoid(1.702 x). Relative error at most 7e-7 where it is a normal float; -inf gives NaN. */
+/* Returns x * sigmoid(1.702 x). The relative error is at most 7e-7 if the result is a normal float; -inf
+ * gives NaN. */
 ATTN2C_INLINE float attn2c_quick_gelu(float x) {
   return attn2c_gate(x, x, 1.22773349f, -1.30547493e-08f); /* 1.702 log2(e) / 2 */
 }
 
-/* x/2 * (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3). Relative error at most 2e-5 where
- * it is a normal float (from the rounding of u where u is large), 1e-6 for x > -4; -inf gives NaN. */
+/* Returns x/2 * (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3). If the result is a normal
+ * float, the relative error is at most 2e-5 (from the rounding of a large u), and 1e-6 for x > -4; -inf gives
+ * NaN. */
 ATTN2C_INLINE float attn2c_gelu_tanh(float x) {
   /* y = u log2(e) */
   float y = x * ATTN2C_FMA(x * x, 0.0514716208f, 1.15110409f);
   return attn2c_gate(x, y, 1.0f, 0.0f);
 }
 
-/* max(x, 0); NaN stays NaN. */
+/* Returns max(x, 0); NaN stays NaN. */
 ATTN2C_INLINE float attn2c_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
-/* x * Phi(x) = x/2 * (1 + erf(x / sqrt 2)). Relative error at most 2e-6 wherever it is a normal float, so in
- * the tail of negative x, too; -inf gives NaN. x Phi(x) = max(x, 0) - a Phi(-a), a = |x|, and a Phi(-a) =
- * 2^(-c a^2) w Q(w), w = a / (a + 3.75), c = log2(e)/2. */
+/* Returns x * Phi(x) = x/2 * (1 + erf(x / sqrt 2)). The relative error is at most 2e-6 if the result is a
+ * normal float, also in the tail of negative x; -inf gives NaN. x Phi(x) = max(x, 0) - a Phi(-a), a = |x|,
+ * and a Phi(-a) = 2^(-c a^2) w Q(w), w = a / (a + 3.75), c = log2(e)/2. */
 ATTN2C_INLINE float attn2c_gelu(float x) {
-  const float c = 0.5f * ATTN2C_LOG2E_HIGH;   /* Q makes up for what this float is off */
+  const float c = 0.5f * ATTN2C_LOG2E_HIGH;   /* Q compensates for the rounding error of this float */
   float a = attn2c_magnitude(x, 13.2687372f); /* c a^2 = 127, where the power becomes 0 */
   float square = a * a;
   float square_low = ATTN2C_FMA_EXACT(a, a, -square);
@@ -225,7 +233,7 @@ ATTN2C_INLINE float attn2c_gelu(float x) {
   q = ATTN2C_FMA(q, w, 3.83424211f);
   q = ATTN2C_FMA(q, w, -3.73493814f);
   q = ATTN2C_FMA(q, w, 1.87499857f);
-  /* x * 0 keeps the sign of -0, makes NaN of -inf, and lets NaN through */
+  /* x * 0 keeps the sign of -0, turns -inf into NaN, and keeps NaN */
   float positive = x > 0.0f ? x : x * 0.0f;
   return ATTN2C_FMA(-(w * q * p), attn2c_power(rounded), positive);
 }

@@ -1,22 +1,22 @@
-/* fold.h - sums and maxima of several rows at once: eight short rows are reduced together, with the bits that
- * each has alone. */
+/* fold.h - sums and maxima of several rows at once: eight short rows are reduced together, with unchanged
+ * bits. Each row gets the bits that it has alone. */
 #ifndef ATTN2C_FOLD_H
 #define ATTN2C_FOLD_H
 
 #include "ops/vector.h"
 
-/* Rows that are folded together: reducing a row by itself takes an instruction or two for each halving, and
- * waits for each; of eight rows, shuffles put the halves of two side by side, so that one instruction takes
- * both. */
+/* Number of rows that are folded together. Reducing one row takes an instruction or two for each halving, and
+ * waits for each. With eight rows, shuffles put the halves of two rows into one vector, so that one
+ * instruction reduces both. */
 #define ATTN2C_ROWS 8
 
-/* In each lane a + b, or the larger of them. */
+/* Returns a + b in each lane, or the larger if is_largest. */
 ATTN2C_INLINE attn2c_vector attn2c_both(int is_largest, attn2c_vector a, attn2c_vector b) {
   return is_largest ? attn2c_larger(a, b) : a + b;
 }
 
-/* folded[i]: of all lanes of all parts of row i the sum, added as attn2c_sum_of_parts adds them, upper halves
- * to lower ones; or, is_largest, the largest. */
+/* Writes to folded[i] the sum of all lanes of all parts of row i, in the order of attn2c_sum_of_parts, upper
+ * halves added to lower ones; the largest if is_largest. */
 ATTN2C_INLINE void attn2c_fold(int is_largest, float folded[ATTN2C_ROWS],
                                attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS]) {
 #if ATTN2C_LANES == 16
@@ -72,7 +72,7 @@ ATTN2C_INLINE void attn2c_fold(int is_largest, float folded[ATTN2C_ROWS],
 #endif
 }
 
-/* Whether rows are worth folding together: long ones hide the latency of their own reductions. */
+/* True if folding rows together is faster: long rows hide the latency of their own reductions. */
 ATTN2C_INLINE int attn2c_folds(int rows, int cols) {
   return rows == ATTN2C_ROWS && cols % ATTN2C_SUMS == 0 && cols <= 8 * ATTN2C_SUMS;
 }
@@ -88,7 +88,7 @@ ATTN2C_INLINE void attn2c_sum_rows(float *sums, const float *x, int rows, int co
   for (int i = 0; i < rows; i++) sums[i] = attn2c_sum(x + i * ld, cols);
 }
 
-/* The same of attn2c_largest. */
+/* largest[i] = attn2c_largest of row i, in the same way. */
 ATTN2C_INLINE void attn2c_largest_rows(float *largest, const float *x, int rows, int cols, ptrdiff_t ld) {
   if (attn2c_folds(rows, cols)) {
     attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];

@@ -1,13 +1,12 @@
-/* gather.h - rows moved and reduced: copy, fill, embedding, patches, pooling over
- * tokens, the mean over heads and the index of the largest. All tensors row-major, leading dimensions in
- * floats. */
+/* gather.h - moves and reduces rows: copy, fill, embedding, patches, pooling, mean over heads, index of the
+ * largest. All tensors are row-major, with leading dimensions in floats. */
 #ifndef ATTN2C_GATHER_H
 #define ATTN2C_GATHER_H
 
 #include "ops/round.h"
 #include "ops/vector.h"
 
-/* y[rows][cols] = x[rows][cols]; they do not overlap. */
+/* y[rows][cols] = x[rows][cols], which do not overlap. */
 ATTN2C_INLINE void attn2c_copy(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
   for (int i = 0; i < rows; i++)
     memcpy(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, (size_t)cols * sizeof *x);
@@ -22,15 +21,15 @@ ATTN2C_INLINE void attn2c_fill(float *y, int rows, int cols, int ldy, float valu
   }
 }
 
-/* y[rows][cols]: row i is row ids[i] of table[][cols], which is packed. The ids have been checked against its
- * end. */
+/* Writes y[rows][cols]: row i is row ids[i] of table[][cols], which is packed. The ids must be within the
+ * table. */
 ATTN2C_INLINE void attn2c_embed(float *y, const float *table, const int32_t *ids, int rows, int cols,
                                 int ldy) {
   for (int i = 0; i < rows; i++)
     memcpy(y + (ptrdiff_t)i * ldy, table + (ptrdiff_t)ids[i] * cols, (size_t)cols * sizeof *y);
 }
 
-/* The same for a table of bf16. Rows of the table are ldt elements apart. */
+/* Does the same for a table of bf16, whose rows are ldt elements apart. */
 ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int32_t *ids, int rows, int cols,
                                      int ldt, int ldy) {
   for (int i = 0; i < rows; i++) {
@@ -41,7 +40,7 @@ ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int3
   }
 }
 
-/* The same for a table of integers with a scale for each row. */
+/* Does the same for a table of integers with a scale for each row. */
 ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *scale, const int32_t *ids,
                                    int rows, int cols, int ldt, int ldy) {
   for (int i = 0; i < rows; i++) {
@@ -53,9 +52,9 @@ ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *s
   }
 }
 
-/* y[rows][channels * patch * patch]: row i is patch number first + i, counted along the rows of patches, of
- * the image x[channels][height][width], which is packed: of each channel its patch rows, one behind the
- * other. patch divides height and width. */
+/* Writes y[rows][channels * patch * patch]: row i is patch number first + i, counted along the rows of
+ * patches, of the image x[channels][height][width], which is packed. A row has the patch rows of the first
+ * channel one after the other, then those of the next channel. patch divides height and width. */
 ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int height, int width, int patch,
                                   int first, int rows, int ldy) {
   const int across = width / patch;
@@ -75,7 +74,7 @@ ATTN2C_INLINE void attn2c_mean_heads(float *y, const float *x, int heads, int ro
     const float *in = x + (ptrdiff_t)i * ldx;
     float *out = y + (ptrdiff_t)i * ldy;
     int j = 0;
-    /* A last vector that overlaps the others takes the remainder. */
+    /* The remainder is computed with a last vector that overlaps the one before. */
     for (; cols >= ATTN2C_LANES && j < cols; j += ATTN2C_LANES) {
       const int at = j + ATTN2C_LANES <= cols ? j : cols - ATTN2C_LANES;
       attn2c_vector sum = attn2c_load(in + at);
@@ -90,8 +89,8 @@ ATTN2C_INLINE void attn2c_mean_heads(float *y, const float *x, int heads, int ro
   }
 }
 
-/* y[cols] = the mean over the rows of x[rows][cols]; rows is known at run time only; of no rows: 0.
- * Four partial sums, so that rounding errors grow with rows / 4. */
+/* y[cols] = the mean over the rows of x[rows][cols]; 0 if rows, which is known at run time only, is 0. Four
+ * partial sums keep rounding errors proportional to rows / 4. */
 ATTN2C_INLINE void attn2c_pool_mean(float *y, const float *x, int rows, int cols, int ldx) {
   const ptrdiff_t ld = ldx;
   const float count = rows > 0 ? (float)rows : 1.0f;
@@ -125,7 +124,7 @@ ATTN2C_INLINE void attn2c_pool_root(float *y, const float *x, int rows, int cols
   for (int j = 0; j < cols; j++) y[j] *= root;
 }
 
-/* y[cols] = the mean over the rows of x[rows][cols], row i with the weight i + 1; of no rows: 0. */
+/* y[cols] = the mean over the rows of x[rows][cols], row i with the weight i + 1; 0 if there are no rows. */
 ATTN2C_INLINE void attn2c_pool_weighted(float *y, const float *x, int rows, int cols, int ldx) {
   const float weights = rows > 0 ? 0.5f * (float)rows * ((float)rows + 1.0f) : 1.0f;
 #pragma omp simd
@@ -137,7 +136,7 @@ ATTN2C_INLINE void attn2c_pool_weighted(float *y, const float *x, int rows, int 
   }
 }
 
-/* y[cols] = the larger of y and row, NaN where one of them is. */
+/* y[cols] = the larger of y and row, NaN if one of them is NaN. */
 ATTN2C_INLINE void attn2c_take_larger(float *y, const float *row, int cols) {
 #pragma omp simd
   for (int j = 0; j < cols; j++) {
@@ -146,20 +145,20 @@ ATTN2C_INLINE void attn2c_take_larger(float *y, const float *row, int cols) {
   }
 }
 
-/* y[cols] = the largest over the rows of x[rows][cols], NaN where a row has one; rows is known at run time
- * only; of no rows: -inf. */
+/* y[cols] = the largest over the rows of x[rows][cols], NaN if a row has a NaN; -inf if rows, which is known
+ * at run time only, is 0. */
 ATTN2C_INLINE void attn2c_pool_max(float *y, const float *x, int rows, int cols, int ldx) {
 #pragma omp simd
   for (int j = 0; j < cols; j++) y[j] = -__builtin_inff();
   for (int i = 0; i < rows; i++) attn2c_take_larger(y, x + (ptrdiff_t)i * ldx, cols);
 }
 
-/* Of the pools below, row i of x[rows][cols] is kept where (mask[i] != 0) == keeps; where none is, y is 0.
- * y[cols] = the sum over the kept rows, divided by their number or by the root of it; weighted: row i with
- * the weight i + 1, and divided by the sum of weights. */
+/* The pools below keep row i of x[rows][cols] if (mask[i] != 0) == keeps; if no row is kept, y is 0. This
+ * pool: y[cols] = the sum over the kept rows, divided by their number or, with `root`, by its square root.
+ * `weighted`: row i has the weight i + 1, and the sum of weights takes the place of the number. */
 ATTN2C_INLINE void attn2c_pool_kept_sum(float *y, const float *x, const int32_t *mask, int rows, int cols,
                                         int ldx, int keeps, int weighted, int root) {
-  float weights = 0.0f; /* whole numbers below 2^24, and so exact */
+  float weights = 0.0f; /* integers below 2^24, and so exact */
   for (int i = 0; i < rows; i++)
     if ((mask[i] != 0) == keeps) weights += weighted ? (float)(i + 1) : 1.0f;
   const float by = weights > 0.0f ? root ? __builtin_sqrtf(weights) : weights : 1.0f;
@@ -175,7 +174,7 @@ ATTN2C_INLINE void attn2c_pool_kept_sum(float *y, const float *x, const int32_t 
   for (int j = 0; j < cols; j++) y[j] /= by;
 }
 
-/* y[cols] = the largest over the kept rows, NaN where one of them has one. */
+/* y[cols] = the largest over the kept rows, NaN if one of them has a NaN. */
 ATTN2C_INLINE void attn2c_pool_kept_max(float *y, const float *x, const int32_t *mask, int rows, int cols,
                                         int ldx, int keeps) {
   int kept = 0;
@@ -214,8 +213,7 @@ ATTN2C_INLINE void attn2c_pool_row(float *y, const float *x, int cols) {
 ATTN2C_INLINE void attn2c_argmax(int32_t *y, const float *x, int rows, int cols, int ldx) {
   for (int i = 0; i < rows; i++) {
     const float *row = x + (ptrdiff_t)i * ldx;
-    /* floats as integers in the same order, -0 and 0 equal, any NaN the largest: integer reductions vectorise
-     */
+    /* compares floats as integers, which vectorises: -0 and 0 are equal, any NaN is the largest */
     int32_t best = INT32_MIN, index = INT32_MAX;
 #pragma omp simd reduction(max : best)
     for (int j = 0; j < cols; j++) {

@@ -1,4 +1,4 @@
-/* int8.h - what stands for 0 in a row of int8 inputs: see product_int8.h. */
+/* int8.h - defines the byte that represents 0 in a row of int8 inputs (product_int8.h). */
 #ifndef ATTN2C_INT8_H
 #define ATTN2C_INT8_H
 

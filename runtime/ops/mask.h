@@ -1,5 +1,5 @@
-/* mask.h - masks on a tile of attention scores, and the repair of a context tile after a
- * masked key whose value row is not finite: its weight is 0, but 0 * NaN is NaN. */
+/* mask.h - masks tiles of attention scores, and repairs context tiles whose masked values are not finite. A
+ * masked key has the weight 0, but 0 * NaN is NaN. */
 #ifndef ATTN2C_MASK_H
 #define ATTN2C_MASK_H
 
@@ -8,8 +8,9 @@
 
 ATTN2C_INLINE int attn2c_between(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
-/* One row: columns j of [from, to) that are not first <= j < last become -inf. Works in whole vectors, so
- * that the softmax that follows does not load what was stored in pieces; from is a multiple of the vector. */
+/* Masks one row: columns j of [from, to) that are not first <= j < last become -inf. It stores whole vectors,
+ * so that the softmax that follows does not load a vector stored in pieces; from is a multiple of the
+ * vector. */
 ATTN2C_INLINE void attn2c_mask_columns(float *row, int cols, int from, int to, int first, int last) {
   int j = from;
   for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) {
@@ -20,8 +21,8 @@ ATTN2C_INLINE void attn2c_mask_columns(float *row, int cols, int from, int to, i
   for (; j < to; j++) row[j] = j >= first && j < last ? row[j] : -__builtin_inff();
 }
 
-/* s[rows][cols], rows ld floats apart: row r keeps the columns j with lo + r <= j < hi + r, the others become
- * -inf. lo and hi may be negative or beyond cols. */
+/* Masks s[rows][cols], rows ld floats apart: row r keeps the columns j with lo + r <= j < hi + r, the others
+ * become -inf. lo and hi may be negative or beyond cols. */
 ATTN2C_INLINE void attn2c_mask_band(float *s, int rows, int cols, int ld, int lo, int hi) {
   for (int r = 0; r < rows; r++) {
     float *row = s + (ptrdiff_t)r * ld;
@@ -31,7 +32,7 @@ ATTN2C_INLINE void attn2c_mask_band(float *s, int rows, int cols, int ld, int lo
   }
 }
 
-/* As attn2c_mask_columns, but columns j < keep are kept, too. */
+/* Does the same as attn2c_mask_columns, but also keeps columns j < keep. */
 ATTN2C_INLINE void attn2c_mask_columns_behind(float *row, int cols, int from, int to, int first, int last,
                                               int keep) {
   int j = from;
@@ -43,7 +44,8 @@ ATTN2C_INLINE void attn2c_mask_columns_behind(float *row, int cols, int from, in
   for (; j < to; j++) row[j] = (j >= first && j < last) || j < keep ? row[j] : -__builtin_inff();
 }
 
-/* As attn2c_mask_band, but all rows keep the columns j < keep, too, which may be <= 0 or >= cols. */
+/* Does the same as attn2c_mask_band, but all rows also keep the columns j < keep, which may be <= 0 or >=
+ * cols. */
 ATTN2C_INLINE void attn2c_mask_band_prefix(float *s, int rows, int cols, int ld, int lo, int hi, int keep) {
   const int kept = attn2c_between(keep, 0, cols);
   for (int r = 0; r < rows; r++) {
@@ -55,15 +57,15 @@ ATTN2C_INLINE void attn2c_mask_band_prefix(float *s, int rows, int cols, int ld,
   }
 }
 
-/* s[rows][cols], rows ld floats apart: the columns j >= valid become -inf. valid, known at run time only, may
- * be <= 0 or >= cols. */
+/* Masks s[rows][cols], rows ld floats apart: the columns j >= valid become -inf. valid, known at run time
+ * only, may be <= 0 or >= cols. */
 ATTN2C_INLINE void attn2c_mask_length(float *s, int rows, int cols, int ld, int valid) {
   const int last = attn2c_between(valid, 0, cols);
   for (int r = 0; r < rows; r++)
     attn2c_mask_columns(s + (ptrdiff_t)r * ld, cols, last - last % ATTN2C_LANES, cols, 0, last);
 }
 
-/* 1 where all x[0 .. count-1] are finite. */
+/* True if all x[0 .. count-1] are finite. */
 ATTN2C_INLINE int attn2c_all_finite(const float *x, int count) {
   int32_t largest = 0; /* of |x| as bits: inf and NaN are above all others */
 #pragma omp simd reduction(max : largest)
@@ -74,7 +76,7 @@ ATTN2C_INLINE int attn2c_all_finite(const float *x, int count) {
   return largest < 0x7f800000;
 }
 
-/* Whether a row of a context is finite, and stays; another becomes zeros, to be computed again. */
+/* True if a row of a context is finite. Otherwise zeros it, to be computed again. */
 ATTN2C_INLINE int attn2c_stays(float *row, int head_dim) {
   if (__builtin_expect(attn2c_all_finite(row, head_dim), 1)) return 1;
 #pragma omp simd
@@ -88,9 +90,10 @@ ATTN2C_INLINE void attn2c_add_weighted(float *row, float weight, const float *va
   for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, value[d], row[d]);
 }
 
-/* c[rows][head_dim] = p[rows][cols] . v[cols][head_dim] has been computed, with leading dimensions ldc, ldp,
- * ldv. Each row r of c that holds an infinity or NaN is computed again over the keys that its mask leaves:
- * c[r] = sum of p[r][j] v[j] over 0 <= j < cols with lo + r <= j < hi + r and j < valid. */
+/* Repairs c[rows][head_dim] = p[rows][cols] . v[cols][head_dim], which has been computed, with leading
+ * dimensions ldc, ldp, ldv. Each row r of c that holds an infinity or NaN is computed again over the keys
+ * that its mask keeps: c[r] = sum of p[r][j] v[j] over 0 <= j < cols with lo + r <= j < hi + r and j <
+ * valid. */
 ATTN2C_INLINE void attn2c_context_repair(float *c, const float *p, const float *v, int rows, int cols,
                                          int head_dim, int ldc, int ldp, int ldv, int lo, int hi, int valid) {
   for (int r = 0; r < rows; r++) {
@@ -103,14 +106,14 @@ ATTN2C_INLINE void attn2c_context_repair(float *c, const float *p, const float *
   }
 }
 
-/* row[d] += weight v[key][d] of values in pairs (pairs.h), ldv pairs apart. */
+/* row[d] += weight v[key][d], for values in pairs (pairs.h), ldv pairs apart. */
 ATTN2C_INLINE void attn2c_add_paired(float *row, float weight, const uint16_t *v, int key, int head_dim,
                                      int ldv) {
   const uint16_t *value = v + (ptrdiff_t)(key / 2) * 2 * ldv + key % 2;
   for (int d = 0; d < head_dim; d++) row[d] = ATTN2C_FMA(weight, attn2c_from_bf16(value[2 * d]), row[d]);
 }
 
-/* attn2c_context_repair of values in pairs, and weights of bf16. */
+/* Does the same as attn2c_context_repair, for values in pairs and weights of bf16. */
 ATTN2C_INLINE void attn2c_context_repair_pairs(float *c, const uint16_t *p, const uint16_t *v, int rows,
                                                int cols, int head_dim, int ldc, int ldp, int ldv, int lo,
                                                int hi, int valid) {

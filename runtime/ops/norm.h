@@ -1,11 +1,12 @@
-/* norm.h - norms of rows: the layer norm, in two passes over a row in cache and robust where the
- * mean is large against the deviation; the norm by the root of the mean square; length one. */
+/* norm.h - norms of rows: layer norm, norm by the root of the mean square, and scaling to length one. The
+ * layer norm takes two passes over a row in cache, and stays accurate if the mean is large against the
+ * deviation. */
 #ifndef ATTN2C_NORM_H
 #define ATTN2C_NORM_H
 
 #include "ops/fold.h"
 
-/* The partial sums of d = x - mean over x[0 .. whole-1], and those of d^2; whole is a multiple of
+/* Computes the partial sums of d = x - mean over x[0 .. whole-1], and of d^2; whole is a multiple of
  * ATTN2C_SUMS. */
 ATTN2C_INLINE void attn2c_partial_moments(attn2c_vector sums[ATTN2C_PARTS],
                                           attn2c_vector squares[ATTN2C_PARTS], const float *x, int whole,
@@ -16,7 +17,7 @@ ATTN2C_INLINE void attn2c_partial_moments(attn2c_vector sums[ATTN2C_PARTS],
     attn2c_vector sum0 = {0.0f}, sum1 = {0.0f}, square0 = {0.0f}, square1 = {0.0f};
     int j = 0;
     if (whole >= 16 * ATTN2C_SUMS) {
-      /* four sums side by side, as an addition takes four cycles */
+      /* four independent sums, as an addition takes four cycles */
       attn2c_vector sum2 = {0.0f}, sum3 = {0.0f}, square2 = {0.0f}, square3 = {0.0f};
       for (; j + 4 * ATTN2C_SUMS <= whole; j += 4 * ATTN2C_SUMS) {
         const attn2c_vector d0 = attn2c_load(from + j) - means;
@@ -55,7 +56,7 @@ ATTN2C_INLINE void attn2c_partial_moments(attn2c_vector sums[ATTN2C_PARTS],
   }
 }
 
-/* Of one row x[cols], whose mean is about `mean`: the sums of d = x - mean and of d^2. */
+/* Computes the sums of d = x - mean and of d^2 over one row x[cols], whose mean is about `mean`. */
 ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *sum, float *square) {
   const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
   attn2c_vector sums[ATTN2C_PARTS], squares[ATTN2C_PARTS];
@@ -70,7 +71,7 @@ ATTN2C_INLINE void attn2c_moments(const float *x, int cols, float mean, float *s
   *square = attn2c_sum_of_parts(squares, last_square, rest);
 }
 
-/* The same of each row of x[rows][cols], rows ld floats apart, rows <= ATTN2C_ROWS. */
+/* Does the same for each row of x[rows][cols], rows ld floats apart, rows <= ATTN2C_ROWS. */
 ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdiff_t ld, const float *mean,
                                        float *sum, float *square) {
   if (attn2c_folds(rows, cols)) {
@@ -84,11 +85,11 @@ ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdi
   for (int i = 0; i < rows; i++) attn2c_moments(x + i * ld, cols, mean[i], &sum[i], &square[i]);
 }
 
-/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
- * y = (x - mean) / sqrt(var + eps) * gain + bias, var = mean of (x - mean)^2. gain[cols] and bias[cols] may
- * be NULL. The first mean is rounded, which costs mean / deviation of the accuracy; the mean of x - mean,
- * taken in the second pass, corrects it, and var by its square.
- * Some rows at a time, so that the latency of one row's sums hides behind the others. */
+/* y = (x - mean) / sqrt(var + eps) * gain + bias for each row of x[rows][cols], with var = mean of (x -
+ * mean)^2; rows are ldx and ldy floats apart, and y may be x. gain[cols] and bias[cols] may be NULL. The
+ * first mean is rounded, which costs mean / deviation of the accuracy. The mean of x - mean, computed in the
+ * second pass, corrects it, and its square corrects var. Several rows are computed together, so that they
+ * hide the latency of each other's sums. */
 ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain, const float *bias, int rows,
                                      int cols, int ldx, int ldy, float eps) {
   const float inverse_cols = 1.0f / (float)cols;
@@ -127,7 +128,7 @@ ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain
   }
 }
 
-/* The sum of x[j]^2 over one row x[cols]. */
+/* Returns the sum of x[j]^2 over one row x[cols]. */
 ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
   const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
   attn2c_vector squares[ATTN2C_PARTS];
@@ -152,8 +153,8 @@ ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
   return attn2c_sum_of_parts(squares, last, rest);
 }
 
-/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
- * y = x / sqrt(mean of x^2 + eps) * gain. gain[cols] may be NULL. */
+/* y = x / sqrt(mean of x^2 + eps) * gain for each row of x[rows][cols]; rows are ldx and ldy floats apart,
+ * and y may be x. gain[cols] may be NULL. */
 ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, int rows, int cols, int ldx,
                                    int ldy, float eps) {
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
@@ -173,8 +174,8 @@ ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, 
   }
 }
 
-/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
- * y = x / max(sqrt(sum of x^2), eps). A NaN makes its whole row NaN. */
+/* y = x / max(sqrt(sum of x^2), eps) for each row of x[rows][cols]; rows are ldx and ldy floats apart, and y
+ * may be x. A NaN makes its whole row NaN. */
 ATTN2C_INLINE void attn2c_normalise(float *y, const float *x, int rows, int cols, int ldx, int ldy,
                                     float eps) {
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {

@@ -1,5 +1,5 @@
-/* online.h - the softmax of rows that are too long to be kept: their scores come in key chunks,
- * and sums of earlier chunks are scaled down where a later chunk has a larger score. */
+/* online.h - the softmax of rows that are too long to be stored: their scores come in key chunks. If a later
+ * chunk has a larger score, the sums of earlier chunks are scaled down. */
 #ifndef ATTN2C_ONLINE_H
 #define ATTN2C_ONLINE_H
 
@@ -7,16 +7,15 @@
 
 #include <math.h>
 
-/* The state of `rows` rows: the largest score so far, the sum of powers beneath it, and the factor by which
- * the last block shrank what came before it. float state[3][rows]. Milakov, Gimelshein: Online normalizer
- * calculation for softmax, 2018. */
+/* The state of `rows` rows is float state[3][rows]: the largest score so far, the sum of powers, and the
+ * factor by which the last chunk scaled the earlier sums. Milakov, Gimelshein: Online normalizer calculation
+ * for softmax, 2018. */
 
-/* One block of keys: p[j] = e^(scale (s[j] - max)) in place of s[rows][cols], rows ld floats apart, with the
- * largest score so far; `first` of a row's blocks begins its state. 1e-30 <= scale <= 1e30. A row that is
- * -inf throughout has the sum 0; a NaN, or +inf, makes it NaN. Each
- * factor is the exact one rounded once. What is added up is divided by the sum only at the end: values beyond
- * FLT_MAX divided by the number of keys may become infinite, where the softmax of whole rows would not yet.
- */
+/* Computes one chunk: p[j] = e^(scale (s[j] - max)) in place of s[rows][cols], rows ld floats apart, with the
+ * largest score so far. `first`: the first chunk of a row, which begins its state. 1e-30 <= scale <= 1e30. A
+ * row that is -inf throughout has the sum 0; a NaN, or +inf, makes it NaN. Each factor is the exact one
+ * rounded once. Results are divided by the sum only at the end: values beyond FLT_MAX divided by the number
+ * of keys may become infinite, where the softmax of whole rows would not yet. */
 ATTN2C_INLINE void attn2c_softmax_chunk(float *s, float *state, int rows, int cols, int ld, float scale,
                                         int first) {
   const double c_double = (double)scale * 1.4426950408889634;
@@ -39,7 +38,7 @@ ATTN2C_INLINE void attn2c_softmax_chunk(float *s, float *state, int rows, int co
   }
 }
 
-/* y[rows][cols] = y factor + x: what a block of keys adds to the sums of those before it. */
+/* y[rows][cols] = y factor + x: adds the sums of a chunk to the sums of the chunks before it. */
 ATTN2C_INLINE void attn2c_softmax_add(float *y, const float *x, const float *state, int rows, int cols,
                                       int ldy, int ldx) {
   for (int i = 0; i < rows; i++) {
@@ -51,7 +50,7 @@ ATTN2C_INLINE void attn2c_softmax_add(float *y, const float *x, const float *sta
   }
 }
 
-/* y[rows][cols] = y / sum, behind the last block; 0 where a row saw no key. */
+/* y[rows][cols] = y / sum, after the last chunk; 0 for a row that saw no key. */
 ATTN2C_INLINE void attn2c_softmax_end(float *y, const float *state, int rows, int cols, int ldy) {
   for (int i = 0; i < rows; i++) {
     const float inverse = 1.0f / (state[rows + i] + 1e-30f);
@@ -61,7 +60,7 @@ ATTN2C_INLINE void attn2c_softmax_end(float *y, const float *state, int rows, in
   }
 }
 
-/* y[rows][cols] = e^(scale (x - max)) / sum: the weights themselves, once the last block is known. */
+/* y[rows][cols] = e^(scale (x - max)) / sum: the weights themselves, after the last chunk. */
 ATTN2C_INLINE void attn2c_softmax_of(float *y, const float *x, const float *state, int rows, int cols,
                                      int ldy, int ldx, float scale) {
   const double c_double = (double)scale * 1.4426950408889634;

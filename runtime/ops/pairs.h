@@ -1,5 +1,6 @@
-/* pairs.h - keys and values as products of bf16 read them: panels of groups of two inputs, which are two
- * elements of a key, or the same element of two values. An element that is left alone goes with 0. */
+/* pairs.h - packs keys and values into groups of two bf16 numbers, which products of bf16 read. A panel's
+ * groups are two elements of a key, or the same element of two values. An element without a partner is paired
+ * with 0. */
 #ifndef ATTN2C_PAIRS_H
 #define ATTN2C_PAIRS_H
 
@@ -8,18 +9,18 @@
 
 enum { ATTN2C_PAIRS_BLOCK = 16 };
 
-/* A group of two floats as bf16. */
+/* Returns a group: two floats as bf16. */
 ATTN2C_INLINE uint32_t attn2c_pair(float even, float odd) {
   return (uint32_t)attn2c_to_bf16(even) | (uint32_t)attn2c_to_bf16(odd) << 16;
 }
 
-/* A block of pairs of columns: y[c][r] of x[rows][cols], at most ATTN2C_PAIRS_BLOCK rows and twice as many
- * columns. */
+/* Packs a block of pairs of columns: y[c][r] of x[rows][cols], at most ATTN2C_PAIRS_BLOCK rows and twice as
+ * many columns. */
 ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, int rows, int cols,
                                      ptrdiff_t ldx, ptrdiff_t ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
   const int groups = (cols + 1) / 2;
-  /* Groups: bits, no floats. The zeros are never read, but gcc does not see that rows is no 0. */
+  /* Groups are bits, not floats. The zeros are never read, but gcc does not see that rows > 0. */
   float block[BLOCK * BLOCK] = {0}, turned[BLOCK * BLOCK];
   for (int i = 0; i < rows; i++) {
     uint16_t line[2 * BLOCK];
@@ -34,8 +35,8 @@ ATTN2C_INLINE void attn2c_pair_block(uint16_t *y, const void *x, int is_bf16, in
   for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * (size_t)rows);
 }
 
-/* Pairs of columns, of floats or, if is_bf16, of bf16, in blocks: of those of heads' usual widths, whole ones
- * and halves, the compiler knows the sizes, which makes them six times as fast. */
+/* Packs pairs of columns, from floats or, if is_bf16, from bf16, in blocks. For blocks of heads' usual
+ * widths, whole and half ones, the compiler knows the sizes, which makes them six times as fast. */
 ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, int rows, int cols, int ldx,
                                        int ldy) {
   enum { BLOCK = ATTN2C_PAIRS_BLOCK };
@@ -55,24 +56,25 @@ ATTN2C_INLINE void attn2c_pair_columns(uint16_t *y, const void *x, int is_bf16, 
     }
 }
 
-/* y[ceil(cols/2)][rows][2] of x[rows][cols]: y[c][r] is elements 2c and 2c + 1 of row r; rows of y are ldy
- * groups apart, those of x ldx floats. For scores, whose A is keys. */
+/* y[ceil(cols/2)][rows][2] of x[rows][cols]: y[c][r] is elements 2c and 2c + 1 of row r. Rows of y are ldy
+ * groups apart, rows of x ldx floats. For scores, where A is the keys. */
 ATTN2C_INLINE void attn2c_pairs_of_columns(uint16_t *y, const float *x, int rows, int cols, int ldx,
                                            int ldy) {
   attn2c_pair_columns(y, x, 0, rows, cols, ldx, ldy);
 }
 
-/* The same of rows that are bf16 already, whose elements are even in number or read one by one at the end. */
+/* Does the same for rows that are bf16 already. The number of elements is even, or the last ones are read one
+ * by one. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                                 int ldy) {
   attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
 }
 
-/* Groups lie anywhere among the elements of y. */
+/* Groups may be at any element of y. */
 typedef uint32_t attn2c_group __attribute__((aligned(2), may_alias));
 
-/* y[ceil(rows/2)][cols][2] of x[rows][cols]: y[r][c] is element c of rows 2r and 2r + 1; rows of y are ldy
- * groups apart, those of x ldx floats. For a context, whose A is values. */
+/* y[ceil(rows/2)][cols][2] of x[rows][cols]: y[r][c] is element c of rows 2r and 2r + 1. Rows of y are ldy
+ * groups apart, rows of x ldx floats. For a context, where A is the values. */
 ATTN2C_INLINE void attn2c_pairs_of_rows(uint16_t *y, const float *x, int rows, int cols, int ldx, int ldy) {
   for (int r = 0; r < rows; r += 2) {
     const float *even = x + (ptrdiff_t)r * ldx, *odd = even + ldx;
@@ -99,7 +101,7 @@ ATTN2C_INLINE void attn2c_pairs_of_rows(uint16_t *y, const float *x, int rows, i
   }
 }
 
-/* The same of rows that are bf16 already. */
+/* Does the same for rows that are bf16 already. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_rows(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                              int ldy) {
   for (int r = 0; r < rows; r += 2) {

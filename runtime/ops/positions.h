@@ -1,14 +1,14 @@
-/* positions.h - row operations of positions: rows of queries and keys rotated by their angles, and
- * the table of numbers that each distance adds to a head's scores. */
+/* positions.h - row operations of positions: rotating queries and keys, and the table of numbers per
+ * distance. The table has the number that each distance adds to a head's scores. */
 #ifndef ATTN2C_POSITIONS_H
 #define ATTN2C_POSITIONS_H
 
 #include "ops/vector.h"
 
-/* x[rows][heads * head_dim] to y, rows ldx and ldy floats apart; y may be x, in place. The first `dimension`
- * of each head's elements are pairs (x1, x2), d and d + dimension / 2, or, with `pairs`, 2d and 2d + 1; they
- * become (x1 cos - x2 sin, x2 cos + x1 sin) with cosines[r][d] and sines[r][d], whose rows are packed. The
- * elements behind them stay. */
+/* Rotates x[rows][heads * head_dim] by its angles into y, rows ldx and ldy floats apart; y may be x. The
+ * first `dimension` elements of each head are pairs (x1, x2): d and d + dimension / 2, or, with `pairs`, 2d
+ * and 2d + 1. They become (x1 cos - x2 sin, x2 cos + x1 sin) with cosines[r][d] and sines[r][d], whose rows
+ * are packed. The elements after them stay. */
 ATTN2C_INLINE void attn2c_rotate(float *y, const float *x, const float *cosines, const float *sines, int rows,
                                  int heads, int head_dim, int dimension, int pairs, int ldx, int ldy) {
   const int half = dimension / 2;
@@ -39,7 +39,7 @@ ATTN2C_INLINE void attn2c_rotate(float *y, const float *x, const float *cosines,
 }
 
 /* y[heads][count], rows ldy floats apart: y[h][d] = table[index[d]][h] of table[buckets][heads], which is
- * packed. The indices, whole numbers below `buckets`, are a constant of the model. */
+ * packed. The indices, integers below `buckets`, are a constant of the model. */
 ATTN2C_INLINE void attn2c_bucket_table(float *y, const float *table, const float *index, int buckets,
                                        int heads, int count, int ldy) {
   (void)buckets;

@@ -1,14 +1,15 @@
-/* product.h - what the strips of emitted products (N_kernels.c) are made of: vectors that are whole or cut,
- * multiply-adds, and asking for weights ahead. A file for each kind of vectors defines:
+/* product.h - provides what the strips of emitted products (N_kernels.c) use: vectors, multiply-adds,
+ * prefetching. Vectors are whole or cut. A file for each kind of vectors defines:
  *
  * - ATTN2C_HOLD(v) keeps a vector in a register of its own. Without it gcc 12 reads the weights again for
- * each row, as an operand of the multiply-add: strips of few rows are a fifth slower.
+ * each row, as an operand of the multiply-add, and strips of few rows are a fifth slower.
  *
- * - ATTN2C_FMADD(a, b, c) is a*b + c in each lane: one rounding where the target has the instruction, else
- * two; ATTN2C_HALF_FMADD(a, b, c), where the target has it, of half vectors, and ATTN2C_FROM_HALF(v).
+ * - ATTN2C_FMADD(a, b, c) is a*b + c in each lane, with one rounding if the target has the instruction, else
+ * two. If the target has them, ATTN2C_HALF_FMADD(a, b, c) is the same for half vectors, and
+ * ATTN2C_FROM_HALF(v) makes a vector of a half.
  *
- * - ATTN2C_FIRST(count), ATTN2C_MASK_LOAD(x, mask) and ATTN2C_MASK_STORE(y, v, mask), where the target has
- * them: a mask of the first lanes, and reading and writing these lanes alone. */
+ * - ATTN2C_FIRST(count), ATTN2C_MASK_LOAD(x, mask) and ATTN2C_MASK_STORE(y, v, mask), if the target has them:
+ * a mask of the first lanes, and reading and writing these lanes alone. */
 #ifndef ATTN2C_PRODUCT_H
 #define ATTN2C_PRODUCT_H
 
@@ -35,15 +36,15 @@ ATTN2C_INLINE attn2c_vector8 attn2c_lower_half(attn2c_vector v) {
   return ATTN2C_SHUFFLE(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
-/* The same of the lower half; the upper half of the result is anything. */
+/* Returns a*b + c of the lower halves; the upper half of the result is undefined. */
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add_half(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
   return (attn2c_vector)ATTN2C_FROM_HALF(
       ATTN2C_HALF_FMADD(attn2c_lower_half(a), attn2c_lower_half(b), attn2c_lower_half(c)));
 }
 #endif
 
-/* The first `count` floats of x, and zeros; and y[0 .. count-1] = v. 0 < count <= ATTN2C_LANES, known when
- * compiled. No float behind them is read or written. */
+/* Load the first `count` floats of x, followed by zeros; store the first `count` floats of v. 0 < count <=
+ * ATTN2C_LANES, known when compiled. No float after them is read or written. */
 #ifdef ATTN2C_MASK_LOAD
 ATTN2C_INLINE attn2c_vector attn2c_load_first(const float *x, int count) {
   if (count == ATTN2C_LANES) return attn2c_load(x);
@@ -68,8 +69,8 @@ ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
 }
 #endif
 
-/* Asks for `lines` cache lines from x on; returns what lies behind them. Reads nothing: x may lie anywhere.
- */
+/* Prefetches `lines` cache lines from x on and returns the address after them. It reads nothing: x may be any
+ * address. */
 ATTN2C_INLINE const float *attn2c_ask(const float *x, int lines) {
   for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 3);
   return x + 16 * lines;

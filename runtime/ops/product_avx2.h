@@ -1,5 +1,5 @@
-/* product_avx2.h - see product.h; of AVX2 with FMA. gcc's builtins have names in <immintrin.h>, which takes
- * gcc as long to read as the kernels of a small model; clang's builtins are others. */
+/* product_avx2.h - implements product.h for AVX2 with FMA. gcc's builtins have names in <immintrin.h>, but
+ * gcc takes as long to read it as to compile the kernels of a small model. clang has other builtins. */
 #ifndef ATTN2C_PRODUCT_AVX2_H
 #define ATTN2C_PRODUCT_AVX2_H
 
@@ -7,7 +7,7 @@
 
 #define ATTN2C_HOLD(v) __asm__("" : "+x"(v))
 
-/* Ones in the lanes that are meant. */
+/* A mask: ones in the selected lanes. */
 typedef int attn2c_lanes __attribute__((vector_size(32)));
 
 #ifdef __clang__

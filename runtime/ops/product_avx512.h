@@ -1,5 +1,5 @@
-/* product_avx512.h - see product.h; of AVX-512. gcc's builtins have names in <immintrin.h>, which takes gcc
- * as long to read as the kernels of a small model; clang's builtins are others. */
+/* product_avx512.h - implements product.h for AVX-512. gcc's builtins have names in <immintrin.h>, but gcc
+ * takes as long to read it as to compile the kernels of a small model. clang has other builtins. */
 #ifndef ATTN2C_PRODUCT_AVX512_H
 #define ATTN2C_PRODUCT_AVX512_H
 
@@ -18,7 +18,7 @@
 #define ATTN2C_MASK_STORE(y, v, mask) __builtin_ia32_storeups512_mask(y, v, (short)(mask))
 #endif
 
-/* a*b + c of halves; a vector with this lower half, whose upper one is anything. */
+/* a*b + c for half vectors; a vector with the given lower half and an undefined upper half. */
 #ifdef __clang__
 #define ATTN2C_HALF_FMADD(a, b, c) _mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
 #define ATTN2C_FROM_HALF(v)        _mm512_castps256_ps512(v)
@@ -27,7 +27,7 @@
 #define ATTN2C_FROM_HALF(v)        __builtin_ia32_ps512_256ps(v)
 #endif
 
-/* A bit a lane. */
+/* A mask with a bit per lane. */
 #define ATTN2C_FIRST(count) ((unsigned short)((1u << (count)) - 1))
 
 #endif

@@ -1,19 +1,18 @@
-/* product_int8.h - the multiply-adds of strips of int8: exact sums in s32, of groups of four inputs. Neither
+/* product_int8.h - multiply-adds for strips of int8: exact sums in s32, in groups of four inputs. Neither
  * weights nor inputs are -128.
  *
- * Instructions of bytes have one unsigned factor. What makes one unsigned changes a sum by a number that
- * depends on the weights alone; sums begin with what takes that back, which lies before the groups of a
- * panel. So the sums are the same on all targets. ATTN2C_INT8_ZERO is what stands for 0 in a row of inputs
- * (ops/quantise.h).
+ * Instructions on bytes need one unsigned factor. Making a factor unsigned changes a sum by a number that
+ * depends on the weights alone. Sums begin with the correction, which is stored before the groups of a panel.
+ * So the sums are the same on all targets. ATTN2C_INT8_ZERO represents 0 in a row of inputs (ops/quantise.h).
  *
- * How four products are added to a sum, by target:
- * - quads: vpdpbusd: rows are x + 128, and sums begin with the panel's first row, -128 times the sum of an
+ * Four products are added to a sum in these ways, by target:
+ * - quads: vpdpbusd. Rows are x + 128, and sums begin with the panel's first row, -128 times the sum of an
  * output's weights. On aarch64 sdot, or products of 16 bits added in pairs, which 2 * 127 * 127 does not
- * exceed. Anywhere else one after the other.
- * - signs: vpmaddubsw of |a| and x, whose bits are inverted where a < 0: that is -x - 1. Sums begin with the
- * panel's second row, the sum of |a| over a < 0. A pair is at most 2 * 127 * 128, and does not saturate.
- * - halves, of SSE2: multiply-adds of 16 bits, of the odd bytes, and of the even ones. Rows are x + 128, as
- * unsigned bytes are quicker widened. */
+ * exceed. On other targets one after the other.
+ * - signs: vpmaddubsw of |a| and x, whose bits are inverted where a < 0, which gives -x - 1. Sums begin with
+ * the panel's second row, the sum of |a| over a < 0. A pair is at most 2 * 127 * 128, and does not saturate.
+ * - halves, for SSE2: multiply-adds of 16 bits, on the odd bytes and on the even ones. Rows are x + 128, as
+ * unsigned bytes are widened faster. */
 #ifndef ATTN2C_PRODUCT_INT8_H
 #define ATTN2C_PRODUCT_INT8_H
 
@@ -24,7 +23,8 @@
 #include <immintrin.h>
 #endif
 
-/* What a vector of sums begins with: the first or second row of a panel, whose rows are lda groups long. */
+/* Returns the start of a vector of sums: the first or second row of a panel, whose rows are lda groups
+ * long. */
 ATTN2C_INLINE attn2c_integers attn2c_int8_start(const int8_t *a, ptrdiff_t lda, int lanes) {
   if (ATTN2C_INT8_ZERO) return (attn2c_integers)attn2c_words_load_first(a, lanes);
 #ifdef __AVX2__
@@ -73,7 +73,7 @@ typedef char attn2c_chars __attribute__((vector_size(4 * ATTN2C_LANES)));
 
 ATTN2C_INLINE attn2c_shorts attn2c_int8_ones(void) { return (attn2c_shorts){0} + (int16_t)1; }
 
-/* Ones where a byte is negative; and |a|. */
+/* Return all ones in each negative byte, and |a|. */
 ATTN2C_INLINE attn2c_words attn2c_int8_negative(attn2c_words a) {
   return (attn2c_words)((attn2c_bytes)a < (attn2c_bytes){0});
 }
@@ -89,8 +89,8 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_signs(attn2c_words negative, attn2c_wo
 
 #elif defined(__SSE2__)
 
-/* The second and fourth, and the first and third byte of each group, as numbers of 16 bits: of weights, and
- * of inputs, which are unsigned. */
+/* Return the second and fourth, or the first and third byte of each group as 16-bit numbers, for signed
+ * weights and for unsigned inputs. */
 ATTN2C_INLINE attn2c_words attn2c_int8_odd(attn2c_words a) { return (attn2c_words)((attn2c_shorts)a >> 8); }
 ATTN2C_INLINE attn2c_words attn2c_int8_even(attn2c_words a) {
   return (attn2c_words)((attn2c_shorts)((attn2c_shorts)a << 8) >> 8);
@@ -127,7 +127,7 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, 
 #endif
 
 #if !defined(__AVX512VNNI__) && !defined(__AVXVNNI__) && !defined(__aarch64__)
-/* Byte i of each group; of inputs as they are stored. */
+/* Return byte i of each group, for weights and for inputs as they are stored. */
 ATTN2C_INLINE attn2c_integers attn2c_int8_byte(attn2c_words x, int i) {
   return (attn2c_integers)(x << (24 - 8 * i)) >> 24;
 }

@@ -1,4 +1,4 @@
-/* product_neon.h - see product.h; of aarch64. */
+/* product_neon.h - implements product.h for aarch64. */
 #ifndef ATTN2C_PRODUCT_NEON_H
 #define ATTN2C_PRODUCT_NEON_H
 

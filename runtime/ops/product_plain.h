@@ -1,4 +1,5 @@
-/* product_plain.h - see product.h; of any processor, by GNU vectors: a multiply-add has two roundings. */
+/* product_plain.h - implements product.h for any processor, by GNU vectors: a multiply-add has two
+ * roundings. */
 #ifndef ATTN2C_PRODUCT_PLAIN_H
 #define ATTN2C_PRODUCT_PLAIN_H
 

@@ -1,16 +1,17 @@
-/* product_tiles.h - what the strips of AMX are made of (gen/kernels/tiles.lua): up to 32 rows by 32 outputs,
- * whose sums stay in four tiles.
+/* product_tiles.h - parts of AMX strips (gen/kernels/tiles.lua): up to 32 rows by 32 outputs, summed in four
+ * tiles.
  *
- * Tiles 0 to 3 are sums, [row tile][output tile]; 4 and 5 inputs, 16 rows of up to 64 bytes; 6 and 7 weights,
- * up to 16 groups of 4 bytes by 16 outputs, which is how panels lie. A thread configures its own tiles, and
- * releases them behind each product: tiles in use make signal frames and thread switches 8 KB larger.
+ * Tiles 0 to 3 are sums, [row tile][output tile]. Tiles 4 and 5 are inputs, 16 rows of up to 64 bytes. Tiles
+ * 6 and 7 are weights, up to 16 groups of 4 bytes by 16 outputs, which is the layout of panels. A thread
+ * configures its own tiles, and releases them after each product: tiles in use make signal frames and thread
+ * switches 8 KB larger.
  *
- * A product of bf16 tiles has a sum of its own, from zero, over the even inputs, and one over the odd ones,
- * each by fused multiply-adds; then sum + (even + odd). Denormals are zeros, whatever the processor's modes.
- * So these sums have other bits than those of product_bf16.h. int8 has unsigned inputs, as vpdpbusd
- * (product_int8.h), and the same sums.
+ * A product of bf16 tiles sums the even inputs from zero, and the odd ones, each by fused multiply-adds; then
+ * it computes sum + (even + odd). Denormals are zeros, whatever the processor's modes. So these sums have
+ * other bits than those of product_bf16.h. int8 has unsigned inputs, like vpdpbusd (product_int8.h), and the
+ * same sums.
  *
- * Instructions are written as assembly with all memory clobbered: gcc 12's intrinsics do not say that they
+ * Instructions are written as assembly that clobbers all memory: gcc 12's intrinsics do not say that they
  * read memory. */
 #ifndef ATTN2C_PRODUCT_TILES_H
 #define ATTN2C_PRODUCT_TILES_H
@@ -20,7 +21,7 @@
 
 #line __LINE__ "attn2c/runtime/ops/product_tiles.h" /* see base/processor_x86_64.h */
 
-/* The operand of ldtilecfg: of each tile the bytes of a row, and the rows. */
+/* The operand of ldtilecfg: for each tile the bytes of a row, and the number of rows. */
 typedef struct {
   uint8_t palette, start_row, reserved[14];
   uint16_t bytes[16];
@@ -34,7 +35,7 @@ ATTN2C_INLINE void attn2c_tiles_set(const attn2c_tiles *set) {
   __asm__ volatile("ldtilecfg %0" : : "m"(*set) : "memory");
 }
 ATTN2C_INLINE void attn2c_tiles_release(void) { __asm__ volatile("tilerelease" : : : "memory"); }
-/* Numbers of tiles are literals; strides in bytes. */
+/* Tile numbers are literals; strides are in bytes. */
 #define attn2c_tile_zero(t) __asm__ volatile("tilezero %%tmm" #t : : : "memory")
 #define attn2c_tile_load(t, from, stride)                                                                    \
   __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t : : "r"(from), "r"((ptrdiff_t)(stride)) : "memory")
@@ -46,8 +47,8 @@ ATTN2C_INLINE void attn2c_tiles_release(void) { __asm__ volatile("tilerelease" :
   __asm__ volatile("tdpbusd %%tmm" #weights ", %%tmm" #inputs ", %%tmm" #sum : : : "memory")
 #endif
 
-/* Tiles for strips of so many rows and outputs, at most 32, and steps of so many bytes of a row, at most 64.
- */
+/* Configures tiles for strips of `rows` rows and `outputs` outputs, at most 32, and steps of `bytes` bytes of
+ * a row, at most 64. */
 ATTN2C_INLINE void attn2c_tiles_configure(int rows, int outputs, int bytes) {
   const int rows_of[2] = {rows < 16 ? rows : 16, rows < 16 ? 0 : rows - 16};
   const int outputs_of[2] = {outputs < 16 ? outputs : 16, outputs < 16 ? 0 : outputs - 16};
@@ -63,19 +64,19 @@ ATTN2C_INLINE void attn2c_tiles_configure(int rows, int outputs, int bytes) {
   attn2c_tiles_set(&set);
 }
 
-/* What a tile is loaded from where it may not be read as it lies: rows of 64 bytes. */
+/* A copy to load a tile from if its source may not be read in place: rows of 64 bytes. */
 typedef struct {
   uint32_t row[16][16];
 } attn2c_tile_copy;
 
-/* The last `bytes` of each row of inputs, and zeros behind them. */
+/* Copies the last `bytes` of each row of inputs, followed by zeros. */
 ATTN2C_INLINE void attn2c_tile_inputs(attn2c_tile_copy *copy, const void *b, ptrdiff_t stride, int rows,
                                       int bytes) {
   memset(copy, 0, sizeof *copy);
   for (int i = 0; i < rows; i++) memcpy(copy->row[i], (const char *)b + i * stride, (size_t)bytes);
 }
 
-/* The last groups of so many outputs, which have `bytes` bytes of inputs, and zeros behind them. */
+/* Copies the last groups of `outputs` outputs, which have `bytes` bytes of inputs, followed by zeros. */
 ATTN2C_INLINE void attn2c_tile_weights(attn2c_tile_copy *copy, const void *a, ptrdiff_t stride, int outputs,
                                        int bytes) {
   memset(copy, 0, sizeof *copy);
@@ -86,7 +87,7 @@ ATTN2C_INLINE void attn2c_tile_weights(attn2c_tile_copy *copy, const void *a, pt
   }
 }
 
-/* Sums of int8 that are added to C: what they begin with (product_int8.h), and C. */
+/* Writes the start of int8 sums that are added to C: the panel's start (product_int8.h) plus C. */
 ATTN2C_INLINE void attn2c_tile_sums(attn2c_tile_copy *copy, const int8_t *start, const int32_t *c,
                                     ptrdiff_t ldc, int rows, int outputs) {
   uint32_t before[16];

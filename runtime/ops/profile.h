@@ -1,6 +1,6 @@
-/* profile.h - one emitted file of steps is compiled to two objects: the model's, and, with ATTN2C_PROFILE,
- * the program's profile, which reads the clock behind each operation's last step. Included by that file
- * alone. */
+/* profile.h - lets one emitted file of steps be compiled twice: for the model, and with ATTN2C_PROFILE for
+ * the profile. The profile, which belongs to the program, reads the clock after each operation's last step.
+ * Only that file includes this header. */
 #ifndef ATTN2C_PROFILE_H
 #define ATTN2C_PROFILE_H
 
@@ -8,7 +8,7 @@
 
 #ifdef ATTN2C_PROFILE
 
-/* The caller's clock for the call at hand. The threads that help it have none, so that the laps add up to the
+/* The caller's clock for the current call. Threads that help it have none, so that the laps add up to the
  * time of the call. */
 static _Thread_local attn2c_laps *attn2c_running;
 
@@ -17,7 +17,8 @@ static _Thread_local attn2c_laps *attn2c_running;
 #define ATTN2C_LAPS_BEGIN attn2c_running = laps;
 #define LAP(OP)           attn2c_lap(attn2c_running, OP)
 
-/* Who does which part of a call is recorded (measure/parts.h); team.h, which comes behind, declares it. */
+/* The profile records who does which part of a call (measure/parts.h). team.h, which is included later,
+ * declares it. */
 #define attn2c_team_run attn2c_team_run_recorded
 
 #else

@@ -1,21 +1,23 @@
-/* quantise.h - rows of floats as int8 with a scale each, the largest magnitude divided by 127, and back. The
- * same bits on every target, but for ATTN2C_INT8_ZERO, which stands for 0 in a row. */
+/* quantise.h - converts rows of floats to int8 and back, with a scale per row: the largest magnitude / 127.
+ * The bits are the same on every target, except for ATTN2C_INT8_ZERO, which represents 0 in a row. */
 #ifndef ATTN2C_QUANTISE_H
 #define ATTN2C_QUANTISE_H
 
 #include "ops/int8.h"
 #include "ops/vector.h"
 
-/* 1.5 * 2^23: x + this has x, rounded to the nearest integer, to the even one of two, in its lowest byte, for
- * |x| <= 127.5. */
+/* 1.5 * 2^23. x + ATTN2C_INT8_ROUNDER has x, rounded to the nearest integer (ties to even), in its lowest
+ * byte, for |x| <= 127.5. */
 #define ATTN2C_INT8_ROUNDER 12582912.0f
 
-/* The smallest scale of a row. Smaller ones would have few bits or none, and no inverse. Twice the smallest
- * normal float: a denormal is less than half of it and becomes 0, whether denormals count as zero or not. */
+/* The smallest scale of a row. Smaller ones would have few bits or none, and no inverse. It is twice the
+ * smallest normal float: a denormal is less than half of it and becomes 0, whether denormals count as zero or
+ * not. */
 #define ATTN2C_INT8_LEAST_SCALE 0x1p-125f
 
-/* A row's scale in two factors, so that sum * head * (another scale) * rest is finite where the result is:
- * |sum| < 2^31, and no scale is more than 2^121. The factor `rest` is a power of two and takes no bit off. */
+/* Split a row's scale into two factors, so that sum * head * (another scale) * rest is finite if the result
+ * is: |sum| < 2^31, and no scale is more than 2^121. The factor `rest` is a power of two, so it removes no
+ * bit. */
 #define ATTN2C_INT8_LARGE_SCALE 0x1p96f
 ATTN2C_INLINE float attn2c_scale_head(float scale) {
   return scale > ATTN2C_INT8_LARGE_SCALE ? scale * 0x1p-32f : scale;
@@ -24,11 +26,11 @@ ATTN2C_INLINE float attn2c_scale_rest(float scale) {
   return scale > ATTN2C_INT8_LARGE_SCALE ? 0x1p32f : 1.0f;
 }
 
-/* max |x[j] factors[j]| / 127 over a row x[cols], and at least ATTN2C_INT8_LEAST_SCALE; factors may be NULL:
- * ones. A NaN in the row makes it NaN, and else an infinity infinite. *inverse: what numbers are multiplied
- * with, 1 / scale; 0 where the scale is not finite: whatever is made of such a row is NaN. */
+/* Returns max |x[j] factors[j]| / 127 over a row x[cols], at least ATTN2C_INT8_LEAST_SCALE; factors may be
+ * NULL for ones. With a NaN in the row it is NaN, otherwise with an infinity it is infinite. *inverse is the
+ * factor for the numbers, 1 / scale; 0 if the scale is not finite, as every product of such a row is NaN. */
 ATTN2C_INLINE float attn2c_row_scale(const float *x, const float *factors, int cols, float *inverse) {
-  int32_t largest = 0; /* magnitudes have the order of their bits, and NaN comes last */
+  int32_t largest = 0; /* magnitudes have the order of their bits, and NaN is the largest */
 #pragma omp simd reduction(max : largest)
   for (int j = 0; j < cols; j++) {
     const int32_t size = (int32_t)(attn2c_bits(factors ? x[j] * factors[j] : x[j]) & 0x7fffffffu);
@@ -40,7 +42,8 @@ ATTN2C_INLINE float attn2c_row_scale(const float *x, const float *factors, int c
   return scale;
 }
 
-/* y[j] = x[j] factors[j] inverse as an integer, plus zero: factors and inverse of attn2c_row_scale. */
+/* y[j] = x[j] factors[j] inverse as an integer, plus zero; factors and inverse are those of
+ * attn2c_row_scale. */
 ATTN2C_INLINE void attn2c_int8_row(int8_t *y, const float *x, const float *factors, int cols, float inverse,
                                    int zero) {
 #pragma omp simd
@@ -51,8 +54,8 @@ ATTN2C_INLINE void attn2c_int8_row(int8_t *y, const float *x, const float *facto
   }
 }
 
-/* y[rows][cols] = x[rows][cols] factors[cols] / scale[rows] as integers, rows ldx and ldy elements and lds
- * scales apart. Factors are powers of two: their products are exact. */
+/* y[rows][cols] = x[rows][cols] factors[cols] / scale[rows] as integers; rows are ldx and ldy elements apart,
+ * scales lds. Factors are powers of two, so their products are exact. */
 ATTN2C_INLINE void attn2c_quantise_smoothed(int8_t *y, float *scale, const float *x, const float *factors,
                                             int rows, int cols, int ldx, int ldy, int lds) {
   for (int i = 0; i < rows; i++) {
@@ -62,13 +65,13 @@ ATTN2C_INLINE void attn2c_quantise_smoothed(int8_t *y, float *scale, const float
   }
 }
 
-/* The same without factors. */
+/* Does the same without factors. */
 ATTN2C_INLINE void attn2c_quantise(int8_t *y, float *scale, const float *x, int rows, int cols, int ldx,
                                    int ldy, int lds) {
   attn2c_quantise_smoothed(y, scale, x, NULL, rows, cols, ldx, ldy, lds);
 }
 
-/* y[rows][cols] = x[rows][cols]: the integers, without their scales. */
+/* y[rows][cols] = x[rows][cols] as floats: the integers, without their scales. */
 ATTN2C_INLINE void attn2c_widen_i8(float *y, const int8_t *x, int rows, int cols, int ldx, int ldy) {
   for (int i = 0; i < rows; i++) {
     float *out = y + (ptrdiff_t)i * ldy;

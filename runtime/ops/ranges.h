@@ -1,11 +1,11 @@
-/* ranges.h - row operations on keys that are known only at run time or lie in several ranges: a value added
- * behind a sequence's length, and the repair of a context tile of several key ranges. */
+/* ranges.h - row operations on keys that are known at run time only or are in several ranges. One adds a
+ * value after a sequence's length; one repairs a context tile of several key ranges. */
 #ifndef ATTN2C_RANGES_H
 #define ATTN2C_RANGES_H
 
 #include "ops/mask.h"
 
-/* s[rows][cols], rows ld floats apart: value is added to the columns j >= valid, which may be <= 0 or >=
+/* Adds value to the columns j >= valid of s[rows][cols], rows ld floats apart. valid may be <= 0 or >=
  * cols. */
 ATTN2C_INLINE void attn2c_add_length(float *s, int rows, int cols, int ld, float value, int valid) {
   const int first = attn2c_between(valid, 0, cols);
@@ -16,9 +16,9 @@ ATTN2C_INLINE void attn2c_add_length(float *s, int rows, int cols, int ld, float
   }
 }
 
-/* c[rows][head_dim] = p . v has been computed, with leading dimensions ldc, ldp, ldv. Columns ranges[i][0] to
- * ranges[i][0] + ranges[i][2] - 1 of p weigh the rows of v from ranges[i][1] on. Each row of c that holds an
- * infinity or NaN is computed again over the keys whose weight is not 0. */
+/* Repairs c[rows][head_dim] = p . v, which has been computed, with leading dimensions ldc, ldp, ldv. Columns
+ * ranges[i][0] to ranges[i][0] + ranges[i][2] - 1 of p weigh the rows of v from ranges[i][1] on. Each row of
+ * c that holds an infinity or NaN is computed again over the keys whose weight is not 0. */
 ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const float *v, int rows,
                                                  int head_dim, int ldc, int ldp, int ldv,
                                                  const int (*ranges)[3], int count) {
@@ -34,7 +34,7 @@ ATTN2C_INLINE void attn2c_context_repair_nonzero(float *c, const float *p, const
   }
 }
 
-/* The same of values in pairs (pairs.h) and weights of bf16, with ldv in pairs. */
+/* Does the same for values in pairs (pairs.h) and weights of bf16, with ldv in pairs. */
 ATTN2C_INLINE void attn2c_context_repair_nonzero_pairs(float *c, const uint16_t *p, const uint16_t *v,
                                                        int rows, int head_dim, int ldc, int ldp, int ldv,
                                                        const int (*ranges)[3], int count) {

@@ -1,6 +1,6 @@
-/* round.h - floats to and from bf16, the upper half of a float: to the nearest, to the even one of two, as
- * the instruction vcvtneps2bf16 does it on every processor. No branch, so that loops around it are
- * vectorised; rows are rounded by the instruction itself where the target has it. */
+/* round.h - converts floats to and from bf16, the upper half of a float, like the instruction vcvtneps2bf16.
+ * It rounds to nearest, ties to even, on every processor. It has no branch, so that loops around it are
+ * vectorised. Rows are rounded by the instruction itself if the target has it. */
 #ifndef ATTN2C_ROUND_H
 #define ATTN2C_ROUND_H
 
@@ -12,8 +12,8 @@
 #include <immintrin.h>
 #endif
 
-/* x on the grid of bf16: a denormal becomes a zero of its sign; of a NaN the upper half is kept, made quiet.
- */
+/* Returns x rounded to bf16. A denormal becomes a zero of its sign; a NaN keeps its upper half and becomes
+ * quiet. */
 ATTN2C_INLINE float attn2c_on_bf16(float x) {
   const uint32_t bits = attn2c_bits(x);
   const uint32_t nearest = bits + 0x7fffu + (bits >> 16 & 1);
@@ -26,7 +26,8 @@ ATTN2C_INLINE uint16_t attn2c_to_bf16(float x) { return (uint16_t)(attn2c_bits(a
 ATTN2C_INLINE float attn2c_from_bf16(uint16_t x) { return attn2c_from_bits((uint32_t)x << 16); }
 
 #ifdef __AVX512BF16__
-/* Two vectors, the first in the lower half; and one. gcc's builtins as in product_avx512.h. */
+/* Vectors of bf16 from two vectors, the first in the lower half, and from one. gcc's builtins as in
+ * product_avx512.h. */
 typedef short attn2c_bf16_two __attribute__((vector_size(4 * ATTN2C_LANES)));
 typedef short attn2c_bf16_one __attribute__((vector_size(2 * ATTN2C_LANES)));
 typedef short attn2c_bf16_two_in_array __attribute__((vector_size(4 * ATTN2C_LANES), aligned(2), may_alias));
@@ -49,7 +50,7 @@ ATTN2C_INLINE attn2c_bf16_one attn2c_round_one(attn2c_vector x) {
 }
 #endif
 
-/* y[cols], rounded where it lies. */
+/* Rounds y[cols] in place. */
 ATTN2C_INLINE void attn2c_round_floats(float *y, int cols) {
 #pragma omp simd
   for (int j = 0; j < cols; j++) y[j] = attn2c_on_bf16(y[j]);

@@ -1,6 +1,6 @@
-/* rowops.h - all operations on rows and tiles that emitted code calls besides products:
- * always-inline bodies, called with constant sizes inside a small named wrapper, so that
- * the compiler unrolls and vectorises them for exactly that shape. No allocation. */
+/* rowops.h - includes all operations on rows and tiles that emitted code calls besides products. They are
+ * always-inline bodies, called with constant sizes inside a small named wrapper, so that the compiler unrolls
+ * and vectorises them for exactly that shape. They do not allocate. */
 #ifndef ATTN2C_ROWOPS_H
 #define ATTN2C_ROWOPS_H
 

@@ -1,5 +1,5 @@
-/* softmax.h - attention's softmax of rows, in place: the scale is folded into the
- * exponential, and a row without any visible key gives zeros, or NaN. */
+/* softmax.h - attention's softmax of rows, in place, with the scale folded into the exponential. A row
+ * without any visible key gives zeros, or NaN. */
 #ifndef ATTN2C_SOFTMAX_H
 #define ATTN2C_SOFTMAX_H
 
@@ -8,10 +8,10 @@
 
 #include <math.h>
 
-/* Scores for which c |s| is less make no rounding error of their size below. */
+/* Limit of c |s|: below it, rounding errors do not grow with the scores. */
 #define ATTN2C_SOFTMAX_MOST 0x1p20f
 
-/* 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole; 0 from x = lowest downwards,
+/* Returns 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole. It is 0 for x <= lowest,
  * where c lowest = whole - 127; NaN stays NaN. */
 ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float lowest) {
   const float from = lowest > x ? lowest : x;
@@ -20,28 +20,28 @@ ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float lo
   return attn2c_exp2_reduced(ATTN2C_FMA_EXACT(from, c, -n)) * attn2c_power(rounded);
 }
 
-/* Both of the softmaxes below. With the largest c s of a row, rounded to an integer, for `whole`, the powers
- * of a row have one factor, which is in their sum as well; and as c s - whole is never rounded, nothing but
- * c's own rounding grows with it. `least` is added to each sum, which is 2^-1/2 or more, or NaN, or, of a row
- * that is -inf throughout, 0 with all powers 0: 1e-30 changes no other sum and makes zeros of 0 / 0; 0 leaves
- * NaN. rounded: where the weights go as bf16, rows ldr elements apart, instead of over the scores; or NULL.
- */
+/* Computes both softmaxes below. `whole` is the largest c s of a row, rounded to an integer. All powers of a
+ * row then have one common factor, which is in their sum as well. As c s - whole is never rounded, only c's
+ * own rounding error grows with it.
+ * `least` is added to each sum. A sum is 2^-1/2 or more, or NaN, or 0 with all powers 0 for a row that is
+ * -inf throughout: 1e-30 changes no other sum and turns 0 / 0 into zeros; 0 leaves NaN. rounded: where the
+ * weights are written as bf16, rows ldr elements apart; NULL: over the scores. */
 ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least,
                                        uint16_t *rounded, int ldr) {
   const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
-  /* Some rows at a time, so that the latency of one row's reductions hides behind the others. */
+  /* Several rows are computed together, so that they hide the latency of each other's reductions. */
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
     float max[ATTN2C_ROWS] = {0.0f}, inverse[ATTN2C_ROWS] = {0.0f};
     float shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS];
     attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
-    /* From the lowest finite float on. A NaN that max passes over is in its own power. */
+    /* The maximum starts at the lowest finite float. It skips a NaN, whose own power is NaN. */
     attn2c_largest_rows(max, block, count, cols, ld);
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
       if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
-      /* Of scores so large a difference is exact, or its power 0. +inf gives NaN; a row of -inf stays so. */
+      /* At this magnitude `s - max` is exact, or its power is 0. +inf gives NaN; a row of -inf stays so. */
       const float from = max[i];
 #pragma omp simd
       for (int j = 0; j < cols; j++) row[j] -= from;
@@ -81,20 +81,20 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
   }
 }
 
-/* s[rows][cols], rows ld floats apart, each row by itself: p[j] = e^(scale (s[j] - max)) / sum of these over
- * the row. 1e-30 <= scale <= 1e30. A row that is -inf throughout gives zeros; a NaN anywhere, or +inf, makes
- * the whole row NaN. Relative error of each p at most (5 + |ln(p / pmax)| / 2) 2^-23; what is below 2^-126 of
- * the largest may be 0. */
+/* p[j] = e^(scale (s[j] - max)) / sum of these, in place, for each row of s[rows][cols], rows ld floats
+ * apart. 1e-30 <= scale <= 1e30. A row that is -inf throughout gives zeros; a NaN anywhere, or +inf, makes
+ * the whole row NaN. The relative error of each p is at most (5 + |ln(p / pmax)| / 2) 2^-23; a p below 2^-126
+ * of the largest may be 0. */
 ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
   attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);
 }
 
-/* The same, but a row that is -inf throughout gives NaN. */
+/* Does the same, but a row that is -inf throughout gives NaN. */
 ATTN2C_INLINE void attn2c_softmax_nan(float *s, int rows, int cols, int ld, float scale) {
   attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);
 }
 
-/* y[rows][cols], rows ldy elements apart: the weights of attn2c_softmax as bf16. s is scratch behind it. */
+/* y[rows][cols] = the weights of attn2c_softmax as bf16, rows ldy elements apart. s is overwritten. */
 ATTN2C_INLINE void attn2c_softmax_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
                                           float scale) {
   attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy);

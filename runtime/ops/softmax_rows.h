@@ -1,14 +1,14 @@
-/* softmax_rows.h - the softmax of rows and its logarithm, as a model's output has them: of finite numbers,
- * without masks. */
+/* softmax_rows.h - the softmax of rows and its logarithm for a model's outputs: finite numbers, without
+ * masks. */
 #ifndef ATTN2C_SOFTMAX_ROWS_H
 #define ATTN2C_SOFTMAX_ROWS_H
 
 #include "ops/elementary.h"
 #include "ops/vector.h"
 
-/* log(x) of a float x >= 1, at most 3 ulp of 1 + |log(x)|; NaN for 0 and NaN. x = 2^n m with m in
- * [sqrt(1/2), sqrt(2)); log(m) = 2 artanh(f), f = (m - 1) / (m + 1), |f| < 0.172, by its series up to f^9,
- * whose rest is below 1e-9 of it. */
+/* Returns log(x) of a float x >= 1, at most 3 ulp of 1 + |log(x)|; NaN for 0 and NaN. x = 2^n m with m in
+ * [sqrt(1/2), sqrt(2)); log(m) = 2 artanh(f), f = (m - 1) / (m + 1), |f| < 0.172, by its series up to f^9;
+ * the remainder is below 1e-9 of it. */
 ATTN2C_INLINE float attn2c_log(float x) {
   const uint32_t from_root = attn2c_bits(x) - 0x3f3504f3u; /* the bits of sqrt(1/2) */
   const int n = (int)(from_root >> 23);
@@ -25,7 +25,8 @@ ATTN2C_INLINE float attn2c_log(float x) {
   return x > 0.0f ? result : __builtin_nanf("");
 }
 
-/* The sum of e^(x[j] - from) over one row, where `from` is its largest. Powers are kept a piece at a time. */
+/* Returns the sum of e^(x[j] - from) over one row, where `from` is its largest. It stores the powers of one
+ * piece at a time. */
 ATTN2C_INLINE float attn2c_power_sum(const float *x, int cols, float from) {
   enum { PIECE = 256 };
   float powers[PIECE], sum = 0.0f;
@@ -38,8 +39,8 @@ ATTN2C_INLINE float attn2c_power_sum(const float *x, int cols, float from) {
   return sum;
 }
 
-/* x[rows][cols] to y[rows][cols], rows ldx and ldy floats apart, y may be x; each row by itself:
- * y = e^(x - max) / sum. A NaN or +inf makes its whole row NaN, and so does a row that is -inf throughout. */
+/* y[rows][cols] = e^(x - max) / sum for each row of x[rows][cols]; rows are ldx and ldy floats apart, and y
+ * may be x. A row with a NaN or +inf, or with -inf throughout, becomes NaN. */
 ATTN2C_INLINE void attn2c_softmax_rows(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
   for (int i = 0; i < rows; i++) {
     const float *in = x + (ptrdiff_t)i * ldx;
@@ -53,7 +54,7 @@ ATTN2C_INLINE void attn2c_softmax_rows(float *y, const float *x, int rows, int c
   }
 }
 
-/* The same, but y = x - max - log(sum of e^(x - max)). */
+/* Does the same for y = x - max - log(sum of e^(x - max)). */
 ATTN2C_INLINE void attn2c_log_softmax(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
   for (int i = 0; i < rows; i++) {
     const float *in = x + (ptrdiff_t)i * ldx;

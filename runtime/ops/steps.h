@@ -1,5 +1,5 @@
-/* steps.h - what the emitted list of steps needs beside its own row operations: the check
- * of integer inputs, and the laps of a profile. */
+/* steps.h - declares helpers of the emitted list of steps: the check of integer inputs and the laps of a
+ * profile. */
 #ifndef ATTN2C_STEPS_H
 #define ATTN2C_STEPS_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether minimum <= values[i] < limit for all of them. */
+/* True if minimum <= values[i] < limit for all values. */
 static inline int attn2c_within(const int32_t *values, size_t count, int64_t minimum, int64_t limit) {
   int outside = 0;
   for (size_t i = 0; i < count; i++) outside |= values[i] < minimum || values[i] >= limit;
@@ -18,7 +18,7 @@ static inline int attn2c_within(const int32_t *values, size_t count, int64_t min
 
 /* A clock that charges the time since its last lap to an op of the graph. */
 typedef struct {
-  double *nanoseconds; /* one an op */
+  double *nanoseconds; /* one per op */
   double last;
 } attn2c_laps;
 

@@ -1,13 +1,13 @@
-/* tiles_emulated.h - the instructions of AMX in C, for machines without them (ATTN2C_TILES_EMULATED): the
- * same bits, slowly. What faults on a processor traps here: tiles that are not configured, or whose shapes do
- * not go together. As it takes vectors of 16 floats and relies on the processor's flush bits for denormals,
- * it needs AVX-512, and a caller that has set them (base/processor.h). */
+/* tiles_emulated.h - emulates AMX's instructions in C (ATTN2C_TILES_EMULATED), slowly, with the same bits. A
+ * use that faults on a processor traps here: tiles that are not configured, or whose shapes do not match. It
+ * uses vectors of 16 floats and relies on the processor's flush bits for denormals, so it needs AVX-512, and
+ * a caller that has set these bits (base/processor.h). */
 #ifndef ATTN2C_TILES_EMULATED_H
 #define ATTN2C_TILES_EMULATED_H
 
 #include "ops/product_bf16.h"
 
-/* Not inline: kernels call these in many places. */
+/* The functions are not inline, as kernels call them in many places. */
 #define ATTN2C_TILE static __attribute__((noinline, unused))
 
 typedef struct {
@@ -48,7 +48,7 @@ ATTN2C_TILE void attn2c_tile_store(int t, void *to, ptrdiff_t stride) {
     memcpy((char *)to + i * stride, attn2c_tiles_now.tile[t][i], attn2c_tiles_now.set.bytes[t]);
 }
 
-/* Three different tiles, configured, whose shapes are of a product. */
+/* Traps unless these are three different, configured tiles with the shapes of a product. */
 ATTN2C_TILE void attn2c_tile_expect_product(int sum, int inputs, int weights) {
   const attn2c_tiles *set = &attn2c_tiles_now.set;
   attn2c_tile_expect(sum != inputs && sum != weights && inputs != weights);
@@ -72,7 +72,7 @@ ATTN2C_TILE void attn2c_tile_bf16(int sum, int inputs, int weights) {
   }
 }
 
-/* Unsigned inputs, signed weights; sums wrap. */
+/* Adds a product of unsigned inputs and signed weights; sums wrap. */
 ATTN2C_TILE void attn2c_tile_int8(int sum, int inputs, int weights) {
   attn2c_tile_expect_product(sum, inputs, weights);
   for (int i = 0; i < attn2c_tiles_now.set.rows[sum]; i++) {

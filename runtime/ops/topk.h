@@ -1,5 +1,5 @@
-/* topk.h - the k largest of each row in falling order, the first of equals first, and where they are. NaN is
- * larger than all, as in attn2c_argmax, and -0 equals 0. */
+/* topk.h - finds the k largest of each row, descending, and their indices; equal values keep their order. NaN
+ * is larger than all, as in attn2c_argmax, and -0 equals 0. */
 #ifndef ATTN2C_TOPK_H
 #define ATTN2C_TOPK_H
 
@@ -7,8 +7,8 @@
 
 enum { ATTN2C_TOPK_MOST = 1024 };
 
-/* index[k]: of the k largest of x[cols], k <= cols. A list of those so far, kept in order: most numbers are
- * below its last and cost one comparison. Floats are compared as integers in the same order. */
+/* Writes the indices of the k largest of x[cols] to index[k], k <= cols. It keeps a sorted list: most numbers
+ * are below its last and cost one comparison. Floats are compared as integers in the same order. */
 ATTN2C_INLINE void attn2c_topk_row(int32_t *index, const float *x, int cols, int k) {
   int32_t keys[ATTN2C_TOPK_MOST];
   int count = 0;
@@ -27,13 +27,14 @@ ATTN2C_INLINE void attn2c_topk_row(int32_t *index, const float *x, int cols, int
   }
 }
 
-/* y[rows][k]: the indices of the k largest of each row of x[rows][cols]; rows ldx and ldy apart. */
+/* Writes the indices of the k largest of each row of x[rows][cols] to y[rows][k]; rows are ldx and ldy
+ * apart. */
 ATTN2C_INLINE void attn2c_topk_indices(int32_t *y, const float *x, int rows, int cols, int k, int ldx,
                                        int ldy) {
   for (int i = 0; i < rows; i++) attn2c_topk_row(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, cols, k);
 }
 
-/* The same of the values themselves. */
+/* Writes the values themselves in the same way. */
 ATTN2C_INLINE void attn2c_topk_values(float *y, const float *x, int rows, int cols, int k, int ldx, int ldy) {
   int32_t index[ATTN2C_TOPK_MOST];
   for (int i = 0; i < rows; i++) {

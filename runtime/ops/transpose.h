@@ -1,12 +1,11 @@
-/* transpose.h - a matrix transposed in blocks that fit into registers: 16 x 16, 8 x 8 and
- * 4 x 4, by the target's vectors, single elements at the edges. Plain loops are several
- * times slower. */
+/* transpose.h - transposes a matrix in blocks that fit into registers: 16 x 16, 8 x 8 and 4 x 4. Blocks use
+ * the target's vectors; the edges are single elements. Plain loops are several times slower. */
 #ifndef ATTN2C_TRANSPOSE_H
 #define ATTN2C_TRANSPOSE_H
 
 #include "ops/vector.h"
 
-/* Each block: y[c][r] = x[r][c], rows ldx and ldy floats apart. Neighbouring rows are interleaved by
+/* Each block is y[c][r] = x[r][c], rows ldx and ldy floats apart. Neighbouring rows are interleaved by
  * elements, then by pairs, which transposes within groups of four rows; then groups are exchanged. */
 ATTN2C_INLINE void attn2c_transpose_block4(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy) {
   attn2c_vector4 a[4], t[4], u[4];
@@ -84,8 +83,8 @@ ATTN2C_INLINE void attn2c_transpose_1(float *y, const float *x, int rows, int co
     for (int r = 0; r < rows; r++) y[c * ldy + r] = x[r * ldx + c];
 }
 
-/* Whole blocks of one size, then the columns right of them and the rows below them in the next smaller size.
- */
+/* Transposes whole blocks of one size, then the columns right of them and the rows below them in the next
+ * smaller size. */
 #define ATTN2C_TRANSPOSE_IN_BLOCKS(size, smaller)                                                            \
   ATTN2C_INLINE void attn2c_transpose_##size(float *y, const float *x, int rows, int cols, ptrdiff_t ldx,    \
                                              ptrdiff_t ldy) {                                                \

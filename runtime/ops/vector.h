@@ -1,6 +1,6 @@
-/* vector.h - one machine vector of floats as a GNU vector type, as wide as the target has
- * it, and the few operations that loops do not express well: horizontal sums and fused
- * multiply-adds on a register. gcc 12 and clang 14 make single instructions of all of them. */
+/* vector.h - declares a machine vector of floats as a GNU vector type, as wide as the target allows. It has
+ * the few operations that loops express badly: horizontal sums and fused multiply-adds on a register. gcc 12
+ * and clang 14 compile each to a single instruction. */
 #ifndef ATTN2C_VECTOR_H
 #define ATTN2C_VECTOR_H
 
@@ -17,7 +17,7 @@
 #define ATTN2C_LANES 4
 #endif
 
-/* Before a loop around another one: gcc vectorises it where it is told to; clang 14 does not, and warns of
+/* Before a loop around another loop: gcc vectorises it if it is told to; clang 14 does not, and warns of
  * it. */
 #ifdef __clang__
 #define ATTN2C_SIMD_OUTER
@@ -25,8 +25,8 @@
 #define ATTN2C_SIMD_OUTER _Pragma("omp simd")
 #endif
 
-/* Each vector type, and the same as it lies anywhere in an array of floats: a load or store through this type
- * is one instruction, where gcc 12 makes a detour through the stack of a memcpy of 32 bytes. */
+/* Defines a vector type, and the same type at any place in an array of floats. A load or store through the
+ * second is one instruction, while gcc 12 compiles a memcpy of 32 bytes to a detour through the stack. */
 #define ATTN2C_VECTOR(name, lanes)                                                                           \
   typedef float name __attribute__((vector_size(4 * (lanes))));                                              \
   typedef float name##_in_array __attribute__((vector_size(4 * (lanes)), aligned(4), may_alias));
@@ -45,7 +45,7 @@ ATTN2C_INLINE void attn2c_store(float *y, attn2c_vector v) { *(attn2c_vector_in_
 
 ATTN2C_INLINE attn2c_vector attn2c_splat(float x) { return x - (attn2c_vector){0.0f}; }
 
-/* a*b + c, each lane as ATTN2C_FMA. */
+/* Returns a*b + c, each lane as ATTN2C_FMA. */
 ATTN2C_INLINE attn2c_vector attn2c_vector_fma(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   attn2c_vector v;
@@ -56,14 +56,14 @@ ATTN2C_INLINE attn2c_vector attn2c_vector_fma(attn2c_vector a, attn2c_vector b, 
 #endif
 }
 
-/* A row is added up in sixteen partial sums side by side, whatever the width of a vector, so that all targets
- * with fused multiply-adds get the same bits. A narrower vector has a part of them: it goes over the row for
- * each part, in as many registers as a wide one would take. */
+/* A row is summed in sixteen partial sums, whatever the width of a vector, so that all targets with fused
+ * multiply-adds get the same bits. A narrower vector holds a part of them. The loop goes over the row once
+ * per part, and uses the same number of registers as with a wide vector. */
 #define ATTN2C_SUMS  16
 #define ATTN2C_PARTS (ATTN2C_SUMS / ATTN2C_LANES)
 
-/* The sum of all lanes of all parts and of x[0 .. count-1], count < ATTN2C_SUMS, as a tree: upper halves are
- * added to lower ones, and parts of x where they fit. */
+/* Returns the sum of all lanes of all parts and of x[0 .. count-1], count < ATTN2C_SUMS, as a tree: upper
+ * halves are added to lower ones, and pieces of x at the level of their size. */
 ATTN2C_INLINE float attn2c_sum_of_parts(const attn2c_vector part[ATTN2C_PARTS], const float *x, int count) {
 #if ATTN2C_LANES >= 8
 #if ATTN2C_LANES == 16
@@ -86,7 +86,8 @@ ATTN2C_INLINE float attn2c_sum_of_parts(const attn2c_vector part[ATTN2C_PARTS], 
   return sum;
 }
 
-/* The partial sums of x[0 .. whole-1], whole a multiple of ATTN2C_SUMS; of long rows four times as many. */
+/* Computes the partial sums of x[0 .. whole-1], whole a multiple of ATTN2C_SUMS; long rows use four times as
+ * many. */
 ATTN2C_INLINE void attn2c_partial_sums(attn2c_vector part[ATTN2C_PARTS], const float *x, int whole) {
   for (int p = 0; p < ATTN2C_PARTS; p++) {
     const float *from = x + p * ATTN2C_LANES;
@@ -107,7 +108,7 @@ ATTN2C_INLINE void attn2c_partial_sums(attn2c_vector part[ATTN2C_PARTS], const f
   }
 }
 
-/* x[0] + ... + x[count-1]. */
+/* Returns x[0] + ... + x[count-1]. */
 ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
   attn2c_vector part[ATTN2C_PARTS];
   const int whole = count - count % ATTN2C_SUMS;
@@ -115,8 +116,8 @@ ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
   return attn2c_sum_of_parts(part, x + whole, count - whole);
 }
 
-/* In each lane the larger of a and b; b where a is NaN. clang makes one instruction of the last form, gcc 12
- * two. */
+/* Returns the larger of a and b in each lane; b where a is NaN. clang compiles the last form to one
+ * instruction, gcc 12 to two. */
 ATTN2C_INLINE attn2c_vector attn2c_larger(attn2c_vector a, attn2c_vector b) {
 #if defined(__AVX512F__) && !defined(__clang__)
   return __builtin_ia32_maxps512_mask(a, b, a, (short)-1, 4);
@@ -131,9 +132,8 @@ ATTN2C_INLINE attn2c_vector attn2c_larger(attn2c_vector a, attn2c_vector b) {
 #endif
 }
 
-/* In each lane the largest of some of x[0 .. count-1], NaN passed over: all lanes together see each. -FLT_MAX
- * where nothing is larger. count >= ATTN2C_LANES; a last vector that overlaps the others takes the remainder.
- */
+/* Returns a vector whose lanes together hold the largest of x[0 .. count-1], without NaN; -FLT_MAX if nothing
+ * is larger. count >= ATTN2C_LANES; a last vector that overlaps the one before takes the remainder. */
 ATTN2C_INLINE attn2c_vector attn2c_largest_in_lanes(const float *x, int count) {
   attn2c_vector max = attn2c_splat(-FLT_MAX), other = max;
   int j = 0;
@@ -146,7 +146,7 @@ ATTN2C_INLINE attn2c_vector attn2c_largest_in_lanes(const float *x, int count) {
   return attn2c_larger(max, other);
 }
 
-/* The largest of x[0 .. count-1], NaN passed over; -FLT_MAX where nothing is larger. */
+/* Returns the largest of x[0 .. count-1], without NaN; -FLT_MAX if nothing is larger. */
 ATTN2C_INLINE float attn2c_largest(const float *x, int count) {
   float largest = -FLT_MAX;
   if (count < ATTN2C_LANES) {
