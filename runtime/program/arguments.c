@@ -1,5 +1,5 @@
-/* arguments.c - reads the command line with getopt_long. Its own messages are off: they
- * do not say what is allowed. Every fault is collected, so that one run shows them all. */
+/* arguments.c - reads the command line with getopt_long. The messages of getopt_long are off, because they do
+ * not say what is allowed. Every fault is collected, so that one run shows them all. */
 #define _GNU_SOURCE
 #include "program/arguments.h"
 #include "program/nearest.h"
@@ -102,7 +102,7 @@ const char *attn2c_program_name(const char *path) {
   return *name == '\0' ? "attn2c" : name;
 }
 
-/* A decimal without sign; 1 when all of the text is one and no more than `most`. */
+/* Reads a decimal number without a sign. Returns 1 if the whole text is one and it is at most `most`. */
 static int read_decimal(const char *text, uint64_t most, uint64_t *value) {
   if (*text < '0' || *text > '9') return 0;
   char *end;
@@ -229,7 +229,7 @@ static const char *command_name(const void *list, int i) {
   return commands[ATTN2C_COMMAND_INFO + i].name;
 }
 
-/* An unknown option of a command: the one that resembles it, or all that there are. */
+/* Reports an unknown option of a command, with the option that resembles it, or with all options. */
 static void refuse_option(const char *word, const char *command, attn2c_arguments *arguments,
                           attn2c_message *message) {
   const struct option *options = commands[arguments->command].options;
@@ -246,7 +246,7 @@ static void refuse_option(const char *word, const char *command, attn2c_argument
                commands[arguments->command].allowed);
 }
 
-/* What getopt_long could not take: it left the word in argv[optind - 1], or a letter in optopt. */
+/* Reports an option that getopt_long refused: argv[optind - 1] has the word, or optopt the letter. */
 static void refuse(int option, char **argv, const char *command, attn2c_arguments *arguments,
                    attn2c_message *message) {
   const char *word = argv[optind - 1];
@@ -266,7 +266,7 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
   const char *command = commands[arguments->command].name;
   int status = ATTN2C_OK, option, is_refused = 0;
   opterr = 0;
-  optind = 0; /* start afresh: parse may be called again */
+  optind = 0; /* 0 resets getopt_long, because parse may be called again */
   while ((option = getopt_long(argc, argv, commands[arguments->command].letters,
                                commands[arguments->command].options, NULL)) != -1) {
     int taken = ATTN2C_OK;
@@ -312,10 +312,10 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     status = ATTN2C_USAGE;
   }
   if (arguments->length > 0 && (arguments->profile || arguments->bound)) {
-    attn2c_say(message, "--length: does not go with --profile or --bound, which are of whole entries");
+    attn2c_say(message, "--length: does not go with --profile or --bound, which measure whole entries");
     status = ATTN2C_USAGE;
   }
-  /* After an option that is not known, a word may be its value. */
+  /* After an unknown option, the next word may be its value and is not reported. */
   for (; optind < argc && !is_refused; optind++) {
     if (arguments->command == ATTN2C_COMMAND_RUN)
       attn2c_say(message,

@@ -1,6 +1,6 @@
-/* arguments.h - the command line of an emitted program: which command, which options,
- * and the help of each. Nothing is opened here; what is wrong is usage (exit 2), one
- * fault a line, each naming the option and what is allowed. */
+/* arguments.h - the command line of an emitted program: its command, its options, and their help. Nothing is
+ * opened here. Wrong usage (exit 2) is reported with one line a fault, which names the option and what is
+ * allowed. */
 #ifndef ATTN2C_ARGUMENTS_H
 #define ATTN2C_ARGUMENTS_H
 
@@ -8,7 +8,7 @@
 #include "base/descriptor.h"
 
 typedef enum {
-  ATTN2C_COMMAND_NONE, /* only with help */
+  ATTN2C_COMMAND_NONE, /* only --help or --version is given */
   ATTN2C_COMMAND_INFO,
   ATTN2C_COMMAND_RUN,
   ATTN2C_COMMAND_CHECK,
@@ -18,7 +18,7 @@ typedef enum {
 
 typedef enum { ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV } attn2c_report_format;
 
-/* How a run's answers are written. */
+/* The format that a run's answers are written in. */
 typedef enum {
   ATTN2C_ANSWERS_NONE, /* not given */
   ATTN2C_ANSWERS_TEXT,
@@ -26,32 +26,32 @@ typedef enum {
   ATTN2C_ANSWERS_NPY
 } attn2c_answer_format;
 
-/* What a word on the command line is. */
+/* The kind of a word that gives texts. */
 typedef enum {
-  ATTN2C_TEXT_ANY,   /* "-", a file where there is one of that name, else a text */
-  ATTN2C_TEXT_FILE,  /* a line each */
+  ATTN2C_TEXT_ANY,   /* "-", a file if there is one of that name, else a text */
+  ATTN2C_TEXT_FILE,  /* a file with one text a line */
   ATTN2C_TEXT_STRING /* a text */
 } attn2c_text_kind;
 
 typedef struct {
   attn2c_text_kind kind;
   const char *word;
-  const char *option; /* that gave it, for messages */
+  const char *option; /* the option that gave it, for messages */
 } attn2c_text_word;
 
 #define ATTN2C_MAX_REPETITIONS 1000000
 #define ATTN2C_MAX_TOP         1000
 
 typedef struct {
-  const char *path;  /* argv[0] as it was given */
-  char program[256]; /* its last part, as it may be printed */
+  const char *path;  /* argv[0] unchanged */
+  char program[256]; /* the last part of argv[0], escaped for printing */
   attn2c_command command;
   int help, version, json, licenses, verbose, nan, profile, bound;
   const char *weights, *compare, *entry; /* NULL: not given */
-  const char *packed, *verify;           /* of pack; NULL: not given */
+  const char *packed, *verify;           /* files of the command pack; NULL: not given */
   const char **inputs, **outputs;        /* [NAME=]PATH, in the order given */
   int input_count, output_count;
-  uint64_t seed;   /* 1 where not given */
+  uint64_t seed;   /* 1 if not given */
   int repetitions; /* 0: not given */
   int64_t length;  /* tokens of a timed call; 0: not given */
   attn2c_report_format format;
@@ -59,24 +59,25 @@ typedef struct {
   int text_count, pair_count, query_count;
   attn2c_answer_format answers;
   int top;        /* 0: not given */
-  int similar;    /* how alike the texts are */
+  int similar;    /* 1 with --similar */
   int64_t stride; /* tokens that neighbouring windows share; -1: not given */
 } attn2c_arguments;
 
-/* Reads argv into *arguments, which points into it. ATTN2C_OK, _USAGE or _MEMORY; free it either way. */
+/* Reads argv into *arguments, which points into argv. Returns ATTN2C_OK, _USAGE or _MEMORY; the caller frees
+ * *arguments in every case. */
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message);
 void attn2c_arguments_free(attn2c_arguments *arguments);
 
-/* Whether a run is of texts. */
+/* True if a run takes texts. */
 int attn2c_asks_text(const attn2c_arguments *arguments);
 
-/* Writes the help of the command, or of the program where there is none. */
+/* Writes the help of the command, or of the program if no command is given. */
 void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descriptor *model, FILE *out);
 
-/* Writes what `--version` says: the model's name, the generator's version, the description, the target. */
+/* Writes the text of `--version`: the model's name, the generator's version, the description, the target. */
 void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out);
 
-/* The last part of a path; "attn2c" where there is none. */
+/* Returns the last part of a path, or "attn2c" if it has none. */
 const char *attn2c_program_name(const char *path);
 
 #endif

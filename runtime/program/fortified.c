@@ -11,26 +11,26 @@
 
 /* `level` asks glibc to refuse %n in formats that can be written to. Jansson's formats are constants, so that
  * it is ignored here. */
-int __vsnprintf_chk(char *text, size_t size, int level, size_t room, const char *format, va_list values);
-int __snprintf_chk(char *text, size_t size, int level, size_t room, const char *format, ...);
-char *__strncpy_chk(char *text, const char *from, size_t size, size_t room);
+int __vsnprintf_chk(char *text, size_t size, int level, size_t capacity, const char *format, va_list values);
+int __snprintf_chk(char *text, size_t size, int level, size_t capacity, const char *format, ...);
+char *__strncpy_chk(char *text, const char *from, size_t size, size_t capacity);
 
-int __vsnprintf_chk(char *text, size_t size, int level, size_t room, const char *format, va_list values) {
+int __vsnprintf_chk(char *text, size_t size, int level, size_t capacity, const char *format, va_list values) {
   (void)level;
-  if (size > room) abort();
+  if (size > capacity) abort();
   return vsnprintf(text, size, format, values);
 }
 
-int __snprintf_chk(char *text, size_t size, int level, size_t room, const char *format, ...) {
+int __snprintf_chk(char *text, size_t size, int level, size_t capacity, const char *format, ...) {
   va_list values;
   va_start(values, format);
-  const int length = __vsnprintf_chk(text, size, level, room, format, values);
+  const int length = __vsnprintf_chk(text, size, level, capacity, format, values);
   va_end(values);
   return length;
 }
 
-char *__strncpy_chk(char *text, const char *from, size_t size, size_t room) {
-  if (size > room) abort();
+char *__strncpy_chk(char *text, const char *from, size_t size, size_t capacity) {
+  if (size > capacity) abort();
   return strncpy(text, from, size);
 }
 #else

@@ -193,23 +193,23 @@ int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *se
   }
   const int64_t taken = tensor->rank > 0 ? shape[0] : 1;
   const size_t bytes = attn2c_tensor_bytes(tensor, taken);
-  void *room = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (room == NULL) {
+  void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
+  if (buffer == NULL) {
     attn2c_say(message, "%s: no memory for %s", tensor->name, path);
     status = ATTN2C_MEMORY;
   } else {
-    status = attn2c_npy_as(&array, tensor->type, tensor->rank, shape, tensor->name, room, message);
+    status = attn2c_npy_as(&array, tensor->type, tensor->rank, shape, tensor->name, buffer, message);
   }
   attn2c_npy_free(&array);
   if (status == ATTN2C_OK && tensor->type == ATTN2C_I32) {
-    status = attn2c_input_in_range(tensor, room, taken, message);
+    status = attn2c_input_in_range(tensor, buffer, taken, message);
   }
   if (status != ATTN2C_OK) {
-    attn2c_free(room);
+    attn2c_free(buffer);
     return status;
   }
   *sequences = taken;
-  *values = room;
+  *values = buffer;
   return ATTN2C_OK;
 }
 

@@ -1,11 +1,11 @@
-/* text_answer.c - what the numbers of a model say about a text. */
+/* text_answer.c - answers from a model's scores for a text. */
 #include "program/text_answer.h"
 
 #include <math.h>
 
 static int is_better(double a, double b) { return a > b || (isnan(b) && !isnan(a)); }
 
-/* The largest score, and the sum of exp(score - largest). */
+/* Returns the largest score, and sets *sum to the sum of exp(score - largest). */
 static double largest_of(const float *scores, int64_t count, double *sum) {
   double largest = -INFINITY;
   for (int64_t i = 0; i < count; i++)

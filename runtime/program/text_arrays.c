@@ -38,7 +38,7 @@ struct attn2c_arrays {
   int prints;
   int64_t texts, rows;
   kept *list;
-  size_t count, room;
+  size_t count, capacity;
   float *joined;
 };
 
@@ -191,11 +191,11 @@ static int is_idle(const attn2c_arrays *arrays) {
 int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
                        attn2c_message *message) {
   if (is_idle(arrays)) return ATTN2C_OK;
-  if (arrays->count == arrays->room) {
-    const size_t room = 2 * arrays->room + 16;
-    kept *moved = realloc(arrays->list, room * sizeof *moved);
+  if (arrays->count == arrays->capacity) {
+    const size_t capacity = 2 * arrays->capacity + 16;
+    kept *moved = realloc(arrays->list, capacity * sizeof *moved);
     if (!moved) goto no_memory;
-    arrays->list = moved, arrays->room = room;
+    arrays->list = moved, arrays->capacity = capacity;
   }
   kept *each = &arrays->list[arrays->count++];
   *each = (kept){.texts = (int64_t)reader->count, .rows = rows};

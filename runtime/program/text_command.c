@@ -1,5 +1,5 @@
-/* text_command.c - `run --text`: lines at hand are taken together, encoded, computed by length, and answered
- * in their order, before more are waited for. A question's pair is taken in windows. */
+/* text_command.c - `run --text`. Lines that have come are encoded together, computed by length and answered
+ * in their order, before more lines are waited for. The pair of a question is read in windows. */
 #include "program/text_command.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 #include "program/text_similar.h"
 #include "program/text_view.h"
 
-/* Lines that are computed together, at most; their bytes, and those of what the model gives for them. */
+/* Limits of the lines that are computed together: their number, their bytes, and the bytes of their
+ * outputs. */
 #define MOST_LINES  1024
 #define LINE_BYTES  ((size_t)16 << 20)
 #define VALUE_BYTES ((int64_t)64 << 20)
@@ -34,14 +35,14 @@ typedef struct {
   attn2c_arrays *arrays;
   attn2c_model *opened;
   attn2c_context *context;
-  attn2c_view_of_text views[MOST_LINES]; /* a text each, or a window */
-  attn2c_line line;                      /* the last that was read */
-  int is_open;                           /* it has more windows */
-  attn2c_found found;                    /* the best answer in the windows so far of the line in hand */
+  attn2c_view_of_text views[MOST_LINES]; /* one for each text or window */
+  attn2c_line line;                      /* the last line that was read */
+  int is_open;                           /* 1: `line` has more windows */
+  attn2c_found found;                    /* the best answer in the windows of `line` so far */
   int count, output_count;
-  int prints;        /* a line or more for each text */
-  int gathers;       /* the array of answers is wanted as a whole */
-  attn2c_rank *rank; /* of texts for queries; NULL: none are asked */
+  int prints;        /* 1: at least one line is printed for each text */
+  int gathers;       /* 1: the array of answers of all texts is needed */
+  attn2c_rank *rank; /* ranks of texts for queries; NULL: no queries */
   void **outputs;
   attn2c_pick picks[ATTN2C_MAX_TOP];
   int64_t texts, cut;
@@ -60,16 +61,17 @@ static int takes_top(attn2c_answer answer) {
          answer == ATTN2C_ANSWER_NEXT;
 }
 
-/* All that does not go together, a line each. */
+/* Reports options that do not go together, one line each. */
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
   const attn2c_answer answer = job->facts->answer;
   const int ranks = arguments->query_count > 0;
   const char *faults[13];
   int count = 0;
-  if (arguments->input_count > 0) faults[count++] = "--input: goes without --text, which fills the inputs";
+  if (arguments->input_count > 0)
+    faults[count++] = "--input: does not go with --text, which fills the inputs";
   if (arguments->entry != NULL)
-    faults[count++] = "--entry: goes without --text: a text's length says which entry";
+    faults[count++] = "--entry: does not go with --text: the length of a text chooses its entry";
   if (arguments->top > 0 && !takes_top(answer) && !ranks)
     faults[count++] = answer == ATTN2C_ANSWER_EMBEDDING
                           ? "--top: goes with --query, or with models that give labels or tokens"
@@ -86,11 +88,11 @@ static int check_usage(job *job) {
   if (arguments->similar && answer != ATTN2C_ANSWER_EMBEDDING)
     faults[count++] = "--similar: goes with models that give an embedding";
   if (job->prints && answer == ATTN2C_ANSWER_SPAN && arguments->pair_count == 0)
-    faults[count++] = "run: --text is a question: --text-pair is needed, the text that has the answer";
+    faults[count++] = "run: --text gives questions; --text-pair with the text that has the answer is needed";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && answer == ATTN2C_ANSWER_SPAN)
-    faults[count++] = "--format npy: of a model with two arrays: --output NAME=F.npy writes them";
+    faults[count++] = "--format npy: this model's answers are two arrays; --output NAME=F.npy writes each";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
-    faults[count++] = "--format npy: is not for a terminal";
+    faults[count++] = "--format npy: the standard output is a terminal; give a file or a pipe";
   const int lacks = attn2c_lacks_weights(job->model, arguments->weights, "run", job->message);
   for (int i = 0; i < count; i++) attn2c_say(job->message, "%s", faults[i]);
   return count || lacks ? ATTN2C_USAGE : ATTN2C_OK;
@@ -118,7 +120,7 @@ static int is_wanted(const job *job, int output) {
   return attn2c_arrays_wants(job->arrays, output) || (job->prints && is_answer(job, output));
 }
 
-/* As many lines as the values of the longest texts leave room for. */
+/* Returns the number of lines whose outputs fit into VALUE_BYTES if their texts are as long as possible. */
 static int most_lines(const job *job) {
   int64_t bytes = 1;
   for (int o = 0; o < job->output_count; o++)
@@ -144,7 +146,7 @@ static void *copied(const void *from, size_t bytes) {
   return to;
 }
 
-/* The tokens of the line in hand: all that a call takes, or its next window. */
+/* Encodes `line`: the tokens that a call takes, or the next window. */
 static int encode_line(job *job, attn2c_text_tokens *tokens) {
   const attn2c_line *line = &job->line;
   if (job->is_open) return attn2c_reader_next_window(job->reader, tokens);
@@ -156,14 +158,15 @@ static int encode_line(job *job, attn2c_text_tokens *tokens) {
                               tokens);
 }
 
-/* What comes next in a text without tokens is said of the BOS token alone, as transformers generates. */
+/* Makes a text without tokens a BOS token, so that the model has a next token to predict. transformers
+ * generates so, too. */
 static int begin_empty(job *job, attn2c_text_tokens *tokens) {
   static const attn2c_text_place nowhere;
   static const uint8_t special = 2;
   static const int32_t type;
   if (job->facts->bos_token < 0) {
     snprintf(job->reader->fault, sizeof job->reader->fault,
-             "has no tokens, and the tokenizer has no BOS token, which would stand before what comes next");
+             "has no tokens, and the tokenizer has no BOS token to begin with");
     return ATTN2C_FORMAT;
   }
   *tokens = (attn2c_text_tokens){
@@ -171,7 +174,7 @@ static int begin_empty(job *job, attn2c_text_tokens *tokens) {
   return ATTN2C_OK;
 }
 
-/* Encodes the line in hand, or its next window, and keeps what its answer needs. */
+/* Encodes `line`, or its next window, and keeps the data that its answer needs. */
 static int add_line(job *job) {
   attn2c_text_tokens tokens;
   char place[ATTN2C_LINE_PLACE];
@@ -201,7 +204,7 @@ static int add_line(job *job) {
   return ATTN2C_MEMORY;
 }
 
-/* Waits for a line, and takes those that are there behind it. */
+/* Waits for one line, and then takes the lines that have come already. */
 static attn2c_line_state read_lines(job *job, int *status) {
   const int most = most_lines(job);
   size_t bytes = 0;
@@ -218,7 +221,7 @@ static attn2c_line_state read_lines(job *job, int *status) {
   return state;
 }
 
-/* Keeps a query, or compares a text with all of them. */
+/* Keeps a query, or compares a text with all queries. */
 static int rank_text(job *job, const attn2c_view_of_text *view) {
   const attn2c_line *line = &view->line;
   const float *values = view->length > 0 ? view->values : NULL;
@@ -299,7 +302,7 @@ static int answer_all(job *job) {
   while (status == ATTN2C_OK && state != ATTN2C_LINE_END && state != ATTN2C_LINE_FAULT) {
     int fault = ATTN2C_OK;
     state = read_lines(job, &fault);
-    status = answer_lines(job); /* those before a line that is wrong, too */
+    status = answer_lines(job); /* the lines before a wrong one are answered, too */
     if (status == ATTN2C_OK) status = fault;
     if (attn2c_signal()) {
       attn2c_say(job->message, "interrupted");

@@ -1,4 +1,4 @@
-/* text_json.c - answers as JSON, an object a line. */
+/* text_json.c - writes answers as JSON, one object a line. */
 #include "program/text_view.h"
 
 #include <string.h>
@@ -15,15 +15,15 @@ static json_t *json_numbers(const float *values, int64_t count) {
   return list;
 }
 
-/* { "label": ..., "score": ... }, or null. */
+/* Returns { "label": ..., "score": ... }, or null. */
 static json_t *json_label(const attn2c_view_of_text *view, const attn2c_pick *pick) {
-  char room[ATTN2C_LABEL_ROOM];
-  const char *label = attn2c_label(view->reader->facts, pick->number, room);
+  char buffer[ATTN2C_LABEL_BYTES];
+  const char *label = attn2c_label(view->reader->facts, pick->number, buffer);
   return json_pack("{s:o, s:o}", "label", attn2c_json_text(label, strlen(label)), "score",
                    attn2c_json_number(pick->score));
 }
 
-/* Adds the best label; and, where more may be, all that are wanted. */
+/* Adds the best label, or the list of labels if there may be several. */
 static int add_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                       json_t *object) {
   const int count = attn2c_view_labels(view, scores, picks);
@@ -55,7 +55,7 @@ static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores,
   return list;
 }
 
-/* Where a token stands. */
+/* Returns the place of a token in its text. */
 static json_t *json_place(const attn2c_view_of_text *view, int64_t row) {
   size_t length;
   const char *text = attn2c_view_source(view, row, &length);
@@ -70,7 +70,7 @@ static json_t *json_place(const attn2c_view_of_text *view, int64_t row) {
   return object;
 }
 
-/* A list of tokens, each with what is said of it. */
+/* Returns a list of tokens, each with its labels, tokens or state. */
 static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
   const attn2c_answer answer = view->reader->facts->answer;
   json_t *list = json_array();
@@ -107,8 +107,9 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
   case ATTN2C_ANSWER_LABEL:
     return add_labels(view, view->values, picks, object);
   case ATTN2C_ANSWER_NUMBER: {
-    char room[ATTN2C_LABEL_ROOM];
-    const char *label = attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, room);
+    char buffer[ATTN2C_LABEL_BYTES];
+    const char *label =
+        attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, buffer);
     return json_object_set_new(object, "label", attn2c_json_text(label, strlen(label)));
   }
   case ATTN2C_ANSWER_EMBEDDING:

@@ -1,4 +1,4 @@
-/* text_json_line.c - JSON, an object a line. */
+/* text_json_line.c - writes JSON, one object a line. */
 #include "program/text_json_line.h"
 
 #include <inttypes.h>
@@ -20,7 +20,8 @@ json_t *attn2c_json_text(const char *text, size_t length) {
 
 json_t *attn2c_json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
-/* What JSON lets through and a terminal obeys or hides stands in strings alone. */
+/* Writes JSON text. Characters that JSON allows but a terminal interprets or hides occur in strings only, and
+ * are escaped. */
 static void print(const char *text, FILE *out) {
   const uint8_t *bytes = (const uint8_t *)text;
   for (size_t width; *bytes; bytes += width) {

@@ -1,4 +1,5 @@
-/* text_rank.c - texts by their cosine with each query: a sorted list of the best for a query. */
+/* text_rank.c - ranks texts by their cosine with each query; each query has a sorted list of its best
+ * texts. */
 #include "program/text_rank.h"
 
 #include <inttypes.h>
@@ -18,24 +19,24 @@ typedef struct {
 
 typedef struct {
   double score;
-  int64_t number; /* of the text, from 1 */
+  int64_t number; /* number of the text, from 1 */
   kept_text text;
 } place;
 
 typedef struct {
   kept_text text;
-  float *values; /* the embedding; NULL: there is none */
-  place *best;   /* descending */
+  float *values; /* the embedding; NULL: the query has no tokens */
+  place *best;   /* the best texts, descending */
   int count;
 } query;
 
 struct attn2c_rank {
-  int64_t width, query_count, query_room, texts;
+  int64_t width, query_count, query_capacity, texts;
   int top;
   attn2c_answer_format format;
   query *queries;
-  float *cosines; /* [texts][queries]; of an array alone */
-  size_t cosine_room;
+  float *cosines; /* [texts][queries]; only if the answer is an array */
+  size_t cosine_capacity;
 };
 
 attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format) {
@@ -58,7 +59,7 @@ void attn2c_rank_close(attn2c_rank *rank) {
   free(rank);
 }
 
-/* 0 without memory. */
+/* Copies a text. Returns 0 without memory. */
 static int keep(const char *text, size_t length, kept_text *kept) {
   kept->bytes = malloc(length + 1);
   if (!kept->bytes) return 0;
@@ -69,11 +70,11 @@ static int keep(const char *text, size_t length, kept_text *kept) {
 }
 
 int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values) {
-  if (rank->query_count == rank->query_room) {
-    const int64_t room = rank->query_room ? 2 * rank->query_room : 8;
-    query *moved = realloc(rank->queries, (size_t)room * sizeof *moved);
+  if (rank->query_count == rank->query_capacity) {
+    const int64_t capacity = rank->query_capacity ? 2 * rank->query_capacity : 8;
+    query *moved = realloc(rank->queries, (size_t)capacity * sizeof *moved);
     if (!moved) return ATTN2C_MEMORY;
-    rank->queries = moved, rank->query_room = room;
+    rank->queries = moved, rank->query_capacity = capacity;
   }
   const size_t bytes = (size_t)rank->width * sizeof(float);
   query *made = &rank->queries[rank->query_count++];
@@ -85,7 +86,7 @@ int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const 
   return ATTN2C_OK;
 }
 
-/* Puts a text among a query's best, after those with the same score. NaN is worse than any number. */
+/* Inserts a text into a query's best ones, after those with the same score. NaN is worse than any number. */
 static int put(const attn2c_rank *rank, query *of, double score, const char *text, size_t length) {
   int at = of->count;
   while (at > 0 && (score > of->best[at - 1].score || (isnan(of->best[at - 1].score) && !isnan(score)))) at--;
@@ -99,14 +100,14 @@ static int put(const attn2c_rank *rank, query *of, double score, const char *tex
   return ATTN2C_OK;
 }
 
-/* The next row of the array of cosines; NULL without memory. */
+/* Returns the next row of the array of cosines; NULL without memory. */
 static float *cosine_row(attn2c_rank *rank) {
   const size_t queries = (size_t)rank->query_count, used = (size_t)(rank->texts - 1) * queries;
-  if (used + queries > rank->cosine_room) {
-    const size_t room = 2 * rank->cosine_room + queries;
-    float *moved = realloc(rank->cosines, room * sizeof *moved);
+  if (used + queries > rank->cosine_capacity) {
+    const size_t capacity = 2 * rank->cosine_capacity + queries;
+    float *moved = realloc(rank->cosines, capacity * sizeof *moved);
     if (!moved) return NULL;
-    rank->cosines = moved, rank->cosine_room = room;
+    rank->cosines = moved, rank->cosine_capacity = capacity;
   }
   return rank->cosines + used;
 }
@@ -181,7 +182,7 @@ int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *messag
   int status = ATTN2C_OK;
   if (rank->query_count == 0 || rank->texts == 0) {
     attn2c_say(message,
-               "--query: there are %" PRId64 " queries and %" PRId64 " texts, but 1 of each is needed",
+               "--query: there are %" PRId64 " queries and %" PRId64 " texts, but 1 of each are needed",
                rank->query_count, rank->texts);
     return ATTN2C_FORMAT;
   }

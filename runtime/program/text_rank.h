@@ -1,5 +1,5 @@
 /* text_rank.h - `run --query`: ranks texts by the cosine of their embedding with a query's. Queries come
- * first; of the texts only the best of each query are kept, unless all cosines are wanted as an array. */
+ * first. Only the best texts of each query are kept, unless all cosines are asked for as an array. */
 #ifndef ATTN2C_TEXT_RANK_H
 #define ATTN2C_TEXT_RANK_H
 
@@ -9,13 +9,13 @@
 
 typedef struct attn2c_rank attn2c_rank;
 
-/* Embeddings have `width` numbers, and `top` texts are kept for a query; with ATTN2C_ANSWERS_NPY, all
- * cosines. NULL: no memory. */
+/* Opens a ranking of embeddings of `width` numbers that keeps `top` texts for a query; with
+ * ATTN2C_ANSWERS_NPY it keeps all cosines. NULL: no memory. */
 attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format);
 void attn2c_rank_close(attn2c_rank *rank);
 
-/* Adds a query or a text and its embedding; values NULL: it has no tokens, and is like nothing. ATTN2C_MEMORY
- * where there is no memory. */
+/* Adds a query or a text and its embedding. values NULL: it has no tokens, and every cosine with it is 0.
+ * Returns ATTN2C_OK or _MEMORY. */
 int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values);
 int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values);
 

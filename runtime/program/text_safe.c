@@ -1,4 +1,4 @@
-/* text_safe.c - a stranger's text for a line of output. */
+/* text_safe.c - escapes a text for a line of output. */
 #include "program/text_safe.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* text_signal.c - signals wake a wait through a pipe, so that none is lost between a look and the wait. */
+/* text_signal.c - signals wake a wait through a pipe, so that no signal is lost between a check and the
+ * wait. */
 #define _GNU_SOURCE
 #include "program/text_signal.h"
 
@@ -15,7 +16,7 @@ static int ends[2] = {-1, -1};
 static void note(int number) {
   const int kept = errno;
   noted = number;
-  /* A full pipe wakes as well. */
+  /* A full pipe wakes the wait, too. */
   if (write(ends[1], "", 1) < 0) errno = kept;
   errno = kept;
 }
@@ -25,7 +26,7 @@ void attn2c_signals_note(void) {
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
   for (int i = 0; i < 2; i++) {
     struct sigaction old, action = {.sa_handler = note, .sa_flags = SA_RESTART | SA_RESETHAND};
-    /* One that a shell told to be ignored stays so. */
+    /* A signal that the shell set to be ignored stays ignored. */
     if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
     sigaction(numbers[i], &action, NULL);
   }
@@ -37,7 +38,7 @@ int attn2c_signals_wait(int descriptor, int may_wait) {
   struct pollfd watched[2] = {{.fd = descriptor, .events = POLLIN}, {.fd = ends[0], .events = POLLIN}};
   while (!noted) {
     const int ready = poll(watched, 2, may_wait ? -1 : 0);
-    if (ready < 0 && errno != EINTR) return 1; /* reading says what is wrong */
+    if (ready < 0 && errno != EINTR) return 1; /* read() reports the error */
     if (ready > 0 && watched[0].revents) return !noted;
     if (ready == 0) return 0;
   }

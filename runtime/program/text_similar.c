@@ -1,4 +1,4 @@
-/* text_similar.c - how alike texts are. */
+/* text_similar.c - the cosines of each pair of embeddings. */
 #include "program/text_similar.h"
 
 #include <stdlib.h>

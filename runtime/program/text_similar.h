@@ -1,4 +1,4 @@
-/* text_similar.h - `run --similar`: how alike texts are, the cosine of each two embeddings, as a matrix. */
+/* text_similar.h - `run --similar`: the matrix of cosines of each pair of embeddings. */
 #ifndef ATTN2C_TEXT_SIMILAR_H
 #define ATTN2C_TEXT_SIMILAR_H
 
@@ -8,7 +8,7 @@
 
 #define ATTN2C_MAX_SIMILAR 2000
 
-/* Writes the matrix of `texts` embeddings of `width` numbers: a line a text, or an array. */
+/* Writes the matrix of `texts` embeddings of `width` numbers, as one line a text or as an array. */
 int attn2c_similar_write(const float *embeddings, int64_t texts, int64_t width, attn2c_answer_format format,
                          FILE *out, attn2c_message *message);
 

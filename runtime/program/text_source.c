@@ -1,5 +1,5 @@
-/* text_source.c - lines of what the command line names. A stream's lines are looked for in its buffer alone
- * while none has to be waited for, so that an answer goes out as soon as its line is in. */
+/* text_source.c - lines from the words of the command line. As long as a stream's buffer has lines, nothing
+ * is waited for, so that an answer is written as soon as its line has come. */
 #define _GNU_SOURCE
 #include "program/text_source.h"
 
@@ -16,16 +16,16 @@
 #define READ_BYTES   ((size_t)1 << 16)
 #define LONGEST_LINE ((size_t)1 << 30)
 
-/* One word after the other, each a text or a stream of lines. */
+/* A list of words, read one after the other. Each word is a text or a stream of lines. */
 typedef struct {
   const attn2c_text_word *words;
   int count, at;
-  /* The stream in use; descriptor -1: none. */
+  /* The stream that is being read; descriptor -1: none. */
   int descriptor;
   const char *file;
   int64_t number;
   char *bytes;
-  size_t room, begin, scanned, end;
+  size_t capacity, begin, scanned, end;
   int is_ended;
 } stream;
 
@@ -33,9 +33,9 @@ struct attn2c_text_source {
   stream texts, pairs;
   attn2c_text_word *words; /* queries, then texts */
   int query_count;
-  int has_tabs; /* a line has text and pair */
+  int has_tabs; /* 1: a line has text and pair */
   char **kept;  /* copies of lines, until they are forgotten */
-  size_t kept_count, kept_room;
+  size_t kept_count, kept_capacity;
 };
 
 static int is_stream(const attn2c_text_word *word) {
@@ -45,7 +45,7 @@ static int is_stream(const attn2c_text_word *word) {
   return stat(word->word, &found) == 0 && !S_ISDIR(found.st_mode);
 }
 
-/* A word that was perhaps meant as a file: has no blank, and a slash or an ending. */
+/* True if a word may be meant as a file: it has no blank, and a slash or an extension. */
 static int looks_like_file(const char *word) {
   const char *dot = strrchr(word, '.');
   if (strpbrk(word, " \t\n") || !*word) return 0;
@@ -59,14 +59,14 @@ static void note_words(const attn2c_arguments *arguments, const stream *s, FILE 
       continue;
     char text[600];
     attn2c_message line = attn2c_message_make(text, sizeof text);
-    attn2c_say(&line, "%s %.400s: no file of that name is there: it is taken as a text", s->words[i].option,
-               s->words[i].word);
+    attn2c_say(&line, "%s %.400s: no such file exists, so that the word is used as a text",
+               s->words[i].option, s->words[i].word);
     fprintf(notes, "%s: %s\n", arguments->program, text);
   }
 }
 
-/* The lines of a regular file; -1 of anything else, or where it cannot be read, which is said when its turn
- * comes. */
+/* Returns the number of lines of a regular file. Returns -1 for anything else, and for a file that cannot be
+ * read, which is reported when it is opened. */
 static int64_t count_file(const char *path) {
   static const size_t size = READ_BYTES;
   struct stat found;
@@ -85,7 +85,7 @@ static int64_t count_file(const char *path) {
   return count < 0 ? -1 : lines + (last != '\n');
 }
 
-/* The texts of a list of words; -1 where that is not known before they are read. */
+/* Returns the number of texts of a list of words, or -1 if it is not known before they are read. */
 static int64_t count_lines(const stream *s) {
   int64_t lines = 0;
   for (int i = 0; i < s->count; i++) {
@@ -118,14 +118,15 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
   for (int i = 0; i < arguments->pair_count; i++)
     made->has_tabs |= strcmp(arguments->pairs[i].word, "-") == 0;
   if (made->has_tabs && arguments->pair_count > 1) {
-    attn2c_say(message,
-               "--text-pair -: each line has text and pair with a tab between, and no other pair is allowed");
+    attn2c_say(
+        message,
+        "--text-pair -: each line has text and pair with a tab between them, and no other pair is allowed");
     status = ATTN2C_USAGE;
   }
   for (int i = 0; i < words; i++)
     inputs += made->words[i].kind != ATTN2C_TEXT_STRING && strcmp(made->words[i].word, "-") == 0;
   if (inputs > 1) {
-    attn2c_say(message, "%s -: the standard input can be read once", made->words[words - 1].option);
+    attn2c_say(message, "%s -: the standard input can be read only once", made->words[words - 1].option);
     status = ATTN2C_USAGE;
   }
   if (arguments->text_count == 0) {
@@ -175,13 +176,13 @@ void attn2c_text_source_forget(attn2c_text_source *source) {
   source->kept_count = 0;
 }
 
-/* A copy of bytes that stays until it is forgotten; NULL without memory. */
+/* Returns a copy of the bytes, which lasts until attn2c_text_source_forget; NULL without memory. */
 static const char *keep(attn2c_text_source *source, const char *bytes, size_t length) {
-  if (source->kept_count == source->kept_room) {
-    const size_t room = source->kept_room ? 2 * source->kept_room : 64;
-    char **moved = realloc(source->kept, room * sizeof *moved);
+  if (source->kept_count == source->kept_capacity) {
+    const size_t capacity = source->kept_capacity ? 2 * source->kept_capacity : 64;
+    char **moved = realloc(source->kept, capacity * sizeof *moved);
     if (!moved) return NULL;
-    source->kept = moved, source->kept_room = room;
+    source->kept = moved, source->kept_capacity = capacity;
   }
   char *copy = malloc(length + 1);
   if (!copy) return NULL;
@@ -201,23 +202,23 @@ static int stream_begin(stream *s, const char *word, attn2c_message *message) {
   return ATTN2C_IO;
 }
 
-/* Reads some more behind what is there. */
+/* Reads more bytes after those in the buffer. */
 static int stream_fill(stream *s, attn2c_message *message) {
   if (s->begin > 0) {
     memmove(s->bytes, s->bytes + s->begin, s->end - s->begin);
     s->end -= s->begin, s->scanned -= s->begin, s->begin = 0;
   }
-  if (s->room - s->end < READ_BYTES) {
-    const size_t room = 2 * s->room + READ_BYTES;
-    char *moved = s->end < LONGEST_LINE ? realloc(s->bytes, room) : NULL;
+  if (s->capacity - s->end < READ_BYTES) {
+    const size_t capacity = 2 * s->capacity + READ_BYTES;
+    char *moved = s->end < LONGEST_LINE ? realloc(s->bytes, capacity) : NULL;
     if (!moved) {
-      attn2c_say(message, "%s: line %" PRId64 ": is too long", s->file, s->number + 1);
+      attn2c_say(message, "%s: line %" PRId64 ": the line is too long", s->file, s->number + 1);
       return s->end < LONGEST_LINE ? ATTN2C_MEMORY : ATTN2C_FORMAT;
     }
-    s->bytes = moved, s->room = room;
+    s->bytes = moved, s->capacity = capacity;
   }
   ssize_t count;
-  do count = read(s->descriptor, s->bytes + s->end, s->room - s->end);
+  do count = read(s->descriptor, s->bytes + s->end, s->capacity - s->end);
   while (count < 0 && errno == EINTR && !attn2c_signal());
   if (count < 0) {
     attn2c_say(message, "%s: %s", s->file, strerror(errno));
@@ -228,7 +229,7 @@ static int stream_fill(stream *s, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
-/* The next line of the stream in use, in its buffer. */
+/* Reads the next line of the stream; *text points into its buffer. */
 static attn2c_line_state stream_line(stream *s, int may_wait, const char **text, size_t *length, int *status,
                                      attn2c_message *message) {
   for (;;) {
@@ -253,7 +254,7 @@ static attn2c_line_state stream_line(stream *s, int may_wait, const char **text,
   }
 }
 
-/* The next text of a list of words. */
+/* Reads the next text of a list of words. */
 static attn2c_line_state stream_next(stream *s, int may_wait, attn2c_line *line, int *status,
                                      attn2c_message *message) {
   while (!attn2c_signal()) {
@@ -283,7 +284,7 @@ static attn2c_line_state fault(int *status, int value) {
   return ATTN2C_LINE_FAULT;
 }
 
-/* Text and pair of a line with a tab between them. */
+/* Splits a line at its tab into text and pair. */
 static attn2c_line_state split(attn2c_line *line, int *status, attn2c_message *message) {
   const char *tab = memchr(line->text, '\t', line->length);
   if (!tab) {
@@ -298,7 +299,7 @@ static attn2c_line_state split(attn2c_line *line, int *status, attn2c_message *m
   return ATTN2C_LINE_READ;
 }
 
-/* A pair that comes by itself: there must be one for each text. */
+/* Reads the pair of a text from its own list. There must be one for each text. */
 static attn2c_line_state next_pair(attn2c_text_source *source, attn2c_line *line, int *status,
                                    attn2c_message *message) {
   attn2c_line pair = {.text = NULL};
@@ -307,14 +308,14 @@ static attn2c_line_state next_pair(attn2c_text_source *source, attn2c_line *line
   if (state != ATTN2C_LINE_READ) {
     char place[ATTN2C_LINE_PLACE];
     attn2c_line_place(line, place, sizeof place);
-    attn2c_say(message, "%s: has no pair: there are fewer of %s", place, source->pairs.words[0].option);
+    attn2c_say(message, "%s: has no pair: %s gives fewer texts", place, source->pairs.words[0].option);
     return fault(status, ATTN2C_USAGE);
   }
   line->pair = keep(source, pair.text, pair.length), line->pair_length = pair.length;
   return line->pair ? ATTN2C_LINE_READ : fault(status, ATTN2C_MEMORY);
 }
 
-/* Whether a line that was just read is a query; words of texts are counted by themselves. */
+/* Sets is_query of a line that was just read, and counts the words of texts from 1 again. */
 static void set_query(const attn2c_text_source *source, attn2c_line *line) {
   const stream *texts = &source->texts;
   const int at = line->file ? texts->at : texts->at - 1;
@@ -334,7 +335,7 @@ attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wa
     state = stream_next(&source->pairs, 1, &rest, status, message);
     if (state != ATTN2C_LINE_READ) return state;
     attn2c_line_place(&rest, place, sizeof place);
-    attn2c_say(message, "%s: is a pair without a text: there are fewer of %s", place,
+    attn2c_say(message, "%s: is a pair without a text: %s gives fewer texts", place,
                source->texts.words[0].option);
     return fault(status, ATTN2C_USAGE);
   }
@@ -343,7 +344,7 @@ attn2c_line_state attn2c_text_source_next(attn2c_text_source *source, int may_wa
     state = split(line, status, message);
     if (state != ATTN2C_LINE_READ) return state;
   }
-  /* A stream's buffer moves when it is read on. */
+  /* Reading more moves a stream's buffer. */
   if (line->file) {
     const size_t whole = line->pair ? line->length + 1 + line->pair_length : line->length;
     const char *kept = keep(source, line->text, whole);

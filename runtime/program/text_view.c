@@ -1,17 +1,17 @@
-/* text_view.c - one text with its tokens and what the model gave for it. */
+/* text_view.c - the view of a text with its tokens and the model's outputs. */
 #include "program/text_view.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-/* Tokens of an answer to a question, at most, as transformers' pipeline has it. */
+/* Most tokens of an answer to a question, as in transformers' pipeline. */
 #define LONGEST_ANSWER 15
 
-const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char room[ATTN2C_LABEL_ROOM]) {
+const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char buffer[ATTN2C_LABEL_BYTES]) {
   if (facts->labels && number >= 0 && number < facts->label_count) return facts->labels[number];
-  snprintf(room, ATTN2C_LABEL_ROOM, "LABEL_%" PRId64, number);
-  return room;
+  snprintf(buffer, ATTN2C_LABEL_BYTES, "LABEL_%" PRId64, number);
+  return buffer;
 }
 
 int attn2c_view_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
@@ -45,8 +45,8 @@ const float *attn2c_view_next(const attn2c_view_of_text *view) {
   return view->rank == 3 ? view->values + (view->length - 1) * view->width : view->values;
 }
 
-/* As transformers' pipeline: each window has probabilities of its own, in which its token for no answer
- * counts. */
+/* Probabilities are those of each window, and its token for no answer counts, as in transformers'
+ * pipeline. */
 void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best) {
   int64_t none = 0;
   while (none < view->length &&

@@ -18,43 +18,43 @@ typedef struct attn2c_found {
 typedef struct attn2c_view_of_text {
   attn2c_reader *reader;
   attn2c_line line;
-  int64_t length; /* tokens; 0: there is nothing to say of it */
+  int64_t length; /* number of tokens; 0: the text has no answer */
   int32_t *ids;
   attn2c_text_place *places;
   uint8_t *sources;
   size_t removed;
-  int is_last;                  /* the only window of its text, or the last one */
-  attn2c_found found;           /* of a question, in all windows */
-  const float *values, *second; /* of the answer's outputs */
-  int64_t width;                /* numbers of a row */
-  int rank;                     /* of the answer's output */
-  int top;                      /* how many of the best are wanted */
-  int has_top;                  /* the user said so */
+  int is_last;                  /* 1: the last window of its text, or its only one */
+  attn2c_found found;           /* the best answer to a question, over all windows */
+  const float *values, *second; /* scores of the answer's outputs */
+  int64_t width;                /* numbers in a row */
+  int rank;                     /* rank of the answer's output */
+  int top;                      /* number of best labels or tokens that are wanted */
+  int has_top;                  /* 1: the user gave --top */
 } attn2c_view_of_text;
 
-/* Room for a label's name that is made of its number. */
-#define ATTN2C_LABEL_ROOM 32
-/* What label number `number` is called. */
-const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char room[ATTN2C_LABEL_ROOM]);
+/* Bytes of a buffer for a label's name that is made from its number. */
+#define ATTN2C_LABEL_BYTES 32
+/* Returns the name of label number `number`. */
+const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char buffer[ATTN2C_LABEL_BYTES]);
 
-/* The labels of a text or a token, best first: `top` of them, or, where each is true or not by itself and no
- * number was asked for, those of at least 0.5. */
+/* Writes the labels of a text or a token to `picks`, best first, and returns their number: `top` labels or,
+ * if each label is true or false by itself and no number was asked for, those with at least 0.5. */
 int attn2c_view_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks);
 
-/* The text of a token id by itself, as decoding gives it; "" where it has none. */
+/* Returns the text of a single token id, as decoding gives it; "" if it has none. */
 const char *attn2c_view_token(const attn2c_view_of_text *view, int64_t id, size_t *length);
 
-/* The bytes that token number `row` comes from; of special tokens their own text. */
+/* Returns the bytes that token number `row` comes from; for a special token, its own text. */
 const char *attn2c_view_source(const attn2c_view_of_text *view, int64_t row, size_t *length);
 
-/* The scores of the token that comes next. */
+/* Returns the scores of the next token. */
 const float *attn2c_view_next(const attn2c_view_of_text *view);
 
-/* Puts the best span of a window in place of one that is not as good, or of none. */
+/* Replaces *best by the best span of a window if that one is better, or if *best has none. */
 void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best);
 
-/* Writes an answer: lines for people and for cut(1), or one of JSON. `picks` has room for as many as can be
- * asked for. Where it cannot be written, `out` has its error. ATTN2C_OK or _MEMORY. */
+/* Write an answer as lines for people and for cut(1), or as one line of JSON. `picks` has a capacity of
+ * ATTN2C_MAX_TOP. Return ATTN2C_OK or _MEMORY; errors of writing are those of `out`. */
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
 int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
 

@@ -13,14 +13,14 @@ static void write_pick(const char *text, size_t length, double score, const char
   fprintf(out, "\t%.4f", score);
 }
 
-/* Of a model whose scores are no probabilities too few digits would say nothing. */
+/* Writes the best labels with their scores, or "-" if there are none. */
 static void write_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                          FILE *out) {
   const attn2c_text_facts *facts = view->reader->facts;
   const int count = attn2c_view_labels(view, scores, picks);
-  char room[ATTN2C_LABEL_ROOM];
+  char buffer[ATTN2C_LABEL_BYTES];
   for (int i = 0; i < count; i++) {
-    const char *label = attn2c_label(facts, picks[i].number, room);
+    const char *label = attn2c_label(facts, picks[i].number, buffer);
     write_pick(label, strlen(label), picks[i].score, i ? "\t" : "", out);
   }
   if (count == 0) fputc('-', out);
@@ -37,7 +37,7 @@ static void write_tokens(const attn2c_view_of_text *view, const float *scores, a
   }
 }
 
-/* Where a token stands, and its text; of pairs which of the two it is in. */
+/* Writes the place of a token, and its text; for pairs, it also says which of the two texts has it. */
 static void write_place(const attn2c_view_of_text *view, int64_t row, FILE *out) {
   size_t length;
   const char *text = attn2c_view_source(view, row, &length);
@@ -76,7 +76,7 @@ static void write_span(const attn2c_view_of_text *view, FILE *out) {
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
   const attn2c_answer answer = view->reader->facts->answer;
   const int is_each = answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_STATES;
-  char room[ATTN2C_LABEL_ROOM];
+  char buffer[ATTN2C_LABEL_BYTES];
   if (view->length == 0) {
     fputs(is_each ? "\n" : "-\n", out);
     return ATTN2C_OK;
@@ -86,7 +86,8 @@ int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE 
     write_labels(view, view->values, picks, out);
     break;
   case ATTN2C_ANSWER_NUMBER: {
-    const char *label = attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, room);
+    const char *label =
+        attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, buffer);
     attn2c_safe_write(label, strlen(label), out);
     fputc('\n', out);
     break;

@@ -257,7 +257,7 @@ describe("words of the command line", function()
     assert.equal(both, output_of(run_line("sequence", "--text - <two")))
     assert.equal(1, #lines_of(output_of(run_line("sequence", "--text-string two"))))
     output_of(run_line("sequence", "--text missing.txt"))
-    assert.matches("missing%.txt: no file of that name is there: it is taken as a text", helper.read(folder
+    assert.matches("missing%.txt: no such file exists, so that the word is used as a text", helper.read(folder
       .. "/notes.txt"))
   end)
 
@@ -267,8 +267,8 @@ describe("words of the command line", function()
     for _, case in ipairs {
       { "sequence", "--text-file missing.txt", 4, "sequence: --text-file missing.txt: No such file" },
       { "sequence", "--text a --pair missing.txt --pair missing.txt", 2, "--pair: there are 2 pairs and 1 texts" },
-      { "sequence", "--text-string a --text - --text-pair x <two", 2, "standard input: line 1: has no pair: there are "
-        .. "fewer of --text-pair" },
+      { "sequence", "--text-string a --text - --text-pair x <two", 2, "standard input: line 1: has no pair: "
+        .. "--text-pair gives fewer texts" },
       { "sequence", "--text-file two --text-pair x", 2, "--text-pair: there are 1 pairs and 2 texts" },
       { "sequence", "--text a --format npy --output lengths=/dev/stdout | cat; exit ${PIPESTATUS[0]}", 2,
         "--output lengths=/dev/stdout: answers are printed on the standard output" },
@@ -280,22 +280,22 @@ describe("words of the command line", function()
       { "sequence", "--text a --query b", 2, "--query: goes with models that give an embedding" },
       { "sentence", "--query a --text b --output lengths=x.npy", 2, "--query: does not go with --output" },
       { "sentence", "--query a --text b --text-pair c", 2, "--query: does not go with --text-pair" },
-      { "sentence", "--query - --text -", 2, "--text -: the standard input can be read once" },
+      { "sentence", "--query - --text -", 2, "--text -: the standard input can be read only once" },
       { "sentence", "--query a --text - </dev/null", 3, "there are 1 queries and 0 texts" },
       { "sentence", "--query a", 2, "--text TEXT, FILE or - is needed" },
       { "sequence", "--top 0 --text a", 2, "--top: '0', but 1 to 1000 is allowed" },
       { "sequence", "--format xml --text a", 2, "--format: 'xml', but text, jsonl or npy is allowed" },
       { "sequence", "--top 2", 2, "--text TEXT, FILE or - is needed" },
-      { "sequence", "--text a --input input_ids=x.npy", 2, "--input: goes without --text" },
+      { "sequence", "--text a --input input_ids=x.npy", 2, "--input: does not go with --text" },
       { "sequence", "--text a --output nothing=x.npy", 2, "known: logits, lengths, input_ids, token_type_ids" },
-      { "sequence", "--text a --output logits=-", 2, "--format npy writes that of the answers" },
+      { "sequence", "--text a --output logits=-", 2, "--format npy prints the array of the answers" },
       { "sequence", "--text two --output logits=./two", 2, "texts are read from it" },
-      { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read once" },
+      { "sequence", "--text - --text - </dev/null", 2, "the standard input can be read only once" },
       { "sequence", "--text a --text b --text-pair c", 2, "--text-pair: there are 1 pairs and 2 texts, but a pair for "
         .. "each text is expected" },
       { "sequence", "--text a --text-pair b --text-pair c", 2, "there are 2 pairs and 1 texts" },
       { "sequence", "--text - --text-pair b --text-pair c <one", 2, "--text-pair: text 2: is a pair without a text: "
-        .. "there are fewer of --text" },
+        .. "--text gives fewer texts" },
       { "pairs", "--text-string 'no tab'", 3, "--text-string: text 1: has no tab" },
       { "pairs", "--text 'no tab'", 3, "--text: text 1: has no tab between text and pair" },
       { "sequence", "--text - --output logits=none.npy </dev/null", 3, "no array is written" },
@@ -469,8 +469,8 @@ describe("hostile text", function()
     files.write_all(folder, { { name = "empty.txt", text = "the\n\ndog\n" } })
     local code, said = run(run_line("next", "--text empty.txt"))
     assert.equal(3, code)
-    assert.matches("^[^\n]+\nnext: empty%.txt: line 2: has no tokens, and the tokenizer has no BOS token, which would "
-      .. "stand before what comes next\n$", said)
+    assert.matches("^[^\n]+\nnext: empty%.txt: line 2: has no tokens, and the tokenizer has no BOS token "
+      .. "to begin with\n$", said)
     sh(("rm -rf begins && cp -r %s begins"):format(shell(goldens .. "/next")))
     local text = helper.read(folder .. "/begins/config.json"):gsub('"bos_token_id": 50256', '"bos_token_id": 7')
     helper.write(folder .. "/begins/config.json", text)
