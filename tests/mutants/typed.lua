@@ -44,9 +44,12 @@ return function(of, spec)
       filter = "do not overflow between", wrong = "what is left of a large scale is lost" },
   }
 
-  of("gen/passes/memory.lua", spec .. "passes/kernels_spec.lua") {
+  of("gen/passes/common/programs.lua", spec .. "passes/kernels_spec.lua") {
     { name = "joint_overlap", old = "is_begun = phase == 0 and program.joined[step]", new = "is_begun = false",
       filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
+  }
+
+  of("gen/passes/memory.lua", spec .. "passes/kernels_spec.lua") {
     { name = "joint_reserved", old = "if operand.buffer and operand ~= unstored then", new = "if operand.buffer then",
       filter = "take no arena", wrong = "the arena has room for sums that are on the stack" },
   }
