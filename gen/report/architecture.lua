@@ -1,5 +1,6 @@
--- architecture.lua: an entry's graph as a picture: inputs, one layer of each kind with its operations, how often it
--- repeats, outputs. Boxes and lines are the graph's own; operations that ride on another's tile hang below it.
+-- architecture.lua: draws an entry's graph: inputs, outputs, and the operations of one layer of each kind.
+-- Boxes and lines come from the graph. A layer of a kind has the number of its repeats. Operations that are done on
+-- another operation's tile are drawn below it.
 local numbers = require("report.numbers")
 local op_words = require("report.op_words")
 local ops = require("data.ops")
@@ -8,9 +9,9 @@ local work = require("report.work")
 
 local architecture = {}
 
-local LINE = 16 -- height of an operation that rides on another
+local LINE = 16 -- height of an operation that is done on another's tile
 
--- What an operation looks like apart from its layer's number, to find layers that are alike.
+-- Returns a text of an operation without its layer's number, to find equal layers.
 local function signature(each)
   local parts = { each.role, each.op.op, table.concat(each.op.result.shape, "x") }
   local names = {}
@@ -20,8 +21,8 @@ local function signature(each)
   return table.concat(parts, " ")
 end
 
---- Runs of sections: { title, repeats, list = operations of the first, all = of all }, in order. Layers that are alike
---- are one.
+--- Returns groups of sections in order: { title, repeats, list = the first section's operations, all = those of all }.
+--- Equal layers are one group.
 function architecture.groups(list)
   local sections = {}
   for _, each in ipairs(list) do
@@ -54,7 +55,7 @@ function architecture.title(group)
   return ("%slayers %d to %d: %d times"):format(group.stack, group.first, group.last, group.repeats)
 end
 
--- The short name of an operation's box, and what is under it.
+-- Returns the short name of an operation's box, and the line below the name.
 local function texts_of(each, room)
   local op, name = each.op, each.role
   local shape = op.result.shape
@@ -90,7 +91,7 @@ local function tip_of(each)
   return text
 end
 
--- A row's scale goes where the integers go that were made with it: of two such lines the one is enough.
+-- Drops the line of a row's scale if the integers that were made with it go to the same box: one line is enough.
 local function drop_scales(boxes)
   for _, box in ipairs(boxes) do
     local integers = {}
@@ -103,9 +104,9 @@ local function drop_scales(boxes)
   end
 end
 
--- Ranks of a group's boxes: one below what it reads; as many in a row as fit. near: tensors that lines come from.
--- Returns rows of boxes { each, riders, reads, outside: it has such a line, far: names of what it reads from
--- elsewhere }.
+-- Returns rows of a group's boxes. A box is one row below its inputs, and a row wraps at `columns` boxes. near: tensors
+-- outside the group from which lines are drawn. A box is { each, riders = operations done on its tile, reads, outside =
+-- true if it has a line from `near`, far = names of its other inputs from elsewhere }.
 local function rows_of(group, columns, near)
   local box_of, boxes, rank = {}, {}, {}
   for _, each in ipairs(group.list) do
@@ -141,7 +142,7 @@ local function rows_of(group, columns, near)
     rows[r][#rows[r] + 1] = box
     box.rank = r
   end
-  -- A rank that is full pushes others down: no row in between is empty.
+  -- A full row pushes later ones down. Empty rows are removed.
   local dense = {}
   for r = 1, 10000 do
     if rows[r] then
@@ -152,7 +153,7 @@ local function rows_of(group, columns, near)
   return dense, boxes
 end
 
--- Whether the names in rows of three boxes, and of what rides on them, can be read in so much room.
+-- True if the names in rows of three boxes, and of the operations below them, are readable at this width.
 local function fits_three(rows, room)
   for _, row in ipairs(rows) do
     local width = (room - 24) / 3 - 6
@@ -167,7 +168,7 @@ local function fits_three(rows, room)
   return true
 end
 
-local BOX, GAP, SIDE = 34, 20, 46 -- height of a box, between rows, room for lines that pass boxes
+local BOX, GAP, SIDE = 34, 20, 46 -- height of a box; gap between rows; width for lines that pass boxes
 
 local function draw_box(picture, box, x, y, width)
   local each = box.each
@@ -190,12 +191,12 @@ local function draw_box(picture, box, x, y, width)
   end
 end
 
--- A vertical arrow head at x, y.
+-- Draws a vertical arrow head at x, y.
 local function head(picture, x, y)
   picture:path({ { x - 4, y - 6 }, { x, y }, { x + 4, y - 6 } }, "edge")
 end
 
--- Places rows from y on; returns the y below and, for each box, its rectangle.
+-- Places rows from y on. Returns the y below them and the rectangle of each box.
 local function place_rows(rows, left, room, y)
   for _, row in ipairs(rows) do
     local width = math.min(220, (room - 12 * (#row - 1)) / #row)
@@ -211,12 +212,12 @@ local function place_rows(rows, left, room, y)
   return y - GAP
 end
 
--- A horizontal arrow head at x, y; from = -1: it comes from the left.
+-- Draws a horizontal arrow head at x, y. from = -1: it comes from the left.
 local function side_head(picture, x, y, from)
   picture:path({ { x + 6 * from, y - 4 }, { x, y }, { x + 6 * from, y + 4 } }, "edge")
 end
 
--- Lines to a box from those that it reads: straight where they are in the row above, else past the others on the right.
+-- Draws lines to a box from its inputs. A line is straight from the row above, else it passes other boxes on the right.
 local function draw_reads(picture, box, boxes, right, lanes)
   for _, from in ipairs(boxes) do
     if box.reads[from] then
@@ -243,7 +244,7 @@ local function draw_reads(picture, box, boxes, right, lanes)
   end
 end
 
--- Lines from above a group: a bar over the boxes of the first row, and past the others on the left.
+-- Draws lines from above a group: a bar over the boxes of the first row, and a line past the others on the left.
 local function draw_entering(picture, boxes, top, middle)
   local low, high = middle, middle
   for _, box in ipairs(boxes) do
@@ -290,7 +291,7 @@ function architecture.picture(entry, list, width)
       tip = ("output %s: %s [%s]"):format(tensor.member, tensor.type, table.concat(tensor.shape, " × ")) }
   end
   local y = picture:legend(6, 14, { { class = "t1", text = "product" }, { class = "t2", text = "attention" },
-    { class = "t3", text = "row operation" }, { class = "plain", text = "done on that tile, too" } }) + 6
+    { class = "t3", text = "row operation" }, { class = "plain", text = "done on the same tile" } }) + 6
   y = chip(picture, y, inputs, width, "plain")
   local near = {}
   for _, name in ipairs(entry.graph.entry.inputs) do near[entry.graph.tensors[name]] = true end
@@ -329,7 +330,7 @@ architecture.columns = { { "tensor", words = true }, { "operation", words = true
   { "shape", words = true }, { "type", words = true }, { "bytes" }, { "Mflop" },
   { "done on the tile of", words = true } }
 
---- The rows of its table: of layers that are alike, the first.
+--- Returns the rows of the picture's table. Equal layers have the rows of the first.
 function architecture.rows(list)
   local rows = {}
   for _, group in ipairs(architecture.groups(list)) do

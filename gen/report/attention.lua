@@ -1,5 +1,6 @@
--- attention.lua: where heads look, for one input: each head a small picture, queries down and keys across, and one of
--- them enlarged with the tokens as labels. The cells of a map are in the page once; pictures use them by their number.
+-- attention.lua: draws the attention weights of one input: a small picture of each head, and one of them enlarged.
+-- Queries go down and keys across. The enlarged picture has the tokens as labels. The cells of a map are in the page
+-- once, and pictures refer to them by number.
 local numbers = require("report.numbers")
 local page = require("report.page")
 local svg = require("report.svg")
@@ -8,7 +9,7 @@ local attention = {}
 
 local MOST_CELLS, LEAST_SIDE, MOST_SIDE, LEVELS = 60000, 12, 64, 8
 
--- The largest weight of each square of a head's map, where that has more than `side` rows or columns.
+-- Returns the largest weight of each square of a head's map, if the map has more than `side` rows or columns.
 local function pooled(head, queries, keys, side)
   local step = math.max(1, math.ceil(math.max(queries, keys) / side))
   local rows = {}
@@ -24,7 +25,7 @@ local function pooled(head, queries, keys, side)
   return rows, math.ceil(keys / step), math.ceil(queries / step), step
 end
 
--- The cells of a map as one path a level, those of a row that are alike as one piece.
+-- Returns the cells of a map as one path per level. Adjacent equal cells of a row are one piece.
 local function cells(rows, columns)
   local most, paths = 0, {}
   for _, row in ipairs(rows) do for x = 1, columns do most = math.max(most, row[x] or 0) end end
@@ -51,7 +52,7 @@ local function cells(rows, columns)
   return table.concat(parts)
 end
 
--- Mean entropy of a head's rows in bits, its largest weight and where that is.
+-- Returns the mean entropy of a head's rows in bits, its largest weight, and the weight's row and column.
 local function facts(head)
   local entropy, rows, most, at_q, at_k = 0, 0, -1, 1, 1
   for q, row in ipairs(head.rows) do
@@ -66,7 +67,7 @@ end
 
 local function token(maps, index) return maps.tokens and maps.tokens[index] or tostring(index - 1) end
 
--- All heads as small pictures, a row of them for each layer, or more.
+-- Returns a picture of all heads, with one or more rows of small pictures for each layer.
 local function small(maps, list, width)
   local side = width > 500 and 84 or 73
   local columns = math.max(1, math.floor((width - 6) / (side + 10)))
@@ -92,7 +93,7 @@ local function small(maps, list, width)
   return picture
 end
 
--- The enlarged one, with labels where they have room.
+-- Returns the picture of one head enlarged, with labels where they fit.
 local function large(maps, head, width)
   local left, top = 92, 82
   local room = math.min(width - left - 10, 520)
@@ -118,9 +119,11 @@ local function large(maps, head, width)
   return picture
 end
 
-local MOST_QUERIES, LEAST_QUERIES, MOST_ROWS = 64, 4, 6000 -- of a table; of all tables of a page
+local MOST_QUERIES, LEAST_QUERIES = 64, 4 -- queries of a table
+local MOST_ROWS = 6000                    -- rows of all tables of a page
 
--- The row of a table of a head for each of the first queries: the query, and the keys with the largest weights.
+-- Returns the rows of a head's table, one for each of the first queries: the query and the keys with the largest
+-- weights.
 local function looks(maps, head, most)
   local rows = {}
   for q = 1, math.min(#head.rows, most) do
@@ -139,7 +142,7 @@ end
 
 local look_columns = { { "the query", words = true }, { "looks most at", words = true }, { "then at", words = true } }
 
--- The tables of all heads (so many), of which the page shows that of the enlarged one.
+-- Returns the tables of all `count` heads. The page shows only the enlarged head's table.
 local function tables_of(maps, count)
   local parts = {}
   local room = MOST_ROWS // (count * (maps.variants or 1))
@@ -155,7 +158,7 @@ local function tables_of(maps, count)
   return table.concat(parts)
 end
 
---- The part of a page for a subject that has maps.
+--- Returns the section of a page for a subject that has maps.
 function attention.part(subject)
   local maps = subject.maps
   if not maps then return nil end
@@ -181,10 +184,9 @@ function attention.part(subject)
     end
   end
   local what = maps.text and ("“%s”"):format(maps.text) or "the given input"
-  local caption = ("Where heads look for %s: a row is a query, a column a key, the fuller its colour, the larger the "
-    .. "weight, measured by the largest of its head. Tap a head to enlarge it.%s"):format(what, step > 1
-      and (" A cell stands for %d × %d weights, and shows "
-    .. "the largest."):format(step, step) or "")
+  local caption = ("Attention weights of %s. A row is a query, a column is a key. A stronger colour is a larger "
+    .. "weight, relative to the largest of its head. Tap a head to enlarge it.%s"):format(what, step > 1
+      and (" A cell is the largest of %d × %d weights."):format(step, step) or "")
   return '<svg class="store" width="0" height="0" aria-hidden="true">' .. table.concat(symbols) .. "</svg>"
     .. page.figure("Attention of all heads", function(width) return small(maps, maps.layers, width) end,
       svg.escape(caption), page.table({ { "head", words = true }, { "bits a query" }, { "largest weight" },

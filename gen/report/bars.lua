@@ -1,13 +1,14 @@
--- bars.lua: bars that are split into parts: a row each, with its name on the left and its sum on the right.
+-- bars.lua: draws bars that are split into parts, one per row, with names on the left and sums on the right.
 local numbers = require("report.numbers")
 local svg = require("report.svg")
 
 local bars = {}
 
-local HEIGHT, STEP, MOST = 18, 24, 48 -- of a bar; from one to the next; bars in a picture
+local HEIGHT, STEP, MOST = 18, 24, 48 -- height of a bar; distance between bars; bars in a picture
 
---- Draws rows { name, parts = { part -> amount } } for one width. options: parts { { name, colour } } in order; left:
---- room for names; unit: { scale, title } of the axis; text(amount): as people read it.
+--- Draws rows { name, parts = { part -> amount } } for one width.
+--- options: parts = { { name, colour } } in order; left = width of the names; unit = { scale, title } of the axis;
+--- text(amount) = the amount as people read it.
 function bars.picture(rows, options, width)
   local picture, left, most, sums, items = svg.picture(width, 0), options.left, 0, {}, {}
   for i, row in ipairs(rows) do

@@ -1,4 +1,4 @@
--- comparison.lua: several subjects side by side: the numbers of each, and how they differ from the first's.
+-- comparison.lua: compares several subjects: the numbers of each, and how they differ from the first's.
 local bars = require("report.bars")
 local numbers = require("report.numbers")
 local op_words = require("report.op_words")
@@ -6,14 +6,14 @@ local terminal = require("common.terminal")
 
 local comparison = {}
 
--- What is compared: title, value(subject) (nil: it has none), format; better: "less" or "more".
+-- The measures: title, value(subject) (nil if it has none), format, better = "less" or "more".
 local function ms(x) return numbers.short(x) end
 local measures = {
   { "ms, median", function(s) return s.bench and s.bench.ms_median end, ms, better = "less" },
   { "ms, least", function(s) return s.bench and s.bench.ms_min end, ms, better = "less" },
   { "ms, p95", function(s) return s.bench and s.bench.ms_p95 end, ms, better = "less" },
   { "GFLOP/s", function(s) return s.bench and s.bench.gflops end, ms, better = "more" },
-  { "of the roof", function(s) return s.bench and s.bench.roof_fraction end, ms, better = "more" },
+  { "of the peak", function(s) return s.bench and s.bench.roof_fraction end, ms, better = "more" },
   { "of the bound", function(s) return s.bench and s.bench.bound_fraction end, ms, better = "more" },
   { "Mflop a call", function(s) return (s.bench or s.entry_info) and (s.bench or s.entry_info).flops / 1e6 end, ms },
   { "arena, bytes", function(s) return (s.bench or s.entry_info or {}).arena_bytes end, numbers.whole,
@@ -31,17 +31,18 @@ local measures = {
 
 local function is_number(value) return type(value) == "number" and value == value end
 
--- Of a user's file: what is measured is neither negative nor without an end.
+-- True if a value of a user's file is a finite number of at least 0.
 local function is_measure(value) return is_number(value) and value >= 0 and value < 1e30 end
 
--- What a comparison takes from an object of bench -o json; the first of the numbers must be there.
+-- The members that a comparison takes from an object of bench -o json. The first of the numbers is required.
 local bench_texts = { "model", "entry", "target", "precision" }
 local bench_numbers = { "ms_median", "flops", "gflops", "roof_gflops", "ms_min", "ms_p95", "ms_p99", "roof_fraction",
   "bound_fraction", "arena_bytes", "weight_bytes", "kernels", "threads" }
 local NEEDED = 4
-local MOST_OPERATIONS, MOST_BYTES = 100, 100 -- of a profile; of a text
+local MOST_OPERATIONS, MOST_BYTES = 100, 100 -- operations of a profile; bytes of a text
 
---- A row of bench, of an object that a user's file has: what is of another type is left out; nil where it is none.
+--- Returns a row of bench from an object of a user's file, or nil if it is not one. Members of another type are left
+--- out.
 function comparison.bench(object)
   if type(object) ~= "table" then return nil end
   local row = {}
@@ -63,7 +64,8 @@ function comparison.bench(object)
   return row
 end
 
--- The measures that some subject has: { title, values (nil: it has none), format, better, differs }.
+-- Returns the measures that at least one subject has: { title, values (nil if a subject has none), format, better,
+-- differs }.
 local function measured(all)
   local list = {}
   local function add(title, format, better, value_of)
@@ -90,7 +92,7 @@ end
 
 local function shown(measure, i) return measure.values[i] == nil and "–" or measure.format(measure.values[i]) end
 
--- The second number divided by the first, and whether that is better.
+-- Returns the second number divided by the first, as text that says if it is better or worse.
 local function ratio_of(measure)
   local first, second = measure.values[1], measure.values[2]
   if not (measure.differs and is_number(first) and is_number(second)) or first == 0 then return "" end
@@ -100,8 +102,8 @@ local function ratio_of(measure)
   return numbers.short(ratio) .. (matters and (good and ", better" or ", worse") or "")
 end
 
---- The table of two subjects { label, bench, info, ... }: columns and rows; a row whose numbers differ is marked. The
---- last column has the second's number divided by the first's.
+--- Returns the columns and rows of a table of two subjects { label, bench, info, ... }. A row whose numbers differ is
+--- marked. The last column has the second's number divided by the first's.
 function comparison.pair(all)
   local rows = {}
   for i, measure in ipairs(measured(all)) do
@@ -110,7 +112,8 @@ function comparison.pair(all)
   return { { "", words = true }, { all[1].label }, { all[2].label }, { "second / first" } }, rows
 end
 
---- The table of more of them, a row each: what differs as columns; and what is the same, as names and values.
+--- Returns a table of more than two subjects, one per row, with a column for each measure that differs. Also returns
+--- the measures that are equal, as names and values.
 function comparison.several(all)
   local columns, rows, same = { { "", words = true } }, {}, {}
   for i, subject in ipairs(all) do rows[i] = { subject.label } end
@@ -125,7 +128,7 @@ function comparison.several(all)
   return columns, rows, same
 end
 
---- Operations of subjects that have a profile, by kind: names in order, and name -> ms for each subject.
+--- Returns the operations of subjects that have a profile, by kind: names in order, and name -> ms for each subject.
 function comparison.operations(all)
   local names, seen, of = {}, {}, {}
   for i, subject in ipairs(all) do
@@ -141,9 +144,9 @@ function comparison.operations(all)
   return names, of
 end
 
-local MOST_PARTS = 5 -- of a bar; the others are one
+local MOST_PARTS = 5 -- parts of a bar; the others are joined to one
 
--- Ms by what operations are called on a page: of each subject, and of all together.
+-- Returns ms by the operations' names on a page, for each subject and for all together.
 local function by_words(names, of)
   local each, total = {}, {}
   for i, ms_of in ipairs(of) do
@@ -157,7 +160,7 @@ local function by_words(names, of)
   return each, total
 end
 
---- A bar a subject, split by operation.
+--- Draws one bar per subject, split by operation.
 function comparison.bars(all, width)
   local each, total = by_words(comparison.operations(all))
   local order = {}
@@ -185,7 +188,7 @@ function comparison.bars(all, width)
     text = numbers.time }, width)
 end
 
---- Columns and rows of the table of operations.
+--- Returns the columns and rows of the table of operations.
 function comparison.operation_table(all)
   local names, of = comparison.operations(all)
   local columns, rows = { { "operation", words = true } }, {}

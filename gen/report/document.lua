@@ -1,12 +1,19 @@
--- document.lua: a report as one page. It takes subjects, one for each model, length, precision or file of bench, and
--- leaves out what they have no numbers of.
+-- document.lua: writes a report as one page, from subjects: a model, length, precision or file of bench each.
+-- It leaves out the parts for which a subject has no numbers.
 --
--- A subject has a label and, as far as there are, name, spec, state (an entry's, after all passes), work (work.of),
--- info, entry_info (of info's entries), bench (a row of bench -o json), check (an object of check --json), worst,
--- notes, files { { name, bytes } }, emitted_bytes, program_bytes, commands (of each its words), versions
--- { { name, version } }, maps (attention.lua), quality (what quality.measure returns: outputs against f32), group and
--- choice: subjects of one group are entries of one model, of which the reader chooses one by its number; is_main: the
--- one that is chosen at first.
+-- A subject has a label and optionally:
+--
+--   name, spec, state            of the model; state is an entry's, after all passes
+--   work                         the result of work.of
+--   info, entry_info             the program's info, and the entry's part of it
+--   bench, check, worst          a row of bench -o json, an object of check --json, and its worst row
+--   notes, commands              lines; commands as lists of words
+--   files, versions              { { name, bytes } }; { { name, version } }
+--   emitted_bytes, program_bytes
+--   maps                         attention weights (attention.lua)
+--   quality                      the result of quality.measure: outputs against f32
+--   group, choice                subjects of one group are entries of one model; the reader chooses one by `choice`
+--   is_main                      true for the entry of a group that is chosen at first
 local architecture = require("report.architecture")
 local attention = require("report.attention")
 local comparison = require("report.comparison")
@@ -26,11 +33,11 @@ local document = {}
 
 local escape = svg.escape
 
-local MOST_DISTURBED = 1.25 -- median by the least time
-local MOST_P95 = 2          -- p95 by the median
-local MOST_UNEQUAL = 1.5    -- times of layers that are alike
+local MOST_DISTURBED = 1.25 -- ratio of the median to the least time
+local MOST_P95 = 2          -- ratio of p95 to the median
+local MOST_UNEQUAL = 1.5    -- ratio of the times of equal layers
 
--- The largest time of a layer by the least, of layers with the same operations; nil of fewer than two.
+-- Returns the ratio of the largest to the least time of equal layers, or nil if there are fewer than two.
 local function unequal_layers(subject)
   if not subject.work or not subject.bench.profile or not subject.bench.profile.results then return nil end
   local least, most = {}, {}
@@ -50,7 +57,7 @@ local function unequal_layers(subject)
   return ratio
 end
 
---- Returns sentences where times say more about a busy machine than about the model; nil else.
+--- Returns a warning if other work on the machine has disturbed the times, else nil.
 function document.disturbed(subject)
   local bench, signs = subject.bench, {}
   if not bench or not bench.ms_min then return nil end
@@ -64,13 +71,13 @@ function document.disturbed(subject)
   end
   local ratio = unequal_layers(subject)
   if ratio and ratio > MOST_UNEQUAL then
-    signs[#signs + 1] = ("of two equal layers one took %s times as long as the other"):format(numbers.short(ratio, 2))
+    signs[#signs + 1] = ("one layer took %s times as long as an equal one"):format(numbers.short(ratio, 2))
   end
   if #signs == 0 then return nil end
   return ("Other work disturbed the timing: %s. On a quiet machine times are lower."):format(table.concat(signs, "; "))
 end
 
---- One sentence: what was checked, and how fast it is.
+--- Returns one sentence: the result of the check, and the model's speed.
 function document.verdict(subject)
   local parts = {}
   local check, bench = subject.check, subject.bench
@@ -84,7 +91,7 @@ function document.verdict(subject)
   if bench then
     parts[#parts + 1] = ("%s%s"):format(numbers.time(bench.ms_median),
       type(bench.roof_fraction) == "number" and (", %s of this machine's peak%s"):format(
-        numbers.percent(bench.roof_fraction), document.disturbed(subject) and ", beside other work" or "") or "")
+        numbers.percent(bench.roof_fraction), document.disturbed(subject) and ", disturbed by other work" or "") or "")
   else
     parts[#parts + 1] = "not timed"
   end
@@ -119,14 +126,16 @@ local function summary_facts(subject)
     { "work of a call", number_fact("flops", entry.flops, numbers.flops(entry.flops)) },
     { "memory", { html = value("weight_bytes", info.weight_bytes, numbers.bytes(info.weight_bytes))
       .. " of packed weights, "
-      .. value("arena_bytes", entry.arena_bytes, numbers.bytes(entry.arena_bytes)) .. " a context" } },
+      .. value("arena_bytes", entry.arena_bytes, numbers.bytes(entry.arena_bytes)) .. " per context" } },
   }
   if bench then
     local texts = {}
     for i, key in ipairs { "ms_median", "ms_min", "ms_p95", "ms_p99", "gflops", "roof_fraction" } do
-      texts[i] = bench[key] and value(key, ("%.17g"):format(bench[key]), numbers.short(bench[key])) or "–"
+      local format = key == "roof_fraction" and numbers.percent or numbers.short
+      texts[i] = bench[key] and value(key, ("%.17g"):format(bench[key]), format(bench[key])) or "–"
     end
-    local times = ("median %s ms, least %s, p95 %s, p99 %s; %s GFLOP/s, %s of the roof"):format(table.unpack(texts))
+    local times = ("median %s ms, least %s, p95 %s, p99 %s; %s GFLOP/s, %s of this machine's peak"):format(
+      table.unpack(texts))
     rows[#rows + 1] = { "time of a call", { html = times } }
     rows[#rows + 1] = { "opening", ("%s; the first call %s"):format(numbers.time(bench.open_ms),
       numbers.time(bench.first_ms)) }
@@ -137,14 +146,14 @@ local function summary_facts(subject)
   return rows
 end
 
--- HTML of a subject, which is seen where the reader has chosen it.
+-- Returns the HTML of a subject, which is visible if the reader has chosen the subject.
 local function chosen(group, subject, html)
   if #group == 1 then return html end
   return page.choice(group.number, subject.choice, subject.is_main, html)
 end
 
--- Lines of commands, each a list of words. An option's name is not broken: of --weights a line would end behind the
--- dashes.
+-- Returns lines of commands, each a list of words. An option's name is kept together: a line would otherwise end after
+-- the dashes of --weights.
 local function commands(list)
   local lines = {}
   for i, line in ipairs(list) do
@@ -158,7 +167,7 @@ local function commands(list)
   return "<pre>" .. table.concat(lines, "\n") .. "</pre>"
 end
 
--- Adds what all entries of a model share: its files, notes, and the commands that print its numbers.
+-- Adds the texts that all entries of a model share: its files, notes, and the commands that print its numbers.
 local function add_files(parts, subject)
   local files = {}
   for i, each in ipairs(subject.files) do files[i] = { each.name, numbers.whole(each.bytes) } end
@@ -168,10 +177,10 @@ local function add_files(parts, subject)
   end
   for _, note in ipairs(subject.notes or {}) do parts[#parts + 1] = '<p class="soft">' .. escape(note) .. "</p>" end
   if subject.folder then
-    parts[#parts + 1] = ("<p>The page was made of <code>%s</code>: info.json, check.json, bench.json.</p>"):format(
-      escape(subject.folder))
+    parts[#parts + 1] = "<p>The page was made from files in <code>" .. escape(subject.folder)
+      .. "</code>: info.json, check.json, bench.json.</p>"
   end
-  parts[#parts + 1] = "<p>These print its numbers again:</p>" .. commands(subject.commands)
+  parts[#parts + 1] = "<p>These commands print its numbers again:</p>" .. commands(subject.commands)
 end
 
 local function summary(all, groups, command)
@@ -183,7 +192,7 @@ local function summary(all, groups, command)
     end
     add_files(parts, group[1])
   end
-  if command then parts[#parts + 1] = "<p>This makes the page again:</p>" .. commands { command } end
+  if command then parts[#parts + 1] = "<p>This command makes the page again:</p>" .. commands { command } end
   return table.concat(parts, "\n")
 end
 
@@ -197,31 +206,31 @@ local function architecture_part(subject)
   for _, each in ipairs(list) do if each.fused then fused = fused + 1 end end
   local html = page.figure("The graph: " .. subject.label, function(width)
     return architecture.picture(subject.state, list, width)
-  end, escape(("%d operations, drawn from the graph; layers that are alike are drawn once (%d in all). %d operations "
-    .. "ride on the tile of another and cost no pass over memory of their own. Point at a box, or tap it, for its "
-    .. "shape, bytes and flops."):format(#list, repeats, fused)),
+  end, escape(("The graph has %d operations. Equal layers are drawn once (%d in all). %d operations are done on the "
+    .. "tile of another and need no pass over memory of their own. Point at a box, or tap it, for its shape, bytes and "
+    .. "flops."):format(#list, repeats, fused)),
     page.table(architecture.columns, architecture.rows(list)))
   local shown = masks.with_something_to_see(all_masks)
   if #shown == 0 then
-    return html .. (#all_masks > 0 and "<p>Every query of an attention sees every key, but for what a call's own masks "
-      .. "hide.</p>" or "")
+    return html .. (#all_masks > 0 and "<p>Every query of an attention sees every key, except those that a call's own "
+      .. "masks hide.</p>" or "")
   end
   local all, emitted, seen, at_run_time = 0, 0, 0, ""
   for _, one in ipairs(shown) do
     if #one.at_run_time > 0 then
-      at_run_time = " What a call's own masks hide is not drawn: it differs from call to call."
+      at_run_time = " A call's own masks are not drawn: they differ from call to call."
     end
     seen = seen + one.visible * one.layers
     all, emitted = all + one.queries * one.keys * one.layers, emitted + one.emitted * one.layers
   end
   return html .. page.figure("Which query sees which key", function(width) return masks.picture(shown, width) end,
     escape("Queries go down, keys across. " .. (emitted == all and seen == all and "Every query sees every key."
-      or ("%s of all scores are in blocks that are emitted, %s are seen. What is not emitted costs nothing; what is "
-        .. "pale is computed, then masked element by element."):format(numbers.percent(emitted / all),
+      or ("%s of all scores are in emitted blocks, %s are seen. Blocks that are not emitted cost nothing. Pale scores "
+        .. "are computed, then masked element by element."):format(numbers.percent(emitted / all),
           numbers.percent(seen / all))) .. at_run_time), page.table(masks.columns, masks.rows(shown)))
 end
 
--- What the level lines of the roofline are, and what has a roof that no line shows.
+-- Returns a sentence about the level lines of the roofline, and the number types whose roof no line shows.
 local function roof_text(timed)
   local parts, roofs, missing, seen = {}, roofline.roofs(timed), {}, {}
   for i, roof in ipairs(roofs) do
@@ -236,9 +245,9 @@ local function roof_text(timed)
     end
   end
   table.sort(missing)
-  return ("The level line%s the best rate of kernels here (%s%s)"):format(#parts > 1 and "s are" or " is",
-    table.concat(parts, "; "), #missing > 0
-    and ("; what is in %s has a roof of its own, which was not measured"):format(table.concat(missing, " or ")) or "")
+  return ("The level line%s this machine's peak, the best rate of kernels (%s%s)"):format(#parts > 1 and "s are"
+    or " is", table.concat(parts, "; "), #missing > 0
+    and ("; the peak of %s was not measured"):format(table.concat(missing, " and of ")) or "")
 end
 
 local function roofline_part(all)
@@ -257,12 +266,12 @@ local function roofline_part(all)
   if #timed > 1 then columns = { { "of", words = true }, table.unpack(columns) } end
   local fraction = roofline.fraction(largest, first, roofline.roofs(timed))
   return page.figure("Roofline", function(width) return roofline.picture(drawn, width) end,
-    escape(("Each point is an operation, all layers together; its area is its share of the time. %s, the slope what "
-      .. "memory gives; a point above the slope has its operands in a cache. %s%s takes most of the time, %s of it%s. "
+    escape(("Each point is an operation, all layers together; its area is its share of the time. %s. The slope is the "
+      .. "rate that memory allows; a point above it has its operands in a cache. %s%s takes most of the time, %s%s. "
       .. "Row operations are counted by their additions, multiplications and polynomials.%s"):format(roof_text(timed),
-      #timed > 1 and "Of " .. first.label .. ", " or "", largest.name, numbers.percent(largest.share),
-      fraction and (", at %s of %s roof"):format(numbers.short(fraction, 2), #timed > 1 and "its" or "the") or "",
-      #drawn < #timed and (" Of %d, %d are drawn; the table has all."):format(#timed, #drawn) or "")),
+      #timed > 1 and "In " .. first.label .. ", " or "", largest.name, numbers.percent(largest.share),
+      fraction and (", at %s of its peak"):format(numbers.percent(fraction)) or "",
+      #drawn < #timed and (" %d of %d are drawn; the table has all."):format(#drawn, #timed) or "")),
     page.table(columns, roofline.rows(timed)))
 end
 
@@ -282,9 +291,9 @@ local function thread_figure(bench)
     lanes[i] = { each.thread == 0 and "caller" or "thread " .. each.thread, tostring(#each.parts),
       numbers.short(each.busy), numbers.short(each.waiting), numbers.percent(each.waiting / bench.profile.call_us) }
   end
-  local caption = ("The fastest profiled call, %s: %d phase%s with a barrier behind each. Where a lane is dashed, a "
-    .. "thread waits for the others, or has nothing to do."):format(numbers.time(bench.profile.call_us / 1000), phases,
-    phases == 1 and "" or "s")
+  local caption = ("The fastest profiled call takes %s in %d phase%s with a barrier after each. A dashed lane is a "
+    .. "thread that waits for the others, or has nothing to do."):format(numbers.time(bench.profile.call_us / 1000),
+    phases, phases == 1 and "" or "s")
   if working < bench.threads then
     caption = caption .. (" Only %d of %d threads had a core in time."):format(working, bench.threads)
   end
@@ -302,10 +311,11 @@ local function bars_figure(bench, sections)
   for i = 1, math.min(2, #by_op) do
     most[i] = ("%s in “%s”"):format(numbers.percent(by_op[i].share), op_words.of(by_op[i].name))
   end
-  local caption = ("A call spends %s. Times are medians of profiled calls, which take %s altogether; without the "
-    .. "clock a call takes %s."):format(table.concat(most, ", "), numbers.time(total), numbers.time(bench.ms_median))
+  local caption = ("A call spends %s. Times are medians of profiled calls, which take %s in all; without the clock a "
+    .. "call takes %s."):format(table.concat(most, ", "), numbers.time(total), numbers.time(bench.ms_median))
   if bench.threads > 1 then
-    caption = caption .. " They are the caller's: an operation's time has what it waits for the others behind it."
+    caption = caption .. " They are the calling thread's: an operation's time includes the wait for other threads "
+      .. "after it."
   end
   return page.figure("Time by layer", function(width) return time.bars(sections, width) end, escape(caption),
     page.table({ { "section", words = true }, { "ms" }, { "share" } }, group_rows(sections, total))
@@ -319,8 +329,8 @@ local function strip_figure(section)
       each.work.fused and each.work.fused.result.name or "" }
   end
   return page.figure("One layer in order of execution", function(width) return time.strip(section, width) end,
-    escape(("From the first operation of %s to the last; a piece is as wide as it lasts. Operations on another's tile "
-      .. "are in its piece."):format(section.name)),
+    escape(("The operations of %s from the first to the last; a piece is as wide as its time. Operations on another's "
+      .. "tile are in its piece."):format(section.name)),
     page.table({ { "tensor", words = true }, { "operation", words = true }, { "ms" },
       { "in the piece of", words = true } }, rows))
 end
@@ -331,8 +341,8 @@ local function percentile_figure(bench)
     rows[i] = { ("%d%%"):format((i - 1) * 100 // (#list - 1)), numbers.short(ms, 4) }
   end
   return page.figure("Percentiles of calls", function(width) return time.percentiles(bench, width) end,
-    escape(("%d samples: half take no longer than %s, 95 of 100 no longer than %s; the longest took %s. A flat line "
-      .. "means that calls are alike; a steep end, that other work disturbed some.%s"):format(bench.reps,
+    escape(("%d samples: half take at most %s, 95 of 100 at most %s, the longest %s. A flat line means that calls take "
+      .. "equal times; a steep end means that other work disturbed some.%s"):format(bench.reps,
       numbers.time(bench.ms_median), numbers.time(bench.ms_p95), numbers.time(list[#list]),
       list[#list] > time.MOST_OF_MEDIAN * bench.ms_median
       and (" Above %d medians the line is cut off."):format(time.MOST_OF_MEDIAN) or "")),
@@ -346,9 +356,9 @@ local function bound_figure(bench, list)
       numbers.percent(each.bound / each.ms) }
   end
   return page.figure("Bound against measured", function(width) return time.bound_bars(list, width) end,
-    escape(("The bound is the time that the best tiles and row operations would take, each by itself: %s in all, %s of "
-      .. "the %s of a call. A short lower bar is a part that could be faster; above 100%% a part is faster "
-      .. "in the model than by itself."):format(numbers.time(bench.bound_ms), numbers.percent(bench.bound_fraction),
+    escape(("The bound is the time that the best tiles and row operations take when each runs alone: %s in all, %s of "
+      .. "the %s of a call. A part with a short lower bar could be faster. A part above 100%% is faster in the model "
+      .. "than alone."):format(numbers.time(bench.bound_ms), numbers.percent(bench.bound_fraction),
       numbers.time(bench.ms_median))),
     page.table({ { "operation", words = true }, { "times" }, { "ms" }, { "bound, ms" }, { "bound / ms" } }, rows))
 end
@@ -368,15 +378,15 @@ end
 local function weights_caption(spec, bytes, parameters, plain, constants)
   local text = ("%s packed for %s parameters"):format(numbers.bytes(bytes), numbers.whole(parameters))
   if precision.is_plain(spec.precision) then
-    text = text .. (", which alone are %s as float32"):format(numbers.bytes(plain))
+    text = text .. (", which are %s as float32"):format(numbers.bytes(plain))
   else
-    text = text .. (", which alone are %s in the number types of %s (%s as float32)"):format(numbers.bytes(plain),
+    text = text .. (", which are %s in the number types of %s (%s as float32)"):format(numbers.bytes(plain),
       precision.text(spec.precision), numbers.bytes(4 * parameters))
   end
   local padding = bytes - plain - constants
-  if constants > 0 then text = text .. ("; %s more are constants"):format(numbers.bytes(constants)) end
-  return text .. (padding > 0 and ("; %s are padding of panels."):format(numbers.bytes(padding))
-    or "; nothing is padding.")
+  if constants > 0 then text = text .. ("; constants take %s more"):format(numbers.bytes(constants)) end
+  return text .. (padding > 0 and ("; padding of panels takes %s."):format(numbers.bytes(padding))
+    or "; there is no padding.")
 end
 
 local function memory_part(subject)
@@ -386,14 +396,14 @@ local function memory_part(subject)
   for i, item in ipairs(map.peak.list) do
     if i <= 6 then names[i] = ("%s (%s)"):format(item.name, numbers.bytes(item.bytes)) end
   end
-  local text = ("The arena has %s. Most is live at step %s: %s, made of %s%s. "):format(numbers.bytes(map.bytes),
+  local text = ("The arena has %s. The peak is at step %s: %s, made of %s%s. "):format(numbers.bytes(map.bytes),
     numbers.whole(map.peak.step), numbers.bytes(map.peak.bytes), table.concat(names, ", "),
     #map.peak.list > 6 and (" and %d more"):format(#map.peak.list - 6) or "")
   if map.threads > 1 then text = text
-    .. ("Each of %d workers has a part of its own; the first is drawn. "):format(map.threads) end
+    .. ("Each of %d workers has its own part; the first worker's is drawn. "):format(map.threads) end
   local html = page.figure("Memory map", function(width) return memory.picture(map, width) end,
-    escape(text .. "A tensor's rectangle lies where its bytes lie, as long as it is needed; what makes the peak has "
-      .. "the fuller colour."),
+    escape(text .. "A rectangle shows the offsets of a tensor's bytes, and the steps during which it is needed. The "
+      .. "tensors of the peak have a stronger colour."),
     page.table(memory.columns, rows, left_out > 0 and ("the first %d by offset; %d more"):format(#rows, left_out)
       or nil))
   local first, last = memory.around_peak(map)
@@ -417,29 +427,29 @@ local function memory_part(subject)
     page.table({ { "layer", words = true }, { "packed bytes" }, { "parameters" } }, list))
 end
 
--- The outputs of a number type against f32; of one for which that was not measured, why.
+-- Returns a figure of the outputs of a number type against f32, or the reason why that was not measured.
 local function quality_figure(subject)
   if precision.is_plain(subject.spec.precision) then return "" end
   local given = precision.text(subject.spec.precision)
   if not subject.quality then
-    return subject.is_main and ("<p>How far the outputs are from those in f32 is not known: the weights are random, of "
-      .. "which no such number means anything. With <code>--weights</code> it is measured. The reference above rounds "
-      .. "as %s does, so that its tolerances do not have what %s loses.</p>"):format(escape(given), escape(given)) or ""
+    return subject.is_main and ("<p>The outputs' distance from those in f32 is not measured, because the weights are "
+      .. "random and it would mean nothing. Use <code>--weights</code> to measure it. The reference above rounds as %s "
+      .. "does, so that its errors do not include the loss of %s.</p>"):format(escape(given), escape(given)) or ""
   end
   local outputs = subject.quality.outputs
   local worst
   for _, row in ipairs(outputs) do
     if row.cosine and (not worst or row.cosine < worst.cosine) then worst = row end
   end
-  local caption = "What the number type loses: the outputs beside those of the same model in f32, for the same inputs. "
+  local caption = "The loss of the number type: the outputs against those of the model in f32, for the same inputs. "
   if worst then
-    caption = caption .. ("%s has a cosine of %.6f%s%s. "):format(#outputs > 1 and "The least alike, " .. worst.name
-      .. "," or "The output " .. worst.name, worst.cosine,
+    caption = caption .. ("%s has a cosine of %.6f%s%s. "):format(#outputs > 1 and "The least similar output, "
+      .. worst.name .. "," or "The output " .. worst.name, worst.cosine,
       worst.relative and " and a relative error of " .. numbers.short(worst.relative) or "", worst.top
-      and ("; %.1f%% of its rows have their largest number at the same place"):format(100 * worst.top) or "")
+      and ("; %.1f%% of its rows have their largest number in the same place"):format(100 * worst.top) or "")
   end
   return page.figure(given .. " against f32", function(width) return exactness.quality_picture(outputs, width) end,
-    escape(caption .. "The reference above rounds as the model does, and has none of this."),
+    escape(caption .. "The reference above rounds as the model does, so that its errors do not include this loss."),
     page.table(exactness.quality_columns, exactness.quality_rows(outputs)))
 end
 
@@ -454,23 +464,23 @@ local function exactness_part(subject)
     if row.name:find("end to end", 1, true) and (not end_to_end
       or row.share > end_to_end.share) then end_to_end = row end
   end
-  local caption = ("%d tensors of the graph against a reference that computes in double, each from its own operands, "
-    .. "and %d comparisons of whole calls, which are in the table. A dot is the error of the tensor's worst element "
-    .. "as a share of its tolerance: at 1 it would fail. %d are exact. "):format(#rows, #others, exact)
+  local caption = ("%d tensors of the graph are compared with a reference that computes in double, each from its own "
+    .. "operands. The table also has %d comparisons of whole calls. A dot is the error of the tensor's worst element "
+    .. "as a share of its tolerance; above 1 the check fails. %d are exact. "):format(#rows, #others, exact)
   local largest = exactness.largest(rows)
   if largest then
-    caption = caption .. ("By length, the tensor farthest from the reference is %s: %s of its own length. "):format(
+    caption = caption .. ("The largest relative error in L2 norm is that of %s: %s. "):format(
       largest.name, numbers.short(largest.rel_l2, 2))
   end
   if end_to_end then
     caption = caption .. ("End to end, the outputs use at most %s of their "
       .. "tolerance."):format(numbers.short(end_to_end.share, 2))
   end
-  return page.figure("Errors beside tolerances", function(width)
+  return page.figure("Errors and tolerances", function(width)
     return exactness.picture(rows, width)
   end, escape(caption) .. (" <span class=\"soft\">%s passed, %s failed.</span>"):format(value("passed", check.passed),
     value("failed", check.failed)), page.table(exactness.columns, listed, left_out > 0
-    and ("those that use most of their tolerance; %d more"):format(left_out) or nil)) .. quality_figure(subject)
+    and ("the rows that use most of their tolerance; %d more"):format(left_out) or nil)) .. quality_figure(subject)
 end
 
 local function comparison_part(all)
@@ -480,33 +490,33 @@ local function comparison_part(all)
     html = page.facts(same)
   elseif #all == 2 then
     html = page.table(comparison.pair(all))
-      .. '<p class="soft">Rows in bold differ. Better and worse: by more than two per cent.</p>'
+      .. '<p class="soft">Rows in bold differ. Better and worse mean by more than 2%.</p>'
   else
     local columns, rows, same = comparison.several(all)
-    html = page.table(columns, rows) .. "<details><summary>What is the same of all</summary>" .. page.facts(same)
-      .. "</details>"
+    html = page.table(columns, rows) .. "<details><summary>Numbers that are the same for all</summary>"
+      .. page.facts(same) .. "</details>"
   end
   if #comparison.operations(all) == 0 then return html end
   local operation_columns, operation_rows = comparison.operation_table(all)
   return html .. page.figure("Operations side by side", function(width) return comparison.bars(all, width) end,
-    "Time of a call by operation, a bar each: medians of profiled calls.",
+    "Time of a call by operation, one bar per subject: medians of profiled calls.",
     page.table(operation_columns, operation_rows))
 end
 
---- The row of a check that uses most of its tolerance.
+--- Returns the row of a check that uses most of its tolerance.
 function document.worst(check) return exactness.worst(check) end
 
-local MOST_BYTES = 1900000 -- of a page: details of subjects are left out above that
+local MOST_BYTES = 1900000 -- bytes of a page, above which details of subjects are left out
 
--- The parts that each subject with details has for itself: id, title, html(subject).
+-- The sections that each subject with details has for itself: id, title, html(subject).
 local own_parts = {
   { "architecture", "Architecture", architecture_part }, { "time", "Time", time_part },
   { "memory", "Memory", memory_part }, { "exactness", "Exactness", exactness_part },
   { "attention", "Attention", attention.part },
 }
 
--- Adds the parts of a subject to lists (id -> list of HTML); returns their bytes. Adds nothing, and returns nil, where
--- they have more than `most` bytes.
+-- Adds the sections of a subject to lists (id -> list of HTML). Returns their bytes. If they have more than `most`
+-- bytes, it adds nothing and returns nil.
 local function add_parts(lists, group, subject, several, most)
   local parts, sum = {}, 0
   for _, part in ipairs(own_parts) do
@@ -526,8 +536,8 @@ local function add_parts(lists, group, subject, several, most)
   return sum
 end
 
---- Returns the parts of groups of subjects by id, each a list of HTML, and the labels of those for which a page of so
---- many bytes has no capacity. The first subject is always there. Each group begins with its main subject.
+--- Returns the sections of groups of subjects by id, each a list of HTML, and the labels of subjects that do not fit
+--- into `bytes`. The first subject is never left out. Each group begins with its main subject.
 function document.details(groups, bytes)
   local lists, left_out, turn, most = {}, {}, 1, 0
   local several = #groups > 1 or groups[1] and #groups[1] > 1
@@ -545,7 +555,7 @@ function document.details(groups, bytes)
   return lists, left_out
 end
 
--- The control by which the reader chooses one of a group.
+-- Returns the control by which the reader chooses one subject of a group.
 local function chooser(group, several)
   if #group == 1 then return nil end
   local options = {}
@@ -555,7 +565,7 @@ local function chooser(group, several)
     options, group[1].choice)
 end
 
--- What stands above the parts: a verdict for each subject, and the choice among entries.
+-- Returns the HTML above the sections: a verdict for each subject, and the choice among entries.
 local function lead_of(all, groups, left_out)
   local lead = {}
   for _, group in ipairs(groups) do
@@ -570,13 +580,13 @@ local function lead_of(all, groups, left_out)
     lead[#lead + 1] = chooser(group, #groups > 1)
   end
   if #left_out > 0 then
-    lead[#lead + 1] = ('<p class="soft">A page of them all would be larger than 2 MB: pictures of %s are left out. A '
-      .. "report of each by itself has them.</p>"):format(escape(table.concat(left_out, ", ")))
+    lead[#lead + 1] = ('<p class="soft">Pictures of %s are left out, because the page would be larger than 2 MB. A '
+      .. "separate report of each has them.</p>"):format(escape(table.concat(left_out, ", ")))
   end
   return table.concat(lead, "\n")
 end
 
--- The subjects as groups, each a list that begins with its main subject: { number, subject .. }.
+-- Returns the subjects as groups, each a list that begins with its main subject: { number, subject .. }.
 local function groups_of(all)
   local groups, by_number = {}, {}
   for _, subject in ipairs(all) do
@@ -591,8 +601,8 @@ local function groups_of(all)
   return groups
 end
 
---- The page of subjects. title: of the page; command: the words, quoted for a shell, that make it. Subjects with
---- is_main have details; others are compared only.
+--- Returns the page of subjects. title: the page's title; command: the words that make it, quoted for a shell. Groups
+--- whose main subject has `info` have details; other subjects are only compared.
 function document.html(all, title, command)
   local groups, with_info = groups_of(all), {}
   for _, group in ipairs(groups) do if group[1].info then with_info[#with_info + 1] = group end end
@@ -612,7 +622,7 @@ function document.html(all, title, command)
     if i == 1 then add("roofline", "Roofline", roof) end
   end
   return page.document(title, lead_of(all, groups, left_out), sections,
-    '<p class="soft">A page without network: all that it shows is in it.</p>')
+    '<p class="soft">This page loads nothing from the network.</p>')
 end
 
 return document

@@ -1,4 +1,4 @@
--- exactness.lua: the error of every tensor against the reference, beside what it is allowed, in order of execution.
+-- exactness.lua: draws the error of every tensor as a share of its tolerance, in order of execution.
 local numbers = require("report.numbers")
 local op_words = require("report.op_words")
 local svg = require("report.svg")
@@ -7,9 +7,9 @@ local exactness = {}
 
 local function number(value) return type(value) == "number" and value or math.huge end
 
---- The rows of a check that are tensors of the graph, in order: { name, op, error, allowed, share, passed, max_abs,
---- rel_l2, relative_error: by the size of the worst element, or by its tolerance where that is larger }; then the
---- others (end to end, shipped = trace, run again).
+--- Returns the rows of a check that are tensors of the graph, in order, and the other rows (end to end, shipped =
+--- trace, run again). A row is { name, op, error, allowed, share, passed, max_abs, rel_l2, relative_error = the error
+--- divided by the size of the worst element, or by its tolerance if that is larger }.
 function exactness.rows(check)
   local tensors, others = {}, {}
   for _, each in ipairs(check.tensors) do
@@ -24,7 +24,7 @@ function exactness.rows(check)
   return tensors, others
 end
 
---- The row that uses most of its tolerance.
+--- Returns the row that uses most of its tolerance.
 function exactness.worst(check)
   local worst
   for _, list in ipairs(table.pack(exactness.rows(check))) do
@@ -33,9 +33,9 @@ function exactness.worst(check)
   return worst
 end
 
-local MOST_TIPS, MOST_ROWS = 800, 800 -- of a picture, of a table: those that use most of their tolerance
+local MOST_TIPS, MOST_ROWS = 800, 800 -- tips of a picture and rows of a table: those that use most of their tolerance
 
--- How much of its tolerance a row must use to be among the `most` that use most.
+-- Returns the share of its tolerance from which a row is among the `most` rows that use most.
 local function least_share(rows, most)
   if #rows <= most then return -1 end
   local shares = {}
@@ -44,7 +44,7 @@ local function least_share(rows, most)
   return shares[most]
 end
 
---- The row whose relative L2 error is largest; nil where all are exact.
+--- Returns the row whose relative L2 error is largest, or nil if all are exact.
 function exactness.largest(rows)
   local largest
   for _, row in ipairs(rows) do
@@ -53,7 +53,7 @@ function exactness.largest(rows)
   return largest
 end
 
--- The least and the largest share that a logarithmic axis has to show; 1, the tolerance itself, is always there.
+-- Returns the least and the largest share that a logarithmic axis has to show. They include 1, the tolerance itself.
 local function extent(rows)
   local least, most = 0.1, 1
   for _, row in ipairs(rows) do
@@ -109,7 +109,7 @@ end
 exactness.columns = { { "tensor", words = true }, { "operation", words = true }, { "error" }, { "allowed" },
   { "share of it" }, { "error by size" }, { "max abs" }, { "rel L2" }, { "", words = true } }
 
---- The rows of its table, and how many were left out.
+--- Returns the rows of the picture's table, and the number of rows that were left out.
 function exactness.table(check)
   local rows, left_out = {}, 0
   for _, list in ipairs(table.pack(exactness.rows(check))) do
@@ -128,12 +128,12 @@ function exactness.table(check)
   return rows, left_out
 end
 
--- What is drawn of an output against f32: how it is called, its shape and colour.
-local measures = { { "relative", "relative error: length of the difference by that of the output", "circle", "k1" },
+-- The measures of an output against f32 that are drawn: key, name, shape and colour.
+local measures = { { "relative", "relative error: L2 norm of the difference by that of the output", "circle", "k1" },
   { "largest", "largest difference of an element", "diamond", "k2" } }
 
---- Draws the outputs of a number type against f32 { name, cosine, relative, top, largest } for one width: a line an
---- output, errors across on a logarithmic scale.
+--- Draws the outputs of a number type against f32, { name, cosine, relative, top, largest }, for one width. Each output
+--- is a line, with its errors on a horizontal logarithmic scale.
 function exactness.quality_picture(outputs, width)
   local least, most = math.huge, 0
   for _, row in ipairs(outputs) do
@@ -176,7 +176,7 @@ end
 exactness.quality_columns = { { "output", words = true }, { "shape", words = true }, { "cosine" },
   { "relative error" }, { "equal top-1" }, { "largest difference" } }
 
---- The rows of its table.
+--- Returns the rows of that picture's table.
 function exactness.quality_rows(outputs)
   local rows = {}
   for i, row in ipairs(outputs) do

@@ -1,5 +1,6 @@
--- masks.lua: which key each query of an attention sees, as a small picture: the blocks of scores that are emitted, what
--- a static mask leaves of them, and what is never computed.
+-- masks.lua: draws the keys that each query of an attention sees.
+-- The picture shows the blocks of scores that are emitted, the scores of them that a static mask leaves, and the scores
+-- that are never computed.
 local attention = require("passes.plan.attention")
 local all_regions = require("passes.common.regions")
 local numbers = require("report.numbers")
@@ -8,8 +9,8 @@ local svg = require("report.svg")
 
 local masks = {}
 
---- The attentions of an entry that differ, in order: { region, name, queries, keys, blocks, emitted, visible,
---- at_run_time, layers = how many attentions are like it }. emitted and visible are counts of scores.
+--- Returns the different attentions of an entry, in order: { region, name, queries, keys, blocks, emitted, visible,
+--- at_run_time, layers = the number of equal attentions }. emitted and visible are counts of scores.
 function masks.of(entry)
   local list, at = {}, {}
   for region in all_regions(entry.plan.segments) do
@@ -49,7 +50,7 @@ function masks.of(entry)
   return list
 end
 
---- Returns those of a list in which some query does not see some key, or some score is not emitted.
+--- Returns the members of a list in which some query does not see some key, or some score is not emitted.
 function masks.with_something_to_see(list)
   local some = {}
   for _, one in ipairs(list) do
@@ -58,7 +59,7 @@ function masks.with_something_to_see(list)
   return some
 end
 
---- The keys [first, last) that a query sees of its own keys.
+--- Returns the range [first, last) of its own keys that a query sees.
 function masks.seen(one, query)
   local own, position = one.keys - one.extra, query + one.offset
   local first = one.left >= 0 and math.max(0, position - one.left) or 0
@@ -68,9 +69,9 @@ function masks.seen(one, query)
   return math.min(first, own), math.max(0, last)
 end
 
-local MOST_ROWS = 160 -- of the outline of what is seen
+local MOST_ROWS = 160 -- rows of the outline of seen scores
 
--- The outline of what queries see, as a staircase of points.
+-- Returns the outline of the scores that queries see, as a staircase of points.
 local function outline(one, x, y, side_x, side_y)
   local down, up = {}, {}
   local step = math.max(1, one.queries / MOST_ROWS)
@@ -87,8 +88,8 @@ local function outline(one, x, y, side_x, side_y)
   return down
 end
 
---- Draws the picture of a mask with its corner at x, y: never wider or higher than `side`, what it says included in a
---- tip. Returns its width and height.
+--- Draws the picture of a mask with its corner at x, y. It is at most `side` wide and high, and has tips. Returns its
+--- width and height.
 function masks.draw(picture, one, x, y, side)
   local largest = math.max(one.queries, one.keys)
   local width = math.max(24, side * one.keys / largest)
@@ -111,7 +112,7 @@ function masks.draw(picture, one, x, y, side)
   return width, height
 end
 
--- The queries and keys of some blocks in the middle, of a mask whose blocks would be too small to see; nil of others.
+-- Returns a section in the middle of a mask whose blocks are too small to see. Returns nil for other masks.
 local function middle_of(one)
   local blocks = one.blocks
   if #blocks < 24 or one.emitted > 0.2 * one.queries * one.keys then return nil end
@@ -131,8 +132,8 @@ local function middle_of(one)
   return middle
 end
 
---- The figure's picture for one width: all masks, side by side; those with many small blocks with some of them
---- enlarged.
+--- Returns the figure's picture for one width: all masks, side by side. A mask with many small blocks is followed by
+--- some of them enlarged.
 function masks.picture(list, width)
   local panels = {}
   for _, one in ipairs(list) do
@@ -169,7 +170,7 @@ function masks.picture(list, width)
   return picture
 end
 
---- The rows of its table.
+--- Returns the rows of the figure's table.
 function masks.rows(list)
   local rows = {}
   for i, one in ipairs(list) do
@@ -181,7 +182,8 @@ function masks.rows(list)
   return rows
 end
 
-masks.columns = { { "first such", words = true }, { "attentions" }, { "queries" }, { "keys" }, { "scores a head" },
+masks.columns = { { "first of its kind", words = true }, { "attentions" }, { "queries" }, { "keys" },
+  { "scores per head" },
   { "emitted" }, { "of all" }, { "seen" }, { "blocks" }, { "masks at run time", words = true } }
 
 return masks

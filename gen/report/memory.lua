@@ -1,5 +1,5 @@
--- memory.lua: the arena as a map: offsets down, steps across, a rectangle a tensor, the moment at which most is live;
--- and beside it the packed weights, layer by layer.
+-- memory.lua: draws the arena as a map, with the moment at which most bytes are live, and the weights by layer.
+-- Offsets go down and steps across; each tensor is a rectangle.
 local arena = require("passes.memory")
 local bars = require("report.bars")
 local numbers = require("report.numbers")
@@ -12,7 +12,7 @@ local memory = {}
 
 memory.kinds = { "states", "queries, keys, values", "scores", "feed-forward", "output" }
 
--- What a buffer is for, by its tensor's name.
+-- Returns the kind of a buffer, by its tensor's name.
 local function kind_of(name)
   if name:match("scores") or name:match("weights") or name:match("distances") or name:match("softmax") then return 3 end
   if name:match("attn%.[qkv]%f[%W]") or name:match("attn%.context") or name:match("rotated") then return 2 end
@@ -21,7 +21,7 @@ local function kind_of(name)
   return 1
 end
 
--- The first and last step of each moment (passes/memory.lua).
+-- Returns the first and last step of each moment (passes/memory.lua).
 local function steps_of(program)
   local first, last, count = {}, {}, 0
   arena.moments(program, function(step, moment)
@@ -32,8 +32,8 @@ local function steps_of(program)
   return first, last, count
 end
 
---- The map of an entry's shipped program: { items = { name, offset, bytes, first, last, kind, own }, bytes, steps,
---- peak = { step, bytes, names }, live_bytes, threads }. Of parts that each worker has for itself the first is drawn.
+--- Returns the map of an entry's shipped program: { items = { name, offset, bytes, first, last, kind, own }, bytes,
+--- steps, peak = { step, bytes, names }, live_bytes, threads }. Of the workers' own parts only the first is in the map.
 function memory.map(entry)
   local program = entry.programs[1]
   local first, last, count = steps_of(program)
@@ -70,9 +70,9 @@ function memory.map(entry)
   return map
 end
 
-local MOST_RECTS, LONG = 600, 300 -- rectangles of a picture; steps of a map in which some are too small to read
+local MOST_RECTS, LONG = 600, 300 -- rectangles of a picture; steps of a map in which some rectangles are too narrow
 
--- The list of what a picture shows of steps first to last: the largest rectangles, where those are too many.
+-- Returns the items that a picture shows of steps first to last. If they are too many, it shows the largest ones.
 local function shown_of(map, first, last)
   local list = {}
   for _, item in ipairs(map.items) do
@@ -86,7 +86,7 @@ local function shown_of(map, first, last)
   return list
 end
 
--- Whether some of the larger tensors of the peak are too narrow in the whole map to be read.
+-- True if some of the larger tensors of the peak are too narrow in the whole map to be readable.
 local function has_narrow(map)
   for _, item in ipairs(map.peak.list) do
     if item.bytes > 0.05 * map.peak.bytes and item.last - item.first + 1 < 0.1 * map.steps then return true end
@@ -94,20 +94,20 @@ local function has_narrow(map)
   return false
 end
 
---- The steps about the peak that are worth a picture of their own: first, last; nil where the map shows them well.
+--- Returns the first and last step of a separate picture around the peak, or nil if the map shows the peak well.
 function memory.around_peak(map)
   local first, last = map.peak.step, map.peak.step
   for _, item in ipairs(map.peak.list) do
     first, last = math.min(first, item.first), math.max(last, item.last)
   end
-  -- What lives through most of a call does not say where to look.
+  -- Tensors that live through most of a call do not limit the section.
   local room = math.max(8, map.steps // 12)
   first, last = math.max(first, map.peak.step - room), math.min(last, map.peak.step + room)
   if map.steps < LONG or 3 * (last - first + 1) > map.steps or not has_narrow(map) then return nil end
   return first, last
 end
 
---- Draws a map for one width: all steps, or those from first to last.
+--- Draws a map for one width, with all steps or those from first to last.
 function memory.picture(map, width, first, last)
   first, last = first or 1, last or map.steps
   local left, right = 62, width - 14
@@ -149,9 +149,9 @@ end
 memory.columns = { { "tensor", words = true }, { "kind", words = true }, { "offset" }, { "bytes" }, { "first step" },
   { "last step" }, { "at the peak" } }
 
-local MOST_ROWS = 250 -- of a table
+local MOST_ROWS = 250 -- rows of a table
 
---- The rows of a table of items (the map's, or its peak's), and how many were left out.
+--- Returns the rows of a table of items (the map's, or its peak's), and the number of rows that were left out.
 function memory.rows(items)
   local rows = {}
   for i, item in ipairs(items) do
@@ -162,7 +162,7 @@ function memory.rows(items)
   return rows, #items - #rows
 end
 
--- What a weight is for, by its name; tables: the tensors of which rows are looked up.
+-- The kinds of weights. Tables are the tensors of which rows are looked up.
 local weight_kinds = {}
 for i, name in ipairs { "attention", "feed-forward", "tables", "norms and biases", "input and output" } do
   weight_kinds[i] = { name = name, colour = i }
@@ -178,8 +178,9 @@ local function weight_kind(name, tensor, tables)
   return weight_kinds[kind()].name
 end
 
---- Packed bytes and parameters of an entry's weights by layer: { { name, bytes, parameters, plain_bytes and
---- constant_bytes = those of the parameters and of the constants alone, each in its number type, kinds } }, in order.
+--- Returns packed bytes and parameters of an entry's weights by layer, in order: { { name, bytes, parameters,
+--- plain_bytes and constant_bytes = the bytes of parameters and constants without padding, each in its number type,
+--- kinds } }.
 function memory.weights(entry)
   local rows, at, tables = {}, {}, {}
   for _, op in ipairs(entry.graph.entry.ops) do if op.operands.table then tables[op.operands.table] = true end end
@@ -204,7 +205,7 @@ function memory.weights(entry)
   return rows
 end
 
---- Bars of the weights by layer.
+--- Draws bars of the weights by layer.
 function memory.weight_bars(rows, width)
   local list, most = {}, 1
   for i, row in ipairs(rows) do

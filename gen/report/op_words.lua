@@ -1,10 +1,10 @@
--- op_words.lua: what operations are called on a page: plain words in place of the graph's names.
+-- op_words.lua: gives operations plain words on a page, in place of the graph's names.
 local op_words = {}
 
--- Of those whose name with blanks says enough there is none.
+-- Operations that are not in this table keep their name, with blanks.
 local words = {
   activate = "activation", add_array = "add an array", add_distance = "add by distance",
-  add_length = "mask behind the length", add_relative = "add relative positions", additive_scores = "scores by tanh",
+  add_length = "mask after the length", add_relative = "add relative positions", additive_scores = "scores by tanh",
   block_array = "mask by an array", bucket_table = "table of distances", dequantise = "apply scales",
   embed = "look rows up", head_scale = "factor of each head", join = "join rows", linear_integers = "linear in int8",
   log_softmax = "log softmax", mean_heads = "mean over heads", patches = "cut into patches", quantise = "round to int8",
@@ -14,10 +14,10 @@ local words = {
   topk_values = "largest values", weigh = "weights without softmax",
 }
 
---- The words for an operation of the graph; a name that is none of these stays, with blanks.
+--- Returns the words for an operation of the graph, or its name with blanks.
 function op_words.of(name) return words[name] or (name:gsub("_", " ")) end
 
---- The names that have words of their own.
+--- Returns the names that have words of their own.
 function op_words.names()
   local list = {}
   for name in pairs(words) do list[#list + 1] = name end

@@ -1,11 +1,11 @@
--- page.lua: one HTML page without anything beside itself: head, style, sections, figures with a caption and a table
--- of their numbers. Each picture is drawn twice, for wide and for narrow screens; the style shows one.
+-- page.lua: writes one self-contained HTML page: head, style, sections, and figures with captions and tables.
+-- Each picture is drawn twice, for wide and for narrow screens, and the style shows one of them.
 local colours = require("report.colours")
 local svg = require("report.svg")
 
 local page = {}
 
---- What every page begins with: by it a page can be told from other files.
+--- The text that every page begins with, by which the command recognises its own pages.
 page.BEGINS = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
   .. '<meta name="generator" content="attn2c report">'
 
@@ -75,9 +75,9 @@ svg{max-height:20cm;width:auto}details:not([open]){display:none}.scroll{overflow
 main,header,footer{max-width:none;padding:0}a{color:inherit}}
 ]]
 
-local LONG = 45 -- rows of a table that is not opened to be printed
+local LONG = 45 -- rows from which a table is not opened for printing
 
--- Shows what an element says of itself below its figure, and opens tables where the page is printed.
+-- Shows an element's tip below its figure, enlarges heads, follows the reader's choice, and opens tables for printing.
 local script = [[
 function tell(e){var m=e.target.closest&&e.target.closest('svg [tabindex]');if(!m)return;
 var t=m.querySelector('title'),o=m.closest('figure').querySelector('.tip');if(t&&o)o.textContent=t.textContent}
@@ -108,12 +108,12 @@ end
 
 local escape = svg.escape
 
---- A fact in running text that a test can find: its text, and the value itself.
+--- Returns a value in running text that a test can find, with its exact value as an attribute.
 function page.value(key, value, text)
   return ('<data data-key="%s" value="%s">%s</data>'):format(escape(key), escape(value), escape(text or value))
 end
 
---- A table. columns: { { title, words = true where it is text } }; rows: lists of plain texts, or { html = ... };
+--- Returns a table. columns: { { title, words = true for text } }; rows: lists of plain texts or { html = ... };
 --- caption: plain text. A row with `differs` is marked.
 function page.table(columns, rows, caption)
   local parts = { '<div class="scroll"><table>' }
@@ -136,7 +136,7 @@ function page.table(columns, rows, caption)
   return table.concat(parts)
 end
 
---- Names and values, one a row: { { name, text or { html } } }.
+--- Returns a table of names and values: { { name, text or { html } } }.
 function page.facts(rows)
   local parts = { '<table class="facts"><tbody>' }
   for _, row in ipairs(rows) do
@@ -147,8 +147,8 @@ function page.facts(rows)
   return table.concat(parts)
 end
 
---- A figure. draw(width) returns a finished picture (svg.lua); title: what it is, for screen readers; caption: HTML
---- that says what to see; numbers: the HTML of a table of the same numbers, which is printed where it is not long.
+--- Returns a figure. draw(width) returns a finished picture (svg.lua); title: its name for screen readers; caption:
+--- HTML that explains it; numbers: the HTML of a table of the same numbers, which is printed unless it is long.
 function page.figure(title, draw, caption, numbers)
   local table_html = ""
   if numbers then
@@ -161,13 +161,13 @@ function page.figure(title, draw, caption, numbers)
     draw(page.NARROW):render(title), escape(title), caption, table_html)
 end
 
---- HTML that is seen where choice `choice` of a group was made; is_default: made at first.
+--- Returns HTML that is visible if `choice` is chosen in a group. is_default: true if it is chosen at first.
 function page.choice(group, choice, is_default, html)
   local hidden = is_default and "" or " hidden"
   return ('<div data-group="%d" data-choice="%d"%s>%s</div>'):format(group, choice, hidden, html)
 end
 
---- The control of a group's choices: { { choice, label } }; text stands before it.
+--- Returns the control of a group's choices: { { choice, label } }. `text` is the control's label.
 function page.chooser(group, text, options, default)
   local parts = {}
   for i, each in ipairs(options) do
@@ -178,7 +178,7 @@ function page.chooser(group, text, options, default)
     table.concat(parts))
 end
 
---- A page of sections { id, title, html }; title and lead (HTML) stand above them.
+--- Returns a page of sections { id, title, html }, with `title` and `lead` (HTML) above them and `foot` below.
 function page.document(title, lead, sections, foot)
   local links, bodies = {}, {}
   for i, section in ipairs(sections) do

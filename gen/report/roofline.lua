@@ -1,18 +1,19 @@
--- roofline.lua: operations as points, arithmetic a byte across, GFLOP/s up, below the machine's measured roofs. Several
--- subjects (lengths, precisions, variants) are told by colour, kinds of operations by shape.
+-- roofline.lua: draws operations as points below the machine's measured roofs.
+-- Arithmetic per byte goes across, GFLOP/s up. Several subjects (lengths, precisions, variants) differ by colour, kinds
+-- of operations by shape.
 local numbers = require("report.numbers")
 local svg = require("report.svg")
 local work = require("report.work")
 
 local roofline = {}
 
--- The radius of a point with this share of the time.
+-- Returns the radius of a point, from its share of the time.
 local function radius_of(point) return math.max(3.5, 26 * math.sqrt(point.share)) end
 
 local shapes = { product = "circle", attention = "diamond", ["row operation"] = "square" }
 
---- The points of a subject: { name, kind, type, intensity, gflops, share, ms, arithmetic, bytes, count }, those of like
---- layers as one. Without a profile there are none.
+--- Returns the points of a subject: { name, kind, type, intensity, gflops, share, ms, arithmetic, bytes, count }. The
+--- same operation of several layers is one point. Without a profile there are none.
 function roofline.points(subject)
   local points, profile = {}, subject.bench and subject.bench.profile
   if not profile or not subject.work then return points end
@@ -32,7 +33,7 @@ function roofline.points(subject)
   return points
 end
 
--- Least and largest flops a byte, and GFLOP/s, of a picture in which all points lie.
+-- Returns the least and largest flops per byte and GFLOP/s of a picture that shows all points.
 local function extent(all, least_roof, most_roof)
   local least_x, most_x, least_y, most_y = math.huge, 0, least_roof, most_roof
   for _, subject in ipairs(all) do
@@ -44,14 +45,14 @@ local function extent(all, least_roof, most_roof)
   return least_x / 1.7, most_x * 1.9, least_y / 1.8, most_y * 1.6
 end
 
--- Two roofs that are as good as one: nobody can tell their lines apart.
+-- True if two roofs are so close that nobody can tell their lines apart.
 local function alike(a, b) return math.abs(a / b - 1) < 0.08 end
 
---- The number type of a subject's roof: that of most of its products, as bench has it.
+--- Returns the number type of a subject's roof: the type of most of its products, as in bench.
 function roofline.type_of(subject) return subject.spec.precision.all end
 
---- The roofs of subjects { bench, type }, the highest first: { gflops, peak (0: not known), types }. A number type has
---- a roof of its own; that of several subjects of a type is the best that was measured.
+--- Returns the roofs of subjects { bench, type }, the highest first: { gflops, peak (0 if unknown), types }. Each
+--- number type has its own roof: the best that was measured for subjects of that type.
 function roofline.roofs(all)
   local list, of = {}, {}
   for _, subject in ipairs(all) do
@@ -81,8 +82,8 @@ function roofline.roofs(all)
   return merged
 end
 
---- What a point reaches of the roof of its own number type: its subject's, or where that is of another type, another
---- subject's; nil where none was measured.
+--- Returns a point's rate as a fraction of the roof of its number type, or nil if none was measured. The roof is the
+--- subject's, or another subject's if the subject's has another type.
 function roofline.fraction(point, subject, roofs)
   if point.type == subject.type then return point.gflops / subject.bench.roof_gflops end
   for _, roof in ipairs(roofs) do
@@ -91,7 +92,7 @@ function roofline.fraction(point, subject, roofs)
   return nil
 end
 
--- The points of a subject, the largest first, so that the small lie on top; labels where there is room.
+-- Draws the points of a subject, the largest first, so that small ones are on top. Labels are drawn where they fit.
 local function draw_points(picture, subject, x, y, colour_of, several)
   local list = table.move(subject.points, 1, #subject.points, 1, {})
   table.sort(list, function(a, b) return a.share > b.share end)
@@ -99,16 +100,16 @@ local function draw_points(picture, subject, x, y, colour_of, several)
     local radius = radius_of(point)
     picture:keep(x:at(point.intensity), y:at(point.gflops), radius)
     picture[shapes[point.kind]](picture, x:at(point.intensity), y:at(point.gflops), radius, "t" .. colour_of(point),
-      ("%s%s: %s GFLOP/s, %s flops a byte, %s of the time (%s)"):format(several and subject.label .. ": " or "",
+      ("%s%s: %s GFLOP/s, %s flops per byte, %s of the time (%s)"):format(several and subject.label .. ": " or "",
         point.name, numbers.short(point.gflops), numbers.short(point.intensity), numbers.percent(point.share),
         numbers.time(point.ms)))
   end
   return list
 end
 
-local MOST_LABELS, MOST_DRAWN = 9, 6 -- of the first subject; subjects, for each has a colour
+local MOST_LABELS, MOST_DRAWN = 9, 6 -- labels of the first subject; subjects, as each has a colour
 
---- The subjects that a picture has room for: all, or of more some from the first to the last.
+--- Returns the subjects that fit in a picture: all, or some of them at equal distances from the first to the last.
 function roofline.drawn(all)
   if #all <= MOST_DRAWN then return all end
   local list = {}
@@ -144,7 +145,7 @@ function roofline.picture(all, width)
     end
   end
   local below = picture:legend(6, 14, items)
-  if below > 44 then -- more legend: the plot begins below it
+  if below > 44 then -- the legend has more lines, and the plot begins below them
     picture.height = height + below - 44
     y.r0, y.r1 = y.r0 + below - 44, y.r1 + below - 44
     bottom, top = bottom + below - 44, top + below - 44
@@ -195,9 +196,9 @@ function roofline.picture(all, width)
 end
 
 roofline.columns = { { "operation", words = true }, { "kind", words = true }, { "type", words = true }, { "times" },
-  { "ms" }, { "share" }, { "Mflop" }, { "MB moved" }, { "flop/B" }, { "GFLOP/s" }, { "of the roof" } }
+  { "ms" }, { "share" }, { "Mflop" }, { "MB moved" }, { "flop/B" }, { "GFLOP/s" }, { "of the peak" } }
 
---- The rows of its table; of several subjects each row begins with its label.
+--- Returns the rows of the picture's table. With several subjects, each row begins with its subject's label.
 function roofline.rows(all)
   local rows, roofs = {}, roofline.roofs(all)
   for _, subject in ipairs(all) do

@@ -1,15 +1,16 @@
--- svg.lua: pictures as SVG: scales, axes, text that is escaped and fits, labels that keep out of each other's way. A
--- picture knows no colours, only classes, to which the page gives colours for its light and its dark setting.
+-- svg.lua: draws pictures as SVG: scales, axes, text that is escaped and fits, labels that do not overlap.
+-- A picture has no colours, only classes. The page gives classes colours for its light and its dark setting.
 local terminal = require("common.terminal")
 
 local svg = {}
 
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
 
---- A user's text for HTML or SVG, in an element or within quotes: no markup, no controls, no marks of direction.
+--- Returns a user's text made safe for HTML or SVG, in an element or within quotes. It has no markup, no controls and
+--- no direction marks.
 function svg.escape(text) return (terminal.safe(text):gsub("[&<>\"']", entities)) end
 
--- Widths of characters in parts of the font's size, a little above those of common fonts.
+-- Widths of characters as fractions of the font's size, a little above those of common fonts.
 local narrow, wide = {}, {}
 for c in (" .,:;'|!ijlI[]()tfr-/"):gmatch(".") do narrow[c] = true end
 for c in ("mwMW@%—"):gmatch(utf8.charpattern) do wide[c] = true end
@@ -21,14 +22,14 @@ local function width_of_character(c)
   return c:match("%u") and 0.74 or 0.645
 end
 
---- How wide a text is about, at a font's size.
+--- Returns the approximate width of a text at a font's size.
 function svg.text_width(text, size)
   local sum = 0
   for c in text:gmatch(utf8.charpattern) do sum = sum + width_of_character(c) end
   return sum * size
 end
 
---- A text of a user cut to a width, with three dots where something is left out; "" where not even two characters fit.
+--- Returns a user's text cut to a width, with three dots if it is cut, or "" if not even two characters fit.
 function svg.fit(text, width, size)
   text = terminal.safe(text)
   if svg.text_width(text, size) <= width then return text end
@@ -44,13 +45,13 @@ end
 local Scale = {}
 Scale.__index = Scale
 
---- The place of a value.
+--- Returns the place of a value.
 function Scale:at(value)
   local t = self.forward and self.forward(value) or value
   return self.r0 + (t - self.d0) / (self.d1 - self.d0) * (self.r1 - self.r0)
 end
 
--- 1, 2 or 5 times a power of ten.
+-- Returns 1, 2 or 5 times a power of ten, near `rough`.
 local function nice_step(rough)
   local power = 10.0 ^ math.floor(math.log(rough, 10))
   for _, factor in ipairs { 1, 2, 5 } do
@@ -59,7 +60,7 @@ local function nice_step(rough)
   return power * 10
 end
 
---- A linear scale of values from d0 to d1 on places from r0 to r1, and about so many ticks.
+--- Returns a linear scale from values d0 to d1 to places r0 to r1, with about `count` ticks.
 function svg.linear(d0, d1, r0, r1, count)
   if d1 <= d0 then d1 = d0 + 1 end
   local scale = setmetatable({ d0 = d0, d1 = d1, r0 = r0, r1 = r1 }, Scale)
@@ -71,8 +72,8 @@ end
 
 local function log10(x) return math.log(x, 10) end
 
---- A logarithmic scale; its ticks are powers of ten, at most about so many, of a short one also 2 and 5 times these.
---- 0 < d0 < d1.
+--- Returns a logarithmic scale, where 0 < d0 < d1. Its ticks are at most about `count` powers of ten. A short scale
+--- also has ticks at 2 and 5 times these.
 function svg.log(d0, d1, r0, r1, count)
   if d1 <= d0 then d1 = d0 * 10 end
   local scale = setmetatable({ d0 = log10(d0), d1 = log10(d1), r0 = r0, r1 = r1, forward = log10, is_log = true },
@@ -93,13 +94,13 @@ end
 local Picture = {}
 Picture.__index = Picture
 
---- An empty picture of so many units, which are pixels where the page has room. A height of 0: it is set later. Its
---- elements with tips are in the order of the tabulator key where `tab` is set to "0".
+--- Returns an empty picture. Width and height are in units, which are pixels if the page is wide enough. A height of 0
+--- is set later. If its `tab` is set to "0", the tabulator key reaches its elements with tips.
 function svg.picture(width, height)
   return setmetatable({ width = width, height = height, parts = {}, boxes = {}, kept = {} }, Picture)
 end
 
--- Coordinates with one decimal.
+-- Returns a coordinate with at most one decimal.
 local function place(x)
   local text = ("%.1f"):format(x)
   return (text:gsub("%.0$", ""))
@@ -114,7 +115,7 @@ local function attributes_of(class, tip, tab)
   return text
 end
 
--- An element with its tip: what the page shows where the reader points at it, taps it or comes to it by keys.
+-- Adds an element. The page shows its tip if the reader points at it, taps it or reaches it by keys.
 function Picture:element(name, attributes, class, tip)
   attributes = attributes .. attributes_of(class, tip, self.tab)
   if tip then
@@ -129,7 +130,7 @@ function Picture:rect(x, y, width, height, class, tip)
     place(math.max(0, height))), class, tip)
 end
 
---- As rect, with round corners.
+--- Adds a rectangle with round corners.
 function Picture:box(x, y, width, height, class, tip)
   self:element("rect", (' x="%s" y="%s" width="%s" height="%s" rx="4"'):format(place(x), place(y), place(width),
     place(height)), class, tip)
@@ -139,7 +140,7 @@ function Picture:circle(x, y, radius, class, tip)
   self:element("circle", (' cx="%s" cy="%s" r="%s"'):format(place(x), place(y), place(radius)), class, tip)
 end
 
---- A square on its corner.
+--- Adds a square that stands on its corner.
 function Picture:diamond(x, y, radius, class, tip)
   self:element("path", (' d="M%s %sl%s %sl%s %sl%s %sz"'):format(place(x), place(y - radius), place(radius),
     place(radius),
@@ -155,14 +156,14 @@ function Picture:line(x1, y1, x2, y2, class)
     attributes_of(class)))
 end
 
---- A line through points { { x, y } }; closed: an area.
+--- Adds a line through points { { x, y } }, or an area if `closed`.
 function Picture:path(points, class, closed, tip)
   local list = {}
   for i, point in ipairs(points) do list[i] = place(point[1]) .. " " .. place(point[2]) end
   self:element("path", (' d="M%s%s"'):format(table.concat(list, "L"), closed and "z" or ""), class, tip)
 end
 
--- The box of a text with its anchor at x and its baseline at y.
+-- Returns the box of a text with its anchor at x and its baseline at y.
 local function box_of(x, y, text, size, anchor)
   local width = svg.text_width(text, size)
   local left = anchor == "end" and x - width or anchor == "middle" and x - width / 2 or x
@@ -171,7 +172,7 @@ end
 
 local function overlap(a, b) return a[1] < b[3] and b[1] < a[3] and a[2] < b[4] and b[2] < a[4] end
 
---- Keeps labels (not other texts) off the square around a point.
+--- Keeps labels (but no other texts) off the square around a point.
 function Picture:keep(x, y, radius)
   self.kept[#self.kept + 1] = { x - radius, y - radius, x + radius, y + radius }
 end
@@ -182,9 +183,9 @@ function Picture:is_free(box)
   return true
 end
 
---- A text, of a user or not, with its anchor ("start", "middle", "end") at x and its baseline at y. options: size (11),
---- anchor, class, width (to which it is cut), optional (left out where it would lie on another text). Whether it is
---- there.
+--- Adds a text, which may be a user's, with its anchor ("start", "middle", "end") at x and its baseline at y. options:
+--- size (11), anchor, class, width (to which it is cut), optional (left out if it would overlap another text). Returns
+--- true if it was added.
 function Picture:text(x, y, text, options)
   options = options or {}
   local size, anchor = options.size or 11, options.anchor or "start"
@@ -199,7 +200,7 @@ function Picture:text(x, y, text, options)
   return true
 end
 
---- A text beside a point, where it lies on no other text; left out where there is no such place.
+--- Adds a text next to a point where it overlaps no other text. Without such a place it is left out.
 function Picture:label(x, y, radius, text, options)
   options = options or {}
   local gap, size = radius + 4, options.size or 11
@@ -217,13 +218,14 @@ function Picture:label(x, y, radius, text, options)
   return false
 end
 
--- A line of the grid, below all that is drawn.
+-- Adds a line of the grid, which is behind everything else.
 function Picture:grid_line(x1, y1, x2, y2)
   self:line(x1, y1, x2, y2, "grid")
   table.insert(self.parts, 1, table.remove(self.parts))
 end
 
---- A horizontal axis at y with ticks, their numbers below and the title below those. grid: to which height lines go up.
+--- Adds a horizontal axis at y with ticks, their numbers below them and the title below the numbers. grid: the y up to
+--- which grid lines go.
 function Picture:axis_x(scale, y, title, format, grid)
   self:line(scale.r0, y, scale.r1, y, "axis")
   for _, tick in ipairs(scale.ticks) do
@@ -239,7 +241,7 @@ function Picture:axis_x(scale, y, title, format, grid)
   end
 end
 
---- A vertical axis at x, its numbers left of it and the title above it. grid: to which x lines go.
+--- Adds a vertical axis at x, with its numbers left of it and the title above it. grid: the x to which grid lines go.
 function Picture:axis_y(scale, x, title, format, grid)
   self:line(x, scale.r0, x, scale.r1, "axis")
   for _, tick in ipairs(scale.ticks) do
@@ -253,7 +255,7 @@ function Picture:axis_y(scale, x, title, format, grid)
   end
 end
 
---- What colours and shapes mean: items { { class, text, shape } } in rows from x, y on; the y below them.
+--- Adds a legend: items { { class, text, shape } } in rows from x, y on. Returns the y below them.
 function Picture:legend(x, y, items)
   local at, row = x, y
   for _, item in ipairs(items) do
@@ -271,8 +273,8 @@ function Picture:legend(x, y, items)
   return row + 12
 end
 
---- The picture as an element; title: what a screen reader says of it. It is one image to such a reader, or, where keys
---- go from element to element, a group of them.
+--- Returns the picture as an element. title: its name for screen readers. It is one image to a screen reader, or, if
+--- keys reach its elements, a group of them.
 function Picture:render(title)
   return ('<svg viewBox="0 0 %s %s" width="%s" height="%s" role="%s" aria-label="%s">%s</svg>'):format(
     place(self.width), place(self.height), place(self.width), place(self.height), self.tab and "group" or "img",

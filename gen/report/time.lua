@@ -1,5 +1,4 @@
--- time.lua: where a call's time goes: a bar a layer, one layer in order, the spread of calls, threads side by side, and
--- the bound beside what was measured.
+-- time.lua: draws a call's time: by layer, within one layer, percentiles of calls, threads, and bounds.
 local bars = require("report.bars")
 local numbers = require("report.numbers")
 local svg = require("report.svg")
@@ -7,8 +6,8 @@ local work = require("report.work")
 
 local time = {}
 
--- What bars are split by: kinds of operations with their colours. Attention's softmax and what is about it have one of
--- their own.
+-- The parts of bars: kinds of operations with their colours. Attention's softmax and the operations around it are one
+-- kind.
 local parts = { { name = "product", colour = 1 }, { name = "scores and context", colour = 2 },
   { name = "softmax", colour = 5 }, { name = "norm", colour = 3 }, { name = "other", colour = 4 } }
 local colour = {}
@@ -21,7 +20,7 @@ local function part_of(each)
   return each.op.op:find("norm", 1, true) and "norm" or "other"
 end
 
---- Sections in order with their times: { name, ms, parts = part -> ms, list = { work, ms } }.
+--- Returns the sections in order with their times: { name, ms, parts = part -> ms, list = { work, ms } }.
 function time.sections(subject)
   local list, at, results = {}, {}, subject.bench.profile.results
   for i, each in ipairs(subject.work) do
@@ -38,7 +37,7 @@ function time.sections(subject)
   return list
 end
 
---- A bar a section.
+--- Draws one bar per section.
 function time.bars(sections, width)
   local most = 0
   for _, section in ipairs(sections) do most = math.max(most, section.ms) end
@@ -46,7 +45,7 @@ function time.bars(sections, width)
     width)
 end
 
---- The section that takes longest among layers, or at all.
+--- Returns the layer that takes longest, or the longest section if there are no layers.
 function time.longest(sections)
   local best
   for _, section in ipairs(sections) do
@@ -58,8 +57,8 @@ function time.longest(sections)
   return best.section
 end
 
---- One section in order of execution: a strip whose pieces are as wide as they last, with names below where they do not
---- fit into it.
+--- Draws one section in order of execution: a bar whose pieces are as wide as their times. A name that does not fit in
+--- its piece is below.
 function time.strip(section, width)
   local picture = svg.picture(width, 0)
   local left, right, y = 6, width - 6, 30
@@ -83,7 +82,7 @@ function time.strip(section, width)
       x = x + w
     end
   end
-  -- Names that do not fit hang below, each in the first row that has room.
+  -- Names that do not fit are below, each in the first row with enough space.
   local rows = {}
   for i = #below, 1, -1 do
     local each = below[i]
@@ -101,10 +100,10 @@ function time.strip(section, width)
   return picture
 end
 
---- So many medians up goes the picture of percentiles: a call that took longer is drawn there.
+--- Upper limit of the percentile plot, in medians. Slower calls are clamped to it.
 time.MOST_OF_MEDIAN = 3
 
---- The spread of calls: percentiles across, ms up.
+--- Draws the percentiles of calls: per cent across, ms up.
 function time.percentiles(bench, width)
   local list = bench.ms_percentiles
   local height = 240
@@ -117,7 +116,7 @@ function time.percentiles(bench, width)
   local y = svg.linear(least * 0.9 * unit.scale, cut * unit.scale, bottom, top, 5)
   local function place(ms) return y:at(math.min(ms, cut) * unit.scale) end
   picture:axis_x(x, bottom, "per cent of calls that take no longer", numbers.tick, top)
-  picture:axis_y(y, left, unit.title .. " a call", numbers.tick, right)
+  picture:axis_y(y, left, unit.title .. " per call", numbers.tick, right)
   local points = {}
   for i, ms in ipairs(list) do
     points[i] = { x:at((i - 1) / (#list - 1) * 100), place(ms) }
@@ -137,8 +136,8 @@ function time.percentiles(bench, width)
   return picture
 end
 
---- Busy and waiting microseconds of the threads of a call, `count` of them or more: { thread, busy, waiting, parts },
---- and how many phases there are.
+--- Returns the threads of a call, `count` or more, with microseconds: { thread, busy, waiting, parts }. Also returns
+--- the number of phases.
 function time.threads(profile, count)
   local list, phases = {}, 0
   local function thread_of(number)
@@ -159,7 +158,7 @@ function time.threads(profile, count)
   return list, phases
 end
 
---- Threads side by side: what each did, and where it waited.
+--- Draws threads side by side: when each worked and when it waited.
 function time.thread_lanes(profile, count, width)
   local list = time.threads(profile, count)
   local picture = svg.picture(width, 0)
@@ -188,7 +187,7 @@ function time.thread_lanes(profile, count, width)
   return picture
 end
 
---- Measured and bound ms by role, the longest first: { role, kind, ms, bound, count }.
+--- Returns measured and bound ms by role, the longest first: { role, kind, ms, bound, count }.
 function time.against_bound(subject)
   local bench, rows = subject.bench, {}
   local bound = work.bound(subject.work, bench.bound, bench.threads)
@@ -207,7 +206,7 @@ end
 
 local MOST_ROWS = 16
 
---- Two bars a kind of operation: measured, and its bound.
+--- Draws two bars per role: the measured time and its bound.
 function time.bound_bars(rows, width)
   local picture = svg.picture(width, 0)
   local left, most = width > 500 and 150 or 104, 0

@@ -1,5 +1,6 @@
--- work.lua: what each operation of an entry does in a call, from its graph and its scheduled steps: arithmetic, bytes,
--- and which parts of the bound (runtime/measure/bound.h) it is made of. The roofline and the bars of the bound read it.
+-- work.lua: counts the work of each operation in a call: arithmetic, bytes, and its parts of the bound.
+-- The counts come from an entry's graph and scheduled steps, and the bound from runtime/measure/bound.h. The roofline
+-- and the bars of the bound read them.
 local all_regions = require("passes.common.regions")
 local ops = require("data.ops")
 local programs = require("passes.common.programs")
@@ -8,9 +9,9 @@ local words = require("common.words")
 
 local work = {}
 
--- Arithmetic of the operations that are no products: so many additions, multiplications, comparisons and divisions an
--- element of the result, an elementary function as its polynomial has them (runtime/ops/elementary.h). of: the operand
--- whose elements count instead.
+-- Arithmetic of the operations that are not products: additions, multiplications, comparisons and divisions per element
+-- of the result. An elementary function counts as its polynomial (runtime/ops/elementary.h). of: the operand whose
+-- elements count instead of the result's.
 local arithmetic = {
   softmax = { 15 }, softmax_rows = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 },
   normalise = { 3 }, rotate = { 3 },
@@ -23,20 +24,20 @@ local functions = { relu = 1, gelu = 22, gelu_tanh = 24, quick_gelu = 16, silu =
 
 local function elements(tensor) return words.elements(tensor.shape) end
 
---- Bytes of a tensor's elements, as its number type has them.
+--- Returns the bytes of a tensor's elements in its number type.
 function work.bytes(tensor) return types.bytes(elements(tensor), tensor.type) end
 
--- Ways to pool that take one row of a sequence and read no other.
+-- Poolings that take one row of a sequence and read no other.
 local taken = { first = true, second = true, last = true }
 
--- How many ways to pool read all rows of a sequence.
+-- Returns the number of an operation's poolings that read all rows of a sequence.
 local function ways_over_all(op)
   local count = 0
   for way in op.attributes["function"]:gmatch("%S+") do if not taken[way] then count = count + 1 end end
   return count
 end
 
--- emitted: the part of the result that is computed at all.
+-- Returns the arithmetic of an operation. emitted: the fraction of the result that is computed.
 local function arithmetic_of(op, emitted)
   if op.flops > 0 then return op.flops end
   if op.op == "pool" then return ways_over_all(op) * elements(op.operands.x) end
@@ -44,14 +45,14 @@ local function arithmetic_of(op, emitted)
   return rule[1] * elements(op.operands[rule.of] or op.result) * emitted
 end
 
---- "product", "attention" or "row operation".
+--- Returns "product", "attention" or "row operation".
 function work.kind(op)
   local class = ops.class(op)
   if class.product then return "product" end
   return class.role and class.role ~= "" and "attention" or "row operation"
 end
 
---- The number type in which an operation multiplies: that of the roof that it stands below.
+--- Returns the number type in which an operation multiplies, which chooses its roof.
 function work.number_type(op)
   if op.op == "linear_integers" then return "int8" end
   if work.kind(op) == "row operation" then return "f32" end
@@ -59,7 +60,8 @@ function work.number_type(op)
   return "f32"
 end
 
--- Calls visit(step, times) for each call of a program's list; times: how often a call of the model runs it.
+-- Calls visit(step, times) for each call of a program's list. times: the number of times that a call of the model runs
+-- it.
 local function each_call(program, visit)
   local inside = {}
   programs.each(program, function(step, _, segment, worker)
@@ -69,7 +71,8 @@ local function each_call(program, visit)
   end)
 end
 
--- What bench --bound calls a step (passes/emit/bound.lua); nil of a product's own, which are known by their key.
+-- Returns the name of a step in bench --bound (passes/emit/bound.lua), or nil for the steps of products, which are
+-- found by their key.
 local function part_of(step)
   local k = step.form == "product" and step.kernel
   if not k then return step.function_name end
@@ -77,7 +80,8 @@ local function part_of(step)
   return ("attention %d x %d x %d"):format(k.m, k.n, k.strips and k.k or k.k * step.batch.count)
 end
 
--- The part of each attention's scores that is emitted, by tensor: what a mask removes is neither read nor written.
+-- Returns the fraction of each attention's scores that is emitted, by tensor. Scores that a mask removes are neither
+-- read nor written.
 local function emitted_parts(entry)
   local part_of_tensor = {}
   for region in all_regions(entry.plan.segments) do
@@ -90,8 +94,8 @@ local function emitted_parts(entry)
   return part_of_tensor
 end
 
--- Returns how many elements of an operand an operation reads: of a table and its scales those that are looked up, of a
--- sequence the row that is taken, else all.
+-- Returns the number of elements that an operation reads of an operand: those that are looked up in a table and its
+-- scales, the row that is taken from a sequence, or all.
 local function elements_read(op, name, tensor)
   if op.op == "embed" and name == "table" then return elements(op.result) end
   if op.op == "embed" and name == "scale" then return elements(op.operands.ids) end
@@ -99,8 +103,8 @@ local function elements_read(op, name, tensor)
   return elements(tensor)
 end
 
--- The bytes that an operation and those done on its tile must move: each tensor that they read once, and what they
--- make for others.
+-- Adds the bytes that an operation and those done on its tile must move: each tensor that they read, once, and the
+-- results that leave the tile.
 local function add_bytes(list, parts)
   local groups, readers = {}, {}
   for _, each in ipairs(list) do
@@ -109,7 +113,7 @@ local function add_bytes(list, parts)
       table.insert(readers[tensor], each.fused or each.op)
     end
   end
-  -- Whether a tensor that a group makes leaves its tile: the last does, and what others read or the caller gets.
+  -- True if a group's result leaves its tile: the last one does, and those that others read or the caller gets.
   local function leaves(group, tensor)
     if tensor == group.last or tensor.kind ~= "scratch" then return true end
     for _, reader in ipairs(readers[tensor] or {}) do if reader ~= group.of.op then return true end end
@@ -137,7 +141,7 @@ local function add_bytes(list, parts)
   end
 end
 
--- Adds the parts of the bound: { name = calls }.
+-- Adds the parts of the bound to each operation: { name = calls }.
 local function add_parts(list, entry)
   each_call(entry.programs[1], function(step, times)
     local name = part_of(step)
@@ -157,16 +161,16 @@ local function add_parts(list, entry)
   end
 end
 
---- The layer of a section, counted from 0, or nil; and the name of its stack.
+--- Returns the layer of a section, counted from 0, or nil, and the name of its stack.
 function work.layer(section)
   local stack, layer = section:match("^(.-)layer (%d+)$")
   return math.tointeger(tonumber(layer)), stack
 end
 
---- What an operation does, whatever its layer: "attn.q" of "l0.attn.q".
+--- Returns an operation's role, its name without the layer: "attn.q" for "l0.attn.q".
 function work.role(name) return (name:gsub("l%d+%.", "", 1)) end
 
--- Of each operation that is done on the tile, or behind the rows, of another: that other one.
+-- Returns a map from each operation that is done on the tile, or after the rows, of another to that other operation.
 local function fused_of(entry)
   local fused, makes = {}, {}
   for _, op in ipairs(entry.graph.entry.ops) do makes[op.result] = op end
@@ -184,8 +188,8 @@ local function fused_of(entry)
   return fused
 end
 
---- The operations of an entry in order: { op, name, role, kind, section, type (work.number_type), arithmetic, bytes,
---- parts, fused = the operation on whose tile it is done }.
+--- Returns the operations of an entry in order: { op, name, role, kind, section, type (work.number_type), arithmetic,
+--- bytes, parts, fused = the operation on whose tile it is done }.
 function work.of(entry)
   local list, fused = {}, fused_of(entry)
   local parts = emitted_parts(entry)
@@ -200,8 +204,8 @@ function work.of(entry)
   return list
 end
 
---- Ms of the bound for each operation, of a list as work.of has it and what bench printed as `bound`; nil where it has
---- none. workers: among whom the sum is divided.
+--- Returns the bound of each operation in ms, or nil if it has none. list: from work.of; printed: the `bound` of
+--- bench's output; workers: the number of workers that share the work.
 function work.bound(list, printed, workers)
   if not printed or #printed == 0 then return nil end
   local us = {}
@@ -215,7 +219,7 @@ function work.bound(list, printed, workers)
   return result
 end
 
---- Lists with the same role as one: { role, kind, type, members }, in order of appearance.
+--- Joins operations with the same role: { role, kind, type, members }, in order of appearance.
 function work.by_role(list)
   local rows, at = {}, {}
   for i, each in ipairs(list) do
@@ -230,7 +234,7 @@ function work.by_role(list)
   return rows
 end
 
---- The set of kinds, in the order of their colours.
+--- The kinds of operations, in the order of their colours.
 work.kinds = { "product", "attention", "row operation" }
 work.colour = { product = 1, attention = 2, ["row operation"] = 3 }
 
