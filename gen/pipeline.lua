@@ -5,9 +5,7 @@
 -- layout of the weights.
 local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
-local faults = require("common.faults")
 local targets = require("data.targets")
-local tokenizer = require("text.tokenizer")
 local tuning = require("passes.plan.tuning")
 
 local pipeline = {}
@@ -15,16 +13,17 @@ local pipeline = {}
 -- The passes in order: the name, what one takes ("model"; "build": the model for one target, of state.builds; "entry":
 -- of state.entries, made by validate), its rough share of the time, and what it does.
 local order = {
-  { "describe", "model", 0,    "file -> plain table" },
-  { "validate", "model", 0,    "table -> spec" },
-  { "graph",    "entry", 0.01, "spec -> named tensors and operations" },
-  { "plan",     "entry", 0.01, "fusion, tiles, mask blocks, layouts, storage" },
-  { "lower",    "entry", 0.22, "operations -> tile steps" },
-  { "schedule", "entry", 0.11, "steps -> ordered steps a worker" },
-  { "fuse",     "entry", 0.01, "products that share a function with a map" },
-  { "memory",   "entry", 0.08, "lifetimes -> offsets in one arena" },
-  { "kernels",  "build", 0.13, "distinct kernel shapes and row operations" },
-  { "emit",     "model", 0.43, "-> C text" },
+  { "describe",  "model", 0,    "file -> plain table" },
+  { "validate",  "model", 0,    "table -> spec" },
+  { "tokenizer", "model", 0,    "tokenizer files -> tables" },
+  { "graph",     "entry", 0.01, "spec -> named tensors and operations" },
+  { "plan",      "entry", 0.01, "fusion, tiles, mask blocks, layouts, storage" },
+  { "lower",     "entry", 0.22, "operations -> tile steps" },
+  { "schedule",  "entry", 0.11, "steps -> ordered steps a worker" },
+  { "fuse",      "entry", 0.01, "products that share a function with a map" },
+  { "memory",    "entry", 0.08, "lifetimes -> offsets in one arena" },
+  { "kernels",   "build", 0.13, "distinct kernel shapes and row operations" },
+  { "emit",      "model", 0.43, "-> C text" },
 }
 
 --- The names of the passes in order; what each takes, and its share of the time, by name.
@@ -36,7 +35,8 @@ for i, pass in ipairs(order) do
 end
 
 -- Functions by the pass before which they run: they put into the state what it needs to know of the machine and of
--- files. Passes read only the state, with two exceptions: describe reads the description, and emit reads templates.
+-- files. Passes read only the state, with three exceptions: describe reads the description, tokenizer the tokenizer's
+-- files, and emit templates.
 local gather = {}
 
 function gather.validate(state)
@@ -44,27 +44,8 @@ function gather.validate(state)
   state.host = function(precisions) return targets.host(machine, precisions) end
 end
 
--- Puts the tokenizer's tables into the state if the model takes text.
-local function gather_tokenizer(state)
-  local path = state.with_text and state.spec.tokenizer
-  if not path then return end
-  if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
-  local tables, made, warnings = tokenizer.from_path((path:gsub("/%.$", "")))
-  -- The vocabulary, which may be large, is not kept.
-  state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
-    made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
-    bos = made.specials.bos, cls = made.specials.cls }
-  for _, line in ipairs(warnings) do table.insert(state.notes, line) end
-  local rows = state.spec.input.vocab
-  if state.tokenizer.tokens > rows then
-    faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
-      .. "without text"):format(path, state.tokenizer.tokens, rows))
-  end
-end
-
 function gather.graph(state)
   state.factors = factors.given(state.factors)
-  gather_tokenizer(state)
 end
 
 function gather.plan(state)

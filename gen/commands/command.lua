@@ -338,7 +338,7 @@ function run.import(_, arguments)
 end
 
 function run.show(root, arguments)
-  local state = compile(root, arguments, arguments.overrides, arguments.stage)
+  local state = compile(root, arguments, arguments.overrides, arguments.stage, true)
   print_out(pipeline.dump(state, arguments.stage))
   return 0
 end

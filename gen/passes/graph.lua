@@ -3,6 +3,7 @@
 --
 -- Before: state.spec. After: state.graph = { tensors = name -> tensor, order = names, weights = names, entry = {
 -- name, ops, inputs, outputs, flops }, smoothing = the result of smoothing.apply }.
+local answer = require("passes.graph.answer")
 local attention = require("passes.graph.attention")
 local Builder = require("passes.graph.builder")
 local expose = require("passes.graph.exposed")
@@ -287,6 +288,7 @@ function graph.run(state)
   if state.exposed then expose(self, state.exposed) end
   state.graph = self:finish()
   state.graph.smoothing = smoothed
+  if state.tokenizer then state.graph.answer = answer.of(state.spec, state.graph, state.tokenizer) end
   if state.checkpoint then fits.check(state.graph, state.checkpoint, state.file) end
 end
 
@@ -329,6 +331,7 @@ function graph.dump(state)
   for _, name in ipairs(entry.outputs) do
     lines[#lines + 1] = ("  output %s = %s"):format(g.tensors[name].member, name)
   end
+  for _, line in ipairs(g.answer and answer.dump(g.answer) or {}) do lines[#lines + 1] = line end
   return table.concat(lines, "\n") .. "\n"
 end
 

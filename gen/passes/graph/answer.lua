@@ -1,0 +1,89 @@
+-- answer.lua: decides what the answer to a text is: which inputs text fills, the kind of the answer, and its outputs.
+-- runtime/base/text_facts.h has the kinds.
+local answer = {}
+
+-- Patterns of outputs that explain an answer and are not part of it.
+local beside = { "^attention_%d+$", "^cross_attention_%d+$", "^scores_%d+$", "^cross_scores_%d+$", "^keys_%d+$",
+  "^values_%d+$" }
+
+local function is_beside(member)
+  for _, pattern in ipairs(beside) do if member:match(pattern) then return true end end
+  return false
+end
+
+answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask" }
+
+-- Returns the number, from 0, of each input that text fills, by attn2c's own name for it; -1: the entry has none.
+local function inputs_of(spec, graph)
+  local renamed, number, result = spec.inputs or {}, {}, {}
+  for i, name in ipairs(graph.entry.inputs) do number[graph.tensors[name].member] = i - 1 end
+  for _, name in ipairs(answer.inputs) do result[name] = number[renamed[name] or name] or -1 end
+  return result
+end
+
+-- Returns the last stage that is more than a function of each number.
+local function last_stage(spec)
+  for i = #spec.output, 1, -1 do
+    local stage = spec.output[i]
+    if stage.stage ~= "softmax" and stage.stage ~= "log_softmax" and (stage.stage == "linear" or not stage.activation)
+    then
+      return stage.stage
+    end
+  end
+  return "hidden"
+end
+
+-- Returns the kind of the answer, and its outputs. has_mask: whether the tokenizer has a mask token.
+local function kind_of(spec, graph, has_mask)
+  local number, last = {}, 0
+  for i, name in ipairs(graph.entry.outputs) do
+    local member = graph.tensors[name].member
+    number[member] = i - 1
+    if not is_beside(member) then last = i end
+  end
+  local function rank_of(i) return #graph.tensors[graph.entry.outputs[i]].shape end
+  if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
+  if number.last_hidden_state then return "STATES", number.last_hidden_state, 0 end
+  if last == 0 then return "STATES", 0, 0 end
+  local stage, is_rows = last_stage(spec), rank_of(last) == 3
+  local member = graph.tensors[graph.entry.outputs[last]].member
+  if stage == "argmax" and not is_rows and rank_of(last) == 1 then return "NUMBER", last - 1, 0 end
+  if stage == "vocabulary" then
+    local is_masked = is_rows and not spec.mask.causal and has_mask
+    return is_masked and "MASKED" or "NEXT", last - 1, 0
+  end
+  if spec.labels or (stage == "linear" and member == "logits") then
+    return is_rows and "TOKENS" or "LABEL", last - 1, 0
+  end
+  return is_rows and "STATES" or "EMBEDDING", last - 1, 0
+end
+
+local functions = { softmax = "SOFTMAX", sigmoid = "SIGMOID", none = "AS_IT_IS" }
+
+-- Returns the function that makes probabilities of `width` scores, unless the model has made them itself.
+local function function_of(spec, width)
+  if spec.label_function then return functions[spec.label_function] end
+  local last = spec.output[#spec.output]
+  if last.stage == "softmax" or last.stage == "log_softmax" or last.stage == "sigmoid" then return "AS_IT_IS" end
+  return width == 1 and "SIGMOID" or "SOFTMAX"
+end
+
+--- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function }.
+function answer.of(spec, graph, tokenizer)
+  local kind, output, second = kind_of(spec, graph, tokenizer.mask ~= nil)
+  local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
+  return { inputs = inputs_of(spec, graph), kind = kind, output = output, second = second,
+    label_function = function_of(spec, shape[#shape]) }
+end
+
+--- Returns an answer as lines of text.
+function answer.dump(made)
+  local lines = { ("  answer %s of output %d%s, %s"):format(made.kind, made.output,
+    made.kind == "SPAN" and " and " .. made.second or "", made.label_function) }
+  for _, name in ipairs(answer.inputs) do
+    if made.inputs[name] >= 0 then lines[#lines + 1] = ("  text fills input %d, %s"):format(made.inputs[name], name) end
+  end
+  return lines
+end
+
+return answer
