@@ -30,7 +30,7 @@ end
 --- Returns the size of the tables, special tokens, added tokens and components as text.
 function pass.dump(state)
   local t = state.tokenizer
-  if not t then return "no tokenizer: the model takes no text\n" end
+  if not t then return "no tokenizer: the model takes arrays, and no tables are made\n" end
   local lines = { ("tables: %d bytes, SHA-256 %s"):format(#t.tables, hash.content(t.tables)),
     ("tokens: %d"):format(t.tokens) }
   for _, name in ipairs { "mask", "bos", "cls" } do
