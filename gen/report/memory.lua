@@ -1,8 +1,8 @@
 -- memory.lua: draws the arena as a map, with the moment at which most bytes are live, and the weights by layer.
 -- Offsets go down and steps across; each tensor is a rectangle.
-local arena = require("passes.memory")
 local bars = require("report.bars")
 local numbers = require("report.numbers")
+local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
 local svg = require("report.svg")
 local types = require("data.types")
@@ -21,10 +21,10 @@ local function kind_of(name)
   return 1
 end
 
--- Returns the first and last step of each moment (passes/memory.lua).
+-- Returns the first and last step of each moment (passes/common/programs.lua).
 local function steps_of(program)
   local first, last, count = {}, {}, 0
-  arena.moments(program, function(step, moment)
+  programs.moments(program, function(step, moment)
     if programs.is_call(step) then count = count + 1 end
     first[moment] = first[moment] or math.max(1, count)
     last[moment] = math.max(1, count)
@@ -193,7 +193,7 @@ function memory.weights(entry)
       row = { name = key, bytes = 0, parameters = 0, plain_bytes = 0, constant_bytes = 0, kinds = {} }
       at[key], rows[#rows + 1] = row, row
     end
-    local bytes = types.line_bytes(arena.packed_bytes(tensor, entry.plan.layouts[name]))
+    local bytes = types.line_bytes(packed.bytes(tensor, entry.plan.layouts[name]))
     local count = words.elements(tensor.shape)
     local kind = weight_kind(name, tensor, tables)
     local plain = types.bytes(count, tensor.type)
