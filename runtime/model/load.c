@@ -88,7 +88,7 @@ int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *sour
   l.buffer_floats = (attn2c_pieces_largest(descriptor) + LINE - 1) / LINE * LINE;
   float *buffers = attn2c_reserve((size_t)l.buffer_floats * (size_t)(helpers + 1) * sizeof(float));
   if (!buffers) {
-    attn2c_say(message, "no memory for reading the weights");
+    attn2c_say(message, "out of memory for reading the weights");
     return ATTN2C_MEMORY;
   }
   l.buffers = buffers;

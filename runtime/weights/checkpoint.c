@@ -1,5 +1,5 @@
-/* checkpoint.c - finds a checkpoint's files, none of them outside its folder, opens all of
- * them and makes one list of their tensors. */
+/* checkpoint.c - finds and opens a checkpoint's files, and makes one list of their tensors. No file may be
+ * outside the checkpoint's folder. */
 #define _DEFAULT_SOURCE
 #include "weights/checkpoint.h"
 #include "formats/file.h"
@@ -20,11 +20,11 @@ struct attn2c_checkpoint {
   struct {
     attn2c_safetensors *file;
     int first;       /* the number of its first tensor */
-    char prefix[24]; /* "2_Dense/": of a module of sentence-transformers; stands before its tensors' names */
+    char prefix[24]; /* "2_Dense/": prefix of the tensor names of a sentence-transformers module */
   } files[];
 };
 
-/* A path is only as long as the system takes it. */
+/* A path of at most PATH_MAX bytes. */
 typedef struct {
   char text[PATH_MAX];
 } path_text;
@@ -46,20 +46,21 @@ static int out_of_memory(const char *path, attn2c_message *message) {
 
 static int say_pickle(const char *path, attn2c_message *message) {
   const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-  attn2c_say(message,
-             "%s: is PyTorch's pickle, which is not read; in its folder: python3 -c 'import torch, "
-             "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
-             "torch.load(\"%.100s\", map_location=\"cpu\", weights_only=True).items()}, "
-             "\"model.safetensors\")'",
-             path, name);
+  attn2c_say(
+      message,
+      "%s: is a PyTorch pickle, which is not supported; convert it, in its folder: python3 -c 'import torch, "
+      "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
+      "torch.load(\"%.100s\", map_location=\"cpu\", weights_only=True).items()}, "
+      "\"model.safetensors\")'",
+      path, name);
   return ATTN2C_FORMAT;
 }
 
-/* Whether a file of a folder lies in it when all links are followed, or in the store of Hugging Face's cache
+/* True if a file of a folder is in it when all links are followed, or in the store of Hugging Face's cache
  * that the folder belongs to: snapshots/REVISION/model.safetensors is a link to ../../blobs/HASH. */
 static int is_within(const char *folder, const char *path) {
   path_text blobs, root, file;
-  if (!realpath(path, file.text)) return 1; /* opening it says why */
+  if (!realpath(path, file.text)) return 1; /* the opening reports the fault */
   const char *places[] = {folder, blobs.text};
   if (!join(folder, "../../blobs", &blobs)) return 0;
   for (int i = 0; i < 2; i++) {
@@ -70,8 +71,8 @@ static int is_within(const char *folder, const char *path) {
   return 0;
 }
 
-/* Says in place of a format's fault what the file is, where that is known. `said`: the message's length
- * before. */
+/* Replaces a fault of the format by a line that says what the file is, if that is known. `said`: the
+ * message's length before the fault. */
 static int say_kind(const char *path, size_t said, attn2c_message *message) {
   const char *kind = attn2c_kind_said(path);
   const int is_pickle = attn2c_kind_is_pickle(path);
@@ -81,7 +82,7 @@ static int say_kind(const char *path, size_t said, attn2c_message *message) {
   return ATTN2C_FORMAT;
 }
 
-/* Opens one file as number `number`; its tensors are numbered behind those of the files before. */
+/* Opens one file as number `number`; its tensors are numbered after those of the earlier files. */
 static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path, attn2c_message *message) {
   const size_t said = message ? message->used : 0;
   const int status = attn2c_safetensors_open(path, &checkpoint->files[number].file, message);
@@ -111,7 +112,7 @@ static int open_in_folder(attn2c_checkpoint *checkpoint, int number, const char 
   return open_one(checkpoint, number, path.text, message);
 }
 
-/* Every tensor of the index lies where the index says, and nowhere else. */
+/* Checks that every tensor is in the file that the index names, and in no other. */
 static int check_index(const char *path, const attn2c_safetensors_index *index,
                        const attn2c_checkpoint *checkpoint, attn2c_message *message) {
   for (int i = 0; i < index->entry_count; i++) {
@@ -153,7 +154,7 @@ static int open_index(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   const int length = slash ? (int)(slash - path) : 0;
   const size_t said = message ? message->used : 0;
   int status = attn2c_safetensors_index_read(path, &index, message);
-  /* An index is JSON, of whose own faults it speaks. */
+  /* an index is JSON, so its own fault is reported */
   if (status == ATTN2C_FORMAT && !attn2c_kind_is_json(path)) return say_kind(path, said, message);
   if (status) return status;
   if (snprintf(folder.text, sizeof folder.text, "%.*s", length, path) >= (int)sizeof folder.text) {
@@ -183,13 +184,14 @@ static int open_single(const char *folder, const char *name, attn2c_checkpoint *
 
 enum { MODULE_NAME = 40 };
 
-/* The file of a dense layer that sentence-transformers put behind a model as module number `number`. */
+/* Writes the name of the dense layer that sentence-transformers adds after a model as module `number`; true
+ * if it exists. */
 static int dense_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
   snprintf(name, MODULE_NAME, "%d_Dense/model.safetensors", number);
   return join(folder, name, path) && access(path->text, F_OK) == 0;
 }
 
-/* Adds the dense layers that stand behind the model, if there are any. */
+/* Adds the dense layers after the model, if there are any. */
 static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
   char name[MODULE_NAME];
   path_text path;
@@ -229,7 +231,7 @@ static int open_main(const char *folder, attn2c_checkpoint **checkpoint, attn2c_
 
 static int open_folder(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
   path_text main;
-  /* Where the model of sentence-transformers has a folder of its own, it is this. */
+  /* a folder of sentence-transformers may hold the model in this folder */
   const int within = join(folder, "0_Transformer", &main) && access(main.text, F_OK) == 0;
   int status = open_main(within ? main.text : folder, checkpoint, message);
   if (!status) status = open_modules(folder, checkpoint, message);
@@ -272,7 +274,7 @@ void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
 
 int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) { return checkpoint->count; }
 
-/* The file that tensor number `index` is in. */
+/* Returns the file that tensor number `index` is in. */
 static int file_of(const attn2c_checkpoint *checkpoint, int index) {
   int file = checkpoint->file_count - 1;
   while (file > 0 && checkpoint->files[file].first > index) file--;

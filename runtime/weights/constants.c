@@ -1,5 +1,5 @@
-/* constants.c - the formulas of constants: parses the words of each, verifies them against the tensor's
- * shape, and computes its values in double. T5's buckets have the borders that float32 gives. */
+/* constants.c - parses the formulas of constants, checks them against the tensor's shape, and computes the
+ * values. It computes in double; T5's buckets have the borders that float32 gives. */
 #define _POSIX_C_SOURCE 200809L
 #include "weights/constants.h"
 
@@ -11,7 +11,7 @@
 const char attn2c_constant_names[] =
     "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, alibi, t5_buckets, ones or list";
 
-/* The numbers behind a formula's name, taken one after the other; bad once one of them is none. */
+/* The numbers after a formula's name, read one after the other; bad once one of them is not a number. */
 typedef struct {
   const char *rest;
   int bad;
@@ -29,7 +29,7 @@ static double next_number(words *from) {
   return number;
 }
 
-/* A whole number of at most 31 bits. */
+/* Returns an integer of at most 31 bits. */
 static int64_t next_integer(words *from) {
   double number = next_number(from);
   if (!(fabs(number) <= (double)INT32_MAX) || number != floor(number)) {
@@ -41,8 +41,8 @@ static int64_t next_integer(words *from) {
 
 static int at_end(const words *from) { return !from->bad && from->rest[strspn(from->rest, " ")] == '\0'; }
 
-/* P[s][2i] = sin(p / 10000^(2i/d)), P[s][2i+1] = cos(p / 10000^(2i/d)), p = first + s, first 0 where it is
- * not said   (Vaswani et al. 2017, section 3.5). Shape [s][d]; with an odd d the last column is a sine. */
+/* P[s][2i] = sin(p / 10000^(2i/d)), P[s][2i+1] = cos(p / 10000^(2i/d)), p = first + s, where first defaults
+ * to 0 (Vaswani et al. 2017, section 3.5). Shape [s][d]; with an odd d the last column is a sine. */
 static int fill_sinusoidal(words *from, const attn2c_tensor *tensor, float *values) {
   int64_t first = at_end(from) ? 0 : next_integer(from);
   if (!at_end(from) || tensor->rank < 1) return 0;
@@ -57,7 +57,7 @@ static int fill_sinusoidal(words *from, const attn2c_tensor *tensor, float *valu
   return 1;
 }
 
-/* y[s][d] = f((first + s) theta^(-2d/R)), R = 2 x columns   (Su et al. 2021, section 3.2.2) */
+/* y[s][d] = f((first + s) theta^(-2d/R)), R = 2 x columns (Su et al. 2021, section 3.2.2) */
 static int fill_rope(words *from, const attn2c_tensor *tensor, float *values, double (*function)(double)) {
   double theta = next_number(from);
   int64_t first = next_integer(from);
@@ -79,7 +79,7 @@ static int fill_rope_sin(words *from, const attn2c_tensor *tensor, float *values
   return fill_rope(from, tensor, values, sin);
 }
 
-/* y[s][d] = scale f((first + s) frequency of d), the frequencies one by one */
+/* y[s][d] = scale f((first + s) F_d), with listed frequencies F_d */
 static int fill_angles(words *from, const attn2c_tensor *tensor, float *values, double (*function)(double)) {
   int64_t first = next_integer(from);
   double scale = next_number(from);
@@ -104,9 +104,9 @@ static int fill_angle_sin(words *from, const attn2c_tensor *tensor, float *value
   return fill_angles(from, tensor, values, sin);
 }
 
-/* The slope of head h of `heads`: 2^(-8 (h + 1) / heads) for a power of two. Else the slopes of the next
- * smaller power n, and behind them every other one of those of 2n, from the first on.   (Press et al. 2022,
- * section 3, and the code that goes with it) */
+/* Returns the slope of head h of `heads`: 2^(-8 (h + 1) / heads) if heads is a power of two. Otherwise the
+ * first n heads have the slopes of the next smaller power n, and the others every other slope of 2n, from the
+ * first on (Press et al. 2022, section 3, and its published code). */
 static double alibi_slope(int64_t h, int64_t heads) {
   int64_t power = 1;
   while (2 * power <= heads) power *= 2;
@@ -114,7 +114,7 @@ static double alibi_slope(int64_t h, int64_t heads) {
   return exp2(-8.0 * (double)(2 * (h - power) + 1) / (double)(2 * power));
 }
 
-/* y[h][d] = -slope of h times |d + first| */
+/* y[h][d] = -(slope of h) |d + first| */
 static int fill_alibi(words *from, const attn2c_tensor *tensor, float *values) {
   int64_t first = next_integer(from);
   if (!at_end(from) || tensor->rank != 2) return 0;
@@ -127,11 +127,11 @@ static int fill_alibi(words *from, const attn2c_tensor *tensor, float *values) {
   return 1;
 }
 
-/* The bucket of one distance. Half of the buckets (of each direction's) are for one distance each, the others
- * grow by a constant factor up to `farthest`. In float32 from the logarithm on, in the order in which models
- * were trained with it, for a border may fall on a whole number: log(float(distance) / exact) / log(farthest
- * / exact) * (buckets - exact), where the second logarithm is a double that is rounded to float.   (Raffel et
- * al. 2020, section 2.1, and relative_position_bucket of Hugging Face's T5) */
+/* Returns the bucket of one distance. Half of the buckets (in each direction) are for one distance each; the
+ * others grow by a constant factor up to `farthest`. A border may be an integer, so this computes in float32
+ * from the logarithm on, in the order in which models were trained: log(float(distance) / exact) /
+ * log(farthest / exact) * (buckets - exact), where the second logarithm is a double that is rounded to float
+ * (Raffel et al. 2020, section 2.1, and relative_position_bucket of Hugging Face's T5). */
 static int64_t t5_bucket(int64_t distance, int64_t buckets, int64_t farthest, int bidirectional) {
   int64_t begin = 0;
   if (bidirectional) {
@@ -194,7 +194,8 @@ static int fill(const char *formula, const attn2c_tensor *tensor, float *values)
   return 0;
 }
 
-/* strtod reads numbers as the thread's locale writes them, and a caller's may write 0,5. */
+/* strtod uses the thread's locale, in which numbers may be written as 0,5; so the C locale is set
+ * meanwhile. */
 int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float *values) {
   locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   locale_t before = plain ? uselocale(plain) : (locale_t)0;

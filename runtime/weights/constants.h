@@ -1,5 +1,5 @@
-/* constants.h - what a model's constants hold, by the formula that its descriptor has for each: tables of
- * positions and of distances, and lists of numbers. */
+/* constants.h - computes a model's constants from formulas: tables of positions and of distances, lists of
+ * numbers. */
 #ifndef ATTN2C_CONSTANTS_H
 #define ATTN2C_CONSTANTS_H
 
@@ -8,9 +8,9 @@
 /* The names of all formulas, for messages: "sinusoidal, rope_cos, .. or list". */
 extern const char attn2c_constant_names[];
 
-/* Writes the values of the constant `tensor`, row-major. 1; or 0, and nothing is written, where the formula
- * is unknown, does not parse or does not fit the tensor's shape. values may be NULL: only to see whether it
- * does.
+/* Writes the values of the constant `tensor`, row-major, and returns 1. If the formula is unknown, does not
+ * parse or does not fit the tensor's shape, returns 0 and writes nothing. values may be NULL, to check the
+ * formula only.
  *
  *   sinusoidal [FIRST]             [s][d]: sin and cos of the position FIRST + s
  *   rope_cos THETA FIRST           [s][R/2]: cos((FIRST + s) THETA^(-2d/R))
@@ -20,9 +20,10 @@ extern const char attn2c_constant_names[];
  *   alibi FIRST                    [heads][n]: -slope |d + FIRST| of the distance d + FIRST
  *   t5_buckets BUCKETS DISTANCE BIDIRECTIONAL FIRST
  *                                  [n]: T5's bucket of the distance, key minus query, d + FIRST
- *   list A B C ..                  any shape: as many numbers as it has elements
+ *   ones                           any shape: all 1
+ *   list A B C ..                  any shape: one number per element
  *
- * Words stand one or more spaces apart; numbers are written as in C, whatever the locale. */
+ * Words are separated by one or more spaces; numbers are written as in C, whatever the locale. */
 int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float *values);
 
 #endif

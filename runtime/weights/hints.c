@@ -1,19 +1,19 @@
-/* hints.c - recognises common checkpoints by the ends of their tensors' names, and finds
- * names that differ from a missing one only by a prefix. */
+/* hints.c - recognises common checkpoints by the ends of their tensors' names. It also finds names that
+ * differ from a missing one only by a prefix. */
 #include "weights/hints.h"
 #include "base/shape.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Faults that get lines of their own; those on the looks, on the count and on unused tensors make it eleven.
- */
+/* Number of faults with lines of their own; the lines on the kind, the count and unused tensors make it
+ * eleven. */
 enum { MOST_FAULTS = 8 };
 
-/* Tensors that the line of those not used names. */
+/* Number of tensors that the line of unused tensors names. */
 enum { MOST_UNUSED = 5 };
 
-/* The first that fits is taken. ends: of tensors' names, all of which the file has. */
+/* Known checkpoints; the first match is used. ends: ends of tensor names, all of which the file has. */
 static const struct {
   const char *what, *names;
   const char *ends[2];
@@ -30,7 +30,7 @@ static const struct {
     {"BertModel", "bert", {"attention.self.query.weight", "attention.output.dense.weight"}},
 };
 
-/* Whether `end` is all of a name, or what follows one of its dots. */
+/* True if `end` is a whole name, or follows one of its dots. */
 static int ends_with(const char *name, const char *end) {
   const size_t length = strlen(name), rest = strlen(end);
   if (length < rest || strcmp(name + length - rest, end) != 0) return 0;
@@ -49,7 +49,7 @@ static const char *find_end(const attn2c_checkpoint *file, const char *end) {
   return NULL;
 }
 
-/* Models of BERT's form that differ in the name of the whole. */
+/* Names a model of BERT's form, by the name of the whole. */
 static void say_bert(const attn2c_hints *hints, const char *name) {
   static const char *const others[][3] = {{"roberta.", "RobertaModel", "roberta"},
                                           {"electra.", "ElectraModel", "electra"}};
@@ -98,7 +98,7 @@ void attn2c_hints_say(const attn2c_hints *hints) {
     attn2c_say(hints->message, "tensors by attn2c's own names: names = \"attn2c\"");
 }
 
-/* A tensor of the file that is called as the missing one, but for what stands before it. */
+/* Returns a tensor of the file whose name differs from the missing one only by a prefix, or NULL. */
 static const char *find_near(const attn2c_hints *hints, const attn2c_stored *stored) {
   for (int i = 0; stored->names[i]; i++) {
     const char *near = find_end(hints->file, stored->names[i]);
@@ -117,7 +117,7 @@ static int is_used(const attn2c_hints *hints, int tensor) {
   return 0;
 }
 
-/* The only tensor that is not used and has the shape of a missing one, or NULL. */
+/* Returns the only unused tensor with the shape of a missing one, or NULL. */
 static const char *find_shape(const attn2c_hints *hints, const attn2c_stored *stored) {
   const char *found = NULL;
   for (int i = 0; i < attn2c_checkpoint_count(hints->file); i++) {
@@ -129,7 +129,7 @@ static const char *find_shape(const attn2c_hints *hints, const attn2c_stored *st
   return found;
 }
 
-/* The stage of the output that a name of PyTorch's means, "output.0.weight", or -1. */
+/* Returns the stage of the output that a name of PyTorch's refers to, as in "output.0.weight", or -1. */
 static int stage_of(const char *name) {
   int number, end = 0;
   if (sscanf(name, "output.%6d.%n", &number, &end) != 1 || end == 0) return -1;
@@ -167,7 +167,7 @@ static void say_missing(const attn2c_hints *hints, const attn2c_stored *stored) 
     snprintf(counted, sizeof counted, " (stage %d of output: PyTorch's names count from 0)", stage);
   attn2c_say(hints->message, "%s: missing%s%s%s%s%s%s%s", stored->names[0], counted, more, used ? ")" : "",
              near ? "; the file has " : "", near ? near : "",
-             alike ? "; of its shape is the file's unused " : "", alike ? alike : "");
+             alike ? "; the file has an unused tensor of its shape, " : "", alike ? alike : "");
 }
 
 int attn2c_hints_fault(const attn2c_hints *hints, int index, int said) {

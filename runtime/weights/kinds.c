@@ -1,4 +1,4 @@
-/* kinds.c - files of other kinds, by their first bytes. */
+/* kinds.c - tells files of other kinds by their first bytes. */
 #include "weights/kinds.h"
 
 #include "base/attn2c.h"
@@ -27,7 +27,8 @@ static const struct {
     {"\x7f"
      "ELF",
      "is a program or library: weights are a safetensors checkpoint or its folder"},
-    {"<", "is a page of HTML or XML, not weights: on a hub a file's own link is resolve/..., not blob/..."},
+    {"<", "is a page of HTML or XML, not weights: on a hub the link of a file is .../resolve/..., not "
+          ".../blob/..."},
     {"{", "is JSON, not weights: give model.safetensors, its index, or the folder that they are in"},
 };
 
@@ -46,7 +47,7 @@ static int begins(const beginning *start, const char *bytes) {
   return start->count >= length && memcmp(start->bytes, bytes, length) == 0;
 }
 
-/* A protobuf whose first field is a small number and whose second is a text, as ONNX has them. */
+/* True for a protobuf whose first field is a small number and whose second is a text, like ONNX. */
 static int is_onnx(const beginning *start) {
   return start->count > 3 && start->bytes[0] == 8 && start->bytes[1] < 32 && start->bytes[2] == 0x12;
 }
@@ -56,7 +57,7 @@ static int is_text(const beginning *start) {
     if (start->bytes[i] >= 0xF5 || start->bytes[i] == 127 ||
         (start->bytes[i] < 32 && !strchr("\t\n\r", start->bytes[i])))
       return 0;
-  /* The length that safetensors begin with has zeros in its first eight bytes. */
+  /* a safetensors file begins with a length, which has zeros in its first eight bytes */
   return start->count > 0 && !memchr(start->bytes, 0, start->count);
 }
 

@@ -1,15 +1,15 @@
-/* kinds.h - recognises files that are given as weights by mistake. */
+/* kinds.h - recognises files that are not weights but were given as such. */
 #ifndef ATTN2C_KINDS_H
 #define ATTN2C_KINDS_H
 
-/* What a file is by its first bytes and what to give instead, as the end of a sentence: "is a GGUF model,
- * ...". NULL: it is nothing that is known, or cannot be read. */
+/* Returns what a file is by its first bytes, and what to give instead, as the end of a sentence: "is a GGUF
+ * model, ...". NULL if it is not known, or cannot be read. */
 const char *attn2c_kind_said(const char *path);
 
-/* Whether PyTorch's pickle wrote it: a zip, or in old files the pickle itself. */
+/* True if PyTorch's pickle wrote the file: a zip, or in old files the pickle itself. */
 int attn2c_kind_is_pickle(const char *path);
 
-/* Whether it begins as an object of JSON does. */
+/* True if the file begins like a JSON object. */
 int attn2c_kind_is_json(const char *path);
 
 #endif

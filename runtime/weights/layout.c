@@ -1,5 +1,5 @@
-/* layout.c - the checksum of all that decides a packed block, field by field: no padding of a
- * struct and no pointer is in it. */
+/* layout.c - computes the checksum of everything that decides a packed block, field by field. It contains no
+ * padding of a struct and no pointer. */
 #include "weights/layout.h"
 #include "base/checksum.h"
 
@@ -9,7 +9,7 @@ static uint64_t add_number(uint64_t sum, int64_t number) {
   return attn2c_checksum(sum, &number, sizeof number);
 }
 
-/* With its end, so that two texts are not their joint one; NULL is not "". */
+/* Hashes the terminating NUL too, so that ("ab", "c") differs from ("a", "bc"). NULL differs from "". */
 static uint64_t add_text(uint64_t sum, const char *text) {
   return text ? attn2c_checksum(sum, text, strlen(text) + 1) : add_number(sum, -1);
 }
@@ -42,7 +42,7 @@ static uint64_t add_weight(uint64_t sum, const attn2c_descriptor *model, const a
   return sum;
 }
 
-/* One a column of a matrix, one an element of a vector. */
+/* Factors are one per column of a matrix, one per element of a vector. */
 static uint64_t add_factors(uint64_t sum, const attn2c_factors *factors, const attn2c_tensor *tensor) {
   const int64_t count = tensor->shape[tensor->rank - 1];
   sum = add_number(add_number(sum, factors->powers ? factors->sign : 0), (int64_t)factors->checksum);

@@ -1,5 +1,5 @@
-/* pack.c - which rows lie where in the packed block, and their transposition into panels
- * and back: see attn2c_weight in descriptor.h. */
+/* pack.c - finds the place of rows in the packed block, and transposes them into panels and back.
+ * attn2c_weight in descriptor.h describes the layout. */
 #include "weights/pack.h"
 #include "ops/quantise.h"
 #include "ops/round.h"
@@ -9,20 +9,20 @@
 
 enum { LINE = 16 /* floats of a cache line */, BF16_GROUP = 2, I8_GROUP = 4 };
 
-/* Numbers other than floats are kept in groups of 4 bytes where floats would be floats. */
+/* Numbers other than floats are kept in groups of 4 bytes, each of which takes the place of a float. */
 int64_t attn2c_row_floats(attn2c_type type, int64_t columns) {
   if (type == ATTN2C_BF16) return (columns + BF16_GROUP - 1) / BF16_GROUP;
   if (type == ATTN2C_I8) return (columns + I8_GROUP - 1) / I8_GROUP;
   return columns;
 }
 
-/* Rows before the groups of a panel. */
+/* Returns the number of rows before the groups of a panel. */
 static int64_t rows_before(attn2c_type type) { return type == ATTN2C_I8 ? 2 : 0; }
 
-/* Of rows that are read at a time: they and the panel's lines fit into a second-level cache together. */
+/* Floats that are read at a time: with the panel's lines they fit into a second-level cache. */
 #define PIECE_FLOATS ((int64_t)1 << 16)
 
-/* Rows of a piece: as many as fit, at least a cache line's worth of a panel's width, and whole lines. */
+/* Returns the rows of a piece: as many as fit, at least a cache line of a panel's width, and whole lines. */
 static int64_t rows_of_piece(int64_t columns) {
   const int64_t rows = PIECE_FLOATS / columns / LINE * LINE;
   return rows < LINE ? LINE : rows;
@@ -52,7 +52,7 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
     piece->leading = (width + LINE - 1) / LINE * LINE;
     piece->offset = weight->offset + pieces->offset + (first - pieces->begin);
   }
-  /* A formula makes the whole of a constant. */
+  /* A formula makes a whole constant. */
   piece->count = weight->formula ? end - first : least(rows_of_piece(columns), end - first);
   pieces->row += piece->count;
   if (pieces->row == end) {
@@ -75,8 +75,9 @@ int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor) {
   return largest;
 }
 
-/* lines[i][j] = values[j][i] of 16 rows and at most 16 columns: a cache line of each, read and written whole
- * before the next are needed, as rows are often so far apart that few of them fit into a cache together. */
+/* lines[i][j] = values[j][i] of 16 rows and at most 16 columns. One cache line of each row is read and
+ * written whole before the next, as rows are often so far apart that few of them fit into a cache
+ * together. */
 static void pack_block(const float *values, int64_t columns, int64_t count, float *lines, int64_t leading) {
   for (int64_t j = 0; j < LINE; j += 4) {
     const float *from = values + j * columns;
@@ -88,7 +89,7 @@ static void pack_block(const float *values, int64_t columns, int64_t count, floa
   }
 }
 
-/* The same of all columns and of fewer rows, with zeros behind them. */
+/* Does the same for all columns and fewer rows, followed by zeros. */
 static void pack_last_line(const float *values, int64_t rows, int64_t columns, float *lines,
                            int64_t leading) {
   for (int64_t i = 0; i < columns; i++)
@@ -97,9 +98,8 @@ static void pack_last_line(const float *values, int64_t rows, int64_t columns, f
 
 enum { CHUNK = 64 /* elements that are converted at a time */ };
 
-/* Rows of floats as groups, each in place and behind the one before: groups of inputs that follow each other
- * are inputs that follow each other. Of ATTN2C_I8 also scales, and unless
- * before is NULL what is before the groups of a panel: two rows, `leading` apart. */
+/* Converts rows of floats to groups, in place, each row directly after the one before. For ATTN2C_I8 also
+ * writes scales and, unless before is NULL, the two rows before the groups of a panel, `leading` apart. */
 static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t columns, float *scales,
                       float *before, int64_t leading) {
   const int64_t groups = attn2c_row_floats(type, columns), each = type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
@@ -126,13 +126,14 @@ static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t col
   }
 }
 
-/* Zeros from x + count on to the end of a cache line, `offset` of which is before x. */
+/* Writes zeros from x + count to the end of its cache line; x is `offset` floats after the start of a
+ * line. */
 static void fill_line(float *x, int64_t count, int64_t offset) {
   const int64_t over = (offset + count) % LINE;
   if (over) memset(x + count, 0, (size_t)(LINE - over) * sizeof *x);
 }
 
-/* Rows that have been made into groups are copied as they are, with zeros up to the next weight. */
+/* Copies rows that are groups already, with zeros up to the next weight. */
 static void pack_rows(const attn2c_piece *piece, const float *values, float *to) {
   const int64_t floats = piece->count * attn2c_row_floats(piece->type, piece->columns);
   memcpy(to, values, (size_t)floats * sizeof *to);
@@ -164,14 +165,14 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   if (rest) pack_last_line(values + whole * columns, rest, columns, to + whole, piece->leading);
 }
 
-/* Element h of a group. */
+/* Returns element h of a group. */
 static float element_of(attn2c_type type, float group, int64_t h) {
   const uint32_t bits = attn2c_bits(group);
   if (type == ATTN2C_BF16) return attn2c_from_bf16((uint16_t)(bits >> 16 * h));
   return (float)(int8_t)(uint8_t)(bits >> 8 * h);
 }
 
-/* Rows [begin, end) of the weight, which the piece has. */
+/* Reads rows [begin, end) of the weight, which are in the piece. */
 static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
                         float *values) {
   const int64_t columns = piece->columns, leading = piece->leading, rows = end - begin;
@@ -180,7 +181,7 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
     memcpy(values, from, (size_t)(rows * columns) * sizeof *values);
     return;
   }
-  /* From one row's groups to the next row's, and from one group to the next. */
+  /* Distances from one row's groups to the next row's, and from one group to the next. */
   const int64_t of_row = leading ? 1 : attn2c_row_floats(piece->type, columns);
   const int64_t of_group = leading ? leading : 1;
   const float *from =

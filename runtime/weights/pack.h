@@ -1,51 +1,51 @@
-/* pack.h - a model's weights as the packed block has them, in pieces that are small enough to
- * be read into a cache and packed from there: so that every value is moved once, and no second
- * copy of a weight is ever held. */
+/* pack.h - packs a model's weights into its packed block, in pieces that fit into a cache. Every value is
+ * moved once, and no second copy of a weight is ever held. */
 #ifndef ATTN2C_PACK_H
 #define ATTN2C_PACK_H
 
 #include "base/descriptor.h"
 
-/* Some rows of one weight: all of them within one panel, or of a weight that has none. */
+/* Some rows of one weight, all within one panel if the weight has panels. */
 typedef struct {
   int weight;           /* index into descriptor->weights */
-  int64_t first, count; /* rows of the unpacked weight: of its first axis */
+  int64_t first, count; /* rows of the unpacked weight (its first axis) */
   int64_t columns;      /* elements of a row */
-  int64_t offset;       /* floats from the start of the packed block, of the first row */
-  int64_t leading;      /* of the panel; 0: rows, in their order */
-  attn2c_type type;     /* of the numbers */
-  int64_t scales; /* of ATTN2C_I8: floats from the start of the packed block, of the first row's scale */
-  int is_last;    /* of the weight's pieces */
-  int is_made;    /* scales, which packing another weight makes: nothing is read or packed */
+  int64_t offset;       /* of the first row, in floats from the start of the packed block */
+  int64_t leading;      /* the panel's leading dimension; 0: rows, in their order */
+  attn2c_type type;     /* number type */
+  int64_t scales; /* for ATTN2C_I8: place of the first row's scale, in floats from the start of the packed
+                     block */
+  int is_last;    /* 1: the weight's last piece */
+  int is_made;    /* 1: scales, which packing another weight makes; nothing is read or packed */
 } attn2c_piece;
 
-/* A walk through all pieces of all weights, in the descriptor's order. Begins as {descriptor}. */
+/* A walk over all pieces of all weights, in the descriptor's order. Begins as {descriptor}. */
 typedef struct {
   const attn2c_descriptor *descriptor;
   int weight;
-  int64_t row;          /* of the weight, the next */
-  int64_t panel, begin; /* its panel; the first row of that */
-  int64_t offset;       /* floats from the weight's offset on, of that panel */
+  int64_t row;          /* the weight's next row */
+  int64_t panel, begin; /* its panel; the first row of the panel */
+  int64_t offset;       /* of the panel, in floats from the weight's offset */
 } attn2c_pieces;
 
-/* Floats that a row of `columns` numbers takes where a weight is kept as rows: whole groups. */
+/* Returns the floats of a row of `columns` numbers in a weight that is kept as rows: whole groups. */
 int64_t attn2c_row_floats(attn2c_type type, int64_t columns);
-/* 1 if a piece must be packed; the rows of any other are read to where they stay. */
+/* True if a piece must be packed; the rows of other pieces are read in place. */
 static inline int attn2c_piece_is_packed(const attn2c_piece *piece) {
   return piece->leading > 0 || piece->type != ATTN2C_F32;
 }
-/* 0 behind the last piece. */
+/* Returns 0 after the last piece. */
 int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece);
-/* Floats of the largest piece that must be packed. */
+/* Returns the floats of the largest piece that must be packed. */
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
 
 /* Writes a piece that must be packed from its rows, [count][columns] row-major, to the packed block, and its
- * scales where it has them; values may be overwritten. Once all pieces of a weight are written, so are the
- * zeros between a panel's width and its leading dimension, and behind the scales. */
+ * scales if it has any; values may be overwritten. Once all pieces of a weight are written, so are the zeros
+ * between a panel's width and its leading dimension, and after the scales. */
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed);
 
-/* Rows [first, first + count) of weight number `weight` out of the packed block, row-major: what was packed,
- * rounded to the type of its panels; of ATTN2C_I8 times their scales. */
+/* Writes rows [first, first + count) of weight number `weight` from the packed block, row-major. They are the
+ * packed values, rounded to the type of the panels; for ATTN2C_I8 times their scales. */
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                    int64_t count, float *values);
 

@@ -1,5 +1,4 @@
-/* packed.c - packed weights behind one block, wherever its bytes are: mapped, copied, or linked
- * in. */
+/* packed.c - implements packed weights, whose bytes are mapped, copied or linked in. */
 #include "weights/packed.h"
 #include "base/checksum.h"
 #include "formats/file.h"
@@ -12,11 +11,11 @@ struct attn2c_packed {
   int holders;
   const attn2c_descriptor *model;
   const float *block;
-  uint64_t checksum;   /* what the header says of the block */
-  float *own;          /* the block, where it is a copy; else NULL */
-  const void *mapping; /* of the whole file; NULL: none */
-  int64_t mapped;      /* bytes of it */
-  char *name;          /* of the file, for messages */
+  uint64_t checksum;   /* the block's, from the header */
+  float *own;          /* the block if it is a copy, else NULL */
+  const void *mapping; /* the whole file; NULL: none */
+  int64_t mapped;      /* bytes of the mapping */
+  char *name;          /* the file's, for messages */
 };
 
 static size_t block_size(const attn2c_descriptor *model) {
@@ -28,7 +27,7 @@ static int no_memory(const char *name, attn2c_message *message) {
   return ATTN2C_MEMORY;
 }
 
-/* With a verified header. */
+/* Makes an object for a verified header. */
 static attn2c_packed *make(const attn2c_descriptor *model, const unsigned char *header, const char *name) {
   attn2c_packed *made = calloc(1, sizeof *made);
   if (!made) return NULL;
@@ -101,7 +100,8 @@ int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descr
   return no_memory("weights in memory", message);
 }
 
-/* The header of an opened file, whether it is one of packed weights, and of which variant of the model's. */
+/* Reads the header of an opened file; tells whether it holds packed weights, and for which variant of the
+ * model. */
 static int read_header(const attn2c_file *file, const attn2c_descriptor **model, unsigned char *header,
                        int *is_packed, attn2c_message *message) {
   const size_t size = file->size < ATTN2C_PACKED_HEADER ? (size_t)file->size : ATTN2C_PACKED_HEADER;
@@ -139,7 +139,7 @@ int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_
   attn2c_file file;
   attn2c_message quiet = attn2c_message_make(NULL, 0);
   *packed = NULL;
-  /* What cannot be opened is no file of packed weights; who reads checkpoints says why. */
+  /* a file that cannot be opened is left to the reader of checkpoints, which says why */
   if (attn2c_file_open(path, &file, &quiet) != ATTN2C_OK) return ATTN2C_OK;
   const int status = open_file(&file, model, packed, message);
   attn2c_file_close(&file);
@@ -148,8 +148,7 @@ int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_
 
 int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message) {
   if (attn2c_checksum(0, packed->block, block_size(packed->model)) == packed->checksum) return ATTN2C_OK;
-  return attn2c_packed_refuse(packed->model, packed->name, "damaged: they are not those of the checksum",
-                              message);
+  return attn2c_packed_refuse(packed->model, packed->name, "damaged: their checksum is wrong", message);
 }
 
 int attn2c_packed_write(const char *path, const attn2c_descriptor *model, const float *block,

@@ -1,5 +1,5 @@
-/* packed_header.c - the header's fields, each at its place, little-endian. What differs is said
- * in the order in which a user can do something about it. */
+/* packed_header.c - writes and compares the header's fields, little-endian. Differences are reported in the
+ * order in which a user can act on them. */
 #include "weights/packed_header.h"
 #include "base/checksum.h"
 #include "weights/layout.h"
@@ -12,7 +12,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats lie in the fil
 
 enum { VERSION = 1, F32 = 1, BF16 = 2, I8 = 4 };
 
-/* Offsets; all other bytes are zero. */
+/* Offsets of the fields; all other bytes are zero. */
 enum {
   AT_VERSION = ATTN2C_PACKED_MAGIC,
   AT_TYPE = 20,
@@ -48,12 +48,12 @@ static void put_word(unsigned char *header, int at, uint32_t word) {
   memcpy(header + at, &word, sizeof word);
 }
 
-/* As much of the text as there is room for, with a zero behind it. */
+/* Writes the text, cut to fit, with a terminating zero. */
 static void put_text(unsigned char *header, int at, int end, const char *text) {
   snprintf((char *)header + at, (size_t)(end - at), "%s", text);
 }
 
-/* The number types of the weights: F32, and those of packings. */
+/* Returns the number types of the weights: F32, and those of packings. */
 static uint32_t types_of(const attn2c_descriptor *model) {
   uint32_t types = F32;
   for (int i = 0; model->packings && i < model->weight_count; i++) {
@@ -63,9 +63,9 @@ static uint32_t types_of(const attn2c_descriptor *model) {
   return types;
 }
 
-/* The smallest of several types, as a word. */
+/* Returns the name of the smallest of several types. */
 static const char *word_of(uint32_t types) {
-  if (types & ~(uint32_t)(F32 | BF16 | I8)) return "numbers that are not known";
+  if (types & ~(uint32_t)(F32 | BF16 | I8)) return "unknown";
   return types & I8 ? "int8" : types & BF16 ? "bf16" : "f32";
 }
 
@@ -74,7 +74,7 @@ static int64_t block_bytes(const attn2c_descriptor *model) {
 }
 
 int attn2c_packed_begins(const unsigned char *start, size_t size) {
-  /* The first 8 bytes are a length to a reader of checkpoints, one that no file has. */
+  /* A reader of checkpoints takes the first 8 bytes for a length; no file has one like this. */
   return size >= 8 && memcmp(start, magic, size < sizeof magic ? size : sizeof magic) == 0;
 }
 
@@ -102,7 +102,8 @@ int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const
   return ATTN2C_FORMAT;
 }
 
-/* Writes what differs between a whole header and the model's own; 0 where nothing does. */
+/* Writes to `what` the difference between a complete header and the model's own; returns 0 if there is
+ * none. */
 static int differs(const attn2c_descriptor *model, const unsigned char *header, char *what, size_t size) {
   unsigned char own[ATTN2C_PACKED_HEADER];
   attn2c_packed_header_make(model, 0, own);
@@ -113,45 +114,47 @@ static int differs(const attn2c_descriptor *model, const unsigned char *header, 
   const int is_laid_out = number_at(header, AT_LAYOUT) == number_at(own, AT_LAYOUT);
   const int is_of_target = memcmp(theirs + AT_TARGET, ours + AT_TARGET, AT_NAME - AT_TARGET) == 0;
   if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_END - AT_NAME) != 0)
-    snprintf(what, size, "of another model, %.100s, and this is %.100s", theirs + AT_NAME, ours + AT_NAME);
+    snprintf(what, size, "for another model, %.100s; this is %.100s", theirs + AT_NAME, ours + AT_NAME);
   else if (!is_of_target && (is_other || !is_laid_out))
-    snprintf(what, size, "of a build for another target, %.31s, and this is for %.31s", theirs + AT_TARGET,
+    snprintf(what, size, "for another target, %.31s; this build is for %.31s", theirs + AT_TARGET,
              ours + AT_TARGET);
   else if (word_at(header, AT_TYPE) != types_of(model))
-    snprintf(what, size, "of %s, and this model has %s", word_of(word_at(header, AT_TYPE)),
+    snprintf(what, size, "of type %s, but this model's are %s", word_of(word_at(header, AT_TYPE)),
              word_of(types_of(model)));
   else if (is_other)
-    snprintf(what, size, "of another description of %.100s (%.31s, and this is %.31s)", ours + AT_NAME,
+    snprintf(what, size, "for another description of %.100s (%.31s; this is %.31s)", ours + AT_NAME,
              theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION);
   else if (!is_laid_out)
-    snprintf(what, size,
-             "of a build with other tile parameters or factors: by other files, or version of attn2c");
+    snprintf(
+        what, size,
+        "for a build with other tile parameters or factors (from other files, or another version of attn2c)");
   else if (number_at(header, AT_BYTES) != number_at(own, AT_BYTES))
-    snprintf(what, size, "a block of %" PRIu64 " bytes, and %" PRIu64 " are expected",
+    snprintf(what, size, "the block has %" PRIu64 " bytes, but %" PRIu64 " are expected",
              number_at(header, AT_BYTES), number_at(own, AT_BYTES));
   else
     return 0;
   return 1;
 }
 
-/* The same of a header and the file's size. */
+/* Does the same, and also checks the header itself and the file's size. */
 static int is_wrong(const attn2c_descriptor *model, const unsigned char *header, int64_t size, char *what,
-                    size_t room) {
+                    size_t limit) {
   const int64_t whole = ATTN2C_PACKED_HEADER + block_bytes(model);
   if (size < ATTN2C_PACKED_HEADER)
-    snprintf(what, room, "cut within the header, after %" PRId64 " bytes", size);
+    snprintf(what, limit, "cut within the header, after %" PRId64 " bytes", size);
   else if (memcmp(header, magic, sizeof magic) != 0)
-    snprintf(what, room, "the header is damaged");
+    snprintf(what, limit, "the header is damaged");
   else if (word_at(header, AT_VERSION) != VERSION)
-    snprintf(what, room, "of format %" PRIu32 ", and only %d is known", word_at(header, AT_VERSION), VERSION);
+    snprintf(what, limit, "format %" PRIu32 " is not supported, only %d is", word_at(header, AT_VERSION),
+             VERSION);
   else if (number_at(header, AT_HEADER) != attn2c_checksum(0, header, AT_HEADER))
-    snprintf(what, room, "the header is damaged");
+    snprintf(what, limit, "the header is damaged");
   else if (size != whole)
-    return differs(model, header, what, room) ||
-           snprintf(what, room, "%s: %" PRId64 " bytes, and %" PRId64 " are expected",
-                    size < whole ? "cut" : "something follows them", size, whole);
+    return differs(model, header, what, limit) ||
+           snprintf(what, limit, "%s: %" PRId64 " bytes, but %" PRId64 " are expected",
+                    size < whole ? "cut" : "too long", size, whole);
   else
-    return differs(model, header, what, room);
+    return differs(model, header, what, limit);
   return 1;
 }
 

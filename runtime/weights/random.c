@@ -1,19 +1,19 @@
-/* random.c - values by integer hashing (splitmix64 of seed, name and index). The normal
- * ones are sums of uniform integers (Irwin-Hall), scaled by arithmetic that is exact up to
- * one rounding: no libm, and nothing that a fused multiply-add could change. */
+/* random.c - makes values by integer hashing (splitmix64 of seed, name and index). Normal values are sums of
+ * uniform integers (Irwin-Hall), scaled by arithmetic that is exact up to one rounding. It uses no libm, and
+ * nothing that a fused multiply-add could change. */
 #include "weights/random.h"
 
 #define GOLDEN_GAMMA 0x9e3779b97f4a7c15u
 
-/* The finalizer of splitmix64 (Steele, Lea and Flood 2014). */
+/* Returns the finalizer of splitmix64 (Steele, Lea and Flood 2014). */
 static uint64_t mix(uint64_t value) {
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
   value = (value ^ value >> 27) * 0x94d049bb133111ebu;
   return value ^ value >> 31;
 }
 
-/* The name enters by FNV-1a, the seed by a step of its own, so that (seed, name) pairs do not meet by
- * addition. */
+/* Hashes the name by FNV-1a and mixes the seed separately, so that adding to one cannot compensate for the
+ * other. */
 static uint64_t stream_key(uint64_t seed, const char *name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
@@ -26,10 +26,10 @@ static int64_t sum_of_quarters(uint64_t bits) {
 
 void attn2c_random_part(uint64_t seed, const char *name, int64_t first, float *values, int64_t count,
                         double mean, double deviation) {
-  /* Eight uniform integers of 16 bits: mean 8 x 32767.5, variance 8 x (2^32 - 1) / 12. */
+  /* The sum of eight uniform 16-bit integers has mean 8 x 32767.5 and variance 8 x (2^32 - 1) / 12. */
   const int64_t centre = 262140;
   const double unit = 1.8688123650118534e-05; /* 1 / sqrt(variance) */
-  /* Rounded to 24 bits, so that the product with a sum of 20 bits is exact in double and the addition of the
+  /* The step is rounded to 24 bits. Its product with a sum of 20 bits is then exact in double, and adding the
    * mean rounds alike with and without a fused multiply-add. */
   const double step = (float)(deviation * unit);
   const uint64_t key = stream_key(seed, name);
@@ -50,8 +50,8 @@ void attn2c_random_integers(uint64_t seed, const char *name, int32_t *values, in
   const uint64_t range = limit > minimum ? (uint64_t)(limit - minimum) : 1;
   const uint64_t key = stream_key(seed, name);
   for (int64_t i = 0; i < count; i++) {
-    /* The upper 32 bits scaled to a range of at most 2^32: no division, and uneven by 2^-32 of the range at
-     * most. */
+    /* The upper 32 bits are scaled to a range of at most 2^32. This needs no division, and is uneven by at
+     * most 2^-32 of the range. */
     uint64_t upper = mix(key + (uint64_t)i * GOLDEN_GAMMA) >> 32;
     values[i] = (int32_t)(minimum + (int64_t)(upper * range >> 32));
   }

@@ -1,20 +1,19 @@
-/* views.c - reads boxes: rows that lie together at once, other rows one by one, columns by
- * bands. */
+/* views.c - reads boxes: adjacent rows at once, other rows one by one, columns by bands. */
 #include "weights/views.h"
 
 #include <stdlib.h>
 
-/* Of a band: long enough for reads that are worth their call, and small beside all weights. */
+/* Floats of a band: enough for long reads, and few compared with all weights. */
 #define LEAST_BAND ((int64_t)1 << 16)
 #define MOST_BAND  ((int64_t)1 << 20)
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Whether a row's elements lie apart: the tensor is [in][out]. */
+/* True if a row's elements are not adjacent: the tensor is [in][out]. */
 static int is_transposed(const attn2c_view *view) { return view->column_step != 1 && view->columns > 1; }
 
 int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
-  int64_t room = 0, all = 0;
+  int64_t capacity = 0, all = 0;
   *band = (attn2c_band){0};
   for (int w = 0; w < model->weight_count; w++) {
     const attn2c_weight *weight = &model->weights[w];
@@ -23,36 +22,36 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
       all += view->rows * view->columns;
       const int64_t whole = view->columns * ((view->rows - 1) * view->row_step + 1);
       const int64_t needed = is_transposed(view) ? whole : view->added ? view->columns : 0;
-      if (needed > room) room = needed;
+      if (needed > capacity) capacity = needed;
     }
   }
   int64_t limit = all / 32 > LEAST_BAND ? least(all / 32, MOST_BAND) : LEAST_BAND;
-  for (int v = 0; v < model->weight_count; v++) { /* one row at least */
+  for (int v = 0; v < model->weight_count; v++) { /* at least one row */
     const attn2c_weight *weight = &model->weights[v];
     for (int i = 0; i < weight->view_count; i++)
       if (model->views[weight->first_view + i].columns > limit)
         limit = model->views[weight->first_view + i].columns;
   }
-  if (room == 0) return ATTN2C_OK;
-  band->room = least(room, limit);
-  band->values = malloc((size_t)band->room * sizeof *band->values);
+  if (capacity == 0) return ATTN2C_OK;
+  band->capacity = least(capacity, limit);
+  band->values = malloc((size_t)band->capacity * sizeof *band->values);
   return band->values ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
 void attn2c_band_free(attn2c_band *band) { free(band->values); }
 
-/* to[j] = or += factor from[j step] */
+/* Computes to[j] = or += factor from[j step]. */
 static void put(const attn2c_view *view, const float *from, int64_t step, int64_t count, float *to) {
   const float factor = (float)view->factor;
   for (int64_t j = 0; j < count; j++) to[j] = (view->added ? to[j] : 0.0f) + factor * from[j * step];
 }
 
-/* Rows [row, row + count) of a view whose rows lie as the weight's do. */
+/* Reads rows [row, row + count) of a view whose rows are adjacent elements, like the weight's. */
 static int read_rows(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                      int64_t count, int64_t columns, float *to, attn2c_band *band, attn2c_message *message) {
   const int together = !view->added && view->row_step == view->columns && columns == view->columns;
   const int64_t at_once = together ? count : 1, floats = at_once * view->columns;
-  if (view->added) band->view = NULL; /* its room is taken */
+  if (view->added) band->view = NULL; /* the band's buffer is used */
   for (int64_t i = 0; i < count; i += at_once) {
     float *place = to + i * columns, *values = view->added ? band->values : place;
     const int64_t first = view->first + (row + i) * view->row_step;
@@ -63,12 +62,12 @@ static int read_rows(const attn2c_checkpoint *checkpoint, int tensor, const attn
   return ATTN2C_OK;
 }
 
-/* Has the band hold as many rows from `row` on as go into it, of those that the view has. */
+/* Fills the band with the view's rows from `row` on, as many as fit. */
 static int fill_band(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                      attn2c_band *band, attn2c_message *message) {
   if (band->view == view && row >= band->row && row < band->row + band->rows) return ATTN2C_OK;
   const int64_t step = view->row_step ? view->row_step : 1;
-  const int64_t length = least(band->room / view->columns, (view->rows - 1 - row) * step + 1);
+  const int64_t length = least(band->capacity / view->columns, (view->rows - 1 - row) * step + 1);
   band->view = NULL;
   for (int64_t j = 0; j < view->columns; j++) {
     const int64_t first = view->first + row * view->row_step + j * view->column_step;
@@ -80,7 +79,7 @@ static int fill_band(const attn2c_checkpoint *checkpoint, int tensor, const attn
   return ATTN2C_OK;
 }
 
-/* The same of a view whose columns lie as the weight's rows do. */
+/* Does the same for a view whose columns are adjacent elements. */
 static int read_columns(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                         int64_t count, int64_t columns, float *to, attn2c_band *band,
                         attn2c_message *message) {

@@ -1,6 +1,6 @@
-/* weights.c - the sources of a model's weights behind one interface. All weights are
- * verified when the source is opened, so that a checkpoint that does not fit is refused
- * with everything that is wrong with it, and reading meets only faults of the machine. */
+/* weights.c - implements the sources of a model's weights behind one interface. All weights are verified when
+ * the source is opened. So a checkpoint that does not fit is refused with all of its faults, and reading
+ * meets only faults of the machine. */
 #define _DEFAULT_SOURCE
 #include "weights/weights.h"
 #include "weights/constants.h"
@@ -18,17 +18,17 @@
 struct attn2c_source {
   const attn2c_descriptor *model;
   attn2c_checkpoint *file; /* NULL: packed or random */
-  attn2c_packed *packed;   /* NULL: of a file or random */
+  attn2c_packed *packed;   /* NULL: a file or random */
   uint64_t seed;
-  int *found;  /* of each stored tensor: the file's, or -1 */
-  int *unused; /* the tensors of the file that no weight is taken from */
+  int *found;  /* for each stored tensor its number in the file, or -1 */
+  int *unused; /* tensors of the file that no weight is read from */
   int unused_count;
-  attn2c_band band; /* of the reading */
+  attn2c_band band; /* buffer for reading */
 };
 
 /* Constants. */
 
-/* Fills the constant, or, where values is NULL, sees whether that can be done; a line where it cannot. */
+/* Fills the constant, or only checks whether this is possible if values is NULL; says a line if it is not. */
 static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *weight, float *values,
                          attn2c_message *message) {
   const attn2c_tensor *tensor = &model->tensors[weight->tensor];
@@ -68,7 +68,7 @@ static int check_constants(const attn2c_source *source, attn2c_message *message)
   return faults ? ATTN2C_FORMAT : ATTN2C_OK;
 }
 
-/* Whether every view lies within its tensor, which matters where the tensor may have any number of rows. */
+/* Checks that every view is within its tensor, which matters if the tensor may have any number of rows. */
 static int check_views(const attn2c_source *source, attn2c_message *message) {
   const attn2c_descriptor *model = source->model;
   for (int i = 0; i < model->weight_count; i++)
@@ -106,7 +106,7 @@ static int check_stored(attn2c_source *source, attn2c_message *message) {
 static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                       attn2c_message *message);
 
-/* The checksum of a weight's first rows, as attn2c_factors has it. */
+/* Computes the checksum of a weight's first rows, for attn2c_factors. */
 static int sum_rows(attn2c_source *source, int index, uint64_t *sum, attn2c_message *message) {
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
   const int64_t rows = tensor->shape[0] < ATTN2C_FACTORS_ROWS ? tensor->shape[0] : ATTN2C_FACTORS_ROWS;
@@ -124,7 +124,7 @@ static int sum_rows(attn2c_source *source, int index, uint64_t *sum, attn2c_mess
   return status;
 }
 
-/* Whether the weights are those that the model's factors were found with. */
+/* Checks that the weights are those that the model's factors were calibrated with. */
 static int check_factors(attn2c_source *source, attn2c_message *message) {
   const attn2c_descriptor *model = source->model;
   for (int i = 0; source->file && model->factors && i < model->weight_count; i++) {
@@ -134,7 +134,7 @@ static int check_factors(attn2c_source *source, attn2c_message *message) {
     if (status) return status;
     if (sum == model->factors[i].checksum) continue;
     attn2c_say(message,
-               "%s: other numbers than those that the model's factors against outliers were found with; "
+               "%s: the model's factors against outliers were calibrated with other weights; "
                "calibrate with these weights, or build with --factors=none",
                model->tensors[model->weights[i].tensor].name);
     return ATTN2C_FORMAT;
@@ -142,7 +142,7 @@ static int check_factors(attn2c_source *source, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
-/* Lists the tensors of the file that no weight is taken from; `used` has a zeroed byte for each. */
+/* Lists the tensors of the file that no weight is read from; `used` has a zeroed byte for each. */
 static void list_unused(attn2c_source *source, char *used) {
   int count = source->file ? attn2c_checkpoint_count(source->file) : 0;
   for (int i = 0; i < source->model->stored_count; i++)
@@ -155,7 +155,7 @@ static int prepare(attn2c_source *source, attn2c_message *message) {
   size_t stored = (size_t)source->model->stored_count;
   size_t tensors = source->file ? (size_t)attn2c_checkpoint_count(source->file) : 0;
   int status = ATTN2C_MEMORY;
-  /* One more of each, as an allocation of nothing may be NULL. */
+  /* one element more, as an allocation of 0 bytes may return NULL */
   char *used = calloc(tensors + 1, 1);
   source->found = calloc(stored + 1, sizeof *source->found);
   source->unused = calloc(tensors + 1, sizeof *source->unused);
@@ -175,7 +175,7 @@ static int prepare(attn2c_source *source, attn2c_message *message) {
 
 /* Opening. */
 
-/* Takes the file or the packed weights, which may be NULL, over. */
+/* Makes a source that owns the file or the packed weights, which may be NULL. */
 static int make_source(const attn2c_descriptor *model, attn2c_checkpoint *file, attn2c_packed *packed,
                        uint64_t seed, attn2c_source **source, attn2c_message *message) {
   attn2c_source *made = calloc(1, sizeof *made);
@@ -209,7 +209,7 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
   return status ? status : make_source(model, file, NULL, 0, source, message);
 }
 
-/* How packed weights are taken from memory. */
+/* A function that opens packed weights in memory. */
 typedef int (*open_packed)(const void *, size_t, const attn2c_descriptor *, attn2c_packed **,
                            attn2c_message *);
 
@@ -262,14 +262,14 @@ const char *attn2c_source_unused_name(const attn2c_source *source, int index) {
 
 /* Reading. */
 
-/* Scales, of the rows of the weight that they scale. */
+/* Computes the scales of the rows of the weight that they scale. */
 static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t count, float *scales,
                        attn2c_message *message) {
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[scaled].tensor];
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   float *row = attn2c_reserve((size_t)columns * sizeof *row), inverse;
   if (!row) {
-    attn2c_say(message, "no memory for reading the weights");
+    attn2c_say(message, "out of memory for reading the weights");
     return ATTN2C_MEMORY;
   }
   int status = ATTN2C_OK;
@@ -281,7 +281,7 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   return status;
 }
 
-/* Rows of a weight as they are stored, in a file or by a formula. */
+/* Reads rows of a weight as they are stored, in a file or by a formula. */
 static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                       attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
@@ -289,7 +289,7 @@ static int read_plain(attn2c_source *source, int index, int64_t first, int64_t c
   const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
   if (is_constant(weight)) {
     if (first == 0 && count == tensor->shape[0]) return fill_constant(source->model, weight, values, message);
-    attn2c_say(message, "%s: a constant is made as a whole", tensor->name);
+    attn2c_say(message, "%s: a constant can only be read as a whole", tensor->name);
     return ATTN2C_USAGE;
   }
   if (!source->file) {
@@ -306,7 +306,7 @@ static int read_plain(attn2c_source *source, int index, int64_t first, int64_t c
   return ATTN2C_OK;
 }
 
-/* 2^power, -126 <= power <= 127. */
+/* Returns 2^power, -126 <= power <= 127. */
 static float power_of_two(int power) { return attn2c_from_bits((uint32_t)(127 + power) << 23); }
 
 /* Multiplies rows [first, first + count) of a weight by its factors. */

@@ -1,6 +1,6 @@
-/* weights.h - where a model's weights come from: a checkpoint or packed weights, from a
- * file, from memory or linked in; or seeded random numbers. A source is asked for one unpacked tensor after
- * the other, so that opening a model never holds a second copy of all of them. */
+/* weights.h - opens the source of a model's weights: a checkpoint, packed weights or seeded random numbers.
+ * Files, memory and linked-in bytes are supported. A source returns one unpacked tensor at a time, so that
+ * opening a model never holds a second copy of all of them. */
 #ifndef ATTN2C_WEIGHTS_H
 #define ATTN2C_WEIGHTS_H
 
@@ -10,27 +10,28 @@
 typedef struct attn2c_source attn2c_source;
 
 /* Opens a source for `model` and verifies all of its weights at once: every missing, misshapen and mistyped
- * tensor is a line of message. ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
+ * tensor is a line of message. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message);
-/* The bytes must stay until the source is closed. */
+/* Opens bytes in memory, which must stay valid until the source is closed. */
 int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message);
-/* Those that are linked into the model, model->embedded. */
+/* Opens the weights that are linked into the model, model->embedded. */
 int attn2c_source_embedded(const attn2c_descriptor *model, attn2c_source **source, attn2c_message *message);
-/* The same values on every machine for the same seed, tensor name and shape. */
+/* Opens random values, the same on every machine for the same seed, tensor name and shape. */
 int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
                          attn2c_message *message);
 /* Writes weight number `index` of the model, unpacked and row-major, as f32 (f64, f16 and bf16 of a file are
  * converted). `values` holds attn2c_elements() floats. A constant is computed from its formula. */
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message);
-/* The same of `count` of its rows, from row `first` on: a row is all of it but its first axis. A constant
- * gives all of its rows or none. */
+/* Writes `count` of its rows, from row `first` on; the first axis gives the rows. A constant gives all of its
+ * rows or none. */
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message);
-/* Of packed weights: these, which the source holds, of any of the model's variants; else NULL. */
+/* Returns the packed weights that the source holds, for any of the model's variants; NULL for other
+ * sources. */
 attn2c_packed *attn2c_source_packed(const attn2c_source *source);
-/* Tensors of the file that the model does not use: their number, and (index < number) their names. */
+/* Return the number, and (index < number) the names, of the file's tensors that the model does not use. */
 int attn2c_source_unused(const attn2c_source *source);
 const char *attn2c_source_unused_name(const attn2c_source *source, int index);
 void attn2c_source_close(attn2c_source *source);

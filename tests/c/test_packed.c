@@ -178,7 +178,7 @@ Test(packed, cut_anywhere_or_longer_is_refused) {
     }
     for (size_t size = FILE_BYTES + 1; size < sizeof bytes; size++) {
       cr_assert_eq(open_by(how, &model, size, &source), ATTN2C_FORMAT);
-      assert_said("something follows them");
+      assert_said("too long");
     }
   }
 }
@@ -228,19 +228,19 @@ Test(packed, says_what_differs) {
     size_t size;
     const char *said;
   } cases[] = {
-      {16, &(uint32_t){2}, 4, "of format 2, and only 1 is known"},
-      {20, &(uint32_t){3}, 4, "of bf16, and this model has f32"},
-      {20, &(uint32_t){8}, 4, "of numbers that are not known"},
-      {24, &(uint64_t){(uint64_t)1 << 62}, 8, "a block of 4611686018427387904 bytes"},
-      {24, &(uint64_t){0}, 8, "a block of 0 bytes"},
+      {16, &(uint32_t){2}, 4, "format 2 is not supported, only 1 is"},
+      {20, &(uint32_t){3}, 4, "of type bf16, but this model's are f32"},
+      {20, &(uint32_t){8}, 4, "of type unknown"},
+      {24, &(uint64_t){(uint64_t)1 << 62}, 8, "the block has 4611686018427387904 bytes"},
+      {24, &(uint64_t){0}, 8, "the block has 0 bytes"},
       {40, &(uint64_t){1}, 8,
-       "of a build with other tile parameters or factors: by other files, or version of attn2c"},
+       "for a build with other tile parameters or factors (from other files, or another version of attn2c)"},
       {48, "fedcba9876543210", 17,
-       "of another description of tiny (fedcba9876543210, and this is 0123456789abcdef)"},
-      {112, "other", 6, "of another model, other, and this is tiny"},
-      {112, "\33[31mred", 9, "of another model, ?[31mred, and this is tiny"},
-      {112, endless, sizeof endless, "xxxx, and this is tiny"},
-      {48, endless, 32, "of another description"},
+       "for another description of tiny (fedcba9876543210; this is 0123456789abcdef)"},
+      {112, "other", 6, "for another model, other; this is tiny"},
+      {112, "\33[31mred", 9, "for another model, ?[31mred; this is tiny"},
+      {112, endless, sizeof endless, "xxxx; this is tiny"},
+      {48, endless, 32, "for another description"},
   };
   attn2c_source *source;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -70,8 +70,8 @@ describe("factors against outliers", function()
   end)
 
   it("are for the weights that they were found with, wherever a checkpoint of others is taken", function()
-    local wanted = "l0.attn.q.weight: other numbers than those that the model's factors against outliers were found "
-      .. "with; calibrate with these weights, or build with --factors=none"
+    local wanted = "l0.attn.q.weight: the model's factors against outliers were calibrated with other "
+      .. "weights; calibrate with these weights, or build with --factors=none"
     local function refused(code_wanted, words)
       local code, said = helper.run(words, folder)
       assert.equal(code_wanted, code, said)

@@ -248,7 +248,7 @@ describe("weights", function()
     put("misfit.st", safetensors(list))
     local faults = { "l0.attn.q.bias: type I32, but F32, F64, F16 or BF16 is expected",
       "l0.attn.out.weight: shape [16, 64], but [32, 32] is expected",
-      "l0.norm1.weight: missing; of its shape is the file's unused other",
+      "l0.norm1.weight: missing; the file has an unused tensor of its shape, other",
         "l0.ff.up.weight: missing", "the file's unused tensor: other [32]" }
     for _, verb in ipairs { "run --input x.npy --output never.npy", "check", "bench -r 1" } do
       fails(small .. verb .. " --weights misfit.st", 3, faults)

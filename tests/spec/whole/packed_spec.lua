@@ -131,7 +131,7 @@ describe("a packed file", function()
     write("other.lua", (TINY:gsub('"tiny"', '"other"')))
     runs(attn2c("build", "other.lua", "-o", "other"))
     fails({ "other/other", "check", "--weights", "tiny.weights" }, 3,
-      { "of another model, tiny, and this is other; pack them again: other pack --weights CHECKPOINT -o FILE" })
+      { "for another model, tiny; this is other; pack them again: other pack --weights CHECKPOINT -o FILE" })
     write("longer.lua", (TINY:gsub("seq = 5", "seq = 6")))
     runs(attn2c("build", "longer.lua", "-o", "longer"))
     fails({ "longer/tiny", "check", "--weights", "tiny.weights" }, 3, { "of another description of tiny (" })
@@ -139,7 +139,7 @@ describe("a packed file", function()
     local target = read("tiny.weights"):match("^%Z+", 81)
     fails({ "plain/tiny", "check", "--weights", "tiny.weights" }, 3, { target == "x86_64"
       and "of another description of tiny (" -- the machine has no more
-      or ("of a build for another target, %s, and this is for x86_64; pack them again: tiny pack "):format(target) })
+      or ("for another target, %s; this build is for x86_64; pack them again: tiny pack "):format(target) })
     -- With the same description and other tiles.
     runs(attn2c("build", "tiny.lua", "-o", "tiles", "plan.panel=16"))
     runs { "tiles/tiny", "pack", "--weights", "tiny.st", "-o", "tiles.weights" }
