@@ -1,5 +1,5 @@
-/* check_command.c - the command `check`: opens the weights and inputs that are given, makes seeded random
- * ones for the others, and prints the command line that repeats the check. */
+/* check_command.c - the command `check`: opens weights and inputs, and prints the command line that repeats
+ * the check. Weights and inputs that are not given are random, from a seed. */
 #define _POSIX_C_SOURCE 200809L
 #include "program/check_command.h"
 

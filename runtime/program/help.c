@@ -108,9 +108,8 @@ static const struct {
     "                        [queries][texts]\n"
     "  --output NAME=Y.npy   an output of all texts, one row a text; rows of tokens are padded with zeros\n"
     "                        to the longest text. lengths=Y.npy: the number of tokens of each text; ids\n"
-    "                        have their own name. Windows have one row each, and texts=Y.npy has the number "
-    "of\n"
-    "                        their text, from 0. Answers are then printed only with --format\n",
+    "                        have their own name. Windows have one row each, and texts=Y.npy has the number\n"
+    "                        of their text, from 0. Answers are then printed only with --format\n",
     "Texts that are longer than the model takes are cut; a line at the end gives their number. A line that\n"
     "cannot be answered ends the run after the answers before it, and the message gives its number.\n"};
 

@@ -1,5 +1,5 @@
-/* inputs.c - binds names to files, reads and checks the arrays of one entry, makes random ones, and chooses
- * the source of the weights. */
+/* inputs.c - binds names to files, and reads, checks or makes the arrays of one entry. It also chooses the
+ * source of the weights. */
 #include "program/inputs.h"
 
 #include <inttypes.h>

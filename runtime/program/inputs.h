@@ -1,5 +1,5 @@
-/* inputs.h - the arrays of one entry, for the program's commands: binds files to tensors, reads, checks or
- * makes them, and chooses the source of the weights. */
+/* inputs.h - the arrays of one entry, for the program's commands: binds files to tensors, and reads or makes
+ * them. It also chooses the source of the weights. */
 #ifndef ATTN2C_INPUTS_H
 #define ATTN2C_INPUTS_H
 
@@ -40,9 +40,9 @@ int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, c
  * first input that is not shared. Returns 1 if all inputs are shared. */
 int64_t attn2c_batch(const attn2c_descriptor *model, const attn2c_entry *entry);
 
-/* Returns 1 if the leading dimension of an input or output counts sequences, so that a caller may give more
- * of them than one call takes. It never counts sequences in a shared input, nor in an output of an entry
- * whose inputs are all shared. */
+/* Returns 1 if the leading dimension of an input or output counts sequences. A caller may then give more of
+ * them than one call takes. It never counts sequences in a shared input, nor in an output of an entry whose
+ * inputs are all shared. */
 int attn2c_has_batch(const attn2c_descriptor *model, const attn2c_entry *entry, int tensor);
 
 /* Reads the array of `tensor`, whose leading dimension must be *sequences. If *sequences is 0, any number

@@ -1,5 +1,5 @@
-/* main.c - the main function of an emitted program: reads the command line, runs one command on its model,
- * and reports faults as lines and an exit code. */
+/* main.c - the main function of an emitted program: runs one command on its model. It reports faults as lines
+ * and an exit code. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>

@@ -26,8 +26,8 @@ void attn2c_sizes_close(attn2c_sizes *sizes);
 /* Returns the entry that is called, or else the last one. All entries have the same inputs and outputs. */
 const attn2c_entry *attn2c_sizes_entry(const attn2c_sizes *sizes);
 
-/* Returns the tensor of input (is_input) or output number `index` of the entry, with the caller's shape and,
- * if it counts rows, the caller's limit. A size that is not known yet is the entry's. */
+/* Returns input (is_input) or output number `index` of the entry, as a tensor of the caller's shape. If it
+ * counts rows, its limit is the caller's, too. A size that is not known yet is the entry's. */
 attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index);
 
 /* Reads input number `index`. Its shape sets the sizes that are not known yet. If it contradicts the known

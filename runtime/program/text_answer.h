@@ -1,5 +1,5 @@
-/* text_answer.h - answers from a model's scores for a text: the best labels or tokens with their
- * probabilities, a span, a cosine. Each function reads one row of scores. */
+/* text_answer.h - answers from a model's scores for a text: the best labels or tokens, a span, a cosine.
+ * Labels and tokens have probabilities. Each function reads one row of scores. */
 #ifndef ATTN2C_TEXT_ANSWER_H
 #define ATTN2C_TEXT_ANSWER_H
 

@@ -1,6 +1,5 @@
-/* text_view.h - a text, or a window of it, with its tokens and what the model gave for it, as those who write
- * answers see it.
- */
+/* text_view.h - the view of a text, or of a window of it, for the writers of answers: its tokens and the
+ * model's outputs. */
 #ifndef ATTN2C_TEXT_VIEW_H
 #define ATTN2C_TEXT_VIEW_H
 
@@ -37,8 +36,9 @@ typedef struct attn2c_view_of_text {
 /* Returns the name of label number `number`. */
 const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char buffer[ATTN2C_LABEL_BYTES]);
 
-/* Writes the labels of a text or a token to `picks`, best first, and returns their number: `top` labels or,
- * if each label is true or false by itself and no number was asked for, those with at least 0.5. */
+/* Writes the labels of a text or a token to `picks`, best first, and returns their number. It writes `top`
+ * labels. If each label is true or false by itself and no number was asked for, it writes those with at least
+ * 0.5. */
 int attn2c_view_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks);
 
 /* Returns the text of a single token id, as decoding gives it; "" if it has none. */

@@ -1,5 +1,5 @@
-/* text_write.c - answers as text: a line a text, with tabs between what belongs together; where an answer is
- * of each token, a line a token and an empty line behind each text. */
+/* text_write.c - writes answers as text: one line a text, with tabs between its fields. Answers about each
+ * token have one line a token, and an empty line after each text. */
 #include "program/text_view.h"
 
 #include <inttypes.h>

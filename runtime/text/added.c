@@ -1,13 +1,14 @@
-/* added.c - added tokens: texts that become one token wherever they stand, before anything else sees them.
- * Those that are not normalized are looked for in the caller's text, the others in what normalizing made of
- * it, by their own normalized text. The leftmost is taken, and of those the longest. */
+/* added.c - added tokens: texts that become one token wherever they occur, before the other stages. Added
+ * tokens that are not normalized are searched in the caller's text. The others are searched in the normalized
+ * text, by their own normalized text. The leftmost match is taken, and the longest of several at one
+ * place. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Remembers how the token is written, for decoding. */
+/* Records the text of the token, for decoding. */
 static int remember(attn2c_tokenizer *text, uint32_t id, const uint8_t *bytes, size_t length) {
   size_t at = text->letters_length;
   int status = text_grow((void **)&text->letters, &text->letters_room, at + length, 1);
@@ -27,7 +28,8 @@ static int by_text(const void *a, const void *b) {
   return memcmp(first->bytes, second->bytes, first->length);
 }
 
-/* The library asks of the text that is written whether it is a special token's. */
+/* Marks spellings as special. The library looks the written text up to decide whether it is a special
+ * token's. */
 static int mark_special(attn2c_tokenizer *text) {
   text_span *special = malloc((text->added + 1) * sizeof *special);
   size_t count = 0;
@@ -60,7 +62,7 @@ int text_spelled(const attn2c_tokenizer *text, uint32_t id, text_span *span, int
   return 1;
 }
 
-/* A token that is looked for in normalized text is normalized as the text will be. */
+/* Normalizes a token that is searched in normalized text, in the same way as the text. */
 static int open_normalized(attn2c_tokenizer *text, attn2c_text_work *work, const text_added *added,
                            uint32_t index) {
   text_buffer *whole = &work->whole, *made = &work->normalized;
@@ -70,8 +72,8 @@ static int open_normalized(attn2c_tokenizer *text, attn2c_text_work *work, const
   text_put(whole, added->text.bytes, added->text.length, (text_origin){0, 0});
   status = text_normalize(work, whole, 0, whole->length, made);
   if (status != ATTN2C_OK) return status;
-  /* The library finds such a token between all bytes, and fails between those of one character. */
-  if (made->length == 0) return text_fail(work, "nothing is left of it once it is normalized");
+  /* The library finds such a token between all bytes, and fails between the bytes of one character. */
+  if (made->length == 0) return text_fail(work, "it is empty after normalizing");
   if (made->length != added->text.length || memcmp(made->bytes, added->text.bytes, made->length) != 0)
     status = remember(text, added->id, made->bytes, made->length);
   return status == ATTN2C_OK ? text_trie_insert(&text->normalized, made->bytes, made->length, index) : status;
@@ -91,7 +93,7 @@ int text_open_added(attn2c_tokenizer *text, attn2c_message *message) {
       status = text_trie_insert(&text->raw, added.text.bytes, added.text.length, i);
     if (status == ATTN2C_FORMAT)
       attn2c_say(message, "tokenizer tables: added token %u: %s", i,
-                 *work->fault ? work->fault : "is damaged");
+                 *work->fault ? work->fault : "it is damaged");
     text->added = i + 1;
   }
   if (status == ATTN2C_OK) status = text_trie_close(&text->raw);
@@ -102,10 +104,10 @@ int text_open_added(attn2c_tokenizer *text, attn2c_message *message) {
   return status;
 }
 
-/* A word's letter right before or behind forbids a token of `single_word`. */
+/* Sets *alone to 0 if a letter of a word is directly before or after a token of `single_word`. */
 static int stands_alone(attn2c_text_work *work, const uint8_t *bytes, size_t begin, size_t from, size_t to,
                         size_t end, int *alone) {
-  int before = 0, behind = 0, status = ATTN2C_OK;
+  int before = 0, after = 0, status = ATTN2C_OK;
   size_t width;
   if (!work->text->word) return *alone = 1, ATTN2C_OK;
   if (from > begin) {
@@ -114,13 +116,13 @@ static int stands_alone(attn2c_text_work *work, const uint8_t *bytes, size_t beg
   }
   if (status == ATTN2C_OK && to < end) {
     text_read(bytes + to, &width);
-    status = text_regex_starts(work->text->word, work->matcher, bytes + to, width, &behind);
+    status = text_regex_starts(work->text->word, work->matcher, bytes + to, width, &after);
   }
-  *alone = !before && !behind;
+  *alone = !before && !after;
   return status;
 }
 
-/* Takes white characters before and behind in, where the token asks for it. */
+/* Includes the white characters before and after a token, if the token asks for it. */
 static void widen(const uint8_t *bytes, uint32_t flags, size_t last, size_t end, size_t *from, size_t *to) {
   size_t width;
   while ((flags & ADDED_LSTRIP) && *from > last) {
@@ -131,8 +133,8 @@ static void widen(const uint8_t *bytes, uint32_t flags, size_t last, size_t end,
   while ((flags & ADDED_RSTRIP) && *to < end && text_is_white(text_read(bytes + *to, &width))) *to += width;
 }
 
-/* Bytes at the end that an added token, or white characters around one, may change when more text follows:
- * pieces end before them. A token that reaches them is left out. */
+/* Leaves out bytes at the end that an added token, or white characters around one, may change when more text
+ * follows. Pieces end before them, and a token that reaches them is left out. */
 static void leave_out_end(const uint8_t *bytes, size_t begin, size_t end, size_t longest, size_t first,
                           text_pieces *pieces) {
   size_t settled = end - begin > longest + 4 ? end - longest - 4 : begin, width;

@@ -1,11 +1,11 @@
 /* added_trie.c - finds added tokens in a text in one pass, whatever their length (Aho and Corasick). The trie
- * has the tokens backwards, and the text is read from its end: so the state at a byte tells the longest token
+ * has the tokens backwards, and the text is read from its end. So the state at a byte gives the longest token
  * that begins there. */
 #include "text/stages.h"
 
 #include <stdlib.h>
 
-/* The child of a node by a byte; 0 where there is none. */
+/* Returns the child of a node by a byte; 0 if there is none. */
 static uint32_t child_of(const text_added_trie *trie, uint32_t node, uint8_t byte) {
   if (node == 0) return trie->first[byte];
   uint32_t child = trie->nodes[node].child;
@@ -13,7 +13,7 @@ static uint32_t child_of(const text_added_trie *trie, uint32_t node, uint8_t byt
   return child;
 }
 
-/* Adds a child to a node of which `child_of` finds none. */
+/* Adds a child to a node for which `child_of` finds none. */
 static int add_child(text_added_trie *trie, uint32_t node, uint8_t byte, uint32_t *child) {
   int status = text_grow((void **)&trie->nodes, &trie->room, trie->count + 1, sizeof *trie->nodes);
   if (status != ATTN2C_OK) return status;
@@ -40,7 +40,7 @@ int text_trie_insert(text_added_trie *trie, const uint8_t *bytes, size_t length,
   return ATTN2C_OK;
 }
 
-/* The node of the longest end of a node's text, continued by a byte, that is in the trie. */
+/* Returns the node of the longest suffix of a node's text, continued by a byte, that is in the trie. */
 static uint32_t follow(const text_added_trie *trie, uint32_t node, uint8_t byte, uint64_t *steps) {
   uint32_t child;
   for (; !(child = child_of(trie, node, byte)) && node; ++*steps) node = trie->nodes[node].shorter;

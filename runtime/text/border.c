@@ -1,11 +1,11 @@
-/* border.c - finds a place in a long piece that no token of the vocabulary crosses. The tokens before it are
- * the same whatever follows: BPE merges nothing across it, and all of Unigram's paths meet there. */
+/* border.c - finds a place in a long piece that no token of the vocabulary crosses. The tokens before it do
+ * not depend on the text after it: BPE merges nothing across it, and all of Unigram's paths go through it. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
 #include <stdlib.h>
 
-/* A set of pairs of neighbouring characters, by a hash: a pair that is not in the set is in no token. */
+/* A set of pairs of neighbouring characters, by hash. A pair that is not in the set is in no token. */
 #define PAIR_BITS 20
 
 static uint32_t pair_hash(uint32_t before, uint32_t after) {
@@ -25,7 +25,7 @@ static void add_pairs(uint8_t *pairs, text_span token) {
   }
 }
 
-/* The pairs of all tokens, once for each work. */
+/* Adds the pairs of all tokens, once for each work. */
 static int read_pairs(attn2c_text_work *work) {
   const text_tables *tables = &work->text->tables;
   if (work->pairs) return ATTN2C_OK;
@@ -35,7 +35,7 @@ static int read_pairs(attn2c_text_work *work) {
   return ATTN2C_OK;
 }
 
-/* Whether a character is a token by itself: an unknown one may be joined to its neighbours. */
+/* True if a character is a token by itself. An unknown one may be joined to its neighbours. */
 static int is_token(const text_tables *tables, const uint8_t *bytes, size_t width) {
   uint32_t hash = text_hash(tables->seed, bytes, width);
   return text_find(tables, (text_span){bytes, 0}, (text_span){bytes, width}, hash) != TEXT_NONE;

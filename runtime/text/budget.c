@@ -1,7 +1,7 @@
-/* budget.c - the limit of a text's steps, and the question whether the caller wants to stop. */
+/* budget.c - checks the limit of a text's steps, and asks the caller whether to stop. */
 #include "text/budget.h"
 
-/* Steps between two looks: about a millisecond. */
+/* Steps between two checks: about a millisecond. */
 #define STEPS_BETWEEN ((uint64_t)1 << 18)
 
 static void set_look(text_budget *budget) {
@@ -14,7 +14,7 @@ void text_budget_begin(text_budget *budget, size_t bytes) {
   budget->bytes = bytes;
   budget->most = TEXT_STEPS_LEAST + (uint64_t)bytes * TEXT_STEPS_BYTE;
   budget->longest = TEXT_GROWTH_LEAST + bytes * TEXT_GROWTH_BYTE;
-  /* A place is 32 bits; no stage may wrap it. */
+  /* Places have 32 bits, so that no stage may make a longer text. */
   if (bytes >= UINT32_MAX / 2 / TEXT_GROWTH_BYTE || budget->longest > UINT32_MAX / 2)
     budget->longest = UINT32_MAX / 2;
   budget->state = BUDGET_LEFT;

@@ -78,7 +78,7 @@ int text_change_add(text_changes *changes, uint32_t point, int32_t change) {
 }
 
 /* An inserted character gets the place of the character before it; at the start of the text, an empty place.
- * The library counts like this, even where marks change their order and places get mixed up. */
+ * The library does this, too, even if marks are sorted and places no longer ascend. */
 int text_apply(const text_buffer *from, const text_changes *changes, text_buffer *to) {
   size_t at = 0, width;
   text_origin nowhere = {from->shift, from->shift};

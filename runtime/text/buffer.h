@@ -1,17 +1,17 @@
-/* buffer.h - what flows between the tokenizer's components: a text whose every byte knows which bytes of the
- * caller's text it comes from, and the pieces that it is cut into. */
+/* buffer.h - the data between the tokenizer's components: a text, the place of each of its bytes, and its
+ * pieces. The place is that in the caller's text. */
 #ifndef ATTN2C_TEXT_BUFFER_H
 #define ATTN2C_TEXT_BUFFER_H
 
 #include "text/tables.h"
 
-/* Where a byte comes from: [from, to) of the caller's text. */
+/* The place of a byte: [from, to) of the caller's text. */
 typedef struct text_origin {
   uint32_t from, to;
 } text_origin;
 
-/* Well-formed UTF-8. `shift`: where the part of the caller's text begins that this one was made from.
- * `most`: bytes that it may hold. */
+/* A text of well-formed UTF-8. `shift`: beginning of the part of the caller's text that this text was made
+ * from. `most`: limit of its bytes. */
 typedef struct text_buffer {
   uint8_t *bytes;
   text_origin *origins;
@@ -19,7 +19,7 @@ typedef struct text_buffer {
   uint32_t shift;
 } text_buffer;
 
-/* Bytes [begin, end) of a buffer; an added token's id, or TEXT_NONE. */
+/* Bytes [begin, end) of a buffer; `token` is an added token's id, or TEXT_NONE. */
 typedef struct text_piece {
   uint32_t begin, end, token;
 } text_piece;
@@ -29,8 +29,8 @@ typedef struct text_pieces {
   size_t count, room;
 } text_pieces;
 
-/* A character that a component writes: 0: in place of the next one; 1: beside the one before; -n: in place
- * of the next one, and n more are taken away. */
+/* A character that a component writes. change 0: it replaces the next one; 1: it is inserted after the one
+ * before; -n: it replaces the next one, and n more are removed. */
 typedef struct text_change {
   uint32_t point;
   int32_t change;
@@ -41,14 +41,15 @@ typedef struct text_changes {
   size_t count, room;
 } text_changes;
 
-/* Makes room for `need` elements of `size` bytes, at least doubling; what is there stays. */
+/* Grows an array to a capacity of at least `need` elements of `size` bytes, at least doubling; its contents
+ * stay. */
 int text_grow(void **memory, size_t *room, size_t need, size_t size);
 
-/* Room for `more` bytes behind those of a buffer. */
+/* Reserves a capacity of `more` bytes after those of a buffer. */
 int text_reserve(text_buffer *buffer, size_t more);
 void text_free(text_buffer *buffer);
 
-/* Behind a reserve: adds bytes that all come from one place. */
+/* Appends bytes that all come from one place; text_reserve comes before it. */
 static inline void text_put(text_buffer *buffer, const uint8_t *bytes, size_t width, text_origin origin) {
   for (size_t i = 0; i < width; i++) {
     buffer->bytes[buffer->length] = bytes[i];
@@ -57,15 +58,15 @@ static inline void text_put(text_buffer *buffer, const uint8_t *bytes, size_t wi
 }
 
 int text_put_point(text_buffer *buffer, uint32_t point, text_origin origin);
-/* Adds bytes [begin, end) of another buffer. */
+/* Appends bytes [begin, end) of another buffer. */
 int text_copy(text_buffer *to, const text_buffer *from, size_t begin, size_t end);
-/* Empties it; what comes then belongs to the same part of the caller's text as `like`. */
+/* Empties a buffer. Later bytes belong to the same part of the caller's text as `like`. */
 void text_clear(text_buffer *buffer, const text_buffer *like);
 
 int text_piece_add(text_pieces *pieces, size_t begin, size_t end, uint32_t token);
 int text_change_add(text_changes *changes, uint32_t point, int32_t change);
 
-/* Writes the changes of `from`, of whose characters the first `skipped` are taken away, to `to`. */
+/* Writes the changed characters of `from` to `to`. The first `skipped` characters of `from` are removed. */
 int text_apply(const text_buffer *from, const text_changes *changes, text_buffer *to);
 
 #endif

@@ -1,5 +1,5 @@
-/* cut.c - the second stage: cuts a text into the pieces that the model sees one by one. A cutter goes through
- * the pieces, leaves those that are added tokens, and replaces the others by their parts. */
+/* cut.c - the second stage: cuts a text into the pieces that the model reads one by one. A cutter goes
+ * through the pieces, leaves those that are added tokens, and replaces the others by their parts. */
 #include "text/stages.h"
 
 static text_cutter *const cutters[CUT_KINDS] = {
@@ -24,7 +24,7 @@ int text_cut(attn2c_text_work *work) {
   return ATTN2C_OK;
 }
 
-/* A match joins the part before it, unless that ends with a match. */
+/* Joins a match to the part before it, unless that ends with a match. */
 static int with_previous(attn2c_text_work *work) {
   const text_pieces *spans = &work->spans;
   for (size_t i = 0; i < spans->count;) {
@@ -38,7 +38,7 @@ static int with_previous(attn2c_text_work *work) {
   return ATTN2C_OK;
 }
 
-/* A match joins the part behind it, unless that begins with a match. */
+/* Joins a match to the part after it, unless that begins with a match. */
 static int with_next(attn2c_text_work *work) {
   const text_pieces *spans = &work->spans;
   for (size_t i = 0; i < spans->count;) {
@@ -52,7 +52,7 @@ static int with_next(attn2c_text_work *work) {
   return ATTN2C_OK;
 }
 
-/* Neighbours of one kind become one. */
+/* Joins neighbours of one kind. */
 static int contiguous(attn2c_text_work *work) {
   const text_pieces *spans = &work->spans;
   for (size_t i = 0; i < spans->count;) {

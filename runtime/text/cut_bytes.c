@@ -1,11 +1,11 @@
-/* cut_bytes.c - ByteLevel: GPT-2's: a space before the piece, pieces by its pattern, and then each byte as a
- * letter, so that any text is made of 256 of them. The text is written anew. */
+/* cut_bytes.c - ByteLevel of GPT-2: adds a space before the piece, cuts by its pattern, and writes each byte
+ * as a letter. So any text consists of 256 letters. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
 #include <string.h>
 
-/* Each byte's letter and its width, made once for each call: 256 small steps. */
+/* The letter of each byte and its width, made once for each call: 256 small steps. */
 typedef struct letters {
   uint8_t bytes[256][2], width[256];
 } letters;
@@ -15,7 +15,7 @@ static void make_letters(letters *table) {
     table->width[byte] = (uint8_t)text_write(table->bytes[byte], text_byte_letter((uint8_t)byte));
 }
 
-/* Writes bytes [begin, end) of `in` behind `out`: as they are for an added token. */
+/* Appends bytes [begin, end) of `in` to `out`: unchanged for an added token, otherwise as letters. */
 static int write_piece(const letters *table, const text_buffer *in, size_t begin, size_t end,
                        text_buffer *out) {
   int status = text_reserve(out, 2 * (end - begin));
@@ -33,7 +33,7 @@ static int write_piece(const letters *table, const text_buffer *in, size_t begin
   return ATTN2C_OK;
 }
 
-/* The text with a space before each piece that has none; pieces move along. */
+/* Adds a space before each piece that has none, and moves the pieces. */
 static int prefix_spaces(attn2c_text_work *work) {
   static const uint8_t space = ' ';
   text_buffer *in = &work->normalized, *out = &work->scratch[0];
@@ -55,8 +55,8 @@ static int prefix_spaces(attn2c_text_work *work) {
   return ATTN2C_OK;
 }
 
-/* Adds the letters of a piece's parts to `out`, the parts to next_pieces: of an open piece those that a match
- * ends, if there is a pattern. */
+/* Appends the letters of a piece's parts to `out`, and the parts to next_pieces. If the piece is open and
+ * there is a pattern, only the parts that a match ends are added. */
 static int cut_piece(attn2c_text_work *work, const text_regex *regex, const letters *table, text_piece piece,
                      int is_open, text_buffer *out) {
   text_search search = {0};
@@ -69,7 +69,7 @@ static int cut_piece(attn2c_text_work *work, const text_regex *regex, const lett
     size_t from = piece.end, to = piece.end, begin;
     int found = 0, status = ATTN2C_OK;
     if (regex) status = text_search_next(&search, &found, &from, &to);
-    if (status == ATTN2C_FORMAT) return text_fail(work, "a pattern gives up");
+    if (status == ATTN2C_FORMAT) return text_fail(work, "a pattern fails or takes too many steps");
     if (status != ATTN2C_OK) return status;
     if (found) from += piece.begin, to += piece.begin;
     if (!found && regex && is_open) return ATTN2C_OK;

@@ -1,5 +1,5 @@
-/* cut_characters.c - BertPreTokenizer, WhitespaceSplit, Punctuation, Digits: each character of a class is a
- * match of its own. */
+/* cut_characters.c - BertPreTokenizer, WhitespaceSplit, Punctuation, Digits: each character of a class is one
+ * match. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -7,7 +7,7 @@ static int (*const classes[CLASS_COUNT])(uint32_t point) = {[CLASS_WHITE] = text
                                                             [CLASS_PUNCTUATION] = text_is_punctuation,
                                                             [CLASS_NUMBER] = text_is_number};
 
-/* Removed and isolated, the usual ones, need no list of spans. */
+/* Cuts a piece. The usual behaviors, removed and isolated, need no list of spans. */
 static int cut_piece(attn2c_text_work *work, int (*matches)(uint32_t), uint32_t behavior, text_piece piece) {
   const uint8_t *bytes = work->normalized.bytes;
   int plain = behavior == CUT_REMOVED || behavior == CUT_ISOLATED, status = ATTN2C_OK;

@@ -1,5 +1,5 @@
-/* cut_metaspace.c - Metaspace: sentencepiece's: each space becomes a visible character, one is put before the
- * piece, and pieces begin at each. The text is written anew. */
+/* cut_metaspace.c - Metaspace of sentencepiece: writes spaces as visible marks, and begins a piece at each
+ * mark. A mark is also added before the piece. */
 #include "text/stages.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static int wants_prefix(const text_component *component, const text_buffer *in, 
   return component->number == SCHEME_ALWAYS || in->origins[piece.begin].from == 0;
 }
 
-/* Writes a piece with marks for spaces. */
+/* Writes a piece with marks for its spaces. */
 static int write_piece(const text_component *component, const text_buffer *in, text_piece piece,
                        text_buffer *out) {
   text_span mark = component->a;
@@ -37,7 +37,7 @@ static int write_piece(const text_component *component, const text_buffer *in, t
   return ATTN2C_OK;
 }
 
-/* A mark begins a part, but not where the next mark follows at once. */
+/* Cuts a piece at its marks. A mark begins a part, unless the next mark follows directly. */
 static int cut_at_marks(attn2c_text_work *work, const text_buffer *out, size_t begin, text_span mark) {
   size_t last = begin, at = begin;
   while (at < out->length) {

@@ -1,8 +1,9 @@
-/* cut_pattern.c - Split and Whitespace: pieces by the matches of a pattern. An empty match cuts where it is.
- */
+/* cut_pattern.c - Split and Whitespace: cuts pieces by the matches of a pattern. An empty match cuts at its
+ * place. */
 #include "text/stages.h"
 
-/* A span may be empty: so is an empty match, which matters where matches are joined to their neighbours. */
+/* Adds a span. It may be empty, as the span of an empty match is; that matters if matches are joined to
+ * neighbours. */
 static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match) {
   if (spans->count == spans->room) {
     int status = text_grow((void **)&spans->list, &spans->room, spans->count + 1, sizeof *spans->list);
@@ -12,7 +13,8 @@ static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match
   return ATTN2C_OK;
 }
 
-/* The spans of a piece. Of an open one: those that the text behind it cannot change. */
+/* Finds the spans of a piece. If the piece is open, only spans that the text after it cannot change are
+ * added. */
 static int find_spans(attn2c_text_work *work, const text_component *component, text_piece piece,
                       int is_open) {
   const int invert = (component->flags & CUT_INVERT) != 0;
@@ -25,7 +27,8 @@ static int find_spans(attn2c_text_work *work, const text_component *component, t
   work->spans.count = 0;
   for (;;) {
     int status = text_search_next(&search, &found, &from, &to);
-    if (status != ATTN2C_OK) return status == ATTN2C_FORMAT ? text_fail(work, "a pattern gives up") : status;
+    if (status != ATTN2C_OK)
+      return status == ATTN2C_FORMAT ? text_fail(work, "a pattern fails or takes too many steps") : status;
     if (!found) break;
     if (from != last) status = add_span(&work->spans, begin + last, begin + from, invert);
     if (status == ATTN2C_OK) status = add_span(&work->spans, begin + from, begin + to, !invert);
@@ -50,7 +53,7 @@ int text_cut_pattern(attn2c_text_work *work, const text_component *component) {
     status = find_spans(work, component, piece, is_open);
     if (status == ATTN2C_OK) status = text_cut_spans(work, behavior);
     const int is_cut = is_open || work->spans.count / 2 > work->enough;
-    /* The last match may be joined to what follows it. */
+    /* The last match may be joined to the text that follows it. */
     if (is_cut && behavior > CUT_ISOLATED && work->next_pieces.count > before) work->next_pieces.count--;
     if (is_open) work->is_open = 0;
     if (is_cut && !is_open) work->is_part = 1, work->is_open = 0;

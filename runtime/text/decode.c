@@ -1,5 +1,5 @@
-/* decode.c - the last stage: ids into text. The tokens are a list of words; each decoder writes it anew, and
- * at the end the words are put together. */
+/* decode.c - the last stage: ids into text. The tokens are a list of words; each decoder rewrites the list,
+ * and at the end the words are joined. */
 #include "text/stages.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ int text_word_end(text_words *words) {
   return status;
 }
 
-/* The words of ids that have a token. */
+/* Adds the words of the ids that have a token. */
 static int read_ids(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special) {
   const attn2c_tokenizer *text = work->text;
   text_words *words = &work->words;
@@ -48,7 +48,7 @@ static int read_ids(attn2c_text_work *work, const int32_t *ids, size_t count, in
   return status;
 }
 
-/* The words through all decoders, and a byte behind them. */
+/* Runs all decoders on the words, and appends one byte after the result. */
 static int decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special) {
   const text_list *list = &work->text->stages[STAGE_DECODE];
   work->fault = "the text is longer than 4 GB";

@@ -1,11 +1,11 @@
-/* decode_bytes.c - decoders that make text of bytes: ByteLevel of letters, ByteFallback of tokens like
- * <0x0A>. Bytes that are no UTF-8 become U+FFFD. */
+/* decode_bytes.c - decoders that make text from bytes: ByteLevel from letters, ByteFallback from tokens like
+ * <0x0A>. Malformed UTF-8 becomes U+FFFD. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
 static const uint8_t replacement[3] = {0xef, 0xbf, 0xbd};
 
-/* Adds bytes, each maximal part of a character that is none as U+FFFD. */
+/* Appends bytes, with U+FFFD for each maximal malformed part. */
 static int add_lossy(text_words *words, const uint8_t *bytes, size_t length) {
   for (size_t at = 0, width; at < length; at += width) {
     int valid;
@@ -22,7 +22,8 @@ static int add_byte(text_bytes *to, uint8_t byte) {
   return status;
 }
 
-/* The bytes of a word's letters; a word with a character that is no letter is taken as it is. */
+/* Appends the bytes of a word's letters. If a character of the word is no letter, the word is added
+ * unchanged. */
 static int add_letters(text_bytes *to, const uint8_t *word, size_t length) {
   size_t before = to->length, width;
   int is_letters = text_is_valid(word, length), status = ATTN2C_OK;
@@ -56,14 +57,14 @@ static int digit(uint8_t c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte of <0x0A>, or -1. A plus may stand for the first digit, as Rust reads numbers. */
+/* Returns the byte of <0x0A>, or -1. The first digit may be a plus, because Rust reads numbers so. */
 static int byte_of(const uint8_t *word, size_t length) {
   if (length != 6 || word[0] != '<' || word[1] != '0' || word[2] != 'x' || word[5] != '>') return -1;
   int high = word[3] == '+' ? 0 : digit(word[3]), low = digit(word[4]);
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/* A run of bytes: one word where it is UTF-8, else a U+FFFD for each byte. */
+/* Ends a run of bytes: it becomes one word if it is UTF-8, else a U+FFFD for each byte. */
 static int end_run(attn2c_text_work *work) {
   text_bytes *run = &work->decoded;
   int valid = text_is_valid(run->bytes, run->length), status = ATTN2C_OK;

@@ -1,5 +1,5 @@
-/* decode_words.c - decoders that treat each word by itself: WordPiece, Metaspace, Strip, Replace, BPEDecoder,
- * and what joins and fuses words. */
+/* decode_words.c - decoders that change each word, or join words. They are WordPiece, Metaspace, Strip,
+ * Replace, BPEDecoder and Fuse, and the decoder of tokenizers that have none. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -17,7 +17,7 @@ static int begins_with(text_span word, size_t at, text_span what) {
 
 static text_span literal(const char *text) { return (text_span){(const uint8_t *)text, strlen(text)}; }
 
-/* Adds a word with one text replaced by another. */
+/* Appends a word in which one text is replaced by another. */
 static int add_replaced(text_words *words, text_span word, text_span from, text_span to) {
   size_t last = 0;
   for (size_t at = 0; at < word.length;) {
@@ -33,13 +33,14 @@ static int add_replaced(text_words *words, text_span word, text_span from, text_
   return text_word_bytes(words, word.bytes + last, word.length - last);
 }
 
-/* What stands too far apart in English, word by word, one replacement after the other. */
+/* Replacements that remove blanks which English does not have. Each is applied to every word in turn. */
 static const char *const cleanups[][2] = {
     {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},
     {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
 };
 
-/* Cleans what was written of the last word, in place. No replacement is longer than what it replaces. */
+/* Applies the replacements to the text from `begin` on, in place. No replacement is longer than the text that
+ * it replaces. */
 static void clean_up(text_words *words, size_t begin) {
   for (size_t c = 0; c < sizeof cleanups / sizeof cleanups[0]; c++) {
     text_span from = literal(cleanups[c][0]), to = literal(cleanups[c][1]);
@@ -86,7 +87,7 @@ int text_decode_metaspace(attn2c_text_work *work, const text_component *componen
   return status;
 }
 
-/* Takes at most so many of one character away at each end. */
+/* Removes one character at each end, at most `number` times at the start and `flags` times at the end. */
 int text_decode_strip(attn2c_text_work *work, const text_component *component) {
   int status = ATTN2C_OK;
   for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
@@ -103,7 +104,8 @@ int text_decode_strip(attn2c_text_work *work, const text_component *component) {
   return status;
 }
 
-/* Patterns see well-formed text only; what a damaged vocabulary has stays as it is. */
+/* Replaces matches of a pattern. Patterns see well-formed text only; malformed words of a damaged vocabulary
+ * stay unchanged. */
 int text_decode_replace(attn2c_text_work *work, const text_component *component) {
   text_words *words = &work->next_words;
   for (size_t i = 0; i < work->words.count; i++) {
@@ -113,7 +115,7 @@ int text_decode_replace(attn2c_text_work *work, const text_component *component)
     int found = word.length && text_is_valid(word.bytes, word.length), status = ATTN2C_OK;
     while (found) {
       status = text_search_next(&search, &found, &begin, &end);
-      if (status == ATTN2C_FORMAT) return text_fail(work, "a pattern gives up");
+      if (status == ATTN2C_FORMAT) return text_fail(work, "a pattern fails or takes too many steps");
       if (status != ATTN2C_OK) return status;
       if (!found) break;
       status = text_word_bytes(words, word.bytes + last, begin - last);
@@ -128,7 +130,7 @@ int text_decode_replace(attn2c_text_work *work, const text_component *component)
   return ATTN2C_OK;
 }
 
-/* The suffix of a word's last token is a space, of the last one nothing. */
+/* Replaces the suffix by a space, and in the last word by nothing. */
 int text_decode_bpe(attn2c_text_work *work, const text_component *component) {
   int status = ATTN2C_OK;
   for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {

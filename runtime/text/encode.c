@@ -1,15 +1,15 @@
-/* encode.c - a text through the stages: read, split at added tokens, normalize, cut, tokenize; then the
- * position of each token in the caller's text. */
+/* encode.c - runs a text through the stages: read, split at added tokens, normalize, cut, tokenize. Then it
+ * computes the place of each token in the caller's text. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
 #include <string.h>
 
-/* Positions are 32 bits, and components may make a text several times as long. */
+/* Positions have 32 bits, and components may make a text several times as long. */
 #define LONGEST_TEXT ((size_t)1 << 30)
 
-/* The text as well-formed UTF-8, each byte with its character's place. Also the character that each of the
- * caller's bytes belongs to. */
+/* Reads the text as well-formed UTF-8, each byte with its character's place. It also sets the index of the
+ * character that each of the caller's bytes belongs to. */
 static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length, text_encoding *encoding) {
   text_buffer *whole = &work->whole;
   uint32_t character = 0;
@@ -46,8 +46,8 @@ static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length
   return status;
 }
 
-/* Added tokens in the text itself, then, between them, in what normalizing makes of each part. The last part
- * is open where the text is. */
+/* Splits the text at added tokens, normalizes the parts between them, and splits the results again. The last
+ * part is open if the text is. */
 static int normalize(attn2c_text_work *work) {
   const attn2c_tokenizer *text = work->text;
   text_buffer *to = &work->normalized;
@@ -71,8 +71,8 @@ static int normalize(attn2c_text_work *work) {
   return status;
 }
 
-/* The place of bytes [begin, end) of a piece. A token that reaches beyond its piece (a letter of a suffix
- * that became bytes) keeps its own numbers, as in the library. */
+/* Returns the place of bytes [begin, end) of a piece. A token that extends beyond its piece (a letter of a
+ * suffix that became bytes) keeps its own numbers, as in the library. */
 static attn2c_text_place place_of(const attn2c_text_work *work, text_piece piece, text_token token,
                                   const text_encoding *encoding) {
   const text_origin *origins = work->normalized.origins + piece.begin;
@@ -102,7 +102,7 @@ static int make_room(text_encoding *encoding, size_t need) {
   return status;
 }
 
-/* Adds the tokens of a piece. An added token is written as it stands in the text, with what it stripped. */
+/* Appends the tokens of a piece. The text of an added token includes the blanks that it stripped. */
 static int add_tokens(attn2c_text_work *work, text_piece piece, text_encoding *encoding) {
   int trims = work->text->stages[STAGE_TRIM].count != 0;
   int status = make_room(encoding, encoding->count + work->tokens.count);
@@ -126,17 +126,18 @@ static int tokenize_piece(attn2c_text_work *work, text_piece piece) {
   return text_tokenize(work, work->normalized.bytes + piece.begin, piece.end - piece.begin);
 }
 
-/* Bytes of a text that are read at first for so many tokens, and how they grow where they give fewer. */
+/* Bytes of a text that are read first, for each token that is needed. They grow by a factor if they give
+ * fewer tokens. */
 #define FIRST_BYTES 256
 #define TOKEN_BYTES 8
 #define PART_GROWTH 4
 
-/* A tokenizer of bytes whose words end with a suffix gives tokens places that are no part's own. */
+/* True if places depend on the whole text: byte tokens of a suffix get places outside of their part. */
 static int needs_whole(const attn2c_tokenizer *text) {
   return text->suffix.length && (text->tables.settings[SETTING_OPTIONS] & OPTION_BYTE_FALLBACK);
 }
 
-/* The bytes of the first `most`: no character, or run of bytes that counts as one, is cut. */
+/* Returns at most `most`, so that no character, and no malformed part that counts as one, is cut. */
 static size_t whole_characters(const uint8_t *bytes, size_t most) {
   for (size_t back = 1; back <= 3 && back < most; back++) {
     if (bytes[most - back] >= 0xc2) return most - back;
@@ -158,7 +159,7 @@ static int close_last(attn2c_text_work *work) {
   return status;
 }
 
-/* The tokens of the first bytes of a text that do not depend on what follows these. */
+/* Encodes the first bytes of a text, and keeps the tokens that do not depend on the bytes after them. */
 static int encode_part(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t most,
                        text_encoding *encoding) {
   encoding->count = 0;
@@ -183,7 +184,7 @@ int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, si
                     text_encoding *encoding) {
   size_t part = length;
   int status;
-  if (length >= LONGEST_TEXT) return text_fail(work, "a text is 1 GB or longer");
+  if (length >= LONGEST_TEXT) return text_fail(work, "the text has 1 GB or more");
   work->enough = SIZE_MAX;
   if (most < length / TOKEN_BYTES && !needs_whole(work->text)) {
     part = FIRST_BYTES + most * TOKEN_BYTES;
@@ -202,7 +203,7 @@ int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, si
   }
 }
 
-/* Tokens of one text behind which a limit needs no more. */
+/* Returns the number of tokens of one text after which a limit needs no more. */
 static size_t needed(const attn2c_text_work *work, const attn2c_text_input *input) {
   attn2c_text_limit limit = input->limit;
   size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, input->pair != NULL);
@@ -210,8 +211,8 @@ static size_t needed(const attn2c_text_work *work, const attn2c_text_input *inpu
   return all || limit.tokens == ATTN2C_TEXT_ANY_LENGTH ? ATTN2C_TEXT_ANY_LENGTH : limit.tokens + 1;
 }
 
-/* Whether the limit of a pair leaves the same whatever the tokens of a text that is not whole are: it asks
- * which text has more of them where it halves an odd number. */
+/* True if the limit of a pair does not depend on tokens that were not read. If it halves an odd number, it
+ * depends on which text has more tokens, so that the shorter one must be whole. */
 static int is_limit_known(const attn2c_text_work *work, const attn2c_text_input *input) {
   const text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
   size_t added = input->plain ? 0 : text_special_tokens(&work->text->tables, 1);
@@ -219,7 +220,7 @@ static int is_limit_known(const attn2c_text_work *work, const attn2c_text_input 
   return a->count > b->count ? b->is_whole : a->is_whole;
 }
 
-/* The second text, and more of both while the limit depends on which one is longer. */
+/* Encodes the second text, and more of both as long as the limit depends on which one is longer. */
 static int encode_pair(attn2c_text_work *work, const attn2c_text_input *input, size_t most) {
   text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
   int status = text_encode_one(work, input->pair, input->pair_length, most, b);
@@ -232,7 +233,7 @@ static int encode_pair(attn2c_text_work *work, const attn2c_text_input *input, s
   return status;
 }
 
-/* The tokens of the encodings as far as the limit leaves them, with special tokens around them. */
+/* Writes the tokens that the limit leaves, with special tokens around them. */
 static int assemble(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens) {
   int status = text_assemble(work, input, input->pair != NULL);
   if (status != ATTN2C_OK) return status;
@@ -265,7 +266,7 @@ int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *inp
   text_encoding *cut = &work->encodings[input->limit.strategy == ATTN2C_TEXT_ONLY_SECOND];
   memset(tokens, 0, sizeof *tokens);
   if (cut->length == cut->count) return ATTN2C_OK;
-  if (stride >= cut->length) return text_fail(work, "neighbouring windows share all of their tokens");
+  if (stride >= cut->length) return text_fail(work, "the stride is not less than the tokens of a window");
   if (!text_slide(cut, stride, input->limit.from_left)) return ATTN2C_OK;
   tokens->removed = input->limit.from_left ? cut->first : cut->count - cut->first - cut->length;
   return assemble(work, input, tokens);

@@ -1,6 +1,6 @@
-/* model_bpe.c - byte pair encoding: characters, then the pair of the lowest rank becomes one, the leftmost
- * among equals, until none is left. Short words look at all pairs each time; long ones keep them in a heap,
- * so that time grows as n log n. */
+/* model_bpe.c - byte pair encoding: begins with characters, and joins the pair of the lowest rank until none
+ * merges. Of equal pairs the leftmost is joined. Short words compare all pairs each time. Long words keep
+ * them in a heap, so that time grows as n log n. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -8,13 +8,13 @@
 
 #define SHORT_WORD 24
 #define NO_SYMBOL  UINT32_MAX
-/* Steps of taking an entry from the heap. */
+/* Steps that are counted for each entry taken from the heap. */
 #define HEAP_STEPS 8
 
-/* Symbols are a list in place: previous and next by index. */
+/* A symbol of the word. The list is linked by index, in place. */
 struct text_symbol {
   uint32_t id, length, previous, next;
-  uint32_t rank, result; /* of the pair with the next; TEXT_NONE: it does not merge */
+  uint32_t rank, result; /* of the pair with the next symbol; TEXT_NONE: it does not merge */
 };
 
 struct text_merge_entry {
@@ -29,7 +29,7 @@ static int add_symbol(attn2c_text_work *work, size_t *count, uint32_t id, size_t
   return ATTN2C_OK;
 }
 
-/* The token of one character, with what stands before all but the first and behind the last. */
+/* Returns the token of one character, with the prefix for all but the first and the suffix for the last. */
 static uint32_t letter(const attn2c_tokenizer *text, const uint8_t *bytes, size_t width, int is_first,
                        int is_last) {
   size_t prefix = is_first ? 0 : text->prefix.length, suffix = is_last ? text->suffix.length : 0, read;
@@ -46,8 +46,8 @@ static uint32_t letter(const attn2c_tokenizer *text, const uint8_t *bytes, size_
   return text_find(&text->tables, head, rest, hash);
 }
 
-/* The bytes of a character that is no token, with its prefix and suffix, as tokens of one byte; not if one is
- * missing. */
+/* Adds the bytes of an unknown character, with its prefix and suffix, as tokens of one byte. If one of them
+ * is missing, it adds none. */
 static int add_bytes(attn2c_text_work *work, size_t *count, const uint8_t *bytes, size_t width, int is_first,
                      int is_last, int *added) {
   const attn2c_tokenizer *text = work->text;
@@ -68,8 +68,8 @@ static int add_bytes(attn2c_text_work *work, size_t *count, const uint8_t *bytes
   return ATTN2C_OK;
 }
 
-/* The symbols of a word. A pending unknown one comes before the next known character, not before bytes: so
- * the library does it. Without an unknown token what is not known vanishes. */
+/* Reads the symbols of a word. A pending unknown one is written before the next known character, but after
+ * bytes, as in the library. Without an unknown token, unknown characters add nothing. */
 static int read_symbols(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t *count) {
   const uint32_t *settings = work->text->tables.settings;
   uint32_t options = settings[SETTING_OPTIONS], unknown = settings[SETTING_UNKNOWN];
@@ -164,7 +164,7 @@ static struct text_merge_entry pop(attn2c_text_work *work) {
   return top;
 }
 
-/* An entry whose pair has changed since is passed over: the pair's own entry stands elsewhere in the heap. */
+/* Merges with a heap. An entry whose pair has changed since is skipped: the new pair has its own entry. */
 static int merge_long(attn2c_text_work *work, size_t count) {
   struct text_symbol *symbols = work->symbols;
   int status = ATTN2C_OK;

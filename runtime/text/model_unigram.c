@@ -1,11 +1,11 @@
-/* model_unigram.c - Unigram: of all ways to cut the piece into tokens the one whose scores sum to most
- * (Viterbi). A character that is no token may be unknown, with a score of ten below the
- * least; neighbours that are unknown become one. */
+/* model_unigram.c - Unigram: cuts the piece into the tokens with the largest sum of scores (Viterbi). A
+ * character that is no token may be unknown, with a score of ten below the least. Unknown neighbours become
+ * one token. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
-/* The best way to a place of the piece: the last token's id and where it begins; on the best way to the end,
- * where the next token ends. */
+/* The best path to a place of the piece: its score, the last token's id and its beginning. `next` is the end
+ * of the next token on the best path to the piece's end. */
 struct text_path {
   double score;
   uint32_t begin, id, next;
@@ -18,7 +18,7 @@ static void offer(struct text_path *path, double score, size_t begin, uint32_t i
     *path = (struct text_path){.score = score, .begin = (uint32_t)begin, .id = id};
 }
 
-/* Offers every token that begins at a place. Returns whether one of them is one character. */
+/* Tries every token that begins at a place. Returns 1 if one of them is one character. */
 static int offer_tokens(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t begin,
                         size_t width) {
   const text_tables *tables = &work->text->tables;
@@ -59,7 +59,7 @@ static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t lengt
   return ATTN2C_OK;
 }
 
-/* The token of a stretch: its own where the vocabulary has it, else its bytes, else the unknown one. */
+/* Adds the token of a stretch: its own if the vocabulary has it, else its bytes, else the unknown one. */
 static int add_stretch(attn2c_text_work *work, const uint8_t *bytes, size_t begin, size_t end) {
   const text_tables *tables = &work->text->tables;
   text_span text = {bytes + begin, end - begin};

@@ -1,5 +1,6 @@
-/* model_wordpiece.c - WordPiece: from the word's start the longest token, then, with the prefix of a
- * continuation, again, to the end. A word that is too long or leaves a rest is one unknown token. */
+/* model_wordpiece.c - WordPiece: takes the longest token at the word's start, then the longest continuation,
+ * to the end. A continuation has a prefix. A word that is too long or has a rest becomes one unknown
+ * token. */
 #include "text/stages.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@ static int is_boundary(const uint8_t *bytes, size_t length, size_t at) {
   return at == length || (bytes[at] & 0xc0) != 0x80;
 }
 
-/* The longest token at `begin`: its end, or `begin`. Hashes of all candidates come from one pass. */
+/* Finds the longest token at `begin`, and sets its end, or `begin`. One pass computes the hashes of all
+ * candidates. */
 static int longest_at(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t begin, uint32_t *id,
                       size_t *end) {
   const attn2c_tokenizer *text = work->text;

@@ -1,5 +1,5 @@
-/* normalize.c - the first stage: each part of a text between added tokens goes through the normalizers, one
- * after another. */
+/* normalize.c - the first stage: runs the normalizers, one after another, on each part of a text between
+ * added tokens. */
 #include "text/stages.h"
 
 static text_normalizer *const normalizers[NORMALIZE_KINDS] = {

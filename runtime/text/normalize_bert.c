@@ -1,13 +1,12 @@
-/* normalize_bert.c - BertNormalizer: cleans control characters away, makes every white one a space, puts
- * spaces around Chinese characters, strips accents, lowers. ASCII goes through in one loop; a text with other
- * characters goes through the four in turn, as the order in which they see each other's characters matters.
- */
+/* normalize_bert.c - BertNormalizer: removes control characters, and turns white ones into spaces. It also
+ * puts spaces around Chinese characters, strips accents and lowers. One loop does all this for ASCII. Other
+ * texts go through the four steps in turn, because each step reads the characters of the step before. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
 static int is_kept(uint32_t point) { return point != 0 && !text_is_control(point); }
 
-/* Cleaning and spaces around Chinese characters. */
+/* Removes control characters and puts spaces around Chinese ones. */
 static int clean(const text_buffer *in, uint32_t flags, text_buffer *out) {
   static const uint8_t space = ' ';
   int status = text_reserve(out, in->length);
@@ -41,7 +40,7 @@ static int strip(const text_buffer *in, text_buffer *out) {
   return status;
 }
 
-/* How many bytes at the start are ASCII. */
+/* Returns the number of ASCII bytes at the start. */
 static size_t leading_ascii(const text_buffer *in) {
   size_t length = 0;
   while (length < in->length && in->bytes[length] < 0x80) length++;
@@ -70,7 +69,7 @@ static int ascii(const text_buffer *in, uint32_t flags, text_buffer *out) {
   return ATTN2C_OK;
 }
 
-/* Between the steps the texts change places: what a step made is the next one's `in`. */
+/* The two buffers are swapped between the steps: the result of one step is the input of the next. */
 int text_normalize_bert(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                         text_buffer *out) {
   uint32_t flags = component->flags;

@@ -1,6 +1,6 @@
-/* normalize_form.c - NFC, NFD, NFKC, NFKD: Unicode's normalization forms. utf8proc decomposes and composes;
- * here the marks of each character get their order and the places of characters are carried along. A million
- * marks in a row are sorted in linear time, which utf8proc's own loop does not do. */
+/* normalize_form.c - NFC, NFD, NFKC, NFKD: Unicode's normalization forms. utf8proc decomposes and composes
+ * single characters; this file sorts the marks of each character and keeps the places. A million marks in a
+ * row are sorted in linear time, which utf8proc's own loop does not achieve. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -9,7 +9,7 @@
 /* Runs of marks up to this length are sorted by insertion. */
 #define SHORT_RUN 16
 
-/* Stable, by combining class: changes [begin, end) of the list. */
+/* Sorts changes [begin, end) of the list by combining class, stably. */
 static int sort_marks(attn2c_text_work *work, size_t begin, size_t end) {
   text_change *list = work->changes.list + begin;
   size_t count = end - begin, starts[257] = {0};
@@ -34,7 +34,7 @@ static int sort_marks(attn2c_text_work *work, size_t begin, size_t end) {
 }
 
 static int decompose(attn2c_text_work *work, const text_buffer *in, int compatible) {
-  size_t marks = 0, width; /* where the marks that wait for their order begin */
+  size_t marks = 0, width; /* marks: beginning of the marks that are not sorted yet */
   text_changes *changes = &work->changes;
   changes->count = 0;
   for (size_t at = 0; at < in->length; at += width) {
@@ -53,12 +53,12 @@ static int decompose(attn2c_text_work *work, const text_buffer *in, int compatib
   return changes->count > marks + 1 ? sort_marks(work, marks, changes->count) : ATTN2C_OK;
 }
 
-/* Composes in place: a starter takes what follows it, unless a mark of the same or a higher class lies
- * between. What it takes belongs to its change. */
+/* Composes in place. A starter absorbs the next character, unless a mark of the same or a higher class is
+ * between them. The absorbed character belongs to the starter's change. */
 static void compose(text_changes *changes) {
   size_t made = 0, starter = 0;
   int has_starter = 0;
-  uint8_t last = 0; /* class of what lies between the starter and the next, 0: nothing */
+  uint8_t last = 0; /* class of the mark between the starter and the next character, 0: none */
   for (size_t i = 0; i < changes->count; i++) {
     text_change next = changes->list[i];
     uint8_t class = text_combining_class(next.point);
@@ -80,7 +80,8 @@ static void compose(text_changes *changes) {
   changes->count = made;
 }
 
-/* Below U+00A0 nothing decomposes, below U+0300 nothing composes that is not composed already. */
+/* True if the text is already normal: below U+00A0 nothing decomposes, and below U+0300 everything is
+ * composed. */
 static int has_nothing_to_do(const text_buffer *in, uint32_t flags) {
   uint8_t least = flags == FORM_COMPOSED ? 0xcc : 0xc2;
   for (size_t at = 0; at < in->length; at++)
@@ -88,8 +89,8 @@ static int has_nothing_to_do(const text_buffer *in, uint32_t flags) {
   return 1;
 }
 
-/* Whether nothing before this character depends on it or on what follows it: it is no mark and composes with
- * none before it. True of letters and signs that are common. */
+/* True if nothing before this character depends on it or on the text after it. Such a character is no mark
+ * and composes with no character before it. The list has common letters and signs only. */
 static int is_separate(uint32_t point) {
   return point < 0x300 || (point >= 0x370 && point < 0x483) || (point >= 0x1e00 && point < 0x2000) ||
          (point >= 0x3000 && point < 0x302a) || (point >= 0x3041 && point < 0x3097) ||
@@ -97,7 +98,7 @@ static int is_separate(uint32_t point) {
          (point >= 0xac00 && point < 0xd7a4);
 }
 
-/* How much of a text to which more is added keeps its form. */
+/* Returns the bytes of an open text whose form does not depend on more text. */
 static size_t settled(const text_buffer *in) {
   size_t end = in->length, width;
   while (end) {

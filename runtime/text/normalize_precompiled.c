@@ -1,7 +1,7 @@
-/* normalize_precompiled.c - Precompiled: sentencepiece's map of characters: a double array of bytes (as
- * Darts-clone writes it) whose values are places in a block of texts, each ended by NUL. A grapheme cluster
- * of fewer than 6 bytes is looked up whole, and the shortest entry that it begins with replaces all of it;
- * other clusters go character by character. */
+/* normalize_precompiled.c - Precompiled: the character map of sentencepiece. The map is a double array of
+ * bytes (in the format of Darts-clone). Its values are offsets in a block of texts, each ended by NUL. A
+ * grapheme cluster of fewer than 6 bytes is looked up whole, and the shortest entry that it begins with
+ * replaces all of it. Other clusters are mapped character by character. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -27,7 +27,7 @@ static int unit_at(const charsmap *map, size_t index, uint32_t *unit) {
 
 static size_t offset(uint32_t unit) { return (size_t)(unit >> 10) << ((unit & 0x200) >> 6); }
 
-/* The text in place of the shortest entry that begins `key`; 0 where none does. */
+/* Finds the text that replaces the shortest entry at the start of `key`. Returns 0 if there is none. */
 static int look_up(const charsmap *map, const uint8_t *key, size_t length, text_span *text) {
   size_t node = 0;
   uint32_t unit;
@@ -55,8 +55,8 @@ static size_t characters(const uint8_t *bytes, size_t length) {
   return count;
 }
 
-/* `old` characters by a text. With more of them the last are beside those before; with fewer the last one
- * takes the rest away, or, where there is none, the one before does. */
+/* Replaces `old` characters by a text. If the text has more, the last ones are inserted after those before.
+ * If it has fewer, the last one removes the rest; if it has none, the character before does. */
 static int replace(text_changes *changes, size_t old, text_span text) {
   size_t made = 0;
   for (size_t at = 0; at < text.length;) {
@@ -94,7 +94,7 @@ static int map_cluster(const charsmap *map, const uint8_t *cluster, size_t lengt
   return ATTN2C_OK;
 }
 
-/* Where the cluster at `begin` ends. Between two characters of ASCII there is always an end, but for \r\n. */
+/* Returns the end of the cluster at `begin`. Two characters of ASCII are always two clusters, except \r\n. */
 static size_t cluster_end(const text_buffer *in, size_t begin) {
   int32_t state = 0;
   size_t width, end;

@@ -1,5 +1,5 @@
-/* normalize_replace.c - Replace: every match of a pattern by a text. The new text has the place of the last
- * character of what it replaces; of an empty match, that of the character before. */
+/* normalize_replace.c - Replace: replaces every match of a pattern by a text. The new text has the place of
+ * the last character that it replaces; at an empty match, the place of the character before. */
 #include "text/stages.h"
 
 int text_normalize_replace(attn2c_text_work *work, const text_component *component, const text_buffer *in,
@@ -10,7 +10,8 @@ int text_normalize_replace(attn2c_text_work *work, const text_component *compone
   int found = in->length != 0;
   while (found) {
     int status = text_search_next(&search, &found, &begin, &end);
-    if (status != ATTN2C_OK) return status == ATTN2C_FORMAT ? text_fail(work, "a pattern gives up") : status;
+    if (status != ATTN2C_OK)
+      return status == ATTN2C_FORMAT ? text_fail(work, "a pattern fails or takes too many steps") : status;
     if (!found) break;
     status = text_spend(&work->budget, component->b.length);
     if (status == ATTN2C_OK) status = text_copy(out, in, last, begin);

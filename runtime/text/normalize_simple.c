@@ -22,7 +22,7 @@ int text_normalize_lowercase(attn2c_text_work *work, const text_component *compo
   return status;
 }
 
-/* Copies the characters that are no mark of any kind. */
+/* Removes the marks of every kind. */
 int text_normalize_accents(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                            text_buffer *out) {
   (void)work, (void)component;
@@ -49,7 +49,7 @@ int text_normalize_strip(attn2c_text_work *work, const text_component *component
   return text_copy(out, in, begin, end);
 }
 
-/* The text has the place of the first character; nothing is put before nothing. */
+/* Adds a text in front of a text that is not empty. The new text has the place of the first character. */
 int text_normalize_prepend(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                            text_buffer *out) {
   (void)work;
@@ -60,7 +60,8 @@ int text_normalize_prepend(attn2c_text_work *work, const text_component *compone
   return text_copy(out, in, 0, in->length);
 }
 
-/* What sentencepiece's nmt rules take away, and what they make a space. */
+/* True if sentencepiece's nmt rules remove the character; the next function is true if they make it a
+ * space. */
 static int nmt_removes(uint32_t point) {
   return (point >= 1 && point <= 8) || point == 0xb || (point >= 0xe && point <= 0x1f) || point == 0x7f ||
          point == 0x8f || point == 0x9f;
@@ -84,7 +85,7 @@ int text_normalize_nmt(attn2c_text_work *work, const text_component *component, 
   return status;
 }
 
-/* Each byte as its letter; the bytes of a character have its place. */
+/* Writes each byte as its letter; all bytes of a character have the character's place. */
 int text_normalize_bytes(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                          text_buffer *out) {
   (void)work, (void)component;

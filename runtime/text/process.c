@@ -1,4 +1,4 @@
-/* process.c - the fourth stage: what a limit leaves of the texts, and the special tokens around them. */
+/* process.c - the fourth stage: cuts the tokens to a limit, and adds the special tokens around them. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -20,7 +20,7 @@ static size_t shorten(text_encoding *encoding, size_t length, int from_left) {
   return removed;
 }
 
-/* Leaves both at most half, or the shorter one whole. */
+/* Cuts both texts to half of the tokens, or only the longer one if the other has at most half. */
 static size_t longest_first(text_encoding *a, text_encoding *b, size_t most, int from_left) {
   size_t n1 = a->length, n2 = b->length;
   int swapped = n1 > n2;
@@ -33,7 +33,8 @@ static size_t longest_first(text_encoding *a, text_encoding *b, size_t most, int
   return shorten(a, swapped ? n2 : n1, from_left) + shorten(b, swapped ? n1 : n2, from_left);
 }
 
-/* As the library: where special tokens alone are more than the limit nothing is taken away. */
+/* Applies the limit. If the special tokens alone are more than the limit, nothing is removed, as in the
+ * library. */
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed) {
   attn2c_text_limit limit = input->limit;
   text_encoding *a = &work->encodings[0], *b = &work->encodings[1];
@@ -49,7 +50,7 @@ int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_p
     *removed = has_pair ? longest_first(a, b, most, limit.from_left) : shorten(a, most, limit.from_left);
   } else {
     text_encoding *cut = limit.strategy == ATTN2C_TEXT_ONLY_FIRST ? a : b;
-    if (cut == b && !has_pair) return text_fail(work, "the limit is for the second text, and there is none");
+    if (cut == b && !has_pair) return text_fail(work, "the limit cuts the second text, but there is none");
     if (cut->length <= total - most)
       return text_fail(work, "the limit leaves nothing of the text that it cuts");
     *removed = shorten(cut, cut->length - (total - most), limit.from_left);
@@ -57,17 +58,17 @@ int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_p
   return ATTN2C_OK;
 }
 
-/* Each window but the last is full, so the last one's length is the room that all have. */
+/* Each window but the last is full, so that the length of the one before is the capacity of all. */
 int text_slide(text_encoding *cut, size_t stride, int from_left) {
-  const size_t room = cut->length, end = cut->first + room;
+  const size_t full = cut->length, end = cut->first + full;
   if (from_left ? cut->first == 0 : end == cut->count) return 0;
   if (from_left) {
     const size_t last = cut->first + stride;
-    cut->first = last > room ? last - room : 0;
+    cut->first = last > full ? last - full : 0;
     cut->length = last - cut->first;
   } else {
     cut->first = end - stride;
-    cut->length = cut->count - cut->first < room ? cut->count - cut->first : room;
+    cut->length = cut->count - cut->first < full ? cut->count - cut->first : full;
   }
   return 1;
 }
@@ -97,7 +98,7 @@ text_blanks text_count_blanks(text_span token) {
   return blanks;
 }
 
-/* The byte at which a character begins, going from one whose byte is known. */
+/* Returns the byte at which a character begins, searching from one whose byte is known. */
 static uint32_t byte_of(const text_encoding *encoding, uint32_t byte, uint32_t from, uint32_t to) {
   const uint32_t *characters = encoding->characters;
   for (; from < to && byte < encoding->text_length; from++) {
@@ -111,7 +112,7 @@ static uint32_t byte_of(const text_encoding *encoding, uint32_t byte, uint32_t f
   return byte;
 }
 
-/* The space that add_prefix_space put before the first word is in no place. */
+/* Takes blanks out of a place. The space that add_prefix_space put before the first word has no place. */
 static void trim(const text_encoding *encoding, text_blanks blanks, int keeps_one, attn2c_text_place *place) {
   attn2c_text_place old = *place;
   if (blanks.leading == 1 && keeps_one) blanks.leading = 0;
@@ -126,7 +127,7 @@ static void trim(const text_encoding *encoding, text_blanks blanks, int keeps_on
   if (place->end != old.end) place->byte_end = byte_of(encoding, old.byte_end, old.end, place->end);
 }
 
-/* As the library, which does it to each window by itself. */
+/* Trims the places of one window by itself, as the library does. */
 static void trim_all(const attn2c_tokenizer *text, const text_encoding *encoding, attn2c_text_place *places) {
   const text_list *list = &text->stages[STAGE_TRIM];
   for (size_t t = 0; t < list->count; t++)

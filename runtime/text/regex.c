@@ -6,23 +6,24 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
-/* PCRE2's own steps at one place of the text: the default of PCRE2 and Oniguruma, and more for long texts,
- * where a blank line of megabytes is gone through character by character. */
+/* Limit of PCRE2's own steps at one place of the text: the default of PCRE2 and Oniguruma. It is higher for
+ * long texts, in which PCRE2 may read megabytes of blanks one by one. */
 #define STEPS          10000000u
 #define STEPS_PER_BYTE 16
 #define HEAP_KIB       (256u << 10)
 
-/* Bytes of the text that a search sees at first, and PCRE2's steps that it may then take at one place. Both
- * grow by factors where they are not enough. */
+/* Bytes of the text that a search sees at first, and PCRE2's steps at one place. Both grow by factors if they
+ * are not enough. */
 #define WINDOW        256
 #define WINDOW_GROWTH 4
 #define FIRST_STEPS   1024u
 #define STEPS_GROWTH  16
 
-/* Steps that a search counts besides the bytes that it goes through. */
+/* Steps that a search counts in addition to the bytes that it reads. */
 #define SEARCH_STEPS 16
 
-/* The exact pattern, and a faster one for texts without certain bytes. Without such bytes there is one. */
+/* The exact pattern, and a faster one for texts that do not have certain bytes. If there are no such bytes,
+ * there is one pattern. */
 struct text_regex {
   pcre2_code *exact, *plain;
   uint8_t rare[256];
@@ -41,17 +42,18 @@ static int compile(text_span pattern, int jit, const char *place, pcre2_code **c
   int error = 0;
   PCRE2_SIZE where = 0;
   *code = pcre2_compile(pattern.bytes, pattern.length, options, &error, &where, NULL);
-  /* Where the system allows no executable memory the pattern is interpreted. */
+  /* Without executable memory the pattern is interpreted. */
   if (*code && jit) (void)pcre2_jit_compile(*code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
   if (*code) return ATTN2C_OK;
   if (error == PCRE2_ERROR_NOMEMORY || error == PCRE2_ERROR_HEAP_FAILED) return ATTN2C_MEMORY;
   PCRE2_UCHAR reason[128] = "";
-  (void)pcre2_get_error_message(error, reason, sizeof reason); /* cut to what the array takes */
+  (void)pcre2_get_error_message(error, reason, sizeof reason); /* the message is cut to the array's size */
   attn2c_say(message, "tokenizer tables: %s: PCRE2 refuses the pattern: %s", place, (const char *)reason);
   return ATTN2C_FORMAT;
 }
 
-/* What gen/text/regex.lua packs: the plain pattern's length, a set of 256 bits, the two patterns. */
+/* Layout of a packed pattern (gen/text/regex.lua): the plain pattern's length, a set of 256 bits, the two
+ * patterns. */
 #define SET_BYTES  32
 #define PACK_BYTES (4 + SET_BYTES)
 
@@ -62,7 +64,7 @@ int text_regex_compile(text_span packed, int jit, const char *place, text_regex 
   size_t plain =
       packed.length < PACK_BYTES ? 0 : at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
   if (packed.length < PACK_BYTES || plain > packed.length - PACK_BYTES) {
-    attn2c_say(message, "tokenizer tables: %s: the pattern is cut", place);
+    attn2c_say(message, "tokenizer tables: %s: the pattern is incomplete", place);
     return ATTN2C_FORMAT;
   }
   text_regex *made = calloc(1, sizeof *made);
@@ -118,7 +120,7 @@ text_search text_search_start(const text_regex *regex, text_matcher *matcher, co
   return (text_search){.regex = regex, .matcher = matcher, .text = text, .length = length, .exact = exact};
 }
 
-/* The end of a window of `width` bytes, which is a character's begin or the text's end. */
+/* Returns the end of a window of `width` bytes: the beginning of a character, or the text's end. */
 static size_t window_end(const text_search *search, size_t width) {
   if (width >= search->length - search->at) return search->length;
   size_t end = search->at + width;
@@ -128,8 +130,8 @@ static size_t window_end(const text_search *search, size_t width) {
 
 static int has_more(const text_search *search, size_t end) { return end < search->length || search->open; }
 
-/* One call of PCRE2: its result. Where text follows `end` that could change the match this is
- * PCRE2_ERROR_PARTIAL. The interpreter takes over where the machine code's stack is too small. */
+/* Calls PCRE2 once and returns its result, PCRE2_ERROR_PARTIAL if text after `end` could change the match.
+ * The interpreter is used if the machine code's stack is too small. */
 static int match(const text_search *search, size_t end, uint32_t options, uint64_t steps) {
   const pcre2_code *code = search->exact ? search->regex->exact : search->regex->plain;
   text_matcher *matcher = search->matcher;
@@ -142,8 +144,8 @@ static int match(const text_search *search, size_t end, uint32_t options, uint64
   return result;
 }
 
-/* The limits of a search: its window, PCRE2's steps at one place, and whether this place alone is tried,
- * since the steps are counted for each place anew. */
+/* The limits of a search: its window, and PCRE2's steps at one place. PCRE2 counts the steps for each place
+ * from 0, so that one_place is set to try only one. */
 typedef struct limits {
   size_t width;
   uint64_t steps;
@@ -152,7 +154,7 @@ typedef struct limits {
 
 static uint64_t first_steps(size_t span) { return FIRST_STEPS + (uint64_t)span * STEPS_PER_BYTE; }
 
-/* Nothing was found before `end`: goes on there. Returns whether the search is over. */
+/* Continues at `end`, because there is no match before it. Returns 1 if the search is over. */
 static int pass(text_search *search, size_t end, limits *now) {
   size_t width = 1;
   if (now->one_place && search->at < search->length) {
@@ -166,7 +168,8 @@ static int pass(text_search *search, size_t end, limits *now) {
   return 0;
 }
 
-/* More text could change the match that begins at `begin`. Returns whether there is none. */
+/* Widens the window, because more text could change the match that begins at `begin`. Returns 1 if there is
+ * none. */
 static int widen(text_search *search, size_t begin, size_t end, limits *now) {
   if (begin > search->at && begin <= end) search->at = begin;
   if (end == search->length) return search->settled = search->at, 1;
@@ -174,7 +177,7 @@ static int widen(text_search *search, size_t begin, size_t end, limits *now) {
   return 0;
 }
 
-/* The first match at `at` or after it. */
+/* Finds the first match at `at` or after it. */
 static int find(text_search *search, int *found) {
   limits now = {WINDOW, 0, 0};
   const PCRE2_SIZE *places = pcre2_get_ovector_pointer(search->matcher->data);
@@ -183,7 +186,7 @@ static int find(text_search *search, int *found) {
     size_t end = window_end(search, now.width), span = end - search->at;
     if (now.steps < first_steps(span)) now.steps = first_steps(span);
     int result = match(search, end, now.one_place ? PCRE2_ANCHORED : 0, now.steps);
-    /* A match at a window's end has not seen what follows. */
+    /* An empty match at the window's end has not seen the text that follows. */
     if (result >= 0 && places[0] == end && has_more(search, end)) result = PCRE2_ERROR_NOMATCH;
     *found = result >= 0;
     if (*found && now.width == WINDOW && places[1] >= search->at) span = places[1] - search->at;
@@ -210,7 +213,7 @@ int text_search_next(text_search *search, int *found, size_t *begin, size_t *end
     if (status != ATTN2C_OK || !*found) return status;
     const PCRE2_SIZE *places = pcre2_get_ovector_pointer(search->matcher->data);
     *begin = places[0], *end = places[1];
-    /* \K and lookbehinds can put a match before the place that the search began at. */
+    /* \K and lookbehinds can move a match before the place where the search began. */
     if (*begin > *end || *begin < search->at) return ATTN2C_FORMAT;
     if (*begin < *end || !search->has_last || search->last_end != *end) {
       search->at = search->last_end = *end;

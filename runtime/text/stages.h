@@ -1,6 +1,6 @@
-/* stages.h - the five stages of a tokenizer and what they share: normalize, cut into pieces, tokenize each
- * piece, add special tokens, decode. Each stage is a list of components; a component is one file, or a few
- * small ones in one, and a row of its stage's table. */
+/* stages.h - the stages of a tokenizer and their data: normalize, cut, tokenize, add special tokens, decode.
+ * Each stage is a list of components. A component is one file, or a few small ones are in one file, and one
+ * row of its stage's table. Comments call Hugging Face's tokenizers "the library". */
 #ifndef ATTN2C_TEXT_STAGES_H
 #define ATTN2C_TEXT_STAGES_H
 
@@ -47,7 +47,7 @@ enum {
   DECODE_STRIP,   /* a: character; number: at the start; flags: at the end */
   DECODE_REPLACE, /* a: packed pattern, b: content */
   DECODE_BPE,     /* a: suffix */
-  DECODE_JOIN,    /* a: what stands between tokens: where there is no decoder */
+  DECODE_JOIN,    /* a: the text between tokens; used if there is no decoder */
   DECODE_KINDS
 };
 
@@ -62,24 +62,24 @@ typedef struct text_list {
   size_t count;
 } text_list;
 
-/* Added tokens of one kind, backwards, as a trie: node 0 is the root. */
+/* A node of a trie of added tokens, which are stored backwards. Node 0 is the root. */
 typedef struct text_added_node {
   uint32_t child, next; /* the first child, the next sibling; 0: none */
   uint32_t token;       /* index of an added token, or TEXT_NONE */
-  uint32_t depth;       /* bytes from the root */
-  uint32_t shorter;     /* the node of the longest end of this one's text that is in the trie */
-  uint32_t found;       /* the node of the longest such end that is a token, or this one; 0: none */
+  uint32_t depth;       /* length in bytes, from the root */
+  uint32_t shorter;     /* the node of the longest proper suffix of this one's text that is in the trie */
+  uint32_t found; /* the node of the longest such suffix, or of this text itself, that is a token; 0: none */
   uint8_t byte;
 } text_added_node;
 
 typedef struct text_added_trie {
   text_added_node *nodes;
   size_t count, room;
-  size_t longest;      /* bytes of a token */
+  size_t longest;      /* bytes of the longest token */
   uint32_t first[256]; /* the root's children */
 } text_added_trie;
 
-/* How an added token is written when ids become text. */
+/* The text of an added token when ids become text. */
 typedef struct text_spelling {
   uint32_t id, offset, length, special;
 } text_spelling;
@@ -89,7 +89,8 @@ struct attn2c_tokenizer {
   text_list stages[STAGE_COUNT];
   text_added_trie raw, normalized;
   size_t added;
-  /* Added tokens whose normalized text differs from their own, by id, ascending; their bytes. */
+  /* Added tokens whose normalized text differs from their own, ascending by id, and the bytes of these
+   * texts. */
   text_spelling *spellings;
   size_t spelled, spellings_room;
   uint8_t *letters;
@@ -109,26 +110,26 @@ typedef struct text_token_list {
   size_t count, room;
 } text_token_list;
 
-/* White characters at the two ends of a token, where the tables ask for them to be taken out of its place. */
+/* Number of white characters at the two ends of a token, if the tables exclude them from its place. */
 typedef struct text_blanks {
   uint32_t leading, trailing;
 } text_blanks;
 
-/* One text's tokens with their places. */
+/* The tokens of one text with their places. */
 typedef struct text_encoding {
   int32_t *ids;
   attn2c_text_place *places;
   text_blanks *blanks;
   size_t count, room;
-  uint32_t *characters;                /* of the caller's text: the character that a byte is part of */
+  uint32_t *characters; /* index of the character that each byte of the caller's text is part of */
   size_t characters_room, text_length; /* text_length: bytes of the text that were read */
-  int is_whole;                        /* these are all of the text's tokens */
-  size_t first, length;                /* what a limit leaves of them */
+  int is_whole;                        /* 1: the list has all tokens of the text */
+  size_t first, length;                /* the range of tokens that a limit leaves */
 } text_encoding;
 
-struct text_symbol; /* of model_bpe.c */
+struct text_symbol; /* defined in model_bpe.c */
 struct text_merge_entry;
-struct text_path; /* of model_unigram.c */
+struct text_path; /* defined in model_unigram.c */
 struct text_cache;
 struct text_order;
 
@@ -137,11 +138,11 @@ typedef struct text_bytes {
   size_t length, room;
 } text_bytes;
 
-/* Words of a decoder: where each ends. */
+/* The words of a decoder: their text, and the end of each. */
 typedef struct text_words {
   text_bytes text;
   uint32_t *ends;
-  size_t count, room, most; /* most: bytes that they may have */
+  size_t count, room, most; /* most: limit of the text's bytes */
 } text_words;
 
 struct attn2c_text_work {
@@ -150,9 +151,9 @@ struct attn2c_text_work {
   text_budget budget;
   const char *fault;
   char fault_text[160];
-  int is_part;   /* the caller's text goes on behind what was read of it */
-  int is_open;   /* the last piece goes on: what it has may begin a longer one */
-  size_t enough; /* pieces behind which a cutter may stop */
+  int is_part;   /* 1: the caller's text continues after the part that was read */
+  int is_open;   /* 1: the last piece continues: its bytes may begin a longer piece */
+  size_t enough; /* number of pieces after which a cutter may stop */
   text_buffer whole, normalized, scratch[2], spare[2];
   text_pieces pieces, next_pieces, spans;
   text_changes changes, ordered;
@@ -166,7 +167,7 @@ struct attn2c_text_work {
   struct text_path *paths;
   size_t paths_room;
   struct text_cache *cache;
-  uint8_t *pairs; /* of border.c */
+  uint8_t *pairs; /* defined in border.c */
   text_encoding encodings[2];
   int32_t *ids, *types;
   attn2c_text_place *places;
@@ -181,29 +182,30 @@ static inline int text_fail(attn2c_text_work *work, const char *fault) {
   return ATTN2C_FORMAT;
 }
 
-/* Normalizes `in` to `out`; both belong to the same part of the caller's text. Where the work is open more
- * text follows `in`, and `out` gets no more than is the same whatever follows. */
+/* Normalizes `in` to `out`; both belong to the same part of the caller's text. If the work is open, more text
+ * follows `in`, and `out` gets only the part that does not depend on it. */
 typedef int text_normalizer(attn2c_text_work *work, const text_component *component, const text_buffer *in,
                             text_buffer *out);
 text_normalizer text_normalize_bert, text_normalize_lowercase, text_normalize_strip, text_normalize_accents,
     text_normalize_prepend, text_normalize_replace, text_normalize_nmt, text_normalize_precompiled,
     text_normalize_form, text_normalize_bytes;
-/* All normalizers: of bytes [begin, end) of `from`, added behind `to`. */
+/* Runs all normalizers on bytes [begin, end) of `from`, and appends the result to `to`. */
 int text_normalize(attn2c_text_work *work, const text_buffer *from, size_t begin, size_t end,
                    text_buffer *to);
 
-/* Cuts the work's pieces, and may write its text anew; pieces that are tokens stay. Where the work is open
- * the last piece is the begin of one; a cutter that cannot leave it so leaves it out and closes the work. */
+/* Cuts the work's pieces, and may rewrite its text; pieces that are tokens stay. If the work is open, the
+ * last piece is the beginning of one. A cutter that does not support this leaves it out and closes the
+ * work. */
 typedef int text_cutter(attn2c_text_work *work, const text_component *component);
 text_cutter text_cut_characters, text_cut_pattern, text_cut_bytes, text_cut_metaspace;
 int text_cut(attn2c_text_work *work);
-/* Adds the parts of a piece to next_pieces, by spans: token 1 for a match, 0 for what is between. */
+/* Adds the parts of a piece to next_pieces, by spans: token 1 for a match, 0 for the text between matches. */
 int text_cut_spans(attn2c_text_work *work, uint32_t behavior);
-/* Whether a piece is the last one, of a work that is open. */
+/* True if a piece is the last one of a work that is open. */
 static inline int text_is_open_piece(const attn2c_text_work *work, size_t index) {
   return work->is_open && index + 1 == work->pieces.count;
 }
-/* There are as many pieces as are needed: those that were not cut are left out. */
+/* Returns 1 if there are enough pieces; pieces that were not cut are then left out. */
 static inline int text_has_enough(attn2c_text_work *work, size_t pieces) {
   if (pieces < work->enough) return 0;
   work->is_part = 1;
@@ -211,23 +213,23 @@ static inline int text_has_enough(attn2c_text_work *work, size_t pieces) {
   return 1;
 }
 
-/* Splits bytes [begin, end) of a buffer at added tokens, adding to pieces. Where the work is open what the
- * text behind `end` could change is left out. */
+/* Splits bytes [begin, end) of a buffer at added tokens, and appends to pieces. If the work is open, it
+ * leaves out the bytes that the text after `end` could change. */
 int text_split_added(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                      const text_added_trie *trie, text_pieces *pieces);
-/* Adds a text to a trie; of equal ones the first counts. The library takes any of them, another one in each
- * process. */
+/* Adds a text to a trie. If two texts are equal, the first counts; the library uses any of them, a different
+ * one in each process. */
 int text_trie_insert(text_added_trie *trie, const uint8_t *bytes, size_t length, uint32_t token);
-/* Makes a trie ready for searches. */
+/* Prepares a trie for searches. */
 int text_trie_close(text_added_trie *trie);
-/* The longest token that begins at each byte, if there is one, from the text's end to its begin. */
+/* Finds the longest token that begins at each byte, from the text's end to its beginning. */
 int text_trie_find(const text_added_trie *trie, const uint8_t *bytes, size_t begin, size_t end,
                    text_pieces *found, text_budget *budget);
 int text_open_added(attn2c_tokenizer *text, attn2c_message *message);
-/* How an added token is written where not as in the vocabulary. */
+/* Sets *span to the text of an added token if it differs from the vocabulary's. */
 int text_spelled(const attn2c_tokenizer *text, uint32_t id, text_span *span, int *special);
 
-/* Adds the tokens of one piece to the work's. */
+/* Appends the tokens of one piece to the work's. */
 typedef int text_model(attn2c_text_work *work, const uint8_t *bytes, size_t length);
 text_model text_wordpiece, text_bpe, text_unigram;
 int text_tokenize(attn2c_text_work *work, const uint8_t *bytes, size_t length);
@@ -236,24 +238,25 @@ int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length,
 void text_cache_keep(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t slot,
                      size_t first);
 
-/* Sets the bytes that the work's buffers may hold. */
+/* Sets the limit of the work's buffers in bytes. */
 void text_bound_buffers(attn2c_text_work *work, size_t most);
-/* Starts the budget for a text of so many bytes, and the fault of one that grows beyond it. */
+/* Starts the budget for a text of `bytes` bytes, and the fault for a text that grows beyond it. */
 void text_begin(attn2c_text_work *work, size_t bytes);
-/* The status of a text, whose fault is the budget's where that ended it. */
+/* Returns the status of a text. If the budget ended it, the fault becomes the budget's. */
 int text_end(attn2c_text_work *work, int status);
-/* The last place of an open piece before which its tokens are known; 0: there is none. */
+/* Finds the last place of an open piece before which its tokens are known; 0: there is none. */
 int text_last_border(attn2c_text_work *work, const uint8_t *bytes, size_t length, size_t *border);
-/* One text to its encoding. `most`: tokens behind which no more are needed. */
+/* Encodes one text. `most`: number of tokens after which no more are needed. */
 int text_encode_one(attn2c_text_work *work, const char *bytes, size_t length, size_t most,
                     text_encoding *encoding);
-/* Special tokens around one text or a pair. */
+/* Returns the number of special tokens around one text or a pair. */
 size_t text_special_tokens(const text_tables *tables, int has_pair);
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed);
-/* Moves on to the next window over an encoding that the limit cut; 0 where the last one reached its end. */
+/* Moves to the next window over an encoding that the limit cut. Returns 0 if the last window reached its
+ * end. */
 int text_slide(text_encoding *cut, size_t stride, int from_left);
 int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair);
-/* Counts a token's white characters. */
+/* Counts the white characters at a token's ends. */
 text_blanks text_count_blanks(text_span token);
 
 typedef int text_decoder(attn2c_text_work *work, const text_component *component);

@@ -1,12 +1,12 @@
-/* tables.c - reads the tables in place. What a number in them points to is checked where it is used: a
- * damaged piece gives wrong tokens or a refusal, never a read outside of it. Opening reads some hundred
- * bytes, so that a mapped piece costs what is used of it; the checksum is for those who ask. */
+/* tables.c - reads the tables in place, and checks each offset where it is used. Damaged tables give wrong
+ * tokens or a refusal, never a read outside of them. Opening reads some hundred bytes, so that a mapped file
+ * costs only the parts that are used. The checksum is compared on request. */
 #include "text/tables.h"
 
 #include <string.h>
 
 #define HEADER_BYTES 32
-/* Probes of a hash before it is given up; the writer makes none that needs more. */
+/* Most probes of a hash table before a search ends; the writer makes no longer chains. */
 #define LONGEST_CHAIN   256
 #define DIRECTORY_BYTES (16 * SECTION_COUNT)
 
@@ -30,7 +30,7 @@ static int damaged(attn2c_message *message, const char *what) {
   return ATTN2C_FORMAT;
 }
 
-/* The bytes of one entry of a section whose size is a table of such entries. */
+/* Bytes per entry of each section. */
 static const size_t entry_bytes[SECTION_COUNT] = {
     [SECTION_SETTINGS] = 4, [SECTION_STRINGS] = 1,    [SECTION_TOKENS] = 4,
     [SECTION_FLAGS] = 1,    [SECTION_VOCABULARY] = 8, [SECTION_MERGES] = 16,
@@ -41,13 +41,13 @@ static const size_t entry_bytes[SECTION_COUNT] = {
 
 static int is_power_of_2(size_t n) { return n && (n & (n - 1)) == 0; }
 
-/* The tables that are indexed by a hash have a power of 2 of slots. */
+/* Reads the directory. The sections that are hash tables have a power of 2 of slots. */
 static int read_directory(const uint8_t *bytes, size_t size, text_tables *tables, attn2c_message *message) {
   for (size_t s = 0; s < SECTION_COUNT; s++) {
     uint64_t offset = long_number(bytes + HEADER_BYTES + 16 * s);
     uint64_t length = long_number(bytes + HEADER_BYTES + 16 * s + 8);
     if (offset > size || length > size - offset || length % entry_bytes[s])
-      return damaged(message, "a section lies outside");
+      return damaged(message, "a section is outside of the tables");
     tables->section[s] = (text_span){bytes + offset, (size_t)length};
   }
   static const enum text_section hashed[] = {SECTION_VOCABULARY, SECTION_MERGES, SECTION_TRIE};
@@ -60,15 +60,15 @@ static int read_directory(const uint8_t *bytes, size_t size, text_tables *tables
 
 static int read_settings(text_tables *tables, attn2c_message *message) {
   text_span settings = tables->section[SECTION_SETTINGS];
-  if (settings.length < 4 * SETTING_COUNT) return damaged(message, "the settings are cut");
+  if (settings.length < 4 * SETTING_COUNT) return damaged(message, "the settings are incomplete");
   for (size_t i = 0; i < SETTING_COUNT; i++) tables->settings[i] = number(settings.bytes + 4 * i);
   size_t vocabulary = tables->settings[SETTING_VOCABULARY];
   if (vocabulary >= 1u << 30 || tables->section[SECTION_TOKENS].length / 4 != vocabulary + 1 ||
       tables->section[SECTION_FLAGS].length != vocabulary)
-    return damaged(message, "the vocabulary is cut");
+    return damaged(message, "the vocabulary is incomplete");
   if (tables->settings[SETTING_MODEL] == MODEL_UNIGRAM &&
       tables->section[SECTION_SCORES].length / 8 != vocabulary)
-    return damaged(message, "the scores are cut");
+    return damaged(message, "the scores are incomplete");
   tables->vocabulary = (uint32_t)vocabulary;
   tables->slots = (uint32_t)(tables->section[SECTION_VOCABULARY].length / 8);
   tables->seed = tables->settings[SETTING_SEED];
@@ -80,10 +80,10 @@ int text_tables_open(const void *bytes, size_t size, int verify, text_tables *ta
   const uint8_t *at = bytes;
   memset(tables, 0, sizeof *tables);
   if (!bytes || size < HEADER_BYTES + DIRECTORY_BYTES) return damaged(message, "too short");
-  if (memcmp(at, "attn2cTX", 8) != 0) return damaged(message, "not tables of a tokenizer");
+  if (memcmp(at, "attn2cTX", 8) != 0) return damaged(message, "these are no tables of a tokenizer");
   if (number(at + 8) != TEXT_TABLES_VERSION) return damaged(message, "made by another version of attn2c");
   if (number(at + 12) != SECTION_COUNT || long_number(at + 16) != size || size % 8)
-    return damaged(message, "cut, or longer than they say");
+    return damaged(message, "the size differs from that in the header");
   if (verify && long_number(at + 24) != checksum(at + HEADER_BYTES, size - HEADER_BYTES))
     return damaged(message, "damaged: the checksum differs");
   int status = read_directory(at, size, tables, message);
@@ -139,7 +139,7 @@ uint8_t text_token_flags(const text_tables *tables, uint32_t id) {
   return id < tables->vocabulary ? tables->section[SECTION_FLAGS].bytes[id] : 0;
 }
 
-/* The first slot of a text's hash, and of a number; gen/text/slots.lua has the same. */
+/* Return the first slot of a text's hash, and of a number; gen/text/slots.lua has the same functions. */
 static uint32_t spread(uint32_t hash) { return hash * 0x9e3779b1u ^ hash >> 15; }
 
 static uint32_t slot_of(const text_tables *tables, uint64_t number) {

@@ -1,6 +1,6 @@
-/* tables.h - the tables of a tokenizer as they lie in memory: gen/text/tables.lua writes them, this reads
- * them in place. Every look-up checks its bounds, so that no damage can lead outside.
- * Numbers are little-endian and aligned to 8 from the tables' start. */
+/* tables.h - the tables of a tokenizer in memory: gen/text/tables.lua writes them, this module reads them in
+ * place. Every look-up checks its bounds, so that damaged tables cause no access outside. Numbers are
+ * little-endian and aligned to 8 from the tables' start. */
 #ifndef ATTN2C_TEXT_TABLES_H
 #define ATTN2C_TEXT_TABLES_H
 
@@ -9,15 +9,15 @@
 #define TEXT_TABLES_VERSION 2
 #define TEXT_NONE           0xffffffffu
 
-/* Header: "attn2cTX", version, number of sections, bytes in all, checksum of what follows the header and the
- * directory; directory: offset and bytes of each section. */
+/* The tables begin with a header: "attn2cTX", version, number of sections, size in bytes, checksum of the
+ * bytes after the header and the directory. The directory has offset and bytes of each section. */
 enum text_section {
   SECTION_SETTINGS,   /* uint32 by enum text_setting */
-  SECTION_STRINGS,    /* bytes that the others point into */
-  SECTION_TOKENS,     /* uint32 [vocabulary + 1]: where a token's text begins in the strings */
+  SECTION_STRINGS,    /* bytes that the other sections point into */
+  SECTION_TOKENS,     /* uint32 [vocabulary + 1]: offset of a token's text in the strings */
   SECTION_FLAGS,      /* uint8 [vocabulary]: TOKEN_ */
-  SECTION_VOCABULARY, /* { uint32 hash, id } [a power of 2]: open addressing by the text's hash from the seed
-                         on */
+  SECTION_VOCABULARY, /* { uint32 hash, id } [a power of 2]: open addressing by the text's hash, which begins
+                         with the seed */
   SECTION_MERGES,     /* { uint32 left, right, rank, result } [a power of 2]: by both ids */
   SECTION_TRIE, /* { uint32 node << 8 | byte, child } [a power of 2]; nodes below the vocabulary are tokens */
   SECTION_SCORES,     /* double [vocabulary] of a Unigram model */
@@ -43,12 +43,12 @@ enum text_setting {
   SETTING_LIMIT,         /* truncation; TEXT_NONE: none */
   SETTING_STRATEGY,
   SETTING_FROM_LEFT,
-  SETTING_WORD, /* the pattern of a letter of a word */
+  SETTING_WORD, /* the pattern of a letter of a word, for single_word */
   SETTING_WORD_LENGTH,
-  SETTING_ROOT,        /* of the trie */
-  SETTING_UNKNOWN_LOW, /* the score of an unknown character: the halves of a double */
+  SETTING_ROOT,        /* root node of the trie */
+  SETTING_UNKNOWN_LOW, /* the score of an unknown character: the two halves of a double */
   SETTING_UNKNOWN_HIGH,
-  SETTING_SEED, /* of all hashes */
+  SETTING_SEED, /* first value of all hashes */
   SETTING_COUNT
 };
 
@@ -68,7 +68,7 @@ typedef struct text_span {
   size_t length;
 } text_span;
 
-/* One component of a stage. What its numbers and texts mean, its own file says. */
+/* One component of a stage. The component's file says what the numbers and texts mean. */
 typedef struct text_record {
   uint32_t stage, kind, flags, number, a, a_length, b, b_length;
 } text_record;
@@ -77,7 +77,7 @@ typedef struct text_tables {
   text_span section[SECTION_COUNT];
   uint32_t settings[SETTING_COUNT];
   uint32_t vocabulary; /* setting */
-  uint32_t slots;      /* of the vocabulary's hash */
+  uint32_t slots;      /* slots of the vocabulary's hash table */
   uint32_t seed;       /* setting */
 } text_tables;
 
@@ -90,22 +90,21 @@ typedef struct text_template {
   uint32_t kind, id, type, pair;
 } text_template;
 
-/* Checks header, sections and settings; with `verify` the checksum too. */
+/* Checks header, sections and settings, and with `verify` the checksum. */
 int text_tables_open(const void *bytes, size_t size, int verify, text_tables *tables,
                      attn2c_message *message);
 
-/* Bytes of the strings; length 0 and a fault where they do not lie inside. */
+/* Sets *span to bytes of the strings. Returns ATTN2C_FORMAT if they are outside. */
 int text_string(const text_tables *tables, uint32_t offset, uint32_t length, text_span *span);
 int text_record_at(const text_tables *tables, size_t index, text_record *record);
 int text_added_at(const text_tables *tables, size_t index, text_added *added);
 int text_template_at(const text_tables *tables, size_t index, text_template *piece);
 
-/* A token's text; length 0 where there is none. */
+/* Returns a token's text; length 0 if there is none. */
 text_span text_token_text(const text_tables *tables, uint32_t id);
 uint8_t text_token_flags(const text_tables *tables, uint32_t id);
 
-/* FNV-1a, 32 bits: of a text continued byte by byte. It begins with the tables' seed where they are looked
- * into. */
+/* FNV-1a with 32 bits, byte by byte. Hashes for look-ups in the tables begin with the tables' seed. */
 #define TEXT_HASH_START 0x811c9dc5u
 static inline uint32_t text_hash_byte(uint32_t hash, uint8_t byte) { return (hash ^ byte) * 0x01000193u; }
 static inline uint32_t text_hash(uint32_t hash, const uint8_t *bytes, size_t length) {
@@ -113,14 +112,14 @@ static inline uint32_t text_hash(uint32_t hash, const uint8_t *bytes, size_t len
   return hash;
 }
 
-/* The id of the text that is `head` and then `tail`, whose hash is given; TEXT_NONE where it is no token. */
+/* Returns the id of the text `head` followed by `tail`, whose hash is given; TEXT_NONE if it is no token. */
 uint32_t text_find(const text_tables *tables, text_span head, text_span tail, uint32_t hash);
-/* The pair's rank and result; 0 where it does not merge. */
+/* Sets the pair's rank and result. Returns 0 if the pair does not merge. */
 int text_merge(const text_tables *tables, uint32_t left, uint32_t right, uint32_t *rank, uint32_t *result);
-/* The node behind `node` by a byte, or TEXT_NONE. */
+/* Returns the child of `node` by a byte, or TEXT_NONE. */
 uint32_t text_step(const text_tables *tables, uint32_t node, uint8_t byte);
 double text_score(const text_tables *tables, uint32_t id);
-/* An entry of SECTION_BYTES or SECTION_LETTERS; TEXT_NONE where it is no token. */
+/* Returns an entry of SECTION_BYTES or SECTION_LETTERS; TEXT_NONE if it is no token. */
 uint32_t text_entry(const text_tables *tables, enum text_section section, size_t index);
 
 #endif

@@ -1,5 +1,5 @@
-/* text.c - opening a tokenizer: its components from the tables, their patterns compiled, the added tokens
- * made ready; and a caller's work. */
+/* text.c - opens a tokenizer: reads its components, compiles their patterns, and prepares the added tokens.
+ * It also creates a caller's work. */
 #include "text/stages.h"
 #include "text/unicode.h"
 
@@ -21,7 +21,8 @@ static int has_pattern(uint32_t stage, const text_component *component) {
          (component->kind == CUT_PATTERN || (component->kind == CUT_BYTES && component->a.length));
 }
 
-/* Numbers and texts that a component indexes or writes with; patterns are checked when they are compiled. */
+/* True if the numbers and texts of a component are safe to use. Patterns are checked when they are
+ * compiled. */
 static int is_sound(uint32_t stage, const text_component *component) {
   int valid_a = has_pattern(stage, component) || text_is_valid(component->a.bytes, component->a.length);
   int valid_b = text_is_valid(component->b.bytes, component->b.length);
@@ -43,7 +44,7 @@ static int open_component(attn2c_tokenizer *text, size_t index, const text_recor
       text_string(&text->tables, record->a, record->a_length, &made.a) != ATTN2C_OK ||
       text_string(&text->tables, record->b, record->b_length, &made.b) != ATTN2C_OK ||
       !is_sound(record->stage, &made)) {
-    attn2c_say(message, "tokenizer tables: component %zu: is damaged", index);
+    attn2c_say(message, "tokenizer tables: component %zu: it is damaged", index);
     return ATTN2C_FORMAT;
   }
   text_list *list = &text->stages[record->stage];
@@ -89,7 +90,7 @@ int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_tok
     uint32_t model = made->tables.settings[SETTING_MODEL];
     memcpy(&made->unknown_score, &bits, sizeof bits);
     if (model < MODEL_WORDPIECE || model > MODEL_UNIGRAM) {
-      attn2c_say(message, "tokenizer tables: a model that is not known");
+      attn2c_say(message, "tokenizer tables: the kind of the model is not known");
       status = ATTN2C_FORMAT;
     }
   }
@@ -169,7 +170,7 @@ int attn2c_text_work_create(const attn2c_tokenizer *text, attn2c_text_work **wor
   if (!made) return ATTN2C_MEMORY;
   made->text = text;
   made->fault = "";
-  /* Added tokens are normalized without a text, when the tokenizer is opened. */
+  /* Added tokens are normalized without a caller's text, when the tokenizer is opened. */
   text_budget_begin(&made->budget, text->tables.section[SECTION_STRINGS].length);
   text_bound_buffers(made, made->budget.longest);
   int status = text_matcher_create(&made->budget, &made->matcher);

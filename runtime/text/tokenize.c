@@ -1,12 +1,12 @@
-/* tokenize.c - the third stage: the tokens of one piece. Words recur: a small table keeps the tokens of
- * earlier ones, for models that take longer than a look-up. It changes no result. */
+/* tokenize.c - the third stage: the tokens of one piece. Words recur, so that a small table keeps the tokens
+ * of earlier ones, for models that are slower than a look-up. It changes no result. */
 #include "text/stages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CACHE_SLOTS  4096
-#define CACHE_BYTES  40 /* longest piece that is kept */
+#define CACHE_BYTES  40 /* bytes of the longest piece that is kept */
 #define CACHE_TOKENS 10
 
 struct text_cache {
@@ -23,7 +23,7 @@ static uint32_t hash_of(const uint8_t *bytes, size_t length) {
   return hash ^ hash >> 16;
 }
 
-/* Adds the tokens of a piece that is remembered. */
+/* Adds the tokens of a piece that the table has. */
 int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t *slot, int *found) {
   *found = 0;
   if (length > CACHE_BYTES) return ATTN2C_OK;
@@ -44,7 +44,7 @@ int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length,
   return ATTN2C_OK;
 }
 
-/* Remembers the tokens from `first` on, where they follow each other without a gap. */
+/* Keeps the tokens from `first` on, if there is no gap between them. */
 void text_cache_keep(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t slot,
                      size_t first) {
   size_t count = work->tokens.count - first, at = slot % CACHE_SLOTS, begin = 0;

@@ -1,5 +1,5 @@
-/* unicode.c - utf8proc's tables, corrected by differences.h. ASCII, which most texts are, never comes so far:
- * the components' own loops take it first where it matters. */
+/* unicode.c - utf8proc's tables, corrected by differences.h. The components' own loops handle ASCII, which
+ * most texts are, before they call these functions. */
 #include "text/unicode.h"
 #include "text/differences.h"
 #include "base/utf8.h"
@@ -24,7 +24,7 @@ static int in_ranges(const uint32_t (*ranges)[2], size_t count, uint32_t point) 
 
 static utf8proc_category_t category(uint32_t point) { return utf8proc_category((utf8proc_int32_t)point); }
 
-/* Of a run of bytes that begins no character: its first byte and the continuations that could follow it. */
+/* Returns the length of a malformed part: its first byte and the continuations that could follow that. */
 static size_t maximal_part(const uint8_t *text, size_t available) {
   uint8_t first = text[0];
   size_t most = first < 0xc2 || first > 0xf4 ? 1 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3, width = 1;

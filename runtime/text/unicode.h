@@ -1,6 +1,6 @@
-/* unicode.h - characters as the tokenizer's components see them: utf8proc's answers, but for the code points
- * where the tables of Hugging Face's library are older or newer (differences.h).
- * Texts that go through the components are well-formed UTF-8: what comes in is checked where it enters. */
+/* unicode.h - properties of characters for the tokenizer: utf8proc's, except where Hugging Face's tables are
+ * older or newer. differences.h has these code points. The components' texts are well-formed UTF-8: a
+ * caller's text is checked where it is read. */
 #ifndef ATTN2C_TEXT_UNICODE_H
 #define ATTN2C_TEXT_UNICODE_H
 
@@ -9,7 +9,7 @@
 
 #define TEXT_REPLACEMENT 0xfffdu
 
-/* The code point at well-formed UTF-8 and how many bytes it has. */
+/* Returns the code point at `at`, in well-formed UTF-8, and sets *width to its bytes. */
 static inline uint32_t text_read(const uint8_t *at, size_t *width) {
   if (at[0] < 0x80) return *width = 1, at[0];
   if (at[0] < 0xe0) return *width = 2, (uint32_t)(at[0] & 0x1f) << 6 | (at[1] & 0x3f);
@@ -37,42 +37,42 @@ static inline size_t text_write(uint8_t *at, uint32_t point) {
   return 4;
 }
 
-/* The begin of the character that ends at `end` (> begin of the text). */
+/* Returns the beginning of the character that ends at `end` (after the beginning of the text). */
 static inline size_t text_before(const uint8_t *bytes, size_t end) {
   do end--;
   while (end && (bytes[end] & 0xc0) == 0x80);
   return end;
 }
 
-/* How many bytes at `text` are one character, or, where it is none, one maximal part of one: `valid` tells
- * which. Of at least one available byte. */
+/* Returns the bytes of the character at `text`, or, if `valid` is set to 0, of one maximal malformed part. At
+ * least one byte must be available. */
 size_t text_part(const uint8_t *text, size_t available, int *valid);
 int text_is_valid(const uint8_t *text, size_t length);
 
 int text_is_white(uint32_t point);       /* White_Space */
-int text_is_control(uint32_t point);     /* what BertNormalizer cleans away */
-int text_is_chinese(uint32_t point);     /* what BertNormalizer puts spaces around */
+int text_is_control(uint32_t point);     /* characters that BertNormalizer removes */
+int text_is_chinese(uint32_t point);     /* characters that BertNormalizer puts spaces around */
 int text_is_nonspacing(uint32_t point);  /* Mn */
 int text_is_mark(uint32_t point);        /* Mn, Mc, Me */
 int text_is_punctuation(uint32_t point); /* P, and all symbols of ASCII */
 int text_is_number(uint32_t point);      /* Nd, Nl, No */
 
-/* One or two code points. */
+/* Writes the lower case, one or two code points, and returns their number. */
 size_t text_lower(uint32_t point, uint32_t lower[2]);
 
-/* Most code points that one decomposes into. */
+/* Most code points of one decomposition. */
 #define TEXT_DECOMPOSED 18
 size_t text_decompose(uint32_t point, int compatible, uint32_t out[TEXT_DECOMPOSED]);
 uint8_t text_combining_class(uint32_t point);
-/* The primary composite of two, or 0. */
+/* Returns the primary composite of two code points, or 0. */
 uint32_t text_compose(uint32_t first, uint32_t second);
 
-/* Whether a grapheme cluster ends between two neighbours; state: 0 at the text's start. */
+/* True if a grapheme cluster ends between two neighbours. state: 0 at the text's start. */
 int text_cluster_break(uint32_t before, uint32_t after, int32_t *state);
 
-/* GPT-2's letters for bytes: printable ones stand for themselves, others for U+0100 and up. */
+/* Returns GPT-2's letter for a byte: printable ones are their own letters, others have U+0100 and up. */
 uint32_t text_byte_letter(uint8_t byte);
-/* The byte of a letter, or -1. */
+/* Returns the byte of a letter, or -1. */
 int text_letter_byte(uint32_t point);
 
 #endif

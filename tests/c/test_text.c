@@ -220,7 +220,7 @@ Test(text, windows_share_as_many_tokens_as_asked_for) {
   input.limit = (attn2c_text_limit){6, ATTN2C_TEXT_ONLY_FIRST, 0};
   cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
   cr_assert_eq(attn2c_text_encode_next(t.work, &input, 4, &tokens), ATTN2C_FORMAT);
-  cr_assert_str_eq(attn2c_text_fault(t.work), "neighbouring windows share all of their tokens");
+  cr_assert_str_eq(attn2c_text_fault(t.work), "the stride is not less than the tokens of a window");
   close_golden(&t);
 }
 

@@ -99,7 +99,7 @@ return function(of, spec)
       filter = "text/windows*", wrong = "windows from the left share a token less" },
     { name = "windows_right", old = "cut->first = end - stride", new = "cut->first = end", filter = "text/windows*",
       wrong = "windows share nothing" },
-    { name = "windows_first", old = "last > room ? last - room : 0", new = "last > room ? last - room : 1",
+    { name = "windows_first", old = "last > full ? last - full : 0", new = "last > full ? last - full : 1",
       filter = "text/windows*", wrong = "the last window from the left has no first token" },
     { name = "process_pair", old = "piece.pair != (uint32_t)has_pair", new = "piece.pair > (uint32_t)has_pair",
       filter = "text/a_limit*", wrong = "a pair has the template of one text, too" },
@@ -148,7 +148,7 @@ return function(of, spec)
   of("runtime/text/added.c", goldens) {
     { name = "added_lstrip", old = "flags & ADDED_LSTRIP", new = "flags & ADDED_RSTRIP", filter = "added gives",
       wrong = "a token takes the space before it, not the one after it" },
-    { name = "added_alone", old = "*alone = !before && !behind;", new = "*alone = !before;", filter = "added gives",
+    { name = "added_alone", old = "*alone = !before && !after;", new = "*alone = !before;", filter = "added gives",
       wrong = "a token of single words is found at the beginning of a word" },
   }
 

@@ -30,7 +30,7 @@ describe("added tokens", function()
   end)
 
   it("of which normalizing leaves nothing are refused, with the reason", function()
-    assert.equal("tokenizer tables: added token 1: nothing is left of it once it is normalized\n",
+    assert.equal("tokenizer tables: added token 1: it is empty after normalizing\n",
       written.run(tables { added_tokens = { added(3, "y"), added(4, "Xx") } }, {}))
   end)
 end)
