@@ -1,12 +1,12 @@
-/* balance.c - see balance.h. A debt is paid back by working alone, the longer the more sharing has cost since
- * it last paid: quickly after a single disturbance, and so slowly on a machine whose cores have other work
- * that trying again takes a thirty-second of the time. */
+/* balance.c - implements the balance. A debt is paid back by working alone, for longer if sharing has cost
+ * more since it last helped. So after a single disturbance sharing is soon tried again. On a machine whose
+ * cores have other work, trying again takes a thirty-second of the time. */
 #include "model/balance.h"
 
 enum {
   MOST_CREDIT = 50000000,
-  MOST_DEBT = 16000000, /* one long wait is not the rule */
-  GRACE = 500000,       /* of waiting, that a call may take beyond the credit */
+  MOST_DEBT = 16000000, /* limits the effect of one long wait */
+  GRACE = 500000,       /* waiting that a call may add to the credit */
   LEAST_PATIENCE = 4000,
   MOST_PATIENCE = 60000
 };
@@ -22,8 +22,8 @@ int attn2c_balance_shares(const attn2c_balance *balance, int64_t waited) {
   return balance->credit >= 0 && waited <= balance->credit + GRACE;
 }
 
-/* The gain is what others did, at the cost of own parts: in time on a core, since a caller that is put aside
- * would otherwise look like one who is helped. */
+/* The gain is the others' parts at the cost of the caller's own parts. It is measured as time on a core, as a
+ * suspended caller would otherwise look like one that was helped. */
 void attn2c_balance_settle(attn2c_balance *balance, const attn2c_account *call) {
   const int64_t gained = call->mine > 0 ? call->computed * call->others / call->mine : 0;
   const int64_t net = gained - call->waited, before = balance->credit;

@@ -1,37 +1,37 @@
-/* dispatch.c - calls of any size, made of a model's entries. Arrays that do not fill an entry go
- * through buffers of the context. */
+/* dispatch.c - implements calls of any size. Arrays that do not fill an entry go through buffers of the
+ * context. */
 #include "model/dispatch.h"
 #include "model/resize.h"
 
 #include <string.h>
 
-/* What it costs a call to bring one weight from memory, in floating-point operations. */
+/* Cost of reading one weight from memory, in floating-point operations. */
 #define FLOPS_A_WEIGHT 16.0
 
-/* Buffers lie behind each other in one block, each at a multiple of this many bytes. */
+/* Alignment in bytes of the buffers, which are in one block. */
 #define LINE ((size_t)64)
 
-typedef struct attn2c_room {
+typedef struct attn2c_buffers {
   const attn2c_lengths *lengths;
-  double weights_cost;      /* what a call costs beside its operations, in operations */
-  uint32_t **in, **out;     /* buffers; NULL: an array that all calls fill */
-  const void **in_of_entry; /* what an entry is called with */
+  double weights_cost;      /* fixed cost of a call, in operations */
+  uint32_t **in, **out;     /* buffers; NULL for an array that all calls fill */
+  const void **in_of_entry; /* the arguments of an entry's call */
   void **out_of_entry;
-} room;
+} buffers;
 
-/* A call of an entry. */
+/* One call of an entry. */
 typedef struct {
-  const room *room;
+  const buffers *buffers;
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
   attn2c_entry_call part;
 } call;
 
 static attn2c_resize resize_of(const call *c, const attn2c_axes *axes, const attn2c_tensor *tensor) {
-  return attn2c_resize_of(c->room->lengths, axes, tensor, &c->part);
+  return attn2c_resize_of(c->buffers->lengths, axes, tensor, &c->part);
 }
 
-/* The rows of each sequence; NULL: all. */
+/* Writes the rows of each sequence; `from` NULL: all rows. */
 static int count_rows(const call *c, const int32_t *from, uint32_t *to) {
   for (int64_t i = 0; i < c->part.entry.batch; i++) {
     const int64_t rows = i >= c->part.count ? 1 : from ? from[c->part.first + i] : c->part.seq;
@@ -45,18 +45,18 @@ static int give_inputs(const call *c, const void *const *inputs) {
   int status = ATTN2C_OK;
   for (int i = 0; i < c->entry->input_count && status == ATTN2C_OK; i++) {
     const attn2c_tensor *tensor = &c->model->tensors[c->entry->inputs[i]];
-    const attn2c_axes *axes = &c->room->lengths->inputs[i];
+    const attn2c_axes *axes = &c->buffers->lengths->inputs[i];
     const uint32_t *from = inputs[i];
     const attn2c_resize a = resize_of(c, axes, tensor);
-    c->room->in_of_entry[i] = c->room->in[i];
+    c->buffers->in_of_entry[i] = c->buffers->in[i];
     if (axes->filling == ATTN2C_FILL_COUNT) {
-      status = count_rows(c, inputs[i], c->room->in[i]);
+      status = count_rows(c, inputs[i], c->buffers->in[i]);
     } else if (!from) {
-      memset(c->room->in[i], 0, (size_t)attn2c_elements(tensor) * sizeof *c->room->in[i]);
+      memset(c->buffers->in[i], 0, (size_t)attn2c_elements(tensor) * sizeof *c->buffers->in[i]);
     } else if (attn2c_resize_is_same(&a)) {
-      c->room->in_of_entry[i] = from + attn2c_resize_offset(&a);
+      c->buffers->in_of_entry[i] = from + attn2c_resize_offset(&a);
     } else {
-      attn2c_resize_pad(&a, from, c->room->in[i]);
+      attn2c_resize_pad(&a, from, c->buffers->in[i]);
     }
   }
   return status;
@@ -67,31 +67,31 @@ static int call_entry(const attn2c_context *context, const call *c, const void *
   int status = give_inputs(c, inputs);
   for (int i = 0; i < c->entry->output_count; i++) {
     const attn2c_tensor *tensor = &c->model->tensors[c->entry->outputs[i]];
-    const attn2c_resize a = resize_of(c, &c->room->lengths->outputs[i], tensor);
+    const attn2c_resize a = resize_of(c, &c->buffers->lengths->outputs[i], tensor);
     uint32_t *to = outputs[i];
-    if (to) to = attn2c_resize_is_same(&a) ? to + attn2c_resize_offset(&a) : c->room->out[i];
-    c->room->out_of_entry[i] = to;
+    if (to) to = attn2c_resize_is_same(&a) ? to + attn2c_resize_offset(&a) : c->buffers->out[i];
+    c->buffers->out_of_entry[i] = to;
   }
   if (status == ATTN2C_OK)
     status = c->entry->run(context->model->kernels, context->model->weights, context->arena,
-                           c->room->in_of_entry, c->room->out_of_entry, context->team);
+                           c->buffers->in_of_entry, c->buffers->out_of_entry, context->team);
   for (int i = 0; i < c->entry->output_count && status == ATTN2C_OK; i++) {
     const attn2c_tensor *tensor = &c->model->tensors[c->entry->outputs[i]];
-    const attn2c_resize a = resize_of(c, &c->room->lengths->outputs[i], tensor);
-    if (outputs[i] && c->room->out_of_entry[i] == c->room->out[i])
-      attn2c_resize_take(&a, c->room->out[i], outputs[i]);
+    const attn2c_resize a = resize_of(c, &c->buffers->lengths->outputs[i], tensor);
+    if (outputs[i] && c->buffers->out_of_entry[i] == c->buffers->out[i])
+      attn2c_resize_take(&a, c->buffers->out[i], outputs[i]);
   }
   return status;
 }
 
-/* Whether sequences of `seq` tokens may go through an entry. */
+/* True if sequences of `seq` tokens may go through an entry. */
 static int fits(const attn2c_lengths *lengths, int number, int64_t seq) {
   const int64_t longest = lengths->sizes[number].seq;
   return seq == longest || (seq < longest && !lengths->exact && seq >= lengths->least);
 }
 
-/* The entry through which the next of `rest` sequences go: that of the least cost a sequence. */
-static int choose(const attn2c_descriptor *model, const room *r, int64_t rest, int64_t seq) {
+/* Returns the entry for the next of `rest` sequences: the one with the least cost per sequence. */
+static int choose(const attn2c_descriptor *model, const buffers *r, int64_t rest, int64_t seq) {
   int best = -1;
   double least = 0;
   for (int i = 0; i < model->entry_count; i++) {
@@ -112,7 +112,7 @@ static int has_inputs(const attn2c_descriptor *model, const void *const *inputs)
 int attn2c_dispatch_through(attn2c_context *context, int number, int64_t batch, int64_t seq,
                             const void *const *inputs, void *const *outputs) {
   const attn2c_descriptor *model = context->model->descriptor;
-  const room *r = context->room;
+  const buffers *r = context->buffers;
   if (!r || batch < 1 || number >= model->entry_count || !has_inputs(model, inputs)) return ATTN2C_USAGE;
   if (number >= 0 && !fits(r->lengths, number, seq)) return ATTN2C_USAGE;
   int status = ATTN2C_OK;
@@ -135,11 +135,11 @@ int attn2c_dispatch(attn2c_context *context, int64_t batch, int64_t seq, const v
 }
 
 int attn2c_dispatch_entry(const attn2c_context *context, int64_t batch, int64_t seq) {
-  if (!context->room || batch < 1) return -1;
-  return choose(context->model->descriptor, context->room, batch, seq);
+  if (!context->buffers || batch < 1) return -1;
+  return choose(context->model->descriptor, context->buffers, batch, seq);
 }
 
-/* Bytes of the largest entry's array, where some call may not fill it; else 0. */
+/* Returns the bytes of the largest entry's array if some call may not fill it; otherwise 0. */
 static size_t buffer_bytes(const attn2c_descriptor *model, const attn2c_lengths *lengths, int is_input,
                            int index) {
   const attn2c_axes *axes = is_input ? &lengths->inputs[index] : &lengths->outputs[index];
@@ -156,7 +156,7 @@ static size_t buffer_bytes(const attn2c_descriptor *model, const attn2c_lengths 
   return (most + LINE - 1) / LINE * LINE;
 }
 
-/* What a call costs beside its operations: bringing the weights of products from memory. */
+/* Returns the fixed cost of a call: reading the weights of products from memory. */
 static double cost_of_weights(const attn2c_descriptor *model) {
   double elements = 0;
   for (int i = 0; i < model->weight_count; i++)
@@ -168,14 +168,14 @@ static double cost_of_weights(const attn2c_descriptor *model) {
 int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengths) {
   const attn2c_descriptor *model = context->model->descriptor;
   const int inputs = model->entries[0].input_count, outputs = model->entries[0].output_count;
-  size_t bytes = (sizeof(room) + 2 * (size_t)(inputs + outputs) * sizeof(void *) + LINE - 1) / LINE * LINE;
+  size_t bytes = (sizeof(buffers) + 2 * (size_t)(inputs + outputs) * sizeof(void *) + LINE - 1) / LINE * LINE;
   const size_t head = bytes;
   for (int i = 0; i < inputs; i++) bytes += buffer_bytes(model, lengths, 1, i);
   for (int i = 0; i < outputs; i++) bytes += buffer_bytes(model, lengths, 0, i);
   unsigned char *block = attn2c_allocate(bytes), *at = block + head;
   if (!block) return ATTN2C_MEMORY;
-  room *r = (room *)(void *)block;
-  *r = (room){.lengths = lengths, .weights_cost = cost_of_weights(model)};
+  buffers *r = (buffers *)(void *)block;
+  *r = (buffers){.lengths = lengths, .weights_cost = cost_of_weights(model)};
   r->in = (uint32_t **)(void *)(r + 1), r->out = r->in + inputs;
   r->in_of_entry = (const void **)(r->out + outputs), r->out_of_entry = (void **)(r->in_of_entry + inputs);
   for (int i = 0; i < inputs; i++) {
@@ -186,7 +186,7 @@ int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengt
     const size_t own = buffer_bytes(model, lengths, 0, i);
     r->out[i] = own ? (uint32_t *)(void *)at : NULL, at += own;
   }
-  context->room = r;
+  context->buffers = r;
   return ATTN2C_OK;
 }
 

@@ -1,5 +1,5 @@
-/* kernels_c.c - no kernel is made when a model is opened: all are emitted in C. In place of
- * kernels_libxsmm.c where nothing of libxsmm is linked. */
+/* kernels_c.c - uses the emitted C kernels, and makes none when a model is opened. It replaces
+ * kernels_libxsmm.c if libxsmm is not linked. */
 #include "model/kernels.h"
 
 const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,

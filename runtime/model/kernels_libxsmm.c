@@ -1,11 +1,11 @@
-/* kernels_libxsmm.c - kernels generated at run time by libxsmm 1.17; the only file that names the library.
+/* kernels_libxsmm.c - makes kernels at run time with libxsmm 1.17; the only file that names this library.
  * libxsmm is column-major: our C[n][m] += B[n][k] A[k][m] is its C(m x n) += A(m x k) B(k x n), a
  * batch-reduce by offsets.
  *
- * Only the generator is used (libxsmmgen), which writes machine code into memory of ours; a model's kernels
- * lie in one mapping of its own. libxsmm's dispatch, which would do that too, opens a file of predictable
- * name in /tmp, changes the environment, needs 145 KB of stack, maps memory that is writable and executable
- * at once and never gives it back, and returns pointers that crash where memory may not become executable. */
+ * Only the generator is used (libxsmmgen), which writes machine code into our memory; a model's kernels are
+ * in one mapping of its own. libxsmm's dispatch could do that too. But it opens a file of predictable name in
+ * /tmp, changes the environment, needs 145 KB of stack, maps memory that is writable and executable at once
+ * and never frees it, and returns pointers that crash if memory may not become executable. */
 #define _DEFAULT_SOURCE
 #include "model/kernels.h"
 
@@ -16,27 +16,27 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { KERNEL_BYTES = 131072 /* what libxsmm allows a kernel */, LINE = 64, BINARY = 2, SMALL = 16 };
+enum { KERNEL_BYTES = 131072 /* libxsmm's limit for a kernel */, LINE = 64, BINARY = 2, SMALL = 16 };
 
 struct attn2c_code {
   void *map;
   size_t bytes;
 };
 
-/* Code while it is made: kernel i of the list begins at offsets[i]; NONE: not made. */
+/* Code that is being made: kernel i of the list begins at offsets[i]; NONE: not made. */
 typedef struct {
   unsigned char *bytes;
-  size_t used, room;
+  size_t used, capacity;
   size_t *offsets;
 } draft;
 
 #define NONE ((size_t)-1)
 
-/* libxsmm keeps its last error in static memory. */
+/* Protects libxsmm's last error, which is in static memory. */
 static pthread_mutex_t generator = PTHREAD_MUTEX_INITIALIZER;
 
 static unsigned architecture_of(const char *target, const attn2c_kernel_shape *shape) {
-  /* libxsmm's own choice: the smallest products are faster with the shorter vectors. */
+  /* libxsmm makes the same choice: the smallest products are faster with the shorter vectors. */
   const int small =
       shape->m * shape->k <= SMALL || shape->k * shape->n <= SMALL || shape->m * shape->n <= SMALL;
   const int is_wide = strncmp(target, "avx512", 6) == 0;
@@ -45,20 +45,20 @@ static unsigned architecture_of(const char *target, const attn2c_kernel_shape *s
   return LIBXSMM_X86_SSE3;
 }
 
-static int has_room(draft *d) {
-  if (d->room - d->used >= KERNEL_BYTES + LINE) return 1;
-  const size_t room = 2 * d->room + KERNEL_BYTES + LINE;
-  unsigned char *bytes = realloc(d->bytes, room);
+static int reserve(draft *d) {
+  if (d->capacity - d->used >= KERNEL_BYTES + LINE) return 1;
+  const size_t capacity = 2 * d->capacity + KERNEL_BYTES + LINE;
+  unsigned char *bytes = realloc(d->bytes, capacity);
   if (!bytes) return 0;
   d->bytes = bytes;
-  d->room = room;
+  d->capacity = capacity;
   return 1;
 }
 
-/* Appends one kernel; where libxsmm makes none, or there is no memory, its offset stays NONE. */
+/* Appends one kernel. If libxsmm makes none, or there is no memory, its offset stays NONE. */
 static void generate(draft *d, const attn2c_kernel_shape *shape, const char *target, size_t *offset) {
   libxsmm_descriptor_blob blob;
-  if (!has_room(d)) return;
+  if (!reserve(d)) return;
   const libxsmm_gemm_descriptor *description = libxsmm_sgemm_descriptor_init(
       &blob, shape->m, shape->n, shape->k, shape->lda, shape->ldb, shape->ldc, 1, (float)shape->beta,
       LIBXSMM_GEMM_FLAG_BATCH_REDUCE_OFFSET, LIBXSMM_GEMM_PREFETCH_NONE);
@@ -89,8 +89,8 @@ static void generate_all(draft *d, const attn2c_kernel_shape *shapes, int count,
   pthread_mutex_unlock(&generator);
 }
 
-/* The draft, executable and read-only; NULL where the system does not allow it, or there is
- * no memory. */
+/* Returns the draft as executable, read-only code; NULL if the system does not allow it, or there is no
+ * memory. */
 static attn2c_code *make_executable(const draft *d) {
   attn2c_code *code = d->used > 0 ? malloc(sizeof *code) : NULL;
   if (!code) return NULL;

@@ -1,6 +1,6 @@
-/* load.c - reads a model's weights and packs them in one pass, piece by piece. Whoever has the
- * lock reads the next piece into a buffer of its own, and packs it after it has released the
- * lock. The helper threads end before the load returns. */
+/* load.c - reads a model's weights and packs them in one pass, piece by piece. The thread that holds the lock
+ * reads the next piece into its own buffer, and packs it after it has released the lock. The helper threads
+ * end before the load returns. */
 #define _DEFAULT_SOURCE
 #include "model/load.h"
 #include "weights/pack.h"
@@ -11,23 +11,22 @@
 
 enum { LINE = 16 /* floats: every weight begins at a multiple */, MOST_HELPERS = 7 };
 
-/* Below so many floats the start of a thread costs more than it saves. */
+/* With fewer floats, starting a thread costs more than it saves. */
 #define LEAST_FLOATS ((int64_t)1 << 21)
 
 typedef struct {
   const attn2c_descriptor *descriptor;
   float *packed;
   int64_t buffer_floats;
-  pthread_mutex_t lock; /* of all that follows */
+  pthread_mutex_t lock; /* protects all fields below */
   attn2c_source *source;
   attn2c_message *message;
   attn2c_pieces pieces;
-  float *buffers; /* of those who have not come yet */
+  float *buffers; /* buffers of the threads that have not started yet */
   int status;
 } loading;
 
-/* A piece that is not packed is read to where it stays; behind a weight's last row come zeros up to the next.
- */
+/* Reads a piece that is not packed directly to its place; zeros fill the line after a weight's last row. */
 static int read_in_place(loading *l, const attn2c_piece *piece) {
   float *to = l->packed + piece->offset;
   const int64_t floats = piece->count * piece->columns, over = (piece->offset + floats) % LINE;
@@ -36,7 +35,7 @@ static int read_in_place(loading *l, const attn2c_piece *piece) {
   return attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, to, l->message);
 }
 
-/* Reads the next piece, with the lock; 1 where it has been read into the buffer. */
+/* Reads the next piece, while holding the lock; returns 1 if it was read into the buffer. */
 static int next(loading *l, attn2c_piece *piece, float *buffer) {
   while (l->status == ATTN2C_OK && attn2c_pieces_next(&l->pieces, piece)) {
     if (piece->is_made) continue;
@@ -65,7 +64,7 @@ static void *work(void *of_all) {
   return NULL;
 }
 
-/* Runs work on this thread and on helpers, on as many as can be made. */
+/* Runs work on this thread and on `helpers` helpers, or as many as can be made. */
 static void work_together(loading *l, int helpers) {
   pthread_t threads[MOST_HELPERS];
   int made = 0;
@@ -88,7 +87,7 @@ int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *sour
   l.buffer_floats = (attn2c_pieces_largest(descriptor) + LINE - 1) / LINE * LINE;
   float *buffers = attn2c_reserve((size_t)l.buffer_floats * (size_t)(helpers + 1) * sizeof(float));
   if (!buffers) {
-    attn2c_say(message, "out of memory for reading the weights");
+    attn2c_say(message, "no memory for reading the weights");
     return ATTN2C_MEMORY;
   }
   l.buffers = buffers;

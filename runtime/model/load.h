@@ -1,4 +1,4 @@
-/* load.h - a source's weights into the packed block. */
+/* load.h - loads a source's weights into the packed block. */
 #ifndef ATTN2C_LOAD_H
 #define ATTN2C_LOAD_H
 
@@ -7,7 +7,7 @@
 
 /* Reads every weight of the source and packs it into packed[descriptor->weight_floats], which need not be
  * zeroed; every float of it is written. Reads are made one after the other, in order; up to `workers` threads
- * pack. What the source says, or ATTN2C_MEMORY. */
+ * pack. Returns the source's status, or ATTN2C_MEMORY. */
 int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *source, float *packed,
                         int workers, attn2c_message *message);
 

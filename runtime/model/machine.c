@@ -1,6 +1,5 @@
-/* machine.c - whether this machine has the instructions that a target's code uses, and which of a
- * model's targets is used. Compiled without any of them, so that the answer can be given where they are
- * missing. */
+/* machine.c - tests whether this machine has a target's instructions, and chooses a model's target. It is
+ * compiled without any of these instructions, so that it can run on machines that lack them. */
 #include "base/processor.h"
 #include "model/kernels.h"
 
@@ -11,12 +10,12 @@
 int attn2c_machine_runs(const char *target, attn2c_message *message) {
   const char *missing = attn2c_missing(target);
   if (!missing) return 1;
-  attn2c_say(message, "made for %s, and this machine lacks %s; make it again with target=host here", target,
+  attn2c_say(message, "built for %s, but this machine lacks %s; build it again here with target=host", target,
              missing);
   return 0;
 }
 
-/* The targets by name, "avx512, avx2". */
+/* Returns the names of the targets, "avx512, avx2". */
 static const char *names_of(const attn2c_descriptor *const *list, char text[128]) {
   size_t used = 0;
   for (int i = 0; list[i] && used < 128; i++)
@@ -32,10 +31,10 @@ static int choose_named(const char *asked, const attn2c_descriptor *const *list,
     const char *missing = attn2c_missing(asked);
     *chosen = list[i];
     if (!missing) return ATTN2C_OK;
-    attn2c_say(message, "ATTN2C_TARGET: %s, and this machine lacks %s", asked, missing);
+    attn2c_say(message, "ATTN2C_TARGET: %s, but this machine lacks %s", asked, missing);
     return ATTN2C_MACHINE;
   }
-  attn2c_say(message, "ATTN2C_TARGET: %.40s, but %s is made for %s", asked, list[0]->name,
+  attn2c_say(message, "ATTN2C_TARGET: %.40s, but %s is built for %s", asked, list[0]->name,
              names_of(list, names));
   return ATTN2C_USAGE;
 }
@@ -48,14 +47,14 @@ int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descripto
   char names[128];
   *chosen = list[0];
   if (asked && asked[0] != '\0') return choose_named(asked, list, chosen, message);
-  if (!model->variants) return ATTN2C_OK; /* opening says what is missing */
+  if (!model->variants) return ATTN2C_OK; /* opening the model reports what is missing */
   for (int i = 0; list[i]; i++) {
     missing = attn2c_missing(list[i]->target);
     if (missing) continue;
     *chosen = list[i];
     return ATTN2C_OK;
   }
-  attn2c_say(message, "made for %s, and this machine lacks %s; make it again with target=host here",
+  attn2c_say(message, "built for %s, but this machine lacks %s; build it again here with target=host",
              names_of(list, names), missing);
   return ATTN2C_MACHINE;
 }

@@ -1,4 +1,4 @@
-/* model.c - an opened model and a caller's context, for any descriptor. */
+/* model.c - opens and closes models and callers' contexts, for any descriptor. */
 #include "base/processor.h"
 #include "model/model.h"
 #include "model/load.h"
@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* Of threads 0: the largest emitted number (1, 2, 4, 8) that the cores allow. */
+/* Returns the number of workers: `threads`, or for threads 0 the largest emitted number (1, 2, 4, 8) that the
+ * cores allow. */
 static int workers_for(int threads) {
   if (threads > 0) return threads;
   const int processors = attn2c_processors();
@@ -15,7 +16,7 @@ static int workers_for(int threads) {
   return workers;
 }
 
-/* The packed block: the source's own, where it is of this target, or one that its weights are packed into. */
+/* Takes the source's packed block if it is for this target, or packs its weights into a new one. */
 static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
   const attn2c_descriptor *descriptor = model->descriptor;
   attn2c_packed *packed = attn2c_source_packed(source);
@@ -90,7 +91,7 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
     status = attn2c_source_file(path, descriptor, &source, &message);
   else if (attn2c_is_embedded(descriptor))
     status = attn2c_source_embedded(descriptor, &source, &message);
-  else /* all are constants: none is random */
+  else /* all weights are constants, none is random */
     status = attn2c_source_random(0, descriptor, &source, &message);
   return open_from(descriptor, status, source, model, &message);
 }
@@ -150,6 +151,6 @@ void attn2c_context_destroy(attn2c_context *context) {
   if (!context) return;
   attn2c_team_end(context->team);
   attn2c_free(context->arena);
-  attn2c_free(context->room);
+  attn2c_free(context->buffers);
   free(context);
 }

@@ -1,10 +1,10 @@
-/* resize.c - arrays between the shape that a caller has and that of an entry. */
+/* resize.c - walks arrays to copy between a caller's shape and an entry's. */
 #include "model/resize.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What a walk does: writes the caller's elements, masks the keys of padding, fills other padding. */
+/* Actions of a walk: copy the caller's elements, mask the keys of padding, fill other padding. */
 enum { COPY = 1, MASK = 2, FILL = 4 };
 
 static attn2c_resize_axis axis_of(const attn2c_lengths *lengths, const attn2c_axes *axes, int64_t extent,
@@ -69,9 +69,10 @@ static void fill(uint32_t *to, int64_t count, uint32_t value) {
   for (int64_t i = 0; i < count; i++) to[i] = value;
 }
 
-/* From axis `number` on; from NULL: padding. */
+/* Walks from axis `number` on; `from` is NULL in padding. */
 static void walk(const attn2c_resize *r, int number, int what, uint32_t *to, const uint32_t *from) {
-  if (number >= r->rank || number >= ATTN2C_MAX_RANK) { /* the latter for compilers, which count */
+  if (number >= r->rank ||
+      number >= ATTN2C_MAX_RANK) { /* the second condition is for compilers, which check bounds */
     if (from && (what & COPY)) memcpy(to, from, (size_t)r->piece * sizeof *to);
     if (!from && (what & FILL)) fill(to, r->piece, r->fill);
     return;

@@ -5,33 +5,32 @@
 
 #include "base/descriptor.h"
 
-/* A call of an entry, for `count` of the caller's `batch` sequences, from `first` on, each of `seq` tokens.
- */
+/* A call of an entry for `count` of the caller's `batch` sequences, from `first` on, each of `seq` tokens. */
 typedef struct {
   attn2c_size entry;
   int64_t batch, seq, first, count;
 } attn2c_entry_call;
 
-/* An axis of the entry's array: first come `head` items, the caller's from `from` on, then `gap` items of
- * padding, then the caller's again. */
+/* An axis of the entry's array: first `head` items, which are the caller's from `from` on, then `gap` items
+ * of padding, then again the caller's. */
 typedef struct {
   int64_t entry, caller, from, head, gap;
   int is_keys;
 } attn2c_resize_axis;
 
-/* An array of a call; all have four bytes an element. */
+/* An array of a call. All arrays have four bytes per element. */
 typedef struct {
-  int rank; /* of the axes that are walked; the elements below them are one piece */
+  int rank; /* number of axes that are walked; the elements below them form one piece */
   attn2c_resize_axis axes[ATTN2C_MAX_RANK];
   int64_t entry_step[ATTN2C_MAX_RANK], caller_step[ATTN2C_MAX_RANK]; /* elements from item to item */
   int64_t piece;
-  uint32_t fill, masked; /* what stands in padding, and for keys in it */
+  uint32_t fill, masked; /* values of padding, and of keys in padding */
 } attn2c_resize;
 
 attn2c_resize attn2c_resize_of(const attn2c_lengths *lengths, const attn2c_axes *axes,
                                const attn2c_tensor *tensor, const attn2c_entry_call *part);
 
-/* is_same: whether the entry's array has no padding and is contiguous in the caller's. offset: where it then
+/* is_same: true if the entry's array has no padding and is contiguous in the caller's. offset: where it
  * begins there, in elements. */
 int attn2c_resize_is_same(const attn2c_resize *resize);
 int64_t attn2c_resize_offset(const attn2c_resize *resize);

@@ -1,12 +1,12 @@
-/* team.c - threads that share a call: see team.h. Three rules keep them from ever making a call slower than
- * its caller would be alone, whatever else the machine does:
- * - A part belongs to whoever takes it first. A thread begins with its own part, whose data are in its cache,
- *   and then takes parts that nobody has begun. So the caller does all parts itself if its workers are not
- *   scheduled, could not be made, or were left behind by a fork.
+/* team.c - implements threads that share a call. Three rules keep a call from ever being slower than its
+ * caller alone would be, whatever else the machine does:
+ * - A part belongs to the thread that takes it first. A thread begins with its own part, whose data are in
+ * its cache, and then takes parts that no thread has begun. So the caller does all parts itself if its
+ * workers are not scheduled, could not be made, or do not exist after a fork.
  * - Waiting is a short spin, then sleep.
- * - Nobody can finish a part whose thread was suspended in the middle of it. The caller therefore keeps a
- *   balance (balance.h): the time that others saved it, less the time that it waited for them. Once that is
- *   negative, it works alone for a while, then tries again. */
+ * - A part whose thread was suspended cannot be finished by another thread. The caller therefore keeps a
+ * balance (balance.h): the time that others saved it, minus the time that it waited for them. While the
+ * balance is negative it works alone, then it tries again. */
 #define _GNU_SOURCE
 #include "base/processor.h"
 #include "model/balance.h"
@@ -21,18 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel's FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE; not every C library brings its headers. */
+/* The kernel's FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE, whose headers some C libraries lack. */
 enum { WAIT_PRIVATE = 128, WAKE_PRIVATE = 129 };
 
-enum { LINE = 64, STACK_BYTES = 256 << 10, PAUSES = 16 /* between two looks at the clock */ };
+enum { LINE = 64, STACK_BYTES = 256 << 10, PAUSES = 16 /* between two readings of the clock */ };
 
-/* Something to wait for: its count changes when it happens. */
+/* An event to wait for: its count changes when it happens. */
 typedef struct {
   _Alignas(LINE) atomic_uint count;
   atomic_int sleepers;
 } bell;
 
-/* In how many phases, of all calls, this part has been taken. */
+/* The number of phases, of all calls, in which this part has been taken. */
 typedef struct {
   _Alignas(LINE) atomic_uint_fast64_t taken;
 } part_state;
@@ -41,28 +41,28 @@ typedef struct {
   attn2c_team *team;
   int number;
   pthread_t thread;
-  cpu_set_t allowed, kept; /* the cores that it was given, and those that it keeps to */
+  cpu_set_t allowed, kept; /* the cores that it was given, and those that it uses */
 } member;
 
 struct attn2c_team {
-  /* The call at hand: written while nobody works. */
+  /* The current call; written while no thread works. */
   attn2c_work work;
   const void *call;
-  uint_fast64_t first; /* phase, of all calls */
+  uint_fast64_t first; /* the call's first phase, counted over all calls */
   attn2c_modes modes;
-  /* The caller's own. */
+  /* Used by the caller only. */
   attn2c_balance balance;
   int workers, threads;
   pid_t owner;
   member *members; /* [threads]; the first is the caller */
 
-  _Alignas(LINE) atomic_uint_fast64_t phase; /* the one at hand, of all calls */
-  _Alignas(LINE) atomic_uint_fast64_t done;  /* parts, of all calls */
-  _Alignas(LINE) atomic_uint_fast64_t end;   /* the phase behind the last of the call */
-  atomic_int open;                           /* whether others may take parts */
-  atomic_int over;                           /* the team ends */
+  _Alignas(LINE) atomic_uint_fast64_t phase; /* the current phase, counted over all calls */
+  _Alignas(LINE) atomic_uint_fast64_t done;  /* parts, counted over all calls */
+  _Alignas(LINE) atomic_uint_fast64_t end;   /* the phase after the call's last */
+  atomic_int open;                           /* 1: others may take parts */
+  atomic_int over;                           /* 1: the team ends */
   atomic_int patience;                       /* nanoseconds of spinning */
-  atomic_int core;                           /* that the caller was on when the call began; -1: unknown */
+  atomic_int core;                           /* the caller's core when the call began; -1: unknown */
   bell calls, barriers;
   part_state parts[];
 };
@@ -75,7 +75,7 @@ static int64_t clock_of(clockid_t which) {
 
 static int64_t now(void) { return clock_of(CLOCK_MONOTONIC); }
 
-/* Returns when the bell has rung since it was `seen`, or sooner. */
+/* Returns when the bell has rung since `seen` was read, or sooner. */
 static void await(bell *b, unsigned seen, int patience) {
   int64_t until = 0;
   for (int pauses = 0;; pauses++) {
@@ -96,7 +96,7 @@ static void ring(bell *b) {
   if (atomic_load(&b->sleepers) > 0) syscall(SYS_futex, &b->count, WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Takes a part of the phase that nobody has, one's own before all others; -1: there is none. */
+/* Takes a part of the phase that is not taken, one's own first; returns -1 if there is none. */
 static int take(attn2c_team *team, int number, uint_fast64_t phase) {
   for (int i = 0; i < team->workers; i++) {
     const int part = (number + i) % team->workers;
@@ -109,8 +109,8 @@ static int take(attn2c_team *team, int number, uint_fast64_t phase) {
   return -1;
 }
 
-/* Does parts of the phase while there are some; how many. Who has taken a part keeps its phase from ending,
- * and with it the call from changing. */
+/* Does parts of the phase while there are some, and returns their number. A thread that has taken a part
+ * keeps its phase from ending, and so the call from changing. */
 static int work_off(attn2c_team *team, int number, uint_fast64_t phase) {
   const uint_fast64_t all = (phase + 1) * (uint_fast64_t)team->workers;
   int mine = 0;
@@ -125,10 +125,10 @@ static int work_off(attn2c_team *team, int number, uint_fast64_t phase) {
   return mine;
 }
 
-/* Leaves the caller's core. A thread that is woken there puts the caller aside and does its work, while
- * another core is idle: Linux looks for an idle core only as far as the load of the last milliseconds lets it
- * expect one, and of two cores it expects none. Whoever changes the thread's cores from outside is followed.
- */
+/* Moves this thread away from the caller's core. A thread that is woken there suspends the caller and works
+ * in its place, while another core is idle: Linux searches an idle core only as far as the load of the last
+ * milliseconds lets it expect one, and with two cores it expects none. If the thread's cores are changed from
+ * outside, the new set is used. */
 static void keep_away(member *me) {
   const int core = atomic_load_explicit(&me->team->core, memory_order_relaxed);
   cpu_set_t cores;
@@ -163,11 +163,11 @@ int attn2c_thread_start(pthread_t *thread, void *(*body)(void *), void *argument
   int fault = pthread_attr_init(&attributes);
   if (fault) return fault;
   pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  /* No signal of the process is handled on a thread that its owner does not know. */
+  /* The thread handles no signals of the process, since their owner does not know it. */
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   fault = pthread_create(thread, &attributes, body, argument);
-  /* Thread-local data of the process take their room from the stack, and may not fit. */
+  /* Thread-local data of the process use part of the stack, and may not fit. */
   if (fault == EINVAL) fault = pthread_create(thread, NULL, body, argument);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
@@ -210,7 +210,7 @@ void attn2c_team_end(attn2c_team *team) {
 int attn2c_team_workers(const attn2c_team *team) { return team ? team->workers : 1; }
 int attn2c_team_threads(const attn2c_team *team) { return team ? team->threads : 1; }
 
-/* Lets others in where there is credit, and keeps them out where there is none. */
+/* Lets others take parts if there is credit, and keeps them out if there is none. */
 static void decide(attn2c_team *team, int open, int begins) {
   const int before = atomic_load_explicit(&team->open, memory_order_relaxed);
   if (open != before) atomic_store(&team->open, open);

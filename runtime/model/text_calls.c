@@ -1,11 +1,12 @@
-/* text_calls.c - texts as calls of a model. */
+/* text_calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts of one call of the dispatcher, and elements of its outputs, at most (but one text is always done). */
+/* The most texts of one call of the dispatcher, and the most elements of its outputs (one text is always
+ * allowed). */
 #define MOST_TEXTS    64
 #define MOST_ELEMENTS ((int64_t)8 << 20)
 
@@ -62,7 +63,7 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
-/* What neighbouring windows share unless the caller says so: transformers' doc_stride. */
+/* Default of the tokens that neighbouring windows share: transformers' doc_stride. */
 #define USUAL_STRIDE 128
 
 static size_t tokens_of_pair(const attn2c_text_tokens *tokens) {
@@ -71,7 +72,7 @@ static size_t tokens_of_pair(const attn2c_text_tokens *tokens) {
   return count;
 }
 
-/* Where the question alone takes a whole call `fault` says so. */
+/* Writes a fault if the question alone takes a whole call. */
 static void note_long_question(attn2c_reader *reader) {
   attn2c_text_input alone = reader->windowed;
   attn2c_text_tokens tokens;
@@ -80,7 +81,7 @@ static void note_long_question(attn2c_reader *reader) {
   if (attn2c_text_encode(reader->work, &alone, &tokens) != ATTN2C_OK || tokens.length < reader->longest)
     return;
   snprintf(reader->fault, sizeof reader->fault,
-           "the question has %zu tokens with special ones: of the %zu of a call none is left for its pair",
+           "the question has %zu tokens with special ones: it leaves none of the %zu of a call for its pair",
            tokens.length, reader->longest);
 }
 
@@ -94,16 +95,16 @@ int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length,
   if (status == ATTN2C_MEMORY || status == ATTN2C_USAGE)
     return fail(reader, status,
                 status == ATTN2C_USAGE ? attn2c_text_fault(reader->work) : attn2c_strerror(status));
-  const size_t room = tokens_of_pair(tokens);
-  if (status != ATTN2C_OK || tokens->length > reader->longest || (tokens->removed > 0 && room == 0)) {
+  const size_t window = tokens_of_pair(tokens);
+  if (status != ATTN2C_OK || tokens->length > reader->longest || (tokens->removed > 0 && window == 0)) {
     fail(reader, ATTN2C_FORMAT, attn2c_text_fault(reader->work));
     note_long_question(reader);
     return ATTN2C_FORMAT;
   }
-  reader->stride = stride >= 0 ? (size_t)stride : room / 2 < USUAL_STRIDE ? room / 2 : USUAL_STRIDE;
-  if (tokens->removed == 0 || reader->stride < room) return ATTN2C_OK;
+  reader->stride = stride >= 0 ? (size_t)stride : window / 2 < USUAL_STRIDE ? window / 2 : USUAL_STRIDE;
+  if (tokens->removed == 0 || reader->stride < window) return ATTN2C_OK;
   snprintf(reader->fault, sizeof reader->fault,
-           "windows of the pair have %zu tokens: they share at most %zu, not %zu", room, room - 1,
+           "windows of the pair have %zu tokens: they share at most %zu, not %zu", window, window - 1,
            reader->stride);
   return ATTN2C_USAGE;
 }
@@ -122,19 +123,20 @@ int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count
 
 void attn2c_reader_begin(attn2c_reader *reader) { reader->count = reader->used = 0; }
 
-static int grow(void **memory, size_t *room, size_t need, size_t size) {
-  if (need <= *room && *memory) return ATTN2C_OK;
+static int grow(void **memory, size_t *capacity, size_t need, size_t size) {
+  if (need <= *capacity && *memory) return ATTN2C_OK;
   size_t wanted = need < 64 ? 64 : need + need / 2;
   void *moved = wanted < SIZE_MAX / size ? realloc(*memory, wanted * size) : NULL;
   if (!moved) return ATTN2C_MEMORY;
-  *memory = moved, *room = wanted;
+  *memory = moved, *capacity = wanted;
   return ATTN2C_OK;
 }
 
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
   const size_t length = tokens->length;
-  if (grow((void **)&reader->texts, &reader->room, reader->count + 1, sizeof *reader->texts) != ATTN2C_OK ||
-      grow((void **)&reader->tokens, &reader->tokens_room, reader->used + 2 * length,
+  if (grow((void **)&reader->texts, &reader->capacity, reader->count + 1, sizeof *reader->texts) !=
+          ATTN2C_OK ||
+      grow((void **)&reader->tokens, &reader->tokens_capacity, reader->used + 2 * length,
            sizeof *reader->tokens) != ATTN2C_OK)
     return fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
   if (length > reader->longest) return fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
@@ -152,7 +154,7 @@ static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int outpu
   return &reader->model->tensors[last->outputs[output]];
 }
 
-/* The extent of an output's axis for `texts` texts of `rows` rows. */
+/* Returns the extent of an output's axis for `texts` texts of `rows` rows. */
 static int64_t extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows) {
   const attn2c_axes *axes = &reader->facts->calls->outputs[output];
   if (axis == axes->batch) return texts;
@@ -167,8 +169,7 @@ int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t 
   return elements;
 }
 
-/* What a call of some of the texts needs beside the reader: the texts in the order in which they are
- * computed, and arrays that hold one call. */
+/* State of a call of some of the texts: their order, and arrays that hold one call. */
 typedef struct {
   attn2c_reader *reader;
   attn2c_context *context;
@@ -176,7 +177,7 @@ typedef struct {
   int32_t *arrays; /* ids, types, mask, rows that pools take, lengths */
   const void **inputs;
   void **results;
-  const size_t *part; /* of the order */
+  const size_t *part; /* the texts of this call, in `order` */
   int64_t count, seq;
 } job;
 
@@ -187,7 +188,7 @@ static int compare(const attn2c_reader *reader, size_t a, size_t b) {
   return a < b ? -1 : 1;
 }
 
-/* Merges texts by entry and length; order and spare hold as many as there are texts. */
+/* Sorts texts by entry and length (merge sort); order and spare hold one number per text. */
 static void sort(const attn2c_reader *reader, size_t *order, size_t *spare, size_t count) {
   if (count < 2) return;
   const size_t half = count / 2;
@@ -203,7 +204,7 @@ static void sort(const attn2c_reader *reader, size_t *order, size_t *spare, size
   }
 }
 
-/* An input that a text does not give, or an output that cannot be cut to a text's rows. */
+/* False, with a fault, if text does not give an input, or an output cannot be cut to a text's rows. */
 static int is_sound(attn2c_reader *reader) {
   const attn2c_text_facts *facts = reader->facts;
   const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
@@ -219,13 +220,14 @@ static int is_sound(attn2c_reader *reader) {
   for (int i = 0; i < last->output_count; i++) {
     const int keys = facts->calls->outputs[i].keys;
     if (keys < 0 || output_tensor(reader, i)->shape[keys] == largest->seq) continue;
-    snprintf(reader->fault, sizeof reader->fault, "attention has keys that are no token's");
+    snprintf(reader->fault, sizeof reader->fault,
+             "an output has attention keys that do not belong to a token");
     return 0;
   }
   return 1;
 }
 
-/* Puts the part's tokens into arrays [count][seq]. */
+/* Writes the part's tokens to arrays [count][seq]. */
 static void fill(job *job) {
   attn2c_reader *reader = job->reader;
   const attn2c_text_facts *facts = reader->facts;
@@ -254,7 +256,7 @@ static void fill(job *job) {
   }
 }
 
-/* One output's box of one text: from an array of `seq` rows to one of `rows`. */
+/* One output's box of one text, copied from an array of `seq` rows to one of `rows`. */
 typedef struct {
   int rank;
   int64_t from[ATTN2C_MAX_RANK], to[ATTN2C_MAX_RANK], taken[ATTN2C_MAX_RANK];
@@ -285,7 +287,7 @@ void attn2c_reader_place(const attn2c_reader *reader, int output, const void *fr
   copy(&b, 0, from, to);
 }
 
-/* The rows of each text to its place. */
+/* Copies the rows of each text to its place. */
 static void scatter(const job *job, int64_t rows, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
   const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
@@ -331,7 +333,7 @@ static int call_part(job *job, int64_t rows, void *const *outputs) {
   return status;
 }
 
-/* How many texts from `first` on go together: those of one entry, as long as their outputs take. */
+/* Returns how many texts from `first` on form a call: those of one entry, as far as their outputs fit. */
 static size_t part_of(const job *job, size_t first, size_t count, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
   const int output_count = reader->model->entries[reader->model->entry_count - 1].output_count;
@@ -354,7 +356,7 @@ static int run_all(job *job, int64_t rows, void *const *outputs) {
   for (size_t i = 0; i < reader->count; i++) {
     attn2c_reader_text *text = &reader->texts[i];
     if (text->length == 0) continue;
-    /* A text goes the way that it would go alone, so that its bits do not depend on the others. */
+    /* A text uses the entry that it would use alone, so that its bits do not depend on the others. */
     text->entry = attn2c_dispatch_entry(job->context, 1, (int64_t)text->length);
     if (text->entry < 0) {
       const char *exact = reader->facts->calls->exact;

@@ -1,6 +1,6 @@
-/* text_calls.h - texts as calls of a model: encoded, put together with others for which the same entry is the
- * cheapest, computed, and the rows of each brought to its place. The library's interface for text and the
- * program share it. */
+/* text_calls.h - runs texts through a model: encodes them, groups them by their cheapest entry, calls it. The
+ * rows of each text are then copied to its place in the outputs. The library's interface for text and the
+ * program share this. */
 #ifndef ATTN2C_TEXT_CALLS_H
 #define ATTN2C_TEXT_CALLS_H
 
@@ -9,7 +9,7 @@
 #include "model/text_prompt.h"
 #include "text/text.h"
 
-/* A caller's: its tokenizer, and room that grows with its texts. */
+/* A caller's tokenizer, and buffers that grow with its texts. */
 typedef struct attn2c_reader {
   const attn2c_descriptor *model;
   const attn2c_text_facts *facts;
@@ -18,57 +18,57 @@ typedef struct attn2c_reader {
   size_t longest; /* tokens that a call takes */
   attn2c_prompt prompt;
   struct attn2c_reader_text *texts;
-  size_t count, room;
+  size_t count, capacity;
   int32_t *tokens; /* ids and types of all texts */
-  size_t used, tokens_room;
-  attn2c_text_input windowed; /* whose windows are asked for, and what two neighbours share */
+  size_t used, tokens_capacity;
+  attn2c_text_input windowed; /* the pair whose windows are read, and the tokens that two neighbours share */
   size_t stride;
-  int (*stops)(void); /* asked between calls of the model; not 0: no more are made. NULL: all are made */
-  char fault[256];    /* what the last call that failed ran into */
+  int (*stops)(void); /* asked between calls of the model; nonzero stops them. NULL: never stops */
+  char fault[256];    /* reason of the last failure */
 } attn2c_reader;
 
-/* One text of a call, encoded. */
+/* An encoded text of a call. */
 typedef struct attn2c_reader_text {
-  size_t first; /* of reader->tokens: ids, then as many types */
+  size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
   int entry;
-  int64_t number; /* the caller's own */
+  int64_t number; /* the caller's own number */
 } attn2c_reader_text;
 
-/* ATTN2C_OK, _MEMORY, or _FORMAT where the tables are damaged or have a pattern that PCRE2 refuses, as the
- * message says; then *reader is NULL. */
+/* Creates a reader. Returns ATTN2C_OK, _MEMORY, or _FORMAT if the tables are damaged or PCRE2 refuses one of
+ * their patterns, which the message says; then *reader is NULL. */
 int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts *facts,
                          attn2c_reader **reader, attn2c_message *message);
 void attn2c_reader_destroy(attn2c_reader *reader);
 
-/* A text, or a pair, cut to `most` tokens (0: as many as a call takes): from the longer one, at the end that
- * tokenizer.json states. ATTN2C_OK, _FORMAT or _MEMORY. */
+/* Encodes a text or a pair, cut to `most` tokens (0: what a call takes). The longer one is cut, at the end
+ * that tokenizer.json states. Returns ATTN2C_OK, _FORMAT or _MEMORY. */
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens);
 
-/* A pair of a question and what may hold its answer: the question whole, and a window of the second text, the
- * first one (the last one where tokenizer.json cuts from the left). `stride`: tokens that neighbouring
- * windows share; ATTN2C_STRIDE_USUAL: 128, or half of the room that the question leaves where that is less.
- * Then the other windows, one after the other, until tokens->removed is 0: no token is left for a later one.
- * ATTN2C_OK; ATTN2C_USAGE: more is to be shared than there is room; ATTN2C_FORMAT: the question leaves no
- * room; ATTN2C_MEMORY. */
+/* Encodes a question and a text with its answer as windows: the question whole, and a window of the second
+ * text, which is the first window (the last one if tokenizer.json cuts from the left). `stride`: tokens that
+ * neighbouring windows share; ATTN2C_STRIDE_USUAL: 128, or half of the tokens that the question leaves if
+ * that is less. attn2c_reader_next_window then returns the other windows, one after the other, until
+ * tokens->removed is 0: no token is left for a later window. Returns ATTN2C_OK; ATTN2C_USAGE: the stride is
+ * larger than a window; ATTN2C_FORMAT: the question leaves no token; ATTN2C_MEMORY. */
 #define ATTN2C_STRIDE_USUAL (-1)
 int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, int64_t stride, attn2c_text_tokens *tokens);
 int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens);
 
-/* Ids into text (text.h): in the tokenizer's memory until its next call. */
+/* Decodes ids to text (text.h), which is in the tokenizer's memory until its next call. */
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
                          const char **text, size_t *length);
 
-/* Begins a call anew, and adds a text to it. */
+/* Begin a new call, and add a text to it. */
 void attn2c_reader_begin(attn2c_reader *reader);
 int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
 
-/* Computes the texts that were added. outputs: in the order of the entries', NULL where not wanted; each is
- * [texts]..., where an entry has its batch, and `rows` where it has its rows or keys; behind a text's own
- * rows are zeros. A text without tokens has zeros only. ATTN2C_OK, _USAGE where the model takes more than
- * text gives, _FORMAT or _MEMORY. */
+/* Computes the texts that were added. outputs: in the order of the entries', NULL if not wanted. Each has
+ * [texts] where an entry has its batch, and `rows` where it has its rows or keys; zeros follow a text's own
+ * rows. A text without tokens has zeros only. Returns ATTN2C_OK, _USAGE if the model has inputs that text
+ * does not give, _FORMAT or _MEMORY. */
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs);
 
 /* Copies the rows of one text of output number `output` from an array of `from_rows` rows to one of
@@ -76,7 +76,7 @@ int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t ro
 void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
                          int64_t length, void *to, int64_t to_rows);
 
-/* Elements of output number `output` for one text of `rows` rows. */
+/* Returns the elements of output number `output` for one text of `rows` rows. */
 int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);
 
 #endif

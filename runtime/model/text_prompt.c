@@ -1,4 +1,4 @@
-/* text_prompt.c - the prompt of a model. */
+/* text_prompt.c - adds a model's prompt to texts, and removes it from the places of tokens. */
 #include "model/text_prompt.h"
 
 #include <stdlib.h>

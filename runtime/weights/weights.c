@@ -269,7 +269,7 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   float *row = attn2c_reserve((size_t)columns * sizeof *row), inverse;
   if (!row) {
-    attn2c_say(message, "out of memory for reading the weights");
+    attn2c_say(message, "no memory for reading the weights");
     return ATTN2C_MEMORY;
   }
   int status = ATTN2C_OK;

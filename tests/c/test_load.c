@@ -190,7 +190,7 @@ Test(load, holds_little_and_says_when_there_is_no_memory) {
   cr_expect_eq(faults_live_blocks(), 0);
   faults_allocation(1, 0);
   cr_expect_eq(load_with(source, 1), ATTN2C_MEMORY);
-  cr_expect_str_eq(text, "out of memory for reading the weights");
+  cr_expect_str_eq(text, "no memory for reading the weights");
   attn2c_source_close(source);
 }
 

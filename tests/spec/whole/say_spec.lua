@@ -355,7 +355,7 @@ describe("windows over the pair of a question", function()
       { "question.txt --stride -1", 2, "--stride: '-1', but a number of tokens from 0 is allowed" },
       { "question.txt --stride 9999999999", 2, "--stride: '9999999999', but a number of tokens from 0 is allowed" },
       { "$'" .. ("who? "):rep(20) .. "\tthe dog'", 3, "--text: text 1: the question has 85 tokens with special ones: "
-        .. "of the 40 of a call none is left for its pair" },
+        .. "it leaves none of the 40 of a call for its pair" },
     } do
       local code, said = run(run_line("windows", "--text " .. case[1]))
       assert.equal(case[2], code, said)

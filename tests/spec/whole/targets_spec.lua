@@ -152,11 +152,11 @@ describe("a library for several targets", function()
     for _, word in ipairs { "info", "check", "pack" } do
       local code, _, errors = try(on("sse", "tiny/tiny", word))
       assert.equal(2, code)
-      assert.equal("tiny: ATTN2C_TARGET: sse, but tiny is made for avx512, avx2, x86_64\n", errors)
+      assert.equal("tiny: ATTN2C_TARGET: sse, but tiny is built for avx512, avx2, x86_64\n", errors)
     end
     local code, _, errors = try { "qemu-x86_64", "-cpu", "Nehalem", "-E", "ATTN2C_TARGET=avx2", "tiny/tiny", "check" }
     assert.equal(6, code)
-    assert.equal("tiny: ATTN2C_TARGET: avx2, and this machine lacks AVX2\n", errors)
+    assert.equal("tiny: ATTN2C_TARGET: avx2, but this machine lacks AVX2\n", errors)
     local _, text = try { "qemu-x86_64", "-cpu", "Nehalem", "-E", "ATTN2C_TARGET=avx2", "tiny/tiny", "info" }
     assert.truthy(text:find("in use       none: this machine lacks AVX2; the lines below describe", 1, true), text)
   end)
@@ -180,7 +180,7 @@ except Exception as error:
       local hex = expected:gsub(".", function(c) return ("%02x"):format(c:byte()) end)
       assert.equal(hex, runs(on(name, "/usr/bin/python3", "ask.py")):match("^%x+"))
     end
-    assert.equal("ATTN2C_TARGET: sse, but tiny is made for avx512, avx2, x86_64\n",
+    assert.equal("ATTN2C_TARGET: sse, but tiny is built for avx512, avx2, x86_64\n",
       runs(on("sse", "/usr/bin/python3", "ask.py")))
   end)
 
