@@ -1,6 +1,7 @@
 -- reference.lua: the keys and constructors of a description as rows of text: for the command `keys`,
 -- the manual and the completions.
 local keys = require("data.keys")
+local masks = require("data.masks")
 local names = require("checkpoints.names")
 local precision = require("data.precision")
 local stage_table = require("data.stages")
@@ -24,7 +25,7 @@ end
 local switches = { "true", "false" }
 
 -- The words that a key of a type may have; most of these also take a table.
-local words_of_type = { boolean = switches, bias = switches, projections = switches, mask = keys.masks,
+local words_of_type = { boolean = switches, bias = switches, projections = switches, mask = masks.words,
   activation = words.sorted_keys(stage_table.activations), precision = precisions(), names = names.list(),
   attention_output = keys.attention_outputs, head_mask = { "none", "input" } }
 

@@ -7,14 +7,12 @@
 -- layer: the key may differ from layer to layer, if `layers` is a list
 -- stack: the key belongs to a stack of layers, so that an encoder { } in `memory` may have its own
 
+local masks = require("data.masks")
+
 local keys = {}
 
 --- Words that attention_output may be.
 keys.attention_outputs = { "none", "heads", "mean" }
-
---- Words that a mask may be.
-keys.masks = { "none", "causal", "window", "prefix", "padding", "key_padding", "attention_mask", "key_bias", "additive",
-  "additive_heads", "blocked", "blocked_heads" }
 
 keys.list = {
   { key = "name", type = "name", required = true, of_model = true,
@@ -86,9 +84,7 @@ keys.list = {
   { key = "past", type = "integer", default = 0, min = 0, max = 4096,
     meaning = "keys and values before the first token: inputs past_keys_0, ..., outputs keys_0, ..." },
   { key = "mask", type = "mask", stack = true, layer = true, default_text = "none",
-    meaning = "none, causal, window, prefix, padding, key_padding, attention_mask (1: keep), key_bias, additive, " ..
-      "additive_heads, blocked, blocked_heads, " ..
-      "or a list of them: { \"causal\", \"padding\" }, { window = { 16, 16 } }" },
+    meaning = masks.text() .. ", or a list of them: { \"causal\", \"padding\" }, { window = { 16, 16 } }" },
   { key = "window", type = "window", stack = true, layer = true,
     meaning = "{ left, right } of mask = \"window\": each token sees `left` before, itself, `right` after" },
   { key = "prefix", type = "integer", stack = true, layer = true, min = 1, max = 4096,

@@ -1,6 +1,7 @@
 -- draw_attention.lua: random options of attention: heads, scoring, masks, positions, what
 -- stands before and behind the keys, memories and encoders. Valid ones only, and such that
 -- a model's numbers neither explode nor vanish.
+local masks = require("data.masks")
 local sizes = require("sizes")
 
 local attention = {}
@@ -35,7 +36,10 @@ local function draw_window(seq)
   return { bound(), bound() }
 end
 
-local array_masks = { "key_padding", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" }
+local array_masks = {} -- a mask that keeps keys is another form of key_padding
+for _, array in ipairs(masks.arrays) do
+  if not array.keeps then array_masks[#array_masks + 1] = array.word end
+end
 
 -- keys: rows that the attention's keys have.
 local function draw_mask(d, keys)

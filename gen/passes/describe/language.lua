@@ -3,6 +3,7 @@
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
+local masks = require("data.masks")
 local stages = require("data.stages")
 local words = require("common.words")
 
@@ -54,7 +55,7 @@ local function listed() return table.concat(computing, ", ", 1, #computing - 1) 
 -- Words that are values of keys and must be quoted.
 local values = {}
 for _, field in ipairs(keys.list) do for _, word in ipairs(field.words or {}) do values[word] = true end end
-for _, word in ipairs(keys.masks) do values[word] = true end
+for _, word in ipairs(masks.words) do values[word] = true end
 for word in pairs(stages.pools) do values[word] = true end
 
 -- Returns advice about math.sqrt and the like. It names the member that the line of the text uses.

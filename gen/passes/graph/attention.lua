@@ -1,22 +1,10 @@
 -- attention.lua: makes the graph operations of one attention, in every form that a description may ask for.
 -- These are projections, positions, past and extra keys, scores, terms added to them, masks, weights and the context.
+local masks = require("data.masks")
 local precision = require("data.precision")
 local rope = require("passes.graph.rope")
 
 local attention = {}
-
--- Masks that are arrays: the word, the input, its type and shape, and the op that takes it. form, as the reference
--- reads it: 0 [B][T], 1 [S][T], 2 [B][H][S][T].
-local form_axes = { [0] = "bk", "sk", "b.sk" }
-local arrays = {
-  { word = "key_bias", member = "key_bias", type = "f32", form = 0, op = "add_array" },
-  { word = "additive", member = "mask_bias", type = "f32", form = 1, op = "add_array" },
-  { word = "additive_heads", member = "head_bias", type = "f32", form = 2, op = "add_array" },
-  { word = "key_padding", member = "key_padding", type = "i32", form = 0, op = "block_array" },
-  { word = "attention_mask", member = "attention_mask", type = "i32", form = 0, op = "block_array", keeps = true },
-  { word = "blocked", member = "blocked", type = "i32", form = 1, op = "block_array" },
-  { word = "blocked_heads", member = "head_blocked", type = "i32", form = 2, op = "block_array" },
-}
 
 -- Returns the float nearest to a number. An op's factor must be the same in the emitted C, which prints nine digits,
 -- and in the reference. Nine digits of a double may be nearer to another float than the double is; those of a float
@@ -81,12 +69,12 @@ function attention.inputs(self)
     self.rows = self:grows(self:input("rows", "i32", { self.batch }, 1, spec.seq + 1), "b", "count")
     self.rows.optional = true
   end
-  for _, array in ipairs(arrays) do
+  for _, array in ipairs(masks.in_order) do
     if have_mask(spec, array.word) then
       local shape = array_shape(self, array.form, own_keys(spec))
       local limit = array.type == "i32" and 2 or nil
       local input = self:input(array.member, array.type, shape, 0, limit, array.form == 1, "[seq][keys]")
-      self.masks[array.word] = self:grows(input, axes_of_keys(spec, form_axes[array.form]),
+      self.masks[array.word] = self:grows(input, axes_of_keys(spec, masks.axes[array.form]),
         array.keeps and "kept" or "masked")
     end
   end
@@ -136,7 +124,7 @@ local function added(self, a, scores)
   local scale = spec.scale
   local adds = spec.softcap or spec.attention_output.scores or table_ or (a.lengths and value)
     or (a.key_padding and value)
-  for _, array in ipairs(arrays) do adds = adds or (a.masks[array.word] and array.op == "add_array") end
+  for _, array in ipairs(masks.in_order) do adds = adds or (a.masks[array.word] and array.op == "add_array") end
   local function op(name, what, operands, attributes)
     operands.scores = scores
     scores = self:op(name, a.path .. "." .. what, operands, attributes)
@@ -148,11 +136,11 @@ local function added(self, a, scores)
   local extra = a.mask.extra
   if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end
   if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
-  for _, array in ipairs(arrays) do
+  for _, array in ipairs(masks.in_order) do
     local operand = a.masks[array.word]
     if operand then
       op(array.op, array.word, { array = operand },
-        { shape = array.form, value = array.word == "key_padding" and value or nil, keeps = array.keeps })
+        { shape = array.form, value = array.takes_value and value or nil, keeps = array.keeps })
     end
   end
   if a.lengths and value then
@@ -232,7 +220,7 @@ end
 local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
     or spec.scoring == "additive"
-    or spec.distances or spec.mask.additive_heads or spec.mask.blocked_heads
+    or spec.distances or masks.count_heads(spec.mask)
     or spec.bias_kv or spec.past > 0
 end
 

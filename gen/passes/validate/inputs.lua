@@ -1,10 +1,12 @@
 -- inputs.lua: reads the key `inputs` of a description: names of inputs in C, in files and in messages.
 -- They replace the names that attn2c gives.
+local masks = require("data.masks")
 local words = require("common.words")
 
 local known = { "ids", "token_types", "lengths", "image", "hidden", "features", "query", "key", "value", "memory",
-  "memory_lengths", "memory_key_padding", "key_padding", "attention_mask", "key_bias", "mask_bias", "head_bias",
-  "blocked", "head_blocked", "head_mask", "pool_mask", "rows", "source_ids", "source_token_types", "source_lengths" }
+  "memory_lengths", "memory_key_padding", "head_mask", "pool_mask", "rows", "source_ids", "source_token_types",
+  "source_lengths" }
+table.move(masks.members, 1, #masks.members, #known + 1, known)
 
 return function(tools, read)
   return function(say, field, value)

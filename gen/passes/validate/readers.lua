@@ -4,6 +4,7 @@
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
+local masks = require("data.masks")
 local reserved = require("data.reserved")
 local stages = require("data.stages")
 local targets = require("data.targets")
@@ -198,11 +199,6 @@ function read.window(say, field, value)
   return { left = left, right = right }
 end
 
--- Masks that are arrays, given at run time: word -> the input's shape.
-local array_masks = words.set { "key_padding", "attention_mask", "key_bias", "additive", "additive_heads", "blocked",
-  "blocked_heads" }
-local masks = keys.masks
-
 --- Returns { causal, padding, window, prefix, key_padding, ... }; wants_window, wants_prefix: named here, given
 --- elsewhere.
 function read.mask(say, field, value)
@@ -219,17 +215,18 @@ function read.mask(say, field, value)
       mask.prefix = read.integer(say, { key = field.key .. ".prefix", min = 1, max = 4096 }, word)
       mask.wants_prefix = true
     elseif math.type(key) ~= "integer" then
-      say(field.key, ("%s, but %s is allowed%s"):format(show(key), one_of(masks), suggestion(say, key, masks)))
+      say(field.key, ("%s, but %s is allowed%s"):format(show(key), one_of(masks.words),
+        suggestion(say, key, masks.words)))
     elseif type(word) == "table" then
       say(("%s.%s"):format(field.key, key), "a list in a list, but one list, such as "
         .. "{ \"causal\", \"padding\", window = { 16, 16 } }, is allowed; "
         .. "masks that differ from layer to layer belong in layers")
     elseif word == "none" then none = true
-    elseif word == "causal" or word == "padding" or array_masks[word] then mask[word] = true
+    elseif word == "causal" or word == "padding" or masks.by_word[word] then mask[word] = true
     elseif word == "window" then mask.wants_window = true
     elseif word == "prefix" then mask.wants_prefix = true
     else
-      read.word(say, { key = field.key, words = masks }, word)
+      read.word(say, { key = field.key, words = masks.words }, word)
     end
   end
   if none and some then say(field.key, "none goes with no other mask") end

@@ -3,6 +3,7 @@
 -- some models may not pad at all.
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
+local masks = require("data.masks")
 local pools_of_kept = require("data.stages").pools_of_kept
 local words = require("common.words")
 
@@ -68,9 +69,6 @@ function sizes.entry_name(description, spec)
   return ("forward_%dx%d"):format(spec.batch, spec.seq)
 end
 
--- Masks that are arrays of the caller: padding in them hides keys.
-local arrays = { "attention_mask", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" }
-
 -- True if tokens of a layer would see keys after the sequence's last one. A sum with NaN is not hidden by -inf, and
 -- rows of padding that see nothing may be NaN.
 local function sees_padding(spec, keys_follow)
@@ -79,7 +77,9 @@ local function sees_padding(spec, keys_follow)
   if mask.causal or (mask.window and mask.window.right == 0) then return false end
   if (mask.padding or mask.key_padding) and not spec.mask_value then return false end
   if spec.fully_masked == "nan" then return true end
-  for _, word in ipairs(arrays) do if mask[word] then return false end end
+  for _, array in ipairs(masks.arrays) do
+    if mask[array.word] and not array.takes_value then return false end -- the caller's padding in it hides keys
+  end
   return true
 end
 
