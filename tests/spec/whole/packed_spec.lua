@@ -134,11 +134,11 @@ describe("a packed file", function()
       { "for another model, tiny; this is other; pack them again: other pack --weights CHECKPOINT -o FILE" })
     write("longer.lua", (TINY:gsub("seq = 5", "seq = 6")))
     runs(attn2c("build", "longer.lua", "-o", "longer"))
-    fails({ "longer/tiny", "check", "--weights", "tiny.weights" }, 3, { "of another description of tiny (" })
+    fails({ "longer/tiny", "check", "--weights", "tiny.weights" }, 3, { "for another description of tiny (" })
     runs(attn2c("build", "tiny.lua", "-o", "plain", "target=x86_64"))
     local target = read("tiny.weights"):match("^%Z+", 81)
     fails({ "plain/tiny", "check", "--weights", "tiny.weights" }, 3, { target == "x86_64"
-      and "of another description of tiny (" -- the machine has no more
+      and "for another description of tiny (" -- the machine has no more
       or ("for another target, %s; this build is for x86_64; pack them again: tiny pack "):format(target) })
     -- With the same description and other tiles.
     runs(attn2c("build", "tiny.lua", "-o", "tiles", "plan.panel=16"))
@@ -321,7 +321,7 @@ describe("build --embed", function()
     fails(attn2c("build", "tiny.lua", "-o", "never", "--embed", "none.st"), 4, { "none.st: cannot be opened" })
     fails(attn2c("build", "tiny.lua", "-o", "never", "--embed", "/dev/zero"), 4, { "is not a regular file" })
     fails(attn2c("build", "tiny.lua", "-o", "never", "seq=6", "--embed", "tiny.weights"), 3,
-      { "of another description of tiny" })
+      { "for another description of tiny" })
     assert.is_nil(lfs.attributes(here .. "/never/tiny", "mode"))
     assert.is_nil(lfs.attributes(here .. "/never/libtiny.a", "mode"))
     for name in lfs.dir(here .. "/never") do assert.matches("^%.+l?o?c?k?$", name) end
@@ -329,7 +329,7 @@ describe("build --embed", function()
     runs(attn2c("build", "tiny.lua", "-o", "before"))
     local header = read("before/tiny.h")
     fails(attn2c("build", "tiny.lua", "-o", "before", "seq=6", "--embed", "tiny.weights"), 3,
-      { "of another description of tiny" })
+      { "for another description of tiny" })
     assert.equal(header, read("before/tiny.h"))
     assert.equal(expected, answer("before/tiny", "tiny.st"))
     for name in lfs.dir(root .. "/out/spec/cache/attn2c") do assert.is_nil(name:match("^new"), name) end
