@@ -593,7 +593,7 @@ of("runtime/program/text_source.c", "c:text_program") {
 of("runtime/model/text_calls.c", spec .. "whole/say_spec.lua") {
   { name = "text_calls_place", old = "(int64_t)job->part[i] * to_each", new = "i * to_each",
     filter = "keep their order", wrong = "texts are answered by their length" },
-  { name = "text_stride", old = "room / 2 < USUAL_STRIDE ? room / 2", new = "room / 2 < USUAL_STRIDE ? 0",
+  { name = "text_stride", old = "window / 2 < USUAL_STRIDE ? window / 2", new = "window / 2 < USUAL_STRIDE ? 0",
     filter = "answers: windows", wrong = "windows share nothing" },
 }
 
