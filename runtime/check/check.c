@@ -315,7 +315,7 @@ static int check_bits(attn2c_check_job *job, float *arena, void *const *want, vo
   return status;
 }
 
-/* Checks each of several outputs as the only one that is wanted: the others are then in the arena, where they
+/* Checks each of several outputs as the only one that is wanted. The others are then in the arena, where they
  * overlap other data. */
 static int check_alone(attn2c_check_job *job, float *arena) {
   const int count = job->entry->output_count;

@@ -34,16 +34,16 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
 /* Runs the reference from the inputs; its results are in job->tensors until attn2c_reference_release.
  * is_traced: the trace has been run on the same inputs, and the reference follows its roundings. */
 int attn2c_check_run_reference(attn2c_check_job *job, int is_traced);
-/* Set elements of `want`, an op's result, from NaN to 0 if their key is masked and `got` is 0: a step may
+/* Set elements of `want`, an op's result, from NaN to 0 if their key is masked and `got` is 0. A step may
  * skip masked keys. The first function uses the trace's scores, the second the static mask. */
 int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                int64_t leading_dimension, float *want);
 void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                 int64_t leading_dimension, float *want);
 
-/* Raises allowed[output], an error per element, and the relative L2 of tolerances[output] to the effect that
- * errors within the rules of the ops have on the entry's outputs; indices have neither. The reference's
- * outputs are in job->tensors; guide: the one that it was run with. */
+/* Widens the tolerances of the entry's outputs to the effect of errors within the rules of the ops. It raises
+ * allowed[output], an error per element, and the relative L2 of tolerances[output]; indices have neither. The
+ * reference's outputs are in job->tensors; guide: the one that it was run with. */
 int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
                         float *const *allowed, attn2c_tolerance *tolerances);
 

@@ -183,8 +183,8 @@ static int try_place(bed *bed, int64_t place) {
   return status;
 }
 
-/* Hides a position of a sequence by the mask that is an input, for all rows of the array or for every second.
- * Returns 0 if the mask has no such key. */
+/* Hides a position of a sequence by the mask that is an input. It does so for all rows of the array, or for
+ * every second. Returns 0 if the mask has no such key. */
 static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position, int64_t positions,
                 int alternately) {
   const attn2c_tensor *tensor = input_of(bed, mask);
@@ -225,8 +225,8 @@ static const attn2c_weight *table_of(const bed *bed, int input) {
   return NULL;
 }
 
-/* Where a NaN or an infinity of a table row is written: in the reference's weights and in the packed block.
- * Integers cannot hold one, so the row's scale takes it. */
+/* The places of a table row's NaN or infinity: in the reference's weights and in the packed block. Integers
+ * cannot hold one, so the row's scale takes it. */
 typedef struct {
   float *unpacked;
   unsigned char *packed;
@@ -255,8 +255,8 @@ static void write_there(const table_place *place, float value) {
   memcpy(place->packed, (unsigned char *)&value + sizeof value - place->size, place->size);
 }
 
-/* Makes the token at `place` the only one of its id, writes `value` into that row of the table, and tests the
- * outputs. */
+/* Writes `value` into the table row of the token at `place`, and tests the outputs. It first makes this token
+ * the only one of its id. */
 static int try_token(bed *bed, int input, int64_t place, float value) {
   const attn2c_tensor *tensor = input_of(bed, input);
   const attn2c_weight *weight = table_of(bed, input);

@@ -43,8 +43,8 @@ int attn2c_check_report_row(attn2c_check_report *report, const char *name, const
 int attn2c_check_report_op(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
                            const attn2c_comparison *comparison);
 
-/* Prints a row per kind of operation, the counts and, if any failed, the first failure with the command that
- * repeats it; frees the report. Returns ATTN2C_OK: all passed; _MISMATCH; _MEMORY; _IO: `out` could not be
+/* Prints a row per kind of operation, the counts and the first failure, and frees the report. The failure has
+ * the command that repeats it. Returns ATTN2C_OK: all passed; _MISMATCH; _MEMORY; _IO: `out` could not be
  * written. With print 0 it only frees. */
 int attn2c_check_report_end(attn2c_check_report *report, uint64_t seed, const char *repeat_command,
                             int print);

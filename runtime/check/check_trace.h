@@ -30,8 +30,8 @@ void attn2c_check_fill(void *values, int64_t floats);
 /* Returns the address of the tensor's first element, and the distance of its rows. */
 void *attn2c_check_trace_find(const attn2c_check_trace *trace, int tensor, int64_t *leading_dimension);
 
-/* Returns the tensor row-major and contiguous: in place, or as a copy, which is then also in *copy, for
- * attn2c_free; *copy is NULL otherwise. Returns NULL if there is no memory. */
+/* Returns the tensor row-major and contiguous: in place, or as a copy. A copy is also in *copy, for
+ * attn2c_free; otherwise *copy is NULL. Returns NULL if there is no memory. */
 void *attn2c_check_trace_view(const attn2c_check_trace *trace, int tensor, void **copy);
 
 #endif

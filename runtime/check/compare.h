@@ -27,7 +27,7 @@ typedef struct {
   const char *why; /* reason of the failure, in a few words; "" if it passed */
 } attn2c_comparison;
 
-/* Compares got with want, both of the tensor's shape; rows of got (all dimensions but the last) are
+/* Compares got with want, both of the tensor's shape. Rows of got (all dimensions but the last) are
  * leading_dimension floats apart, want is contiguous. The comparison fails if
  * - an element is outside its tolerance;
  * - a NaN or an infinity does not meet one of the same class and sign;
@@ -48,8 +48,8 @@ void attn2c_compare_indices(const attn2c_tensor *tensor, const int32_t *want, co
 void attn2c_compare_bits(const attn2c_tensor *tensor, const void *want, const void *got,
                          attn2c_comparison *comparison);
 
-/* Adds to a comparison of softmax results that the rows of got must sum to 1 within `limit`, if the row of
- * want has weights and not zeros or NaN. */
+/* Adds to a comparison of softmax results that the rows of got must sum to 1 within `limit`. Rows of want
+ * with zeros or NaN in place of weights are skipped. */
 void attn2c_compare_row_sums(const attn2c_tensor *tensor, const float *want, const float *got,
                              int64_t leading_dimension, double limit, attn2c_comparison *comparison);
 

@@ -140,8 +140,8 @@ int64_t attn2c_reference_picks(const attn2c_op *op) {
   return strcmp(op->op, "topk_indices") == 0 ? (int64_t)attn2c_number(op, "k", 0) : 0;
 }
 
-/* True if the tensor is needed after op number `done`: by a later op, by the caller, or, as the operand of an
- * op whose indices are an output, to compare the two largest values. */
+/* True if the tensor is needed after op number `done`, by a later op or by the caller. The operand of an op
+ * whose indices are an output is also needed, to compare the two largest values. */
 static int is_needed(const attn2c_entry *entry, int tensor, int done) {
   if (is_output(entry, tensor)) return 1;
   for (int later = 0; later < entry->op_count; later++) {

@@ -7,8 +7,9 @@
 
 #include "base/descriptor.h"
 
-/* Tensors are an array of pointers by tensor index: row-major and contiguous, float, or int32_t for ids,
- * lengths and the result of argmax. Every op computes in double and rounds its result to float once. */
+/* Tensors are an array of pointers by tensor index, row-major and contiguous. Elements are float, or int32_t
+ * for ids, lengths and the result of argmax. Every op computes in double and rounds its result to float
+ * once. */
 
 /* True if the reference has an op of this name. */
 int attn2c_reference_knows(const char *op);
@@ -22,7 +23,7 @@ int attn2c_reference_knows(const char *op);
 int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
                         float *magnitude, attn2c_message *message);
 
-/* Returns the number of indices that an op gives for each row of its operand; 0 for an op that gives none. */
+/* Returns the number of indices that an op gives for each row of its operand, or 0. */
 int64_t attn2c_reference_picks(const attn2c_op *op);
 
 /* A function that may change an op's result before others read it: settle(of, op, tensors) returns a

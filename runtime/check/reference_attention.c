@@ -60,8 +60,8 @@ static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *sq
              : ATTN2C_FORMAT;
 }
 
-/* Returns the sum over c of q[c] k[c], or, with v, of v[c] tanh(q[c] + k[c]); and the sum of the absolute
- * values. */
+/* Returns the sum over c of q[c] k[c], or with v of v[c] tanh(q[c] + k[c]). magnitude gets the sum of the
+ * absolute values. */
 static double score(const float *q, const float *k, const float *v, int64_t width, double *magnitude) {
   double sum = 0, absolutes = 0;
   for (int64_t c = 0; c < width; c++) {
@@ -73,10 +73,10 @@ static double score(const float *q, const float *k, const float *v, int64_t widt
   return sum;
 }
 
-/* Computes each pair's score, and -inf if key j is masked for query i, which is at offset + i: causal: j >
- * offset + i; left: j < offset + i - left; right: j > offset + i + right; lengths: j >= offset + lengths[b].
- * Keys j < prefix are masked by lengths only, and the last `extra` keys are never masked. v [heads][width] of
- * additive scores, else NULL. */
+/* Computes each pair's score, and -inf if key j is masked for query i. The query is at offset + i. Masked
+ * are: causal: j > offset + i; left: j < offset + i - left; right: j > offset + i + right; lengths: j >=
+ * offset + lengths[b]. Keys j < prefix are masked by lengths only, and the last `extra` keys are never
+ * masked. v [heads][width] of additive scores, else NULL. */
 static int fill_scores(const attn2c_reference_call *call, const sizes *size, const float *v) {
   const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
   float *s = call->tensors[call->op->result], *magnitude = call->magnitude;

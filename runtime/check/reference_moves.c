@@ -31,7 +31,7 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* Returns the rows of one operand of join: 0 if it is not given; -1 if it is not [n][width],
+/* Returns the rows of one operand of join, and 0 if it is not given. Returns -1 if it is not [n][width],
  * [batch][n][width] or [batch][heads][n][width / heads]. */
 static int64_t rows_to_join(const attn2c_tensor *shape, int64_t batch, int64_t width) {
   if (!shape) return 0;

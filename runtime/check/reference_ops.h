@@ -93,13 +93,13 @@ static inline int attn2c_reference_same(const attn2c_tensor *a, const attn2c_ten
 /* Says in one line which rule of the op its descriptor breaks; returns ATTN2C_USAGE. */
 int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule);
 
-/* True if every lengths[b], operand `position`, is within minimum..limit, or the operand is not given;
- * otherwise says a line that names the tensor and the index. */
+/* True if every lengths[b], operand `position`, is within minimum..limit, or the operand is not given.
+ * Otherwise says a line that names the tensor and the index. */
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
                              int64_t limit);
 
-/* Returns a count attribute: `otherwise` if the op does not have it, and -1 if it is not an integer from 0 to
- * 2^31 - 1. */
+/* Returns a count attribute, or `otherwise` if the op does not have it. Returns -1 if it is not an integer
+ * from 0 to 2^31 - 1. */
 int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise);
 
 /* The part of a mask that is known when the model is built. Query i is at position offset + i of the keys. It

@@ -5,8 +5,8 @@
 #include <float.h>
 #include <math.h>
 
-/* Rotates the first R of each head's dimensions, which are R/2 pairs (x1, x2), by the row's angle for that
- * pair: (x1 cos - x2 sin, x2 cos + x1 sin); the others stay. pairs 0: d and d + R/2 are partners; 1: 2d and
+/* Rotates the first R of each head's dimensions by the row's angles. They are R/2 pairs (x1, x2), which
+ * become (x1 cos - x2 sin, x2 cos + x1 sin); the others stay. pairs 0: d and d + R/2 are partners; 1: 2d and
  * 2d + 1. magnitude: |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin|; 0 for the others */
 int attn2c_reference_rotate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);

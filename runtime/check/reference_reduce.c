@@ -113,7 +113,7 @@ static float larger(float a, float b) { return isnan(a) || a > b ? a : b; }
 enum { POOL_MEAN, POOL_MAX, POOL_FIRST, POOL_SECOND, POOL_LAST, POOL_ROOT, POOL_WEIGHTED, POOLS };
 static const char *const pool_names[] = {"mean", "max", "first", "second", "last", "root", "weighted"};
 
-/* Writes the pools of a text such as "mean max" to list; returns their number, or 0 if a word is not a
+/* Writes the pools of a text such as "mean max" to list. Returns their number, or 0 if a word is not a
  * pool. */
 static int pools_of(const char *text, int list[8]) {
   int count = 0;
@@ -133,8 +133,8 @@ static int pools_of(const char *text, int list[8]) {
 /* True if a pool uses a row; without a mask it uses all. */
 static int takes(const int32_t *mask, int keeps, int64_t row) { return !mask || (mask[row] != 0) == keeps; }
 
-/* Computes one pool of one column of `length` rows, `width` apart, over the rows that the mask keeps; 0 if
- * there are none. magnitude, which may be NULL, gets the number that the rounding error of a sum is
+/* Computes one pool of one column of `length` rows, `width` apart, over the rows that the mask keeps. Without
+ * rows the result is 0. magnitude, which may be NULL, gets the number that the rounding error of a sum is
  * proportional to. */
 static float pooled(int pool, const float *column, int64_t length, int64_t width, const int32_t *mask,
                     int keeps, float *magnitude) {
@@ -243,7 +243,7 @@ static int stands_before(const float *x, int64_t i, int64_t j) {
   return x[i] > x[j] || (x[i] == x[j] && i < j);
 }
 
-/* Writes the k first of each row, descending, as values or as indices: each is the first of those after the
+/* Writes the k first of each row, descending, as values or as indices. Each is the first of those after the
  * one before. */
 int attn2c_reference_topk(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);

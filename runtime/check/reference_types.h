@@ -10,7 +10,7 @@ float attn2c_reference_bf16(float x);
 /* Returns the distance of neighbours on the grid around a number. */
 double attn2c_reference_bf16_unit(double x);
 
-/* Rounds weight number `weight` of the model as packing does, in place: tensors[] has its values as they come
+/* Rounds weight number `weight` of the model as packing does, in place. tensors[] has its values as they come
  * from a checkpoint. */
 void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *const *tensors);
 

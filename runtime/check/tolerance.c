@@ -76,8 +76,8 @@ static int context(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = sum r s + b: converting sum to a float, two products and an addition are each off by at most u of a
- * term, and so is the reference's own rounding: 4 u of |sum r s| + |b|. */
+/* y = sum r s + b has the rule 4 u of |sum r s| + |b|. Converting sum to a float, two products, an addition
+ * and the reference's own rounding are each off by at most u of a term. */
 static int dequantise(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++)
     result->allowed[i] = (float)(4 * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST);
@@ -105,9 +105,9 @@ static int additive_scores(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* x1 cos - x2 sin: each product is off by at most u of itself, their sum by u of |x1 cos| + |x2 sin|, and the
- * reference's own rounding by the same: 3 u of that. A fused multiply-add has one rounding less. Elements
- * that are not rotated are moved, and their magnitude is 0. */
+/* x1 cos - x2 sin has the rule 3 u of |x1 cos| + |x2 sin|. Each product is off by at most u of itself, their
+ * sum by u of that, and the reference's own rounding by the same. A fused multiply-add has one rounding less.
+ * Elements that are not rotated are moved, and their magnitude is 0. */
 static int rotate(const op_result *result) {
   int64_t heads = attn2c_reference_count(result->call, "heads", 1), width = result->width / heads;
   int64_t rotated = 2 * attn2c_reference_width(attn2c_reference_operand(result->call, 1));
@@ -126,9 +126,9 @@ static int norm_without_mean(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* Relative errors over the whole range, also for x/2 (1 + f(x)) with f near -1, as the emitted functions are
- * written so that nothing cancels. In x f(x), an f below the smallest normal number may become zero; the
- * error is then |x| times that number. */
+/* The rules are relative errors over the whole range. They hold for x/2 (1 + f(x)) with f near -1 too, as the
+ * emitted functions are written so that nothing cancels. In x f(x), an f below the smallest normal number may
+ * become zero; the error is then |x| times that number. */
 static int activate(const op_result *result) {
   static const struct {
     const char *name;
@@ -201,8 +201,9 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = t - log(sum of exp(t)) with t = x - max: two terms of one sign, each rounded once, and so is their sum:
- * 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, and its logarithm by 10 eps. */
+/* y = t - log(sum of exp(t)) with t = x - max has two terms of one sign. Each is rounded once, and so is
+ * their sum: 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, and its logarithm by 10
+ * eps. */
 static int log_softmax(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     double size = fabs((double)result->want[i]);
@@ -211,8 +212,8 @@ static int log_softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = cap tanh(s / cap): 4e-5 for the emitted tanh, u for its argument (x tanh'(x) is never more than
- * tanh(x)), u for the product. */
+/* y = cap tanh(s / cap) has the sum of three errors: 4e-5 for the emitted tanh, u for its argument (x
+ * tanh'(x) is never more than tanh(x)), u for the product. */
 static int softcap(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     double size = fabs((double)result->want[i]);
@@ -221,15 +222,15 @@ static int softcap(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* The mean of n numbers: n eps of the mean of |x|, for n - 1 additions and a division, each at most u. The
- * magnitude is n times the mean of |x| already. */
+/* The mean of n numbers has the rule n eps of the mean of |x|. There are n - 1 additions and a division, each
+ * off by at most u. The magnitude is n times the mean of |x| already. */
 static int mean(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++)
     result->allowed[i] = (float)(ATTN2C_EPSILON * result->allowed[i] + ATTN2C_SMALLEST);
   return ATTN2C_OK;
 }
 
-/* Means have the rule of a mean, whatever their weights; single rows are exact unless a mean is in the same
+/* Means have the rule of a mean, whatever their weights. Single rows are exact unless a mean is in the same
  * result. The magnitudes of a root and of a weighted mean are such that twice the bound of a mean is
  * theirs. */
 static int pool(const op_result *result) {

@@ -3,9 +3,9 @@
 #ifndef ATTN2C_BANDWIDTH_H
 #define ATTN2C_BANDWIDTH_H
 
-/* Returns the GB/s (10^9 bytes) that `threads` threads together read from memory: the best of several rounds,
- * which take about a fifth of a second. It uses 256 MB meanwhile, or an eighth of the machine's memory if
- * that is less. Returns 0 if there is not enough memory. */
+/* Returns the GB/s (10^9 bytes) that `threads` threads together read from memory. It is the best of several
+ * rounds, which take about a fifth of a second. It uses 256 MB meanwhile, or an eighth of the machine's
+ * memory if that is less. Returns 0 if there is not enough memory. */
 double attn2c_bandwidth(int threads);
 
 #endif

@@ -1,5 +1,5 @@
-/* bound.c - times the parts of a model, each by itself. The best tiles of a
- * product are found once. Then every part is timed whenever the bench asks for a sample. */
+/* bound.c - times the parts of a model, each by itself. The best tiles of a product are found once. Then
+ * every part is timed for each sample of the bench. */
 #include "measure/bound.h"
 
 #include <stdlib.h>

@@ -18,17 +18,17 @@
 
 typedef struct attn2c_roof attn2c_roof;
 
-/* Dispatches libxsmm's kernels for a target (NULL: none), adds those in C (roofs may be NULL), times each for
- * about 2 ms, and keeps the best two. If no kernel can be dispatched, *roof is valid and its rate 0. Returns
- * ATTN2C_OK or _MEMORY. */
+/* Dispatches libxsmm's kernels for a target (NULL: none), and adds those in C (roofs may be NULL). It times
+ * each for about 2 ms, and keeps the best two. If no kernel can be dispatched, *roof is valid and its rate 0.
+ * Returns ATTN2C_OK or _MEMORY. */
 int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads, attn2c_roof **roof);
 /* Adds a sample: times the best shapes for about 1 ms in all. After a fixed number of samples the oldest is
  * overwritten. */
 void attn2c_roof_sample(attn2c_roof *roof);
 /* Returns GFLOP/s: the median of the samples, each from the better of the two shapes; 0: not available. */
 double attn2c_roof_rate(attn2c_roof *roof);
-/* Returns GFLOP/s of the multipliers alone (peak.h) on the same number of threads: the best of the samples,
- * which are taken together with the roof's; 0: not available. */
+/* Returns GFLOP/s of the multipliers alone (peak.h) on the same number of threads. It is the best of the
+ * samples, which are taken together with the roof's; 0: not available. */
 double attn2c_roof_peak(const attn2c_roof *roof);
 void attn2c_roof_close(attn2c_roof *roof);
 
