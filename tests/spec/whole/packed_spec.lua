@@ -336,9 +336,10 @@ describe("build --embed", function()
   end)
 
   it("says how it is used", function()
-    for _, case in ipairs { { { "--embed=f16" }, "--embed=f16: of which weights? --weights FILE says it" },
-      { { "--embed=f32" }, "--embed=f32: of which weights?" }, { { "--embed=" }, "--embed: an empty name" },
-      { { "--weights", "tiny.st" }, "--weights: goes with --embed=f32 or --embed=f16" },
+    for _, case in ipairs { { { "--embed=f16" }, "--embed=f16: --weights FILE is needed, too" },
+      { { "--embed=f32" }, "--embed=f32: --weights FILE is needed, too" },
+      { { "--embed=" }, "--embed: the name is empty" },
+      { { "--weights", "tiny.st" }, "--weights: needs --embed=f32 or --embed=f16" },
       { { "--weights", "tiny.st", "--embed", "tiny.st" }, "but --embed has a file" } } do
       fails(attn2c("build", "tiny.lua", "-o", "never", table.unpack(case[1])), 2, { case[2] })
     end
@@ -363,8 +364,8 @@ describe("build --embed=f16", function()
     local function refused(weights, fragment, code)
       fails(attn2c("build", "tiny.lua", "-o", "never", "--embed=f16", "--weights", weights), code or 3, { fragment })
     end
-    refused("tiny.st", "tiny.st: has no tensor of type F16 or BF16: --embed=f32 takes it")
-    refused("tiny.weights", "tiny.weights: is packed, as f32")
+    refused("tiny.st", "tiny.st: has no tensor of type F16 or BF16: use --embed=f32")
+    refused("tiny.weights", "tiny.weights: is a packed file in f32")
     refused("x.safetensors.index.json", "is an index of several files: --embed=f16 takes a checkpoint of one file")
     files.make_folder(here .. "/shards")
     write("shards/model.safetensors.index.json", "{}")
