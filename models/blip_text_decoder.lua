@@ -1,5 +1,5 @@
--- The image-grounded text decoder of BLIP: causal self-attention over the text, cross-attention to the tokens of
--- an image of another width, post-norm, scores for each token of the vocabulary.
+-- The image-grounded text decoder of BLIP: causal self-attention over the text, and cross-attention to an image. The
+-- image's tokens have another width. The model is post-norm, and gives scores for each token of the vocabulary.
 return {
   name = "blip_text_decoder",
   input = tokens { vocab = 30524, norm = true }, max_position = 512,

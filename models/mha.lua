@@ -1,5 +1,5 @@
--- torch.nn.MultiheadAttention(512, 8, kdim=256, vdim=320) as it is called: query, key and value, a key padding
--- mask; the result and the weights, averaged over heads. A checkpoint is its state_dict().
+-- torch.nn.MultiheadAttention(512, 8, kdim=256, vdim=320), with its own inputs: query, key, value and a key padding
+-- mask. Outputs are the result and the weights averaged over heads. A checkpoint is the module's state_dict().
 return {
   name = "mha",
   input = qkv(), seq = 64, key_seq = 100, kdim = 256, vdim = 320,

@@ -1,5 +1,5 @@
--- A text classifier whose self-attention has no parameters: softmax(X · Xᵀ) · X over embedded tokens, three
--- times, then the mean over the text and a linear layer.
+-- A text classifier whose self-attention has no parameters: three times softmax(X · Xᵀ) · X over embedded tokens.
+-- The mean over the text and a linear layer follow.
 return {
   name = "paramfree_classifier",
   input = tokens { vocab = 20000 }, positions = "none",

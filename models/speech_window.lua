@@ -1,6 +1,6 @@
--- Truncated self-attention for long speech: each frame sees 64 before it, itself and 64 after it, so that work
--- and memory grow with the window and not with the square of the length. Frames come out; with output = { pool
--- "mean", linear { to = 600 } } the utterance as a whole.
+-- Truncated self-attention for long speech: each frame attends to itself, the 64 before it and the 64 after it. Work
+-- and memory grow with the window, and not with the square of the length. The output is one vector a frame; with
+-- output = { pool "mean", linear { to = 600 } } it is one for the whole utterance.
 return {
   name = "speech_window",
   input = linear { from = 40 },

@@ -1,5 +1,5 @@
--- The Transformer of "Attention is all you need", encoder and decoder in one model: a source of tokens with its
--- lengths, and a causal target that reads the encoder's result.
+-- The Transformer of "Attention is all you need", encoder and decoder in one model. The encoder reads the source and
+-- its lengths; the causal decoder reads the target and the encoder's result.
 return {
   name = "transformer_seq2seq",
   input = tokens { vocab = 8000 }, positions = "sinusoidal",

@@ -1,5 +1,6 @@
--- cases.lua: many small models that are built side by side, one a core, and run once: most as the shared library
--- alone, in a program that all share (c/run_library.c), since a program of its own takes a third of a case's time.
+-- cases.lua: builds many small models in parallel, one a core, and gives the commands that run them. Most are built
+-- as a shared library alone, which a common program opens (c/run_library.c): a program for each would take a third of a
+-- case's time.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 
 local files = require("common.files")
@@ -12,7 +13,7 @@ local cases = {}
 
 local ARCHIVE = "libattn2c_c.a"
 
--- Those that are built as programs: each word of the descriptions (a key, an option) stands in one of them.
+-- Returns the cases that are built as programs: each word of the descriptions (a key, an option) is in one of them.
 local function programs(list)
   local seen, chosen = {}, {}
   for _, case in ipairs(list) do
@@ -26,8 +27,8 @@ end
 
 local function file_of(name, is_program) return is_program and name or ("lib%s.so.%d"):format(name, version.abi) end
 
---- Builds cases in a folder, each into NAME/ and with what is said in NAME.log; where one does not build, its folder is
---- gone. list: { name, text: the description, path: its file }, at least one.
+--- Builds cases in a folder, each into NAME/, with the output of the build in NAME.log. If a case does not build, its
+--- folder is removed. list: { name, text: the description, path: its file }, at least one.
 function cases.build(folder, list)
   folder = libuv.fs_realpath(folder)
   local is_program, lines = programs(list), {}
@@ -40,7 +41,7 @@ function cases.build(folder, list)
   local function run(command)
     return os.execute(("cd %s && { %s; }"):format(shell(folder), command))
   end
-  run(line_of(list[1], ARCHIVE .. " kernels=c")) -- the runtime, which all share
+  run(line_of(list[1], ARCHIVE .. " kernels=c")) -- the runtime, which all cases share
   run(("cc -std=c11 -Wall -Wextra -Werror -O0 -iquote %s %s %s/%s -lpthread -lm -ldl -o run_library"):format(
     shell(root .. "/runtime"), shell(root .. "/tests/c/run_library.c"), shell(list[1].name), ARCHIVE))
   for i, case in ipairs(list) do
@@ -50,8 +51,8 @@ function cases.build(folder, list)
   run("xargs -0 -P $(nproc) -n 1 sh -c <cases.txt")
 end
 
---- The words of the shell, run from anywhere, that run a built case; nil and what the build said where it is not
---- there.
+--- Returns the shell command that runs a built case, from any folder. If the case was not built: nil, and the build's
+--- output.
 function cases.command(folder, name)
   folder = libuv.fs_realpath(folder)
   local place = folder .. "/" .. name

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The style of the project as tests, in TAP form: clang-format, luacheck, long files, stray words.
+# Checks the style of the project, in TAP form: clang-format, luacheck, long files, leftover marks.
 set -u
 cd "$(dirname "$0")/.."
 number=0

@@ -1,11 +1,11 @@
--- outliers.lua: a small model whose activations have channels of outliers, as trained ones of many layers do: some
--- gains of norms and some rows of the first product of a feed-forward are large, and the weights that read them small.
--- dofile returns a function(folder, outlier): writes weights.safetensors and hidden.npy; the description is in `text`.
+-- outliers.lua: makes a small model whose activations have outlier channels, as trained models of many layers have.
+-- Some gains of norms and rows of the first product of a feed-forward are large, and the weights that read them are
+-- small. `text`, `checkpoint` and `input` return the bytes of the description, the weights and the inputs.
 local outliers = {}
 
 local SEQ, WIDTH, HEADS, FF, LAYERS, SEQUENCES = 16, 32, 2, 64, 2, 12
 
---- The description; more: further keys, as Lua.
+--- Returns the description. more: further keys, as Lua.
 function outliers.text(more)
   return ([[
 return { name = "outliers", seq = %d, d_model = %d, heads = %d, d_ff = %d, layers = %d, batch = 4, activation = "gelu",
@@ -15,7 +15,7 @@ end
 
 local function normal() return math.sqrt(-2 * math.log(1 - math.random())) * math.cos(2 * math.pi * math.random()) end
 
--- A matrix [rows][columns] as the bytes of floats.
+-- Returns a matrix [rows][columns] as the bytes of floats.
 local function floats(rows, columns, value)
   local list = {}
   for i = 1, rows do for j = 1, columns do list[#list + 1] = ("<f"):pack(value(i, j)) end end
@@ -24,7 +24,7 @@ end
 
 local function is_outlier(channel) return channel % 11 == 3 end
 
---- The bytes of a checkpoint of the model. size: how many times as large as others an outlier is.
+--- Returns the bytes of a checkpoint of the model. size: the factor by which outliers are larger than other values.
 function outliers.checkpoint(size)
   math.randomseed(5, 0)
   local header, data, at = {}, {}, 0
@@ -62,7 +62,7 @@ function outliers.checkpoint(size)
   return ("<I8"):pack(#text) .. text .. table.concat(data)
 end
 
---- The bytes of an .npy file of inputs; value(i): the i-th number, normal where it is not given.
+--- Returns the bytes of an .npy file of inputs. value(i) returns the i-th number; without it they are normal.
 function outliers.input(value)
   math.randomseed(6, 0)
   local header = ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }"):format(SEQUENCES, SEQ, WIDTH)

@@ -1,6 +1,6 @@
--- program.lua: builds the program of a description alone, as `check` does, without the libraries of `build`; or, with
--- --only=NAME, another of its results; with --exposed, of a model whose inner tensors are outputs, too, as `quality`
--- and `calibrate` do:
+-- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
+-- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
+-- outputs, too, as in `quality` and `calibrate`.
 --   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [KEY=VALUE ...]
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 package.path = here .. "/../gen/?.lua;" .. package.path

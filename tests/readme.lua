@@ -1,12 +1,12 @@
 #!/usr/bin/env lua5.4
 -- readme.lua: writes the tables of contents and of files in README.md files (`make readme`).
 --
--- A README has the marks, and this file writes what stands between them:
+-- A README has these marks, and this program writes the lines between them:
 --   <!-- contents -->              links to the README's headings of the second level
 --   <!-- files FOLDER -->          a row for each file of a folder of the repository, with the first sentence of its
 --                                  opening comment; FOLDER/** also has the files of its folders
---   <!-- end -->                   the end of either
--- With --check it writes nothing, names what is out of date, and ends with status 1.
+--   <!-- end -->                   the end of the lines
+-- With --check it writes nothing, names the files that are out of date, and ends with status 1.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 local root = here .. "/.."
 if not package.path:find(root .. "/gen/?.lua", 1, true) then package.path = root .. "/gen/?.lua;" .. package.path end
@@ -15,14 +15,14 @@ local lfs = require("lfs")
 
 local readme = {}
 
---- The README files, from the top of the repository.
+--- Paths of the README files, from the top of the repository.
 readme.list = { "README.md", "gen/README.md", "gen/checkpoints/README.md", "gen/commands/README.md",
   "models/README.md", "models/examples/README.md", "runtime/README.md", "runtime/text/README.md", "tests/README.md",
   "tests/bench/README.md" }
 
 local MADE = "made by `make readme`"
 
--- The text of a file's opening comment, as one line. A line of another program's name (#!) is left out.
+-- Returns the text of a file's opening comment, as one line, without the line of an interpreter (#!).
 local function comment_of(text)
   text = text:gsub("^#![^\n]*\n", "")
   local block = text:match("^/%*%s*(.-)%s*%*/") or text:match('^"""(.-)"""')
@@ -36,7 +36,7 @@ local function comment_of(text)
   return table.concat(lines, " ")
 end
 
---- The first sentence of a file's opening comment, without the file's name in front of it; "" where there is none.
+--- Returns the first sentence of a file's opening comment, without the file's name in front of it; "" if there is none.
 function readme.sentence(text)
   local comment = comment_of(text):gsub("^[%w_.]+: ", "", 1):gsub("^[%w_.]+ %- ", "", 1)
   local from = 1
@@ -59,7 +59,7 @@ local function escaped(text)
   return table.concat(out)
 end
 
--- Names of the code files of a folder, sorted; with the folders below it where `deep`.
+-- Returns the names of the code files of a folder, sorted; with `deep` also those of the folders in it.
 local function code_files(folder, deep, prefix, list)
   for name in lfs.dir(folder) do
     local path, mode = folder .. "/" .. name, lfs.attributes(folder .. "/" .. name, "mode")
@@ -74,7 +74,7 @@ local function code_files(folder, deep, prefix, list)
   return list
 end
 
--- The table of a folder. A header and its source are one row, which has the header's sentence.
+-- Returns the table of a folder. A header and its source are one row, which has the header's sentence.
 local function table_of(place, links)
   local folder, deep = place:gsub("/%*%*$", "")
   local names = code_files(root .. "/" .. folder, deep > 0, "", {})
@@ -93,12 +93,12 @@ local function table_of(place, links)
   return table.concat(rows, "\n")
 end
 
---- The anchor that GitHub gives a heading.
+--- Returns the anchor that GitHub gives a heading.
 function readme.anchor(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
 end
 
--- Headings of the second level, outside code.
+-- Returns links to the headings of the second level, outside code.
 local function contents(text)
   local rows, code = {}, false
   for line in text:gmatch("[^\n]*") do
@@ -109,7 +109,7 @@ local function contents(text)
   return table.concat(rows, "\n")
 end
 
--- A folder's path seen from the README's folder, which has it or is its neighbour.
+-- Returns a folder's path relative to the README's folder, which contains it or is next to it.
 local function relative(from, folder)
   local base = from:match("^(.*)/[^/]*$")
   if not base then return folder .. "/" end
@@ -118,7 +118,7 @@ local function relative(from, folder)
   return base:gsub("[^/]+", "..") .. "/" .. folder .. "/"
 end
 
---- The text of a README with everything between its marks as it must be.
+--- Returns the text of a README with the right lines between its marks.
 function readme.render(name, text)
   return (text:gsub("(<!%-%- (%l+)([^\n]-) %-%->\n).-(<!%-%- end %-%->)", function(mark, kind, place, last)
     place = place:gsub(", " .. MADE .. "$", ""):gsub("^ ", "")
@@ -135,7 +135,7 @@ function readme.render(name, text)
   end))
 end
 
---- The names of README files that are not as they must be.
+--- Returns the names of README files that are out of date.
 function readme.stale()
   local list = {}
   for _, name in ipairs(readme.list) do

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# Runs all suites, one more at a time than there are processors, prints what fails, and ends with one line:
-# N passed, N failed. Each suite writes its results in TAP form to out/test/; one that breaks off counts as a failure.
+# Runs all suites, at any time one more than there are processors, and prints the tests that fail. The last line is
+# "N passed, N failed". Each suite writes its results in TAP form to out/test/; one that breaks off counts as a failure.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p out/test
-export XDG_CACHE_HOME=$PWD/out/test/cache # the compiled runtime of all suites, and not the user's
+export XDG_CACHE_HOME=$PWD/out/test/cache # all suites share one compiled runtime, which is not the user's
 rm -f out/test/*.tap out/test/*.end out/test/*.time
 broken=0
 
-# start NAME COMMAND...: the command's TAP goes to out/test/NAME.tap, its status, its seconds and those of a processor
-# to NAME.end
+# start NAME COMMAND...: runs a suite. Its TAP is written to out/test/NAME.tap; its status, its seconds and its
+# processor seconds to NAME.end.
 start() {
   local name=$1 begin=$SECONDS status TIMEFORMAT='%U %S'
   shift
   { time "$@" >"out/test/$name.tap" 2>"out/test/$name.log"; } 2>"out/test/$name.time"
   status=$?
   echo "$status $((SECONDS - begin)) $(awk '{ printf "%.0f", $1 + $2 }' "out/test/$name.time")" >"out/test/$name.ending"
-  mv "out/test/$name.ending" "out/test/$name.end" # which is there only as a whole
+  mv "out/test/$name.ending" "out/test/$name.end" # so that NAME.end is never incomplete
 }
 
-# finish NAME: says how it ended, once it has
+# finish NAME: prints the results of a suite that has ended
 finish() {
   local name=$1 status seconds processor passed failed
   read -r status seconds processor <"out/test/$name.end"
@@ -34,13 +34,13 @@ finish() {
   fi
 }
 
-# tests/spec/passes/plan/tile_spec.lua is passes_plan_tile
+# name_of FILE: tests/spec/passes/plan/tile_spec.lua becomes passes_plan_tile
 name_of() { local name=${1#tests/spec/}; name=${name%_spec.lua}; echo "${name//\//_}"; }
 
-width=$(($(nproc) + 1)) # where a suite waits for a clock or the disk, another one computes
+width=$(($(nproc) + 1)) # while a suite waits for a clock or the disk, another one computes
 names=()
 
-# Says how those suites ended that have, and forgets them.
+# Prints the results of the suites that have ended, and forgets these suites.
 settle() {
   local name left=()
   for name in "${names[@]}"; do
@@ -49,7 +49,7 @@ settle() {
   names=("${left[@]}")
 }
 
-# beside NAME COMMAND...: starts a suite beside others, once fewer than `width` run
+# beside NAME COMMAND...: starts a suite in the background, once fewer than `width` run
 beside() {
   while [ "${#names[@]}" -ge "$width" ]; do
     wait -n
@@ -59,12 +59,12 @@ beside() {
   names+=("$1")
 }
 
-# A suite of one test.
+# Compiles the C tests, as a suite of one test.
 compile_c() {
   make -s --no-print-directory -j"$(nproc)" -f tests/c/build.mk >&2 && echo "ok 1 - the C tests compile"
 }
 
-# Waits for the end of a suite that was started.
+# until_end NAME: waits for the end of a suite that was started
 until_end() {
   while [ ! -e "out/test/$1.end" ]; do
     wait -n
@@ -72,16 +72,17 @@ until_end() {
   done
 }
 
-# Those that take longest first, so that no processor waits for the last: these, the others of the whole, the C tests.
-# No two that compile the same runtime for the first time stand together: oracle and torch, threads and faults.
+# The longest suites start first, so that no processor waits for the last: this list, the other suites of the whole,
+# then the C tests. Two suites that compile the same runtime for the first time are not neighbours: oracle and torch,
+# threads and faults.
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,oracle,builds,torch,threads,machines} kernels/compiled \
   whole/{precision,say,hf,forms,lengths,guest,faults,bindings,targets,bad_input})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
-beside c_tests compile_c # beside others, which fill the processors when few files are left
+beside c_tests compile_c # other suites run, too, and fill the processors when few files are left
 for file in $longest; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
-until_end c_tests # for some of what follows makes programs of C, too
+until_end c_tests # some of the next suites need these programs
 for file in $whole; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done

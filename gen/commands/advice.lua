@@ -1,5 +1,5 @@
--- advice.lua: a clearer line for what argparse says of a wrong command line: the nearest command, option or value, or
--- the KEY=VALUE that was meant.
+-- advice.lua: adds advice to argparse's message about a wrong command line.
+-- The advice is the nearest command, option or value, or the KEY=VALUE that was meant.
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
@@ -13,7 +13,7 @@ local elsewhere = {
   run = "`run` is a command of the program that build makes: out/NAME/NAME run",
   info = "`info` is a command of the program that build makes: out/NAME/NAME info",
   pack = "`pack` is a command of the program that build makes: out/NAME/NAME pack",
-  help = "attn2c -h lists the commands, attn2c COMMAND -h explains one",
+  help = "attn2c -h lists the commands, attn2c COMMAND -h explains a command",
   version = "attn2c --version prints it",
   compile = "did you mean build?", generate = "did you mean gen?", convert = "did you mean import or build?",
   test = "did you mean check?", benchmark = "did you mean bench?", make = "did you mean build?",
@@ -23,7 +23,7 @@ local known_keys = {}
 for _, field in ipairs(keys.list) do known_keys[#known_keys + 1] = field.key end
 local is_key = words.set(known_keys)
 
--- The command of a line, or nil.
+-- Returns the command of a line, or nil.
 local function command_of(parser, argv)
   for _, word in ipairs(argv) do
     for _, each in ipairs(parser._commands) do if each._name == word then return each end end
@@ -32,7 +32,7 @@ local function command_of(parser, argv)
   return nil
 end
 
--- All names of the options of a command, or of the parser itself.
+-- Returns all names of the options of a command, or of the parser itself.
 local function options_of(parser)
   local names = {}
   for _, option in ipairs(parser._options) do
@@ -41,20 +41,20 @@ local function options_of(parser)
   return names
 end
 
--- The one that a word is the beginning of, or nil.
+-- Returns the name of the list that begins with the word, or nil.
 local function longer(name, list)
   for _, each in ipairs(list) do if #name > 3 and each:sub(1, #name) == name then return each end end
   return nil
 end
 
--- Whether a command takes KEY=VALUE.
+-- True if a command takes KEY=VALUE.
 local function takes_keys(command)
   for _, argument in ipairs(command._arguments) do if argument._name == "overrides" then return true end end
   return false
 end
 
--- The word of a line behind another; "" where there is none or where it is an option.
-local function value_behind(argv, option)
+-- Returns the word of a line after an option, or "" if there is none or if it is an option.
+local function value_after(argv, option)
   for i, word in ipairs(argv) do
     local value = word:match("^" .. option:gsub("%p", "%%%0") .. "=(.*)$")
     if value then return value end
@@ -69,7 +69,7 @@ local function about_option(parser, argv, name)
   if command and takes_keys(command) then
     local hint = hints.keys[word]
     if is_key[word] or (hint and is_key[hint]) then
-      local value = value_behind(argv, name)
+      local value = value_after(argv, name)
       return ("%s is a key, not an option: %s=%s"):format(is_key[word] and word or hint, is_key[word] and word or hint,
         value ~= "" and value or "VALUE")
     end
@@ -93,16 +93,16 @@ local function about_command(parser, name)
   return near and ("did you mean %s?"):format(near) or "commands are " .. table.concat(names, ", ")
 end
 
--- The value of an option that has a few.
+-- Returns advice on the value of an option with a list of values, or nil.
 local function about_choice(argv, option, listed)
   local choices = {}
   for choice in listed:gmatch("'([^']*)'") do choices[#choices + 1] = choice end
-  local value = value_behind(argv, option)
+  local value = value_after(argv, option)
   local near = #choices > 3 and value ~= "" and words.nearest(value, choices)
   return near and ("did you mean %s?"):format(near) or nil
 end
 
---- The line for argparse's message on a line of words; its first line, with advice in brackets.
+--- Returns the first line of argparse's message about a command line, with advice in brackets.
 function advice.line(parser, argv, message)
   message = message:gsub("\n.*", "")
   local more
@@ -127,12 +127,12 @@ function advice.line(parser, argv, message)
   return ("%s (%s)"):format(message, more or ("attn2c %s-h tells more"):format(command and command._name .. " " or ""))
 end
 
---- Faults: usage, where a word is no KEY=VALUE but may have been meant as one.
+--- Checks the words of a list. Faults: usage, if a word is not KEY=VALUE but may have been meant as one.
 function advice.check_words(list)
   for i, word in ipairs(list) do
     if is_key[word] and not word:find("=", 1, true) then
       local value = list[i + 1] and not list[i + 1]:find("=", 1, true) and list[i + 1] or "VALUE"
-      faults.raise("usage", ("%s: an override is KEY=VALUE, as one word: %s=%s"):format(faults.quote(word), word,
+      faults.raise("usage", ("%s: an override is one word, KEY=VALUE: %s=%s"):format(faults.quote(word), word,
         (value:gsub("^=", ""))))
     end
     if word:match("^[%w_.]+=$") then

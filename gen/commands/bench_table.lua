@@ -1,10 +1,11 @@
--- bench_table.lua: the benches of several variants as one table. Each program's
--- rows are kept as printed; columns in front name what varies, unless the program prints it itself.
+-- bench_table.lua: joins the benches of several variants into one table.
+-- Each program's rows are kept as printed. Columns in front of them name the keys that vary, unless the program prints
+-- them itself.
 local bench_table = {}
 
 local join = {}
 
--- The keys that vary and that a header does not have.
+-- Returns the keys that vary and that a header does not have.
 local function missing(results, has)
   local keys = {}
   for i, each in ipairs(results[1].varied) do if not has(each.key) then keys[#keys + 1] = i end end
@@ -30,7 +31,7 @@ local function names(result, keys)
   return list
 end
 
--- The first tables of all results become one table. The text below them follows, each under its variant's values.
+-- Joins the first tables of all results into one. The texts below them follow, each under its variant's values.
 function join.md(results)
   local first = lines_of(results[1].text)
   local keys = missing(results, function(key) return first[1]:find("| " .. key .. " ", 1, true) end)
@@ -56,10 +57,10 @@ function join.md(results)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- A field of csv, in quotes where it needs them.
+-- Returns a field of csv, in quotes if it needs them.
 local function field(value) return value:find('[,"\n]') and '"' .. value:gsub('"', '""') .. '"' or value end
 
--- The tables of a text, separated by empty lines: lists of lines.
+-- Returns the tables of a text as lists of lines. Empty lines separate tables.
 local function blocks_of(text)
   local blocks = { {} }
   for _, line in ipairs(lines_of(text)) do
@@ -69,8 +70,8 @@ local function blocks_of(text)
   return blocks
 end
 
--- The n-th tables of all results become one table: the first has a line for each call, those of a profile a line for
--- each operation.
+-- Joins the n-th tables of all results into one. The first table has a line for each call, the tables of a profile a
+-- line for each operation.
 function join.csv(results)
   local first = blocks_of(results[1].text)
   local blocks = {}
@@ -97,7 +98,7 @@ local function json_value(value)
   return '"' .. value:gsub('[%c"\\]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
 end
 
--- A program prints one object a line. The values of a variant become members of each.
+-- Adds the values of a variant as members to each object. A program prints one object per line.
 function join.json(results)
   local keys = missing(results, function(key) return results[1].text:find('"' .. key .. '": ', 1, true) end)
   local list = {}
@@ -113,7 +114,7 @@ function join.json(results)
   return "[\n" .. table.concat(list, ",\n") .. "\n]\n"
 end
 
---- One text for results { { text, varied = { { key, value } } } } in a form: md, csv or json.
+--- Returns one text for results { { text, varied = { { key, value } } } } in a format: md, csv or json.
 function bench_table.join(form, results) return join[form](results) end
 
 return bench_table

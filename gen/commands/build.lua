@@ -1,5 +1,5 @@
--- build.lua: emitted C -> libraries and program. Runs the jobs of recipe.lua with the compiler
--- that the environment names, without a shell.
+-- build.lua: compiles emitted C into libraries and a program.
+-- It runs the jobs of recipe.lua with the compiler that the environment names, without a shell.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -21,7 +21,8 @@ local build = {}
 
 local function say(line) io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
 
--- The files of the runtime's rooms whose names end so: a list of ROOM/FILE in order, and their texts by name.
+-- Returns the files in the runtime's folders whose names have this ending: a sorted list of FOLDER/FILE, and their
+-- texts by name.
 local function runtime_files(folder, ending)
   local list, texts = {}, {}
   for room in lfs.dir(folder) do
@@ -36,17 +37,17 @@ local function runtime_files(folder, ending)
   return list, texts
 end
 
--- One text for many, each under its name.
+-- Returns one text that identifies a list of files, by their names and contents.
 local function digest(list, texts)
   local parts = {}
   for i, name in ipairs(list) do parts[i] = name .. " " .. hash.content(texts[name]) end
   return table.concat(parts, "\n")
 end
 
--- What the runner reads, of a finished pipeline.
+-- Returns the runner's context for a finished pipeline.
 local function context_of(state, folder, root, bar)
   local uv = require("common.libuv")
-  uv.os_unsetenv("PWD") -- compilers would take a folder's name from there, with links in it
+  uv.os_unsetenv("PWD") -- compilers would take the folder's name from it, which may contain links
   local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
   local headers, header_texts = runtime_files(folders.runtime, ".h")
   local sources, source_texts = runtime_files(folders.runtime, ".c")
@@ -61,7 +62,7 @@ local function context_of(state, folder, root, bar)
     headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
 end
 
--- What the model was made from: { id, name, sum, is_inside }, as sbom.text has it.
+-- Returns the files that the model was made from: { id, name, sum, is_inside }, as sbom.text takes them.
 local function inputs_of(state, results, options)
   local name, list = state.spec.name, {}
   local function add(id, path, sum, is_inside)
@@ -88,13 +89,13 @@ local function inputs_of(state, results, options)
   return list
 end
 
--- The time that SPDX asks for, which is none of the build's own.
+-- Returns the time that SPDX requires. It is not the time of the build, so that the same build gives the same bytes.
 local function time_of(epoch)
   local seconds = epoch and epoch:match("^%d+$") and #epoch <= 11 and math.tointeger(tonumber(epoch))
   return seconds and os.date("!%Y-%m-%dT%H:%M:%SZ", seconds) or version.date .. "T00:00:00Z"
 end
 
--- NAME.spdx.json of finished jobs.
+-- Returns the text of NAME.spdx.json for finished jobs.
 local function sbom_of(state, jobs, results, cflags, made, options)
   local spec, outputs = state.spec, {}
   for _, each in ipairs { { "program", spec.name }, { "archive", "lib" .. spec.name .. ".a" },
@@ -110,7 +111,8 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     created = time_of(os.getenv("SOURCE_DATE_EPOCH")) } }
 end
 
--- The model for each target, as recipe.jobs has it. Faults: usage, where the compiler makes code for another processor.
+-- Returns the model for each target, as recipe.jobs takes it. Faults: usage, if the compiler makes code for another
+-- processor.
 local function builds_of(state, tools)
   local list = {}
   for i, each in ipairs(state.builds) do
@@ -124,17 +126,17 @@ local function builds_of(state, tools)
   return list
 end
 
--- What is done with the program of an older build once libraries alone are made, whose program it is not: a function
--- that removes it, or, where the older build's list does not have its hash, says that it stays.
+-- Returns a function that removes the program of an older build, for use after a build of only the libraries, to which
+-- the program does not belong. If the older build's list does not have its hash, the function says that it is kept.
 local function older_program(folder, name)
   local path = ("%s/%s"):format(folder, name)
   if lfs.symlinkattributes(path, "mode") ~= "file" then return function() end end
   local listed = files.read(path .. ".spdx.json") or ""
   if listed:find(hash.content(files.read(path) or ""), 1, true) then return function() os.remove(path) end end
-  return function() say(path .. ": stays, as it is not what an older build made: it is not of these libraries") end
+  return function() say(path .. ": is kept, because no older build made it; it does not belong to these libraries") end
 end
 
--- Compiles in a folder that holds the C of a finished pipeline. options: as make's.
+-- Compiles in a folder that contains the C of a finished pipeline. options: those of build.make.
 local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
   local context, runtime_sources = context_of(state, folder, root, bar)
@@ -165,11 +167,13 @@ local function compile(state, folder, root, options, bar)
   context.store:sweep()
 end
 
---- Writes the C of a finished pipeline into a folder, and, with options.compile, libraries and program, with
---- options.is_libraries the libraries alone, or the one result options.only, made by CC with ATTN2C_CFLAGS and
---- ATTN2C_LDFLAGS; options.embed, weights and is_static say what is linked in (embed.lua, recipe.lua),
---- options.arguments, a parsed command line, what repeats it (again.lua). The folder is ours alone meanwhile; on a
---- fault it has what it had.
+--- Writes the C of a finished pipeline into a folder, and compiles it if options.compile. CC, ATTN2C_CFLAGS and
+--- ATTN2C_LDFLAGS choose compiler and flags. The folder is locked meanwhile; on a fault its files are restored.
+---
+---   only                        the one result to make, instead of libraries and program
+---   is_libraries                makes only the libraries
+---   embed, weights, is_static   choose what is linked in (embed.lua, recipe.lua)
+---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
 function build.make(state, folder, root, options)
   local bar <close> = progress.start()
   files.make_folder(folder)

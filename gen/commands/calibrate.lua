@@ -1,5 +1,6 @@
--- calibrate.lua: the command that looks at what products of int8 read, in the model in f32, and writes factors that
--- divide channels of outliers: runs a variant whose outputs those activations are, and searches factors for each.
+-- calibrate.lua: is the command `calibrate`, which writes factors that divide channels of outliers for int8.
+-- It runs a variant of the model in f32 whose outputs are the activations that int8 products read, and searches factors
+-- for each.
 local arrays = require("commands.quality.arrays")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
@@ -17,11 +18,11 @@ local weights_of = require("commands.calibrate.weights")
 
 local calibrate = {}
 
-local MOST_ROWS = 256     -- whose largest numbers are compared for each strength
-local FEW_ROWS = 100      -- which say little of others
-local LEAST_GAIN = 0.03   -- of the expected error: what gains less gets no factors
+local MOST_ROWS = 256     -- rows whose largest numbers are compared for each strength
+local FEW_ROWS = 100      -- fewer rows say little about others
+local LEAST_GAIN = 0.03   -- least reduction of the expected error for which factors are used
 
--- Refuses, before anything is built, a place that cannot be written, and a file that has something else.
+-- Refuses, before anything is built, a path that cannot be written, and a file that is not a file of factors.
 local function verify_writable(path)
   local mode = lfs.attributes(path, "mode")
   if mode and mode ~= "file" then
@@ -29,31 +30,31 @@ local function verify_writable(path)
   end
   local begins = files.read_some(path, 64)
   if begins and begins ~= "" and not factors.begins(begins) then
-    faults.raise("usage", ("%s: is there and has no factors: it would be lost"):format(path))
+    faults.raise("usage", ("%s: exists and is not a file of factors; it would be lost"):format(path))
   end
   local folder = path:match("^(.*)/[^/]*$") or "."
   if not uv.fs_access(folder == "" and "/" or folder, "W") then
-    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another place"):format(path))
+    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another file"):format(path))
   end
 end
 
--- The groups of all entries: products that share weights must have the same factors in each.
+-- Returns the factor groups of all entries. Products that share weights must have the same factors in each entry.
 local function groups_of(entries)
   local groups = smoothing.groups(entries[#entries].graph.entry)
   if #groups == 0 then
-    faults.raise("usage", "calibrate: no product is of int8, and others need no factors: precision=int8")
+    faults.raise("usage", "calibrate: no product is in int8, and others need no factors: add precision=int8")
   end
   return groups
 end
 
--- Adds the activations of a file, of the tensor x, to those of a group. What is padding is left out, and so are rows of
--- zeros, which is that of texts. Faults: format, of NaN and infinity.
+-- Adds the activations of a file, of the tensor x, to those of a group. Padding is left out, and so are rows of zeros,
+-- which are the padding of texts. Faults: format, for NaN and infinity.
 local function look_at(path, x_tensor, told, into)
   local array = arrays.open(path)
   local width = #into.largest
   local count, out = array.count // width, padding.parts(told, x_tensor, array.shape)
   local largest, squares = into.largest, into.squares
-  local step = count // MOST_ROWS | 1 -- odd, so that it divides no even length: other places of each sequence
+  local step = count // MOST_ROWS | 1 -- odd, so that it divides no even length and visits varying places of sequences
   local function look_at_row(row)
     local x, sum = array.numbers(row * width, width), 0.0
     for j = 1, width do
@@ -87,7 +88,7 @@ local function activations_of(group, member_of, folder, entry, told)
   return of
 end
 
--- The products of a group, in short: l0.attn.q k v.
+-- Returns the products of a group in short: l0.attn.q k v.
 local function short(products)
   local first, parts = products[1], { products[1] }
   local stem = first:match("^(.*%.)[^.]*$") or ""
@@ -112,7 +113,7 @@ local function table_of(state, results, path)
   lines[1] = ("%s: factors for %d of %d inputs of int8, in %s"):format(state.spec.name, count, #results,
     terminal.safe(path))
   lines[2] = ""
-  lines[3] = "| read by | channels | strength | largest factor | expected error, of that without |"
+  lines[3] = "| read by | channels | strength | largest factor | expected error, relative to none |"
   lines[4] = "|:--|--:|--:|--:|--:|"
   for _, each in ipairs(results) do
     local found = each.found
@@ -123,7 +124,7 @@ local function table_of(state, results, path)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- The entry of the longest length, for the target that runs here.
+-- Returns the longest entry, for the target that runs here.
 local function entry_in_use(state)
   local name = targets.in_use(state.target_names, targets.runs_on(targets.machine(os.getenv)),
     os.getenv("ATTN2C_TARGET"))
@@ -133,17 +134,17 @@ local function entry_in_use(state)
   return state.entries[#state.entries]
 end
 
---- Looks, searches and writes; returns a table as text, or nil and the code of a run that is not 0. arguments:
---- overrides, input, text as quality.measure has them, output, description; weights: a checkpoint; tools: { graph() ->
---- the entries after the pass graph, build(overrides, with_text, exposed) -> program, state; run(program, words) ->
---- code }.
+--- Runs the variant, searches factors and writes them. Returns a table as text, or nil and a run's exit code other than
+--- 0. arguments: overrides, input, text as in quality.measure, output, description; weights: a checkpoint; tools:
+--- { graph() -> the entries after the pass graph, build(overrides, with_text, exposed) -> program, state;
+--- run(program, words) -> code }.
 function calibrate.run(arguments, weights, tools)
   local path = arguments.output or factors.beside(arguments.description)
   if #arguments.input + #arguments.text == 0 then
-    faults.raise("usage", "calibrate: --input NAME=FILE.npy or --text is needed: factors come of activations")
+    faults.raise("usage", "calibrate: --input NAME=FILE.npy or --text is needed: factors come from activations")
   end
   if not weights then faults.raise("usage", "calibrate: --weights is needed") end
-  if path == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
+  if path == "" then faults.raise("usage", "-o: the name is empty; a file is needed") end
   verify_writable(path)
   local groups, names = groups_of(tools.graph()), {}
   for _, group in ipairs(groups) do
@@ -182,8 +183,8 @@ function calibrate.run(arguments, weights, tools)
   end
   files.write(path, factors.text(list))
   if most_rows < FEW_ROWS then
-    io.stderr:write(("attn2c: calibrate: %d rows of activations are few, and factors fit them alone: a few hundred are "
-      .. "enough\n"):format(most_rows))
+    io.stderr:write(("attn2c: calibrate: %d rows of activations are few, and the factors fit only these: give a few "
+      .. "hundred\n"):format(most_rows))
   end
   return table_of(state, results, path)
 end

@@ -1,4 +1,4 @@
--- command.lua: the command line: its grammar, and what each command does with the pipeline.
+-- command.lua: defines the command line: its grammar, and the function of each command.
 local advice = require("commands.advice")
 local argparse = require("argparse")
 local factors = require("passes.graph.factors")
@@ -20,23 +20,23 @@ local words = require("common.words")
 
 local command = {}
 
--- Some commands need no more than the passes: what builds is loaded where it is needed.
+-- Loads the builder only if it is needed: some commands need only the passes.
 local function builder() return require("commands.build") end
 local function child_process() return require("common.process") end
 local function emulator() return require("common.emulator") end
 
--- The commands that take lists of values.
+-- The commands whose overrides may be lists of values.
 local takes_lists = words.set { "bench", "report" }
 
 
--- The exit code, once what was printed is out.
+-- Returns the exit code after the standard output has been flushed.
 local function flushed(code)
   if io.stdout:flush() then return code end
   io.stderr:write("attn2c: cannot write to the standard output\n")
   return faults.code.io
 end
 
--- Prints, or ends with a fault: a write that fails leaves nothing for the last flush to notice.
+-- Prints a text. Faults: io, because the last flush would not notice a write that has failed.
 local function print_out(text)
   if not io.write(terminal.lines(text)) then faults.raise("io", "cannot write to the standard output") end
 end
@@ -46,14 +46,14 @@ local function print_and_leave(text)
   os.exit(written and flushed(0) or faults.code.io, true)
 end
 
--- argparse's own help exits 0 even where it could not be written.
+-- Adds --help to a parser. argparse's own help exits 0 even if it could not be written.
 local function with_help(parser)
   return parser:add_help { action = function() print_and_leave(parser:get_help()) end }
 end
 
-local FOLDER_HELP = "The folder to write to (default: out/NAME); one whose name begins with a dash as ./-NAME."
+local FOLDER_HELP = "The folder to write to (default: out/NAME). Write a name that begins with a dash as ./-NAME."
 
---- The command line as argparse knows it: also for the manual and the completions.
+--- Returns the command line's grammar as an argparse parser, also for the manual and the completions.
 function command.grammar()
   local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
   with_help(parser):command_target("command")
@@ -66,80 +66,80 @@ function command.grammar()
     return sub
   end
   local function with_tuning(sub)
-    sub:option("--tuning", "Measured tile parameters (default: beside the description, NAME.tune, where there is one); "
-      .. "none: the rule's."):argname("FILE")
-    sub:option("--factors", "Factors against outliers of int8, of `calibrate` (default: beside the description, "
-      .. "NAME.factors, where there is one); none: none."):argname("FILE")
+    sub:option("--tuning", "Measured tile parameters (default: NAME.tune next to the description, if it exists). "
+      .. "none: use the rule's."):argname("FILE")
+    sub:option("--factors", "Factors against outliers in int8, from `calibrate` (default: NAME.factors next to the "
+      .. "description, if it exists). none: use none."):argname("FILE")
     return with_description(sub)
   end
   local gen = with_tuning(parser:command("gen", "Emit C."))
   gen:option("-o --output", FOLDER_HELP):argname("DIR")
   local make = with_tuning(parser:command("build", "Emit C and compile it: libraries and program."))
   make:option("-o --output", FOLDER_HELP):argname("DIR")
-  make:option("--embed", "Link weights into libraries and program: those of a checkpoint, or what `pack` wrote. "
-    .. "f32, f16: those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
-  make:option("--weights", "With --embed=f32 or f16: which (default: a checkpoint folder's own)."):argname("FILE")
+  make:option("--embed", "Link weights into libraries and program, from a checkpoint or a file that `pack` wrote. "
+    .. "f32, f16: link those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
+  make:option("--weights", "The weights for --embed=f32 or f16 (default: a checkpoint folder's own)."):argname("FILE")
   make:mutex(make:flag("--static", "Link the program statically: it needs no other file."),
-    make:flag("--libraries", "Make the libraries alone, for processors without Jansson, which the program needs."))
+    make:flag("--libraries", "Make only the libraries, for processors without Jansson, which the program needs."))
   local check = with_tuning(parser:command("check", "Build, then compare every tensor with the reference."))
-  check:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
+  check:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
   check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
-  check:option("--entry", "Of several lengths the entry that --input is for (default: the longest)."):argname("NAME")
-  check:option("--seed", "Of random weights and inputs."):argname("K")
-  check:flag("--nan", "Instead plant NaN and infinity and see which outputs they reach.")
+  check:option("--entry", "The entry that --input is for, if there are several (default: the longest)."):argname("NAME")
+  check:option("--seed", "The seed of random weights and inputs."):argname("K")
+  check:flag("--nan", "Plant NaN and infinity instead, and see which outputs they reach.")
   check:flag("--json", "Print JSON.")
-  local bench = with_tuning(parser:command("bench", "Build, then time it against the roof of this machine."))
-  bench:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
-  bench:option("-r --repetitions", "How often (default: about a second)."):argname("N")
-  bench:option("-o --output", "The form of the table."):choices { "md", "json", "csv" }
-  bench:option("--length", "Time a call of so many tokens, padded to the entry that it fits in."):argname("N")
+  local bench = with_tuning(parser:command("bench", "Build, then time it against the peak of this machine."))
+  bench:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
+  bench:option("-r --repetitions", "The number of calls to time (default: about a second of them)."):argname("N")
+  bench:option("-o --output", "The format of the table."):choices { "md", "json", "csv" }
+  bench:option("--length", "Time a call of N tokens, padded to the entry that it fits in."):argname("N")
   bench:flag("--profile", "Split the time by operation and layer.")
-  bench:flag("--bound", "The time that the best tiles and row operations would take, part by part.")
-  bench:option("--compare", "What an earlier bench -o json wrote: print old, new and their ratio."):argname("FILE")
-  local report = with_tuning(parser:command("report", "Build, check and time it, and write all about it on one page."))
-  report:option("--weights", "A checkpoint, or what `pack` wrote (default: seeded random)."):argname("FILE")
+  bench:flag("--bound", "Print the time that the best tiles and row operations would take, part by part.")
+  bench:option("--compare", "A file of an earlier bench -o json: print old, new and their ratio."):argname("FILE")
+  local report = with_tuning(parser:command("report", "Build, check and time it, and write the results as one page."))
+  report:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
   report:option("--input",
     "An input as NAME=FILE.npy: for the check, and for the maps of attention."):argname("NAME=FILE")
     :count("*")
   report:option("--text", "A text whose maps of attention are shown, for models that take text."):argname("TEXT")
-  report:option("--attention", "Write the maps of attention to this folder, too, as PNG."):argname("FOLDER")
-  report:option("--seed", "Of random weights and inputs."):argname("K")
-  report:option("-r --repetitions", "How often to time it (default: about a second)."):argname("N")
+  report:option("--attention", "Also write the maps of attention to this folder, as PNG."):argname("FOLDER")
+  report:option("--seed", "The seed of random weights and inputs."):argname("K")
+  report:option("-r --repetitions", "The number of calls to time (default: about a second of them)."):argname("N")
   report:option("-o --output", "The page to write (default: out/NAME.html)."):argname("FILE")
   local quality = with_tuning(parser:command("quality",
-    "Build in f32 and in the asked precision, run both: how far their outputs are apart."))
+    "Build in f32 and in the given precision, run both, and compare their outputs."))
   quality:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   quality:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
-  quality:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
-  quality:option("--labels", "What is right, for the accuracy of both: integers in an .npy file, or one a line, or the "
-    .. "model's own labels."):argname("FILE")
+  quality:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")
+  quality:option("--labels", "The right answers, for the accuracy of both: integers in an .npy file, or one per line, "
+    .. "or the model's own labels."):argname("FILE")
   quality:flag("--json", "Print JSON.")
   local calibrate = with_description(parser:command("calibrate",
-    "Look at activations, and write factors against outliers, which int8 uses from then on."))
+    "Measure activations, and write factors against outliers, which int8 uses from then on."))
   calibrate:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   calibrate:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")
-  calibrate:option("--text", "A text, or a file of them, of a model that takes text."):argname("TEXT"):count("*")
-  calibrate:option("-o --output", "The file to write (default: beside the description, NAME.factors)."):argname("FILE")
-  local importer = with_help(parser:command("import", "Write the description that a checkpoint's folder stands for."))
+  calibrate:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")
+  calibrate:option("-o --output", "The file to write (default: NAME.factors next to the description)."):argname("FILE")
+  local importer = with_help(parser:command("import", "Write the description of a checkpoint folder's model."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints.")
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
   local tuner = with_description(parser:command("tune", "Measure which tile parameters are best on this machine."))
-  tuner:option("--budget", "Seconds of the search; to compare again what is left may take a little more.")
+  tuner:option("--budget", "Seconds of the search. The last comparison of the choices may take a little longer.")
     :argname("SECONDS"):default("120")
     :convert(function(text)
       local n = tonumber(text)
       if n and n >= 1 and n <= 1e6 then return n end
       return nil, "--budget: " .. faults.quote(text) .. ", but 1 to 1000000 seconds are allowed"
     end)
-  tuner:option("-o --output", "The file to write (default: beside the description, NAME.tune)."):argname("FILE")
-  tuner:flag("-v --verbose", "Say of each candidate, product by product, its time by the rule's, and its region's.")
-  local show = with_tuning(parser:command("show", "Print what a pass of the compiler made."))
-  show:option("--stage", "Which pass."):choices(pipeline.passes):count(1)
+  tuner:option("-o --output", "The file to write (default: NAME.tune next to the description)."):argname("FILE")
+  tuner:flag("-v --verbose", "Print each candidate's time relative to the rule's, by product, and its region's.")
+  local show = with_tuning(parser:command("show", "Print the result of a pass of the compiler."))
+  show:option("--stage", "The pass."):choices(pipeline.passes):count(1)
   with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
   return parser
 end
 
--- The words that follow a command on the emitted program's line.
+-- Returns the words that follow a command on the emitted program's command line.
 local function program_words(name, arguments)
   local list = { name }
   local function add(option, value)
@@ -162,7 +162,7 @@ local function program_words(name, arguments)
   return list
 end
 
--- A watch over the passes that shows a bar.
+-- Returns a watch over the passes that shows a bar.
 local function watch_of(bar)
   local part = 0
   return function(i)
@@ -171,13 +171,13 @@ local function watch_of(bar)
   end
 end
 
--- The file of an option: what was asked for, or what lies beside the description; nil: none.
+-- Returns the file of an option: the given one, or the one next to the description, or nil for "none".
 local function file_of(asked, description, beside)
   return asked ~= "none" and { file = asked or beside(description), asked = asked ~= nil } or nil
 end
 
--- Runs the passes up to `last`, with the tuning and the factors that were asked for or lie beside the description.
--- watch, exposed: as pipeline.run has it.
+-- Runs the passes up to `last`, with the tuning and the factors that were given or are next to the description. watch,
+-- exposed: those of pipeline.run.
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   local from = file_of(arguments.tuning, arguments.description, tuning.beside)
   return pipeline.run(root, arguments.description, list, last, from, watch,
@@ -185,7 +185,7 @@ local function run_passes(root, arguments, list, last, with_text, watch, exposed
       factors = file_of(arguments.factors, arguments.description, factors.beside) })
 end
 
--- The same, with a bar, and says what there is to note.
+-- Runs the passes as run_passes does, with a bar, and prints the notes.
 local function compile(root, arguments, list, last, with_text, exposed)
   local bar <close> = progress.start()
   local state = run_passes(root, arguments, list, last, with_text, watch_of(bar), exposed)
@@ -196,16 +196,16 @@ end
 
 local function generate(root, arguments, options)
   local folder = arguments.output
-  if folder == "" then faults.raise("usage", "-o: an empty name, but a folder is needed") end
+  if folder == "" then faults.raise("usage", "-o: the name is empty; a folder is needed") end
   local state = compile(root, arguments, arguments.overrides, nil, true)
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
   builder().make(state, folder, root, options)
   return state, folder
 end
 
--- What makes a finished pipeline another variant than that of the same overrides: files that it has used, and tensors
--- that are outputs.
-local function told_apart(state, exposed)
+-- Returns texts that distinguish a finished pipeline from others with the same overrides: the files that it has used,
+-- and the tensors that it makes outputs.
+local function distinctions_of(state, exposed)
   local list = {}
   for _, entry in ipairs(state.entries) do
     if entry.plan.tuning_hash then list[1] = "tuning=" .. entry.plan.tuning_hash end
@@ -215,16 +215,18 @@ local function told_apart(state, exposed)
   return list
 end
 
--- Builds the program of a variant in a folder of its own; returns its path and the finished pipeline. exposed: as
--- pipeline.run has it.
+-- Builds the program of a variant in its own folder. Returns its path and the finished pipeline. exposed: that of
+-- pipeline.run.
 local function build_variant(root, arguments, list, with_text, exposed)
   local state = compile(root, arguments, list, nil, with_text, exposed)
-  local folder = overrides.folder(state.spec.name, list, told_apart(state, exposed)) .. (exposed and "-exposed" or "")
+  local folder = overrides.folder(state.spec.name, list, distinctions_of(state, exposed))
+    .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
   return folder .. "/" .. state.spec.name, state
 end
 
--- Runs a built program; its exit code is ours. gather: "output" returns what it printed, too; target: of several.
+-- Runs a built program and returns its exit code. gather: "output" also returns its output; target: the one to use of
+-- several.
 local function run_program(path, list, gather, target)
   local child = child_process().run { words = emulator().words { "./" .. path, table.unpack(list) }, gather = gather,
     environment = target and { ATTN2C_TARGET = target } }
@@ -265,7 +267,7 @@ function run.build(root, arguments)
   return 0
 end
 
--- Of a list of targets each is checked, or the one that ATTN2C_TARGET names; the first exit code that is not 0.
+-- Checks each target of a list, or the one that ATTN2C_TARGET names. Returns the first exit code that is not 0.
 function run.check(root, arguments)
   local path, state = build_variant(root, arguments, arguments.overrides)
   local list, asked, result = program_words("check", arguments), os.getenv("ATTN2C_TARGET") or "", 0
@@ -359,10 +361,10 @@ function run.keys()
   return 0
 end
 
---- Runs a command line; returns the exit code.
+--- Runs a command line. Returns the exit code.
 function command.main(root, argv)
   local parser = command.grammar()
-  if #argv == 0 then -- on standard error: to a script that lost its command this is a fault
+  if #argv == 0 then -- on standard error, because for a script without its command this is a fault
     io.stderr:write(parser:get_help(), "\n")
     return faults.code.usage
   end
@@ -371,13 +373,13 @@ function command.main(root, argv)
     io.stderr:write("attn2c: ", terminal.safe(advice.line(parser, argv, tostring(arguments))), "\n")
     return faults.code.usage
   end
-  -- A folder's last slash is no part of its name.
+  -- A folder's name does not include its last slash.
   if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
   local done, result = xpcall(function()
     if arguments.command == "report" then require("commands.report").sort_words(arguments) end
     for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare" } do
       if arguments[name] == "" then
-        faults.raise("usage", ("--%s: an empty name, but a file is needed"):format(name))
+        faults.raise("usage", ("--%s: the name is empty; a file is needed"):format(name))
       end
     end
     if arguments.overrides then
@@ -396,11 +398,11 @@ function command.main(root, argv)
     for _, line in ipairs(result.lines) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
     return result.code
   end
-  -- Without memory the handler above is not called: the error comes as the bare text.
+  -- If memory is exhausted, the handler above is not called, and the error is the bare text.
   local defect = type(result) == "table" and result.defect or tostring(result)
   if defect:find("interrupted!", 1, true) then
     io.stderr:write("attn2c: interrupted\n")
-    return 130 -- what shells expect
+    return 130 -- the exit code that shells expect
   end
   if defect:find("terminated!", 1, true) then
     io.stderr:write("attn2c: terminated\n")

@@ -1,16 +1,16 @@
--- overrides.lua: the KEY=VALUE words of a command line: each key once, lists of values for bench,
--- and the folder of a variant.
+-- overrides.lua: checks the KEY=VALUE words of a command line, and lists the variants that they describe.
+-- A key may be given once. For bench and report its value may be a list.
 local faults = require("common.faults")
 local hash = require("common.hash")
 
 local overrides = {}
 
-local MOST_LABEL = 60   -- characters of a folder's name that are for readers
+local MOST_LABEL = 60   -- characters of the readable part of a folder's name
 local MOST_VARIANTS = 64
 
 local closing = { ["("] = ")", ["["] = "]", ["{"] = "}" }
 
---- The parts of a text between its commas; those within quotes or brackets separate nothing.
+--- Returns the parts of a text between its commas, except commas within quotes or brackets.
 function overrides.split(text)
   local parts, first, open, quote, i = {}, 1, {}, nil, 1
   while i <= #text do
@@ -33,10 +33,10 @@ function overrides.split(text)
   return parts
 end
 
--- key and value of a word; nil where it is none, which the describe pass says better.
+-- Returns the key and value of a word, or nil if it is not KEY=VALUE. The describe pass has a better message for that.
 local function parse(word) return word:match("^([^=]*)=(.*)$") end
 
--- A value that is twice in a list would be measured twice; nil where there is none.
+-- Returns a value that is twice in a list, which would be measured twice, or nil.
 local function repeated(values)
   local seen = {}
   for _, value in ipairs(values) do
@@ -47,14 +47,14 @@ local function repeated(values)
   return nil
 end
 
--- Whether a list has a place without a value.
+-- True if a value is missing in a list.
 local function has_gap(values)
   for _, value in ipairs(values) do if #values > 1 and not value:find("%S") then return true end end
   return false
 end
 
---- Refuses a key that is given twice, a value that is twice in a list or missing there, and, but where `lists` are
---- taken, more than one.
+--- Refuses a key that is given twice, and a value that is twice in a list or missing in it. Refuses lists of more than
+--- one value unless `lists` is true.
 function overrides.check(list, lists)
   local seen = {}
   for _, word in ipairs(list) do
@@ -63,11 +63,11 @@ function overrides.check(list, lists)
       if seen[key] then faults.raise("usage", ("%s: the key is given twice"):format(faults.quote(key))) end
       seen[key] = true
       local values = overrides.split(value)
-      if not lists and #values > 1 and key ~= "target" then -- whose list is one value
-        faults.raise("usage", ("%s: a list of values, which only bench and report take"):format(faults.quote(word)))
+      if not lists and #values > 1 and key ~= "target" then -- a list of targets is one value
+        faults.raise("usage", ("%s: only bench and report take a list of values"):format(faults.quote(word)))
       end
       if has_gap(values) then
-        faults.raise("usage", ("%s: a value is missing beside a comma"):format(faults.quote(word)))
+        faults.raise("usage", ("%s: a value is missing next to a comma"):format(faults.quote(word)))
       end
       local twice = repeated(values)
       if twice then
@@ -77,7 +77,8 @@ function overrides.check(list, lists)
   end
 end
 
---- All combinations of listed values, the last key changing fastest: { { overrides, varied = { { key, value } } } }.
+--- Returns all combinations of listed values, { { overrides, varied = { { key, value } } } }. The last key changes
+--- fastest.
 function overrides.combinations(list)
   local all = { { overrides = {}, varied = {} } }
   for _, word in ipairs(list) do
@@ -95,14 +96,14 @@ function overrides.combinations(list)
     end
     all = longer
     if #all > MOST_VARIANTS then
-      faults.raise("usage", ("more than %d combinations of values"):format(MOST_VARIANTS))
+      faults.raise("usage", ("more than %d combinations of values are not supported"):format(MOST_VARIANTS))
     end
   end
   return all
 end
 
---- The folder in which a command other than `build` builds a variant of a model. The same overrides, in any order,
---- have the same folder. others: texts of what else tells variants apart.
+--- Returns the folder in which a command other than `build` builds a variant of a model. The same overrides, in any
+--- order, have the same folder. others: texts that distinguish variants with the same overrides.
 function overrides.folder(name, list, others)
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted)

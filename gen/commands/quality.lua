@@ -1,5 +1,6 @@
--- quality.lua: how far a model's outputs are from those in f32, and where on the way that comes from: both are
--- built and run on the same inputs, and the arrays that they write are compared; with labels, how often each is right.
+-- quality.lua: is the command `quality`, which compares a model's outputs with those in f32.
+-- Both models are built and run on the same inputs, and the arrays that they write are compared. It also compares
+-- intermediate tensors, and, with labels, the accuracy of both.
 local arrays = require("commands.quality.arrays")
 local common_words = require("common.words")
 local cost = require("commands.quality.cost")
@@ -17,16 +18,16 @@ local verdict = require("commands.quality.verdict")
 
 local quality = {}
 
-local WORST = 5               -- tensors on the way that are said
-local MOST_NUMBERS = 1 << 22  -- of all tensors on the way: they are compared over the first sequences
+local WORST = 5               -- intermediate tensors that are listed
+local MOST_NUMBERS = 1 << 22  -- numbers of all intermediate tensors: they are compared on the first sequences only
 
--- The target that both ran with.
+-- Returns the target that both ran with.
 local function in_use(state)
   return targets.in_use(state.target_names, targets.runs_on(targets.machine(os.getenv)), os.getenv("ATTN2C_TARGET"))
     or state.spec.target
 end
 
--- The labels of a text, a line each.
+-- Returns the labels of a text, one per line.
 local function labels_of_lines(text, path, names)
   local number_of, list = {}, {}
   for i, name in ipairs(names or {}) do number_of[name] = i - 1 end
@@ -34,15 +35,15 @@ local function labels_of_lines(text, path, names)
     local word = line:match("^%s*(.-)%s*$")
     local label = number_of[word] or word:match("^-?%d+$") and math.tointeger(tonumber(word))
     if not label then
-      faults.raise("format", ("--labels: %s: line %d: %s is no integer%s"):format(path, #list + 1, faults.quote(word),
-        names and " and none of the model's labels" or ""))
+      faults.raise("format", ("--labels: %s: line %d: %s is not an integer%s"):format(path, #list + 1,
+        faults.quote(word), names and " nor a label of the model" or ""))
     end
     list[#list + 1] = label
   end
   return list
 end
 
---- The labels of a file: integers, of an .npy file or one a line, or words of the description's labels.
+--- Returns the labels of a file: integers of an .npy file or one per line, or words of the description's labels.
 --- Faults: io, format.
 function quality.labels(path, names)
   local text = files.read(path)
@@ -57,13 +58,13 @@ function quality.labels(path, names)
     list = labels_of_lines(text, path, names)
   end
   for _, label in ipairs(list) do if label >= 0 then return list end end
-  faults.raise("format", ("--labels: %s: has no label from 0 on, and rows below 0 do not count"):format(path))
+  faults.raise("format", ("--labels: %s: all labels are below 0, and rows with such labels do not count"):format(path))
 end
 
 local function path_of(folder, which, member) return ("%s/%s_%s.npy"):format(folder, which, member) end
 
--- Runs both programs on the words. outputs_of(which): what "f32" or "other" writes, as samples.with_outputs has it. nil
--- and the exit code of a run that is not 0.
+-- Runs both programs on the words. outputs_of(which): the outputs of "f32" or "other", as samples.with_outputs takes
+-- them. Returns nil and the exit code if a run's is not 0.
 local function run_both(programs, words, outputs_of, run)
   for _, which in ipairs { "f32", "other" } do
     local code = run(programs[which], samples.with_outputs(words, outputs_of(which)))
@@ -72,10 +73,10 @@ local function run_both(programs, words, outputs_of, run)
   return true
 end
 
--- Whether a tensor is an output only for who looks within (passes/graph/exposed.lua).
+-- True if a tensor is an intermediate one that was made an output (passes/graph/exposed.lua).
 local function is_exposed(tensor) return tensor.member:find("^exposed_") ~= nil end
 
--- The tensors that both models have on their way: name, and how each model calls the output.
+-- Returns the intermediate tensors that both models have: the name, and each model's name for the output.
 local function tensors_within(plain, asked)
   local member_of, list = {}, {}
   for _, each in ipairs(asked.exposed) do member_of[each.name] = each.member end
@@ -88,7 +89,7 @@ local function tensors_within(plain, asked)
   return list
 end
 
--- The tensors on the way that are farthest from f32, the worst first: { { name, relative } }.
+-- Returns the intermediate tensors that are farthest from f32, the worst first: { { name, relative } }.
 local function worst_within(programs, graphs, spec, arguments, weights, folder, run)
   local list, numbers = tensors_within(graphs.f32, graphs.other), 0
   for _, each in ipairs(list) do
@@ -124,18 +125,19 @@ local function worst_within(programs, graphs, spec, arguments, weights, folder, 
   return worst
 end
 
--- Integers that are made of NaN are alike in both, and say nothing.
+-- Removes `top` from all rows if an output in f32 has no finite number. Integers that come from NaN are equal in both,
+-- and mean nothing.
 local function without_numbers(rows)
   local is_empty = false
   for _, row in ipairs(rows) do is_empty = is_empty or row.is_empty end
   for _, row in ipairs(is_empty and rows or {}) do row.top = nil end
 end
 
--- Operations whose results are scores, of which the largest means something.
+-- Operations whose results are scores, of which the largest is an answer.
 local makes_scores = common_words.set { "linear", "linear_integers", "dequantise", "softmax_rows", "log_softmax",
   "topk_values" }
 
--- What an output is: "scores"; "embedding", a vector a sequence; "states", of which no number is an answer.
+-- Returns the kind of an output: "scores"; "embedding", one vector per sequence; or "states", which are not an answer.
 local function kind_of(graph, tensor)
   local made
   for _, op in ipairs(graph.entry.ops) do if op.result == tensor then made = op end end
@@ -151,7 +153,7 @@ local function kind_of(graph, tensor)
   return is_vector and "embedding" or "states"
 end
 
--- Compares all outputs of both, but for what is padding: rows of quality.measure.
+-- Compares all outputs of both, without padding. Returns the rows of quality.measure.
 local function compare(graph, plain, labels, folder, told)
   local rows, has_accuracy, beyond, fits = {}, false, nil, false
   for _, name in ipairs(graph.entry.outputs) do
@@ -180,25 +182,27 @@ local function compare(graph, plain, labels, folder, told)
   without_numbers(rows)
   if beyond and not fits then faults.raise("format", beyond) end
   if labels and not has_accuracy then
-    faults.raise("format", ("--labels: %d labels, but no output has as many rows of scores, or labels"):format(#labels))
+    faults.raise("format", ("--labels: %d labels, but no output has the same number of rows of scores or of labels")
+      :format(#labels))
   end
   return rows
 end
 
---- Builds and runs both: { name, precision, target, outputs = { { name, shape, cosine, relative, top, largest,
---- accuracy, accuracy_f32 } }, within = { { name, relative } } }, each number of an output as arrays.compare has it.
---- arguments: overrides, input { "NAME=FILE.npy" }, text { text }, text_option (how a program takes a text; --text),
---- labels (a file), within (whether tensors on the way are compared). build(list, with_text, exposed, plain): the
---- program of a variant and the pipeline's state; plain: "f32" of the one in f32, which takes no factors. run(path,
---- words): its exit code. Of a run whose code is not 0 nil and that code.
+--- Builds and runs both models. Returns { name, precision, target, outputs = { { name, shape, cosine, relative, top,
+--- largest, accuracy, accuracy_f32 } }, within = { { name, relative } } }, with numbers as arrays.compare returns them,
+--- or nil and the exit code of a run whose code is not 0.
+--- arguments: overrides; input, a list of "NAME=FILE.npy"; text, a list of texts; text_option, by which a program takes
+--- a text (default: --text); labels, a file; within, true if intermediate tensors are compared. build(list, with_text,
+--- exposed, plain) returns the program of a variant and the pipeline's state; plain is "f32" for the variant in f32,
+--- which takes no factors. run(path, words) returns the exit code.
 function quality.measure(arguments, weights, build, run)
   if not weights then
-    faults.raise("usage", "quality: --weights is needed: of random weights no number means anything")
+    faults.raise("usage", "quality: --weights is needed: with random weights the numbers mean nothing")
   end
   local with_text, exposed = #arguments.text > 0, arguments.within or nil
   local asked, state = build(arguments.overrides, with_text, exposed)
   if precision.is_plain(state.spec.precision) then
-    faults.raise("usage", "quality: the precision is f32; another is compared with it: precision=bf16")
+    faults.raise("usage", "quality: the precision is f32; name one to compare with it: precision=bf16")
   end
   local labels = arguments.labels and quality.labels(arguments.labels, state.spec.labels)
   local plain, plain_state = build(samples.in_f32(arguments.overrides), with_text, exposed, "f32")
@@ -239,14 +243,14 @@ end
 local function number(format, value) return value and format:format(value) or "-" end
 local function percent(value) return number("%.1f%%", value and 100 * value) end
 
--- Adds the table of embeddings.
+-- Adds the table of embeddings to the lines.
 local function add_neighbours(measured, add)
   local has_head = false
   for _, row in ipairs(measured.outputs) do
     local n = row.neighbours
     if n and not has_head then
       add("")
-      add("| embedding | rows | same nearest row | of the nearest rows stay | correlation of similarities |")
+      add("| embedding | rows | same nearest row | nearest rows that stay | correlation of similarities |")
       add("|:--|--:|--:|--:|--:|")
       has_head = true
     end
@@ -257,7 +261,7 @@ local function add_neighbours(measured, add)
   end
 end
 
--- What was measured as tables.
+-- Returns the measured numbers as tables.
 local function tables_of(measured)
   local lines, has_accuracy = {}, false
   for _, row in ipairs(measured.outputs) do has_accuracy = has_accuracy or row.accuracy ~= nil end
@@ -278,13 +282,13 @@ local function tables_of(measured)
     add("")
     add("| a call of %s | %s | f32 |", terminal.safe(c.entry), measured.precision)
     add("|:--|--:|--:|")
-    add("| milliseconds, the least of several | %.3f | %.3f |", c.ms, c.ms_f32)
+    add("| milliseconds, least of several | %.3f | %.3f |", c.ms, c.ms_f32)
     add("| packed weights, MB | %.2f | %.2f |", c.weight_bytes / 1e6, c.weight_bytes_f32 / 1e6)
     add("| arena, MB | %.2f | %.2f |", c.arena_bytes / 1e6, c.arena_bytes_f32 / 1e6)
   end
   if #(measured.within or {}) > 0 then
     add("")
-    add("| worst on the way | relative error |")
+    add("| worst intermediate tensors | relative error |")
     add("|:--|--:|")
     for _, each in ipairs(measured.within) do
       add("| %s | %s |", terminal.safe(each.name), ("%.2e"):format(each.relative))
@@ -299,12 +303,12 @@ local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cos
   "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
   "cost", "verdict" }
 
--- A number that JSON has, or null.
+-- Returns a number if JSON can write it, else null.
 local function finite(value)
   return value and value == value and math.abs(value) < math.huge and value or dkjson.null
 end
 
--- What was measured as JSON.
+-- Returns the measured numbers as JSON.
 local function json_of(measured)
   local result = { name = measured.name, precision = measured.precision, target = measured.target, outputs = {},
     cost = measured.cost, verdict = measured.verdict,
@@ -322,8 +326,8 @@ local function json_of(measured)
   return dkjson.encode(result, { indent = true, keyorder = KEYS }) .. "\n"
 end
 
---- As measure, with what both cost and a verdict, as text: tables, or with arguments.json JSON; or nil and the code of
---- a run that is not 0. gather(program, words): the program's exit code and output.
+--- Returns the result of quality.measure with the cost of both and a verdict, as tables, or as JSON if arguments.json.
+--- Returns nil and the exit code if a run's is not 0. gather(program, words): the program's exit code and output.
 function quality.run(arguments, weights, build, run, gather)
   arguments.within = true
   local measured, code = quality.measure(arguments, weights, build, run)

@@ -1,5 +1,5 @@
--- reference.lua: the keys and constructors of a description as rows of text: for the command `keys`,
--- the manual and the completions.
+-- reference.lua: lists the keys and constructors of a description as rows of text.
+-- The command `keys`, the manual and the completions read them.
 local keys = require("data.keys")
 local masks = require("data.masks")
 local names = require("checkpoints.names")
@@ -15,7 +15,7 @@ local function range_of(field)
   return ""
 end
 
--- The names of number types of products.
+-- Returns the names of number types of products.
 local function precisions()
   local list = {}
   for i, each in ipairs(precision.types) do list[i] = each.name end
@@ -24,13 +24,13 @@ end
 
 local switches = { "true", "false" }
 
--- The words that a key of a type may have; most of these also take a table.
+-- Key's type -> the words that its value may be. Most of these types also take a table.
 local words_of_type = { boolean = switches, bias = switches, projections = switches, mask = masks.words,
   activation = words.sorted_keys(stage_table.activations), precision = precisions(), names = names.list(),
   attention_output = keys.attention_outputs, head_mask = { "none", "input" } }
 
---- The keys in order: { name, type, default, range, meaning, words = those that it may be, or nil }. default is
---- "required" or "none" where there is no value; range is "" where there is nothing to say.
+--- Returns the keys in order: { name, type, default, range, meaning, words = the words that its value may be, or nil }.
+--- default is "required" or "none" if there is no value. range is "" if every value of the type is allowed.
 function reference.keys()
   local rows = {}
   for i, field in ipairs(keys.list) do
@@ -42,8 +42,8 @@ function reference.keys()
   return rows
 end
 
---- The constructors by name: { name, meaning, fields = list of { name, default = "", "required" or "default X", range,
---- meaning, is_input = whether it is for input alone } }.
+--- Returns the constructors by name: { name, meaning, fields = list of { name, default = "", "required" or "default X",
+--- range, meaning, is_input = true if it is for input alone } }.
 function reference.constructors()
   local rows = {}
   for _, name in ipairs(words.sorted_keys(stage_table.constructors)) do

@@ -1,5 +1,5 @@
--- report.lua: builds, checks and times what a report is to be about, and writes its page. What pages look like is in
--- report/; here are only the programs that are run and what they print.
+-- report.lua: is the command `report`, which builds, checks and times models, and writes a page about them.
+-- The folder report/ draws the page. This file runs the programs and reads their output.
 local batches = require("commands.report.batch")
 local comparison = require("report.comparison")
 local document = require("report.document")
@@ -25,8 +25,8 @@ local report = {}
 local MOST_SUBJECTS = 8 -- programs on one page
 local MOST_ROWS = 64    -- objects of files of bench on one page
 
---- Takes further descriptions out of the words behind the first: those that are no KEY=VALUE, and paths that begin with
---- a dot or a slash.
+--- Takes further descriptions out of the words after the first. They are the words that are not KEY=VALUE, and paths
+--- that begin with a dot or a slash.
 function report.sort_words(arguments)
   local more, list = {}, {}
   for _, word in ipairs(arguments.overrides) do
@@ -39,12 +39,12 @@ function report.sort_words(arguments)
   arguments.overrides, arguments.others = list, more
 end
 
--- The objects of a program's output, one a line.
+-- Returns the objects of a program's output, one per line.
 local function objects_of(text, what)
   local list = {}
   for line in text:gmatch("[^\n]+") do
     local value, wrong = json.decode(line, json.null)
-    if not value then faults.raise("machine", ("%s printed what is no JSON: %s"):format(what, wrong)) end
+    if not value then faults.raise("machine", ("%s printed text that is not JSON: %s"):format(what, wrong)) end
     list[#list + 1] = value
   end
   return list
@@ -52,11 +52,11 @@ end
 
 local function whole_object(text, what)
   local value, wrong = json.decode(text, json.null)
-  if not value then faults.raise("machine", ("%s printed what is no JSON: %s"):format(what, wrong)) end
+  if not value then faults.raise("machine", ("%s printed text that is not JSON: %s"):format(what, wrong)) end
   return value
 end
 
--- Null becomes nothing in what was read: pictures ask whether there is a number.
+-- Replaces null by nil in a value that was read, because pictures test if there is a number.
 local function without_null(value)
   if type(value) ~= "table" then return value end
   for key, each in pairs(value) do
@@ -67,7 +67,7 @@ end
 
 local function ends(path, ending) return path:sub(-#ending) == ending end
 
--- The name that a subject goes by: of the values that vary, or the description's own file.
+-- Returns the label of a subject: the values that vary, or the description's file.
 local function label_of(path, varied, several)
   local parts = {}
   if several then parts[1] = path:match("([^/]*)$"):gsub("%.lua$", "") end
@@ -75,7 +75,7 @@ local function label_of(path, varied, several)
   return table.concat(parts, " ")
 end
 
--- An entry's name for readers: forward_128, forward_8x16.
+-- Returns an entry's name for readers, from names such as forward_128 and forward_8x16.
 local function title_of(name)
   local batch, tokens = name:match("^forward_(%d+)x(%d+)$")
   if batch then return ("%s × %s tokens"):format(batch, tokens) end
@@ -101,7 +101,7 @@ local function family_of(state)
   return table.concat(parts, ", ")
 end
 
--- Files of a variant's folder with their sizes: { name, bytes }, and the bytes of emitted C.
+-- Returns the files of a variant's folder with their sizes, { name, bytes }, and the bytes of emitted C.
 local function files_of(folder, state)
   local list, emitted = {}, 0
   for _, file in ipairs(state.files) do
@@ -114,7 +114,7 @@ local function files_of(folder, state)
   return list, emitted, program
 end
 
--- The options of each command that repeats a part of a page, or, as report, the whole.
+-- The options of each command that repeats a part of a page. `report` repeats the whole.
 local options_of = {
   report = { "tuning", "factors", "weights", "seed", "input", "text", "attention", "repetitions", "output" },
   check = { "tuning", "factors", "weights", "seed", "input", "entry" },
@@ -122,10 +122,11 @@ local options_of = {
   quality = { "tuning", "factors", "weights", "input", "text" },
 }
 
--- What of the environment a build and a run depend on (README.md of this folder, "Environment and cache").
+-- Environment variables that a build and a run depend on (README.md of this folder, "Environment and cache").
 local environment = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS", "ATTN2C_TARGET" }
 
--- The line of a shell for a command with these words and the options of this one: a list of words, quoted.
+-- Returns the command line of a command, as a list of quoted words. It has the words of `list` and this command's
+-- options.
 local function line_of(name, list, arguments, more)
   local parts = {}
   local function add(word) parts[#parts + 1] = words.shell(word) end
@@ -144,13 +145,13 @@ local function line_of(name, list, arguments, more)
   return parts
 end
 
--- The command that makes the whole page.
+-- Returns the command that makes the whole page.
 local function page_command(arguments)
   local list = { arguments.description, table.unpack(arguments.others) }
   return line_of("report", table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list), arguments)
 end
 
--- The commands that print the numbers of a variant. checked: the inputs of its check (batches.of).
+-- Returns the commands that print the numbers of a variant. checked: the inputs of its check (batches.of).
 local function variant_commands(arguments, variant, checked, has_quality)
   local list = { variant.path, table.unpack(variant.overrides) }
   local lines = { line_of("check", list, words.merged(arguments, checked)),
@@ -164,7 +165,7 @@ local function versions()
     { name = "Lua", version = _VERSION:match("%S+$") }, { name = "processor", version = tuning.machine() } }
 end
 
--- The words of a program's line that all of its commands share.
+-- Returns the words that all commands of a program share.
 local function common_words(arguments, path)
   local list = {}
   local weights = arguments.weights or import.is_folder(path) and path or nil
@@ -177,7 +178,7 @@ local function with(list, more)
   return table.move(more, 1, #more, #result + 1, result)
 end
 
--- Runs a program; its output, and its code where that is one of those that are expected, else a fault.
+-- Runs a program. Returns its output and its exit code, which must be one of the expected codes. Faults: the program's.
 local function output_of(tools, path, list, expected)
   local code, output = tools.run(path, list, "output")
   if code ~= 0 and code ~= expected then faults.pass_on(path, code) end
@@ -190,7 +191,7 @@ local function by_entry(list)
   return of
 end
 
--- Writes what the programs printed beside them, as info.json, check.json and bench.json.
+-- Writes the programs' output next to them, as info.json, check.json and bench.json.
 local function keep(folder, printed)
   local list = {}
   for _, name in ipairs { "info", "check", "bench" } do
@@ -199,8 +200,8 @@ local function keep(folder, printed)
   files.write_all(folder, list)
 end
 
--- Runs info, check and bench of a built program: { info, checks, benches }, the last two by entry; without benches
--- where it was not timed, because it is wrong. checked: the inputs of the check (batches.of).
+-- Runs info, check and bench of a built program. Returns { info, checks, benches }, the last two by entry. A program
+-- that differs from the reference is not timed and has no benches. checked: the inputs of the check (batches.of).
 local function measure(arguments, tools, program, path, checked)
   local own, printed = common_words(arguments, path), {}
   printed.info = output_of(tools, program, { "info", "--json" })
@@ -219,13 +220,14 @@ local function measure(arguments, tools, program, path, checked)
     benches = code == 0 and by_entry(without_null(objects_of(timed, program))) or {} }
 end
 
--- Of a list of entries as info has them, that of a name.
+-- Returns the entry called `name` in info's list.
 local function entry_of(list, name)
   for _, each in ipairs(list) do if each.name == name then return each end end
   return nil
 end
 
--- How far the outputs of a variant are from those in f32; nil of one that is f32, or whose weights are random.
+-- Compares the outputs of a variant with those in f32. Returns nil if the variant is in f32, or if its weights are
+-- random.
 local function quality_of(root, arguments, tools, variant, state)
   local weights = arguments.weights or import.is_folder(variant.path) and variant.path or nil
   if not weights or precision.is_plain(state.spec.precision) then return nil end
@@ -243,14 +245,14 @@ local function quality_of(root, arguments, tools, variant, state)
   return measured
 end
 
--- Refuses, before anything is built, what a variant cannot show.
+-- Refuses, before anything is built, options that a variant cannot follow.
 local function verify(root, arguments, tools, variant)
   if not maps.wanted(arguments) then return end
   local state = tools.look(root, words.merged(arguments, { description = variant.path }), variant.overrides)
   if maps.possible(arguments, variant, state) then maps.verify(arguments, state) end
 end
 
--- Builds, checks and times one variant; adds a subject for each of its entries; the middle one is shown first.
+-- Builds, checks and times one variant, and adds a subject for each of its entries. The middle one is shown first.
 local function add_subjects(all, root, arguments, tools, variant)
   local given = words.merged(arguments, { description = variant.path })
   local program, state = tools.build(root, given, variant.overrides, true)
@@ -283,7 +285,7 @@ local function add_subjects(all, root, arguments, tools, variant)
   end
 end
 
--- A file of what bench -o json wrote: subjects that have no more than that.
+-- Adds subjects that have only the numbers of a file of bench -o json.
 local function add_benches(all, path)
   local text = files.read(path)
   if not text then faults.raise("io", ("%s: cannot be read"):format(path)) end
@@ -297,16 +299,16 @@ local function add_benches(all, path)
       list[#list + 1] = value
     end
   end
-  if #list == 0 then faults.raise("format", ("%s: has no object, but bench -o json writes some"):format(path)) end
+  if #list == 0 then faults.raise("format", ("%s: has no object; a file of bench -o json is expected"):format(path)) end
   if #all + #list > MOST_ROWS then
-    faults.raise("format", ("%s: %d objects, but a report has room for %d in all"):format(path, #list, MOST_ROWS))
+    faults.raise("format", ("%s: %d objects, but at most %d in all fit on a report"):format(path, #list, MOST_ROWS))
   end
   for i, each in ipairs(list) do
     local bench = comparison.bench(each)
     if not bench then
       faults.raise("format",
-        ("%s: object %d is not what bench -o json writes: ms_median, flops, gflops and roof_gflops "
-        .. "are expected"):format(path, i))
+        ("%s: object %d is not from bench -o json: ms_median, flops, gflops and roof_gflops are expected"):format(
+        path, i))
     end
     local name = path:match("([^/]*)$"):gsub("%.json$", "")
     all[#all + 1] = { label = #list > 1 and ("%s %s"):format(name, bench.entry or i) or name, is_main = true,
@@ -330,12 +332,12 @@ local function variants_of(arguments)
   end
   for i, variant in ipairs(list) do variant.number, variant.has_others, variant.count = i, #list > 1, #list end
   if #list > MOST_SUBJECTS then
-    faults.raise("usage", ("%d variants, but a report has room for %d"):format(#list, MOST_SUBJECTS))
+    faults.raise("usage", ("%d variants, but at most %d fit on a report"):format(#list, MOST_SUBJECTS))
   end
   return list
 end
 
--- Of labels that are alike, the second and later ones with a number.
+-- Adds a number to the second and later of equal labels.
 local function tell_apart(all)
   local count = {}
   for _, subject in ipairs(all) do
@@ -345,17 +347,17 @@ local function tell_apart(all)
   end
 end
 
--- Refuses a path that no file can be written to, or no folder made at; what: how a message begins.
+-- Refuses a path to which no file can be written, or at which no folder can be made. what: the message's beginning.
 local function check_place(path, what)
   local folder = path:match("^(.*)/[^/]*$") or "."
   while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
   folder = folder == "" and "/" or folder
   if lfs.attributes(folder, "mode") ~= "directory" or not require("common.libuv").fs_access(folder, "W") then
-    faults.raise("io", ("%scannot write %s: %s is no folder into which you can write"):format(what, path, folder))
+    faults.raise("io", ("%scannot write %s: %s is not a folder that you can write to"):format(what, path, folder))
   end
 end
 
--- Refuses a folder for pictures that is none, or cannot be made.
+-- Refuses a folder for pictures that is not a folder or cannot be made.
 local function check_pictures(path)
   path = path:gsub("(.)/+$", "%1")
   local mode = lfs.attributes(path, "mode")
@@ -365,8 +367,8 @@ local function check_pictures(path)
   check_place(mode and path .. "/" or path, "--attention: ")
 end
 
--- Refuses a name for the page: one of a folder, or of a file that is no page of ours and would be lost, such as a
--- description, weights or another HTML file.
+-- Refuses a name for the page if it is a folder's, or that of a file that is not such a page and would be lost, such as
+-- a description, weights or another HTML file.
 local function check_output(path)
   local mode = lfs.attributes(path, "mode")
   if mode and mode ~= "file" or path:sub(-1) == "/" then
@@ -374,18 +376,18 @@ local function check_output(path)
   end
   local begins = mode and files.read_some(path, #page.BEGINS) or ""
   if begins ~= "" and begins ~= page.BEGINS then
-    faults.raise("usage", ("-o: %s is there and is no page of attn2c report: it would be lost"):format(path))
+    faults.raise("usage", ("-o: %s exists and is not a page of attn2c report; it would be lost"):format(path))
   end
   check_place(path, "")
 end
 
---- Makes a report. tools: { build(root, arguments, overrides, with_text) -> the program's path and the state;
---- look(root, arguments, overrides) -> the state behind the pass graph; run(path, words, "output") -> code, output }.
---- Returns the exit code and what to print.
+--- Makes a report. Returns the exit code and the text to print.
+--- tools: { build(root, arguments, overrides, with_text) -> the program's path and the state; look(root, arguments,
+--- overrides) -> the state after the pass graph; run(path, words, "output") -> code, output }.
 function report.run(root, arguments, tools)
   local all = {}
   maps.wanted(arguments)
-  if arguments.output == "" then faults.raise("usage", "-o: an empty name, but a file is needed") end
+  if arguments.output == "" then faults.raise("usage", "-o: the name is empty; a file is needed") end
   if arguments.output then check_output(arguments.output) end
   if arguments.attention then check_pictures(arguments.attention) end
   if arguments.weights and not lfs.attributes(arguments.weights, "mode") then

@@ -1,6 +1,6 @@
--- tune.lua: the command that measures tile parameters on this machine. Each candidate is
--- built and timed between two runs of the rule's build, and judged by the ratio, so that a
--- machine that changes meanwhile changes both. The file holds the best choice found so far.
+-- tune.lua: is the command `tune`, which measures tile parameters on this machine.
+-- Each candidate is built and timed between two runs of the rule's build, and judged by the ratio, so that a machine
+-- that changes meanwhile changes both. The tuning file always has the best choice found so far.
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
@@ -15,13 +15,13 @@ local uv = require("common.libuv")
 
 local tune = {}
 
-local LEAST_GAIN = 0.01     -- of a product: what is nearer to the rule is not worth a line
-local UNKNOWN_NOISE = 0.05  -- of a ratio, while fewer than three runs of the rule have been seen
+local LEAST_GAIN = 0.01     -- least gain of a product over the rule that is worth a line
+local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
 local FINAL_PAIRS = 5
 local INTERRUPTED = 130     -- the exit code that shells expect
 
--- Seconds since some moment, in hundredths.
+-- Returns seconds since an arbitrary moment, in steps of hundredths.
 local function clock()
   local uptime = files.read("/proc/uptime")
   return uptime and tonumber(uptime:match("^[%d.]+")) or os.time()
@@ -30,20 +30,21 @@ end
 local Tuner = {}
 Tuner.__index = Tuner
 
--- Refuses, before anything is measured, a file in a folder that cannot be written, such as one of installed models.
+-- Refuses, before anything is measured, a file in a folder that cannot be written, such as that of installed models.
 local function verify_writable(path)
   local folder = (path:match("^(.*/)[^/]*$") or "."):gsub("(.)/$", "%1")
   if lfs.attributes(folder, "mode") and not uv.fs_access(folder, "W") then
-    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another place"):format(path))
+    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another file"):format(path))
   end
 end
 
--- Of a list of targets the one in use here alone is built and measured; a file is for one target.
+-- Returns the arguments with the one target in use here. Only that target is built and measured, because a tuning file
+-- is for one target.
 local function aimed(root, arguments)
   local machine = targets.machine(os.getenv)
   if machine ~= uv.os_uname().machine then
-    faults.raise("usage", ("tune measures the machine that it runs on, and CC or CROSS names a compiler for %s: "
-      .. "tune on such a machine, and give its file as --tuning"):format(machine))
+    faults.raise("usage", ("tune measures the machine that it runs on, but CC or CROSS names a compiler for %s: run "
+      .. "it on such a machine, and use its file with --tuning"):format(machine))
   end
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
   if #state.target_names == 1 then return arguments.overrides end
@@ -119,7 +120,7 @@ function Tuner:run_rule()
   return result
 end
 
--- The spread of the rule's own ratio to the mean of its neighbours in time, as a candidate's is taken.
+-- Returns the noise of a product's ratio: the spread of the rule's ratio to the mean of its neighbours in time.
 function Tuner:noise(key)
   local list, history = {}, self.history[key]
   for i = 2, #history - 1 do
@@ -130,8 +131,8 @@ function Tuner:noise(key)
   return spread
 end
 
--- Times a candidate between two runs of the rule. Returns key -> { own, region: ratios to the rule; times, rule_times:
--- lists of the product's own times in ms }.
+-- Times a candidate between two runs of the rule. Returns key -> { own, region = ratios to the rule's time; times,
+-- rule_times = lists of the product's own times in ms }.
 function Tuner:ratios(built)
   local before = self.last_rule
   local result = self:run(built)
@@ -147,21 +148,21 @@ function Tuner:ratios(built)
   return ratios
 end
 
--- Whether a product's best, timed once, beats the rule by more than the noise.
+-- True if a product's best choice, timed once, beats the rule by more than the noise.
 function Tuner:is_clear(key) return self.best[key].ratio < 1 - math.max(LEAST_GAIN, 2 * self:noise(key)) end
 
--- Whether it is worth the comparison at the end, which times it again.
+-- True if a product's best choice is worth the comparison at the end, which times it again.
 function Tuner:is_promising(key) return self.best[key].ratio < 1 - LEAST_GAIN end
 
--- The rule's rate for a product in all of its runs, GFLOP/s.
+-- Returns the rule's best rate for a product in all of its runs, in GFLOP/s.
 function Tuner:rule_rate(product)
   local times = {}
   for i, each in ipairs(self.history[product.key]) do times[i] = each.own end
   return search.rate(product.flops, times)
 end
 
--- The choices that are better than the rule, for a file. The two rates of one are of runs in turn: the machine may
--- have been slower then than in the rule's other runs.
+-- Returns the choices that are better than the rule, for a file. The two rates of a choice come from alternating runs:
+-- the machine may have been slower then than in the rule's other runs.
 function Tuner:taken(is_better)
   local choices = {}
   for _, product in ipairs(self.order) do
@@ -186,7 +187,8 @@ function Tuner:write(choices)
     text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
 end
 
--- Builds and times what `choice_of(product)` says, and takes what is better. by: whose time decides, own or region.
+-- Builds and times the choices of `choice_of(product)`, and takes those that are better. by: the time that decides,
+-- "own" or "region".
 function Tuner:try(choice_of, by)
   local choices = {}
   for _, product in ipairs(self.order) do choices[product.key] = choice_of(product) end
@@ -212,24 +214,26 @@ function Tuner:try(choice_of, by)
   return ratios
 end
 
--- Seconds of one more candidate, which is timed beside the rule, and of the comparison at the end.
+-- Returns the seconds of one more candidate, which is timed with the rule.
 function Tuner:candidate_seconds() return self.build_seconds + 2 * self.run_seconds end
+
+-- Returns the seconds of the comparison at the end.
 function Tuner:final_seconds() return self.build_seconds + 2 * FINAL_PAIRS * self.run_seconds end
 
 function Tuner:has_time()
   return self:elapsed() + self:candidate_seconds() + self:final_seconds() + self.run_seconds < self.budget
 end
 
--- How many candidates there are, and the budget that all of them need, estimated before the first one.
+-- Estimates the number of candidates and the budget that all of them need, before the first one.
 function Tuner:estimate()
   self.all = search.count(self.order, self.rule, self.seen)
   local seconds = self:elapsed() + self.all * self:candidate_seconds() + 2 * self:final_seconds()
   self.whole_budget = math.max(10, math.ceil(seconds / 10) * 10)
-  self:report(("about %d candidates of %.1f s each: all of them need a budget of %d s"):format(self.all,
+  self:report(("about %d candidates of %.1f s each; all of them need --budget=%d"):format(self.all,
     self:candidate_seconds(), self.whole_budget))
 end
 
--- How far the search came, for the last line.
+-- Returns the extent of the search, for the last line.
 function Tuner:searched()
   if self.count >= self.all then return ("%d candidates in %.0f s"):format(self.count, self:elapsed()) end
   return ("%d of about %d candidates in %.0f s (--budget=%d is enough for all)"):format(self.count, self.all,
@@ -261,7 +265,7 @@ function Tuner:round(name)
   self:settle(by)
 end
 
--- Takes what a round found.
+-- Takes the choices that a round has found.
 function Tuner:settle(by)
   for key, found in pairs(self.pending) do
     if by == "own" then
@@ -295,8 +299,8 @@ function Tuner:write_with_pending()
   self.best = before
 end
 
--- The composed choice against the rule, in turn. Returns the ratio of their calls, and that of each product with its
--- spread: a product that does not beat the rule by more than that goes back to it.
+-- Times the composed choice and the rule in turn. Returns the ratio of their calls, and each product's ratio with its
+-- spread. A product that does not beat the rule by more than its spread goes back to the rule.
 function Tuner:compare(choices)
   local built = self:build(choices, "candidate")
   local runs, whole, found = {}, {}, {}
@@ -319,8 +323,8 @@ function Tuner:compare(choices)
   return search.spread(whole), found
 end
 
--- Compares, drops the choices that were not better, and compares the others again, until all of them win: the set of
--- choices that is kept has been timed as a whole.
+-- Compares the choices with the rule, drops those that are not better, and repeats until all are better. So the
+-- choices that are kept have been timed as a whole.
 function Tuner:finish()
   local choices = self:taken(self.is_promising)
   local ratio
@@ -356,8 +360,8 @@ function Tuner:table(choices, ratio)
   end
   lines[#lines + 1] = ""
   local said = next(choices) and ("a call takes %.3f of the rule's time"):format(ratio) or "the rule is kept"
-  lines[#lines + 1] = ("%s: %s; %s. A tile is panel x K block, order, tokens. GFLOP/s are of the "
-    .. "least times, the epilogue's among them."):format(terminal.safe(self.path),
+  lines[#lines + 1] = ("%s: %s; %s. A tile is panel x K block, order, tokens. GFLOP/s are computed from the least "
+    .. "times, which include the epilogue."):format(terminal.safe(self.path),
     self:searched(), said)
   return table.concat(lines, "\n") .. "\n"
 end
@@ -375,7 +379,7 @@ local function first_runs(self)
   self:estimate()
 end
 
---- The command. Returns the exit code and what to print.
+--- Runs the command. Returns the exit code and the text to print.
 function tune.run(root, arguments)
   local self = new(root, arguments)
   if #self.order == 0 then faults.raise("usage", arguments.description .. ": has no product to tune") end
@@ -389,7 +393,7 @@ function tune.run(root, arguments)
     self.bar:hide()
     if type(failure) == "string" and failure:find("interrupted!", 1, true) then
       io.stderr:write(("attn2c: interrupted after %d candidates; %s\n"):format(self.count, files.read(self.path)
-        and terminal.safe(self.path) .. " holds what was found" or "nothing was found"))
+        and terminal.safe(self.path) .. " has the choices found so far" or "nothing was found"))
       return INTERRUPTED
     end
     error(failure, 0)

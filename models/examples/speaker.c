@@ -1,5 +1,5 @@
-/* speaker.c - the speaker classifier from C: a line a segment, its speaker and the largest logit.
- * Usage: speaker WEIGHTS SEGMENTS, these as floats [32][128][40]. */
+/* speaker.c - the speaker classifier from C: prints a segment's speaker and its largest logit a line.
+ * Usage: speaker WEIGHTS SEGMENTS; segments are floats [32][128][40]. */
 #include <speaker.h>
 
 #include <math.h>
@@ -14,7 +14,7 @@ static int read_floats(const char *path, float *values, size_t count) {
   FILE *file = fopen(path, "rb");
   size_t got = file ? fread(values, sizeof *values, count, file) : 0;
   if (file) fclose(file);
-  if (got != count) fprintf(stderr, "%s: has not the %zu floats that are expected\n", path, count);
+  if (got != count) fprintf(stderr, "%s: has fewer than the expected %zu floats\n", path, count);
   return got == count ? 0 : 4;
 }
 

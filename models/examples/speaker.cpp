@@ -1,5 +1,5 @@
-// speaker.cpp - the speaker classifier from C++: a line a segment, its speaker and the largest logit.
-// Usage: speaker WEIGHTS SEGMENTS, these as floats [32][128][40].
+// speaker.cpp - the speaker classifier from C++: prints a segment's speaker and its largest logit a line.
+// Usage: speaker WEIGHTS SEGMENTS; segments are floats [32][128][40].
 #include <speaker.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::vector<float> floats_of(const char *path, std::size_t count) {
   std::vector<float> values(count);
   const auto bytes = static_cast<std::streamsize>(count * sizeof(float));
   if (!std::ifstream(path, std::ios::binary).read(reinterpret_cast<char *>(values.data()), bytes))
-    throw std::runtime_error(std::string(path) + ": has not the floats that are expected");
+    throw std::runtime_error(std::string(path) + ": has fewer floats than expected");
   return values;
 }
 

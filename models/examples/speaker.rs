@@ -1,10 +1,10 @@
-// speaker.rs - the speaker classifier from Rust: a line a segment, its speaker and the largest logit.
-// Usage: speaker WEIGHTS SEGMENTS, these as floats [32][128][40].
+// speaker.rs - the speaker classifier from Rust: prints a segment's speaker and its largest logit a line.
+// Usage: speaker WEIGHTS SEGMENTS; segments are floats [32][128][40].
 use std::ffi::{CStr, CString};
 use std::os::raw::{c_char, c_int};
 use std::ptr;
 
-// speaker.h, as far as it is used
+// The parts of speaker.h that are used here.
 const BATCH: usize = 32;
 const FEATURES: usize = BATCH * 128 * 40;
 const SPEAKERS: usize = 600;
@@ -63,7 +63,7 @@ impl Speaker {
         Ok(speaker)
     }
 
-    /// The logits, [32][600], and the speakers, [32], of segments, [32][128][40]. One call at a time: &mut.
+    /// Returns the logits, [32][600], and the speakers, [32], of segments, [32][128][40]. `&mut`: one call at a time.
     fn forward(&mut self, features: &[f32]) -> Result<(Vec<f32>, Vec<i32>), String> {
         assert_eq!(features.len(), FEATURES);
         let (mut logits, mut speakers) = (vec![0f32; BATCH * SPEAKERS], vec![0i32; BATCH]);
@@ -87,7 +87,7 @@ fn run(weights: &str, segments: &str) -> Result<(), String> {
     let bytes = std::fs::read(segments).map_err(|error| format!("{}: {}", segments, error))?;
     let features: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     if features.len() != FEATURES {
-        return Err(format!("{}: has not the {} floats that are expected", segments, FEATURES));
+        return Err(format!("{}: does not have the expected {} floats", segments, FEATURES));
     }
     let (logits, speakers) = Speaker::open(weights)?.forward(&features)?;
     for (number, row) in speakers.iter().zip(logits.chunks_exact(SPEAKERS)) {

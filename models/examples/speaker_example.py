@@ -1,5 +1,5 @@
-# speaker_example.py - the speaker classifier from Python: a line a segment, its speaker and the largest logit.
-# Usage: PYTHONPATH=FOLDER_OF_THE_MODEL speaker_example.py WEIGHTS SEGMENTS, these as floats [32][128][40].
+# speaker_example.py - the speaker classifier from Python: prints a segment's speaker and its largest logit a line.
+# Usage: PYTHONPATH=FOLDER_OF_THE_MODEL speaker_example.py WEIGHTS SEGMENTS; segments are floats [32][128][40].
 import sys
 
 import numpy as np

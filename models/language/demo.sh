@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make demo` runs behind the speaker's: a checkpoint folder in, the languages of typed sentences out.
+# Builds a checkpoint folder and prints the languages of sentences; `make demo` runs it after the speaker's demo.
 set -eu
 cd "$(dirname "$0")/../.."
 here=models/language

@@ -1,8 +1,8 @@
 """Texts in twenty languages, from packages of Debian 12.
 
-Packages are downloaded with apt-get, not installed, and read where they lie: manual pages
+Packages are downloaded with apt-get and read without installing them. They have manual pages
 (roff), GNOME's help (Mallard), Debian's installation guide (HTML), translations of the tales and
-messages of games (.mo) and of dialogues (Lua). What comes out are plain lines, each with its
+messages of games (.mo) and of dialogues (Lua). The results are plain lines, each with its
 language, its source and its page.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 
 Line = namedtuple("Line", "language source page text")
 
-# How the sources call a language: folders of manual pages and help, names of catalogues.
+# Names of a language in the sources: folders of manual pages and help, names of catalogues.
 LANGUAGES = {
     "cs": ["cs"], "da": ["da"], "de": ["de"], "en": ["C", "en", "en_GB"], "es": ["es"], "fi": ["fi"],
     "fr": ["fr"], "hu": ["hu"], "it": ["it"], "ja": ["ja"], "ko": ["ko"], "nl": ["nl"],
@@ -39,18 +39,18 @@ PACKAGES = (
     + [f"wesnoth-1.16-{tale}" for tale in TALES]
 )
 
-# Words that only English has, and so often that whole sentences have one.
+# Frequent words that only English has: most whole sentences have one.
 ENGLISH = re.compile(r"\b(the|and|this|that|with|from|which|when|you|your|not|been)\b", re.IGNORECASE)
-# What is no word of a language: options, names of files and functions, assignments, addresses.
+# Words that are code: options, names of files and functions, assignments, addresses.
 CODE = re.compile(r"-.*\w.*|.*[_=/<>@\\|{}\[\]$#%*~^&+].*|.*\w\(.*|.*\w\.\w.*|\(\d\w*\)\W*")
-# Scripts that a line must be written in; the others are written in Latin letters.
+# Scripts that the lines of a language must be written in; other languages use Latin letters.
 SCRIPTS = {"ja": ("CJK", "HIRAGANA", "KATAKANA"), "zh": ("CJK",), "ko": ("HANGUL",),
            "ru": ("CYRILLIC",), "uk": ("CYRILLIC",)}
 UNSPACED = {"ja", "zh"}
 
 
 def download(folder):
-    """The packages' files in a folder, downloaded where they are not there yet."""
+    """Returns the packages' files in a folder, and downloads those that are missing."""
     folder.mkdir(parents=True, exist_ok=True)
     have = {path.name.split("_")[0] for path in folder.glob("*.deb")}
     missing = [name for name in PACKAGES if name not in have]
@@ -60,7 +60,7 @@ def download(folder):
 
 
 def members(package):
-    """Name and bytes of each file of a package."""
+    """Yields the name of each file of a package, and a function that reads it."""
     data = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         for member in archive:
@@ -88,7 +88,7 @@ def plain_roff(text):
 
 
 def roff(text):
-    """The paragraphs of a manual page: not its headings, synopses, examples and tables."""
+    """Yields the paragraphs of a manual page, without headings, synopses, examples and tables."""
     paragraph, closed = [], True
     for line in text.split("\n"):
         request = re.match(r"[.'][ \t]*([^\s\\]*)[ \t]*(.*)", line)
@@ -112,14 +112,14 @@ def roff(text):
 
 
 def mallard(text):
-    """The paragraphs and titles of a page of GNOME's help."""
+    """Yields the paragraphs and titles of a page of GNOME's help."""
     for element in xml.fromstring(text).iter():
         if isinstance(element.tag, str) and element.tag.rsplit("}")[-1] in ("p", "title", "desc", "para"):
             yield " ".join("".join(element.itertext()).split())
 
 
 def catalogue(data):
-    """Pairs of original and translation."""
+    """Yields pairs of original and translation."""
     for original, translation in gettext.GNUTranslations(io.BytesIO(data))._catalog.items():
         original = original[0] if isinstance(original, tuple) else original
         if original:
@@ -127,7 +127,7 @@ def catalogue(data):
 
 
 def spoken(text):
-    """What a game's catalogue says, without marks and variables."""
+    """Returns the text of a game's message, without marks and variables."""
     text = re.sub(r"^[^\s^]*( [^\s^]+){0,4}\^", "", text)
     text = html.unescape(re.sub(r"<[^<>]*>", " ", text))
     return re.sub(r"\$[\w.|]+|\\\w+=?", "", text)
@@ -192,7 +192,7 @@ def script_of(character):
 
 
 def is_written(text, language):
-    """Whether most of a text is letters, and those the language's."""
+    """True if most of a text is letters of the language."""
     letters = [c for c in text if c.isalpha()]
     if len(letters) < 0.7 * len(text):
         return False
@@ -201,12 +201,12 @@ def is_written(text, language):
 
 
 def without_code(text):
-    """A line in NFC without its words that are code."""
+    """Returns a line in NFC without its words that are code."""
     return unicodedata.normalize("NFC", " ".join(word for word in text.split() if not CODE.fullmatch(word)))
 
 
 def is_prose(line):
-    """Whether a line is words of its language; English that was left untranslated is not."""
+    """True if a line has words of its language; False for English that was not translated."""
     if not is_written(line.text, line.language):
         return False
     words = line.text.split()
@@ -218,7 +218,7 @@ def is_prose(line):
 
 
 def lines_of(packages):
-    """All lines, in order: without code, each text once, none that two languages have."""
+    """Yields all lines, in order, without code. Each text occurs once; texts that two languages have are left out."""
     seen = {}
     for package in packages:
         for name, read in members(package):

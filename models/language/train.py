@@ -2,13 +2,13 @@
 """Trains the language classifier of models/language on texts from Debian's packages.
 
 texts.py downloads the packages and reads them. A page (of a manual, of help, of a game's
-messages) is either trained on or held out, in all languages at once. Lines are cut to pieces
-of 10 to 120 characters; the tokenizer, WordPiece, is trained on the same pages as the model.
+messages) is used for training or held out, in all languages at once. Lines are cut to pieces
+of 10 to 120 characters. The tokenizer, WordPiece, is trained on the same pages as the model.
 
     train.py [--steps N] [--seed K] [--from DIR] [--packages DIR] [--out DIR]
 
-With --from, goes on from the weights and the tokenizer of a folder, with other pieces (another seed).
-Writes into DIR, by default the folder of this file, what Hugging Face's libraries write
+With --from, training continues with the weights and the tokenizer of a folder, on other pieces (another seed).
+Writes into DIR, by default the folder of this file, the files of Hugging Face's libraries
 
     config.json, model.safetensors, tokenizer.json, tokenizer_config.json
 
@@ -36,19 +36,19 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 from texts import LANGUAGES, SCRIPTS, UNSPACED, download, is_written, lines_of
 
 NAMES = list(LANGUAGES)
-TURNS = NAMES + [name for name in NAMES if name not in SCRIPTS]     # those in Latin letters twice
+TURNS = NAMES + [name for name in NAMES if name not in SCRIPTS]     # languages in Latin letters have two turns
 VOCABULARY = 6144
-ALPHABET = 2600         # characters with tokens of their own; the others become [UNK]
+ALPHABET = 2600         # number of characters that have a token; others become [UNK]
 WIDTH, LAYERS, HEADS = 128, 2, 4
 POSITIONS = 128
 BATCH = 64
 RATE = 2e-3             # the highest learning rate
 HIDDEN = 0.1            # share of the tokens that training hides
 SHORTEST, LONGEST = 10, 120
-HELD_SHARE = 20         # one page in so many is held out
+HELD_SHARE = 20         # one page in 20 is held out
 HELD_LENGTH = 40
 HELD_COUNT = 500        # held-out lines a language
-SHIPPED = 25            # ... of which so many are written out
+SHIPPED = 25            # held-out lines a language that are written
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -59,7 +59,7 @@ def is_held(line):
 
 
 def cut(text, language, length, rng):
-    """A piece of a line: it begins with a word, and with the line half of the time."""
+    """Returns a piece of a line. It begins with a word, and in half of the cases with the line."""
     if len(text) > length and rng.random() < 0.5:
         start = int(rng.integers(0, len(text) - length + 1))
         if language not in UNSPACED:
@@ -72,7 +72,7 @@ LETTERS = str.maketrans({"ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l"
 
 
 def bare(text):
-    """Latin letters without their marks, as some type them."""
+    """Removes the marks of Latin letters, as some people type them."""
     text = "".join(c for c in unicodedata.normalize("NFD", text.translate(LETTERS)) if not unicodedata.combining(c))
     return unicodedata.normalize("NFC", text)
 
@@ -93,7 +93,7 @@ def training_piece(text, language, rng):
 
 
 class Lines:
-    """Lines by language and source, drawn so that a source counts with the root of its size."""
+    """Lines by language and source. A source is drawn with a probability that grows as the root of its size."""
 
     def __init__(self, lines):
         self.texts = defaultdict(lambda: defaultdict(list))
@@ -122,7 +122,7 @@ def training_pieces(lines, count, rng):
 
 
 def held_pieces(held, trained, rng):
-    """Pieces of exactly HELD_LENGTH characters that no line trained on has: (language, piece)."""
+    """Returns (language, piece) of pieces of HELD_LENGTH characters that are in no line of the training."""
     chosen = []
     for language in NAMES:
         known = "\n".join(text for texts in trained.texts[language].values() for text in texts)
@@ -141,7 +141,7 @@ def held_pieces(held, trained, rng):
 # ---------------------------------------------------------------- the tokenizer
 
 def train_tokenizer(lines, rng, characters=400_000):
-    """WordPiece on as much of each language, lower case; marks of letters are kept."""
+    """Trains WordPiece on the same amount of each language, in lower case; marks of letters are kept."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Sequence([
         normalizers.NFC(), normalizers.BertNormalizer(strip_accents=False, lowercase=True)])
@@ -177,7 +177,7 @@ def padded(rows):
 
 
 def logits_of(model, rows):
-    """The logits of rows of ids, in their order."""
+    """Returns the logits of rows of ids, in the rows' order."""
     order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
     logits = torch.empty(len(rows), len(NAMES))
     with torch.no_grad():
@@ -203,7 +203,7 @@ def train_model(model, rows, labels, steps, rate, seed):
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, steps, pct_start=0.1)
     labels = torch.tensor(labels)
 
-    # Batches of like lengths, in an order of their own.
+    # Each batch has pieces of similar lengths; batches are shuffled.
     batches = []
     for chunk in np.array_split(rng.permutation(len(rows)), max(1, steps // 50)):
         chunk = sorted(chunk, key=lambda row: len(rows[row]))
@@ -225,13 +225,13 @@ def train_model(model, rows, labels, steps, rate, seed):
         if step % 250 == 0:
             print(f"  step {step:6} of {steps}   loss {running / 250:.3f}   {time.time() - started:.0f} s", flush=True)
             running = 0.0
-    return model.half().float().eval()      # the weights as they are written
+    return model.half().float().eval()      # rounds the weights as the file does
 
 
 # ---------------------------------------------------------------- the command
 
 def report(name, wanted, pieces, got, show=0):
-    """Accuracy in all and by language, and some of what is wrong."""
+    """Prints the accuracy, in total and by language, and some of the mistakes."""
     right = Counter(language for language, label in zip(wanted, got) if language == label)
     print(f"{name:21}{sum(right.values())} of {len(wanted)} right, {100 * sum(right.values()) / len(wanted):.2f} %")
     print("  " + "  ".join(f"{language} {100 * right[language] / count:.1f}" for language, count in Counter(wanted).items()))
@@ -289,7 +289,7 @@ def main():
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, model_max_length=POSITIONS, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
         sep_token="[SEP]", mask_token="[MASK]").save_pretrained(options.out)
-    # The class's name in version 4 of transformers, which version 5 knows as well.
+    # This name of the class is from transformers 4; version 5 knows it, too.
     path = options.out / "tokenizer_config.json"
     path.write_text(path.read_text().replace('"TokenizersBackend"', '"PreTrainedTokenizerFast"'))
     (options.out / "model.safetensors").chmod(0o644)

@@ -1,6 +1,6 @@
-/* demo.c - the speaker classifier at its job: opens the trained model through its C interface,
- * classifies the held-out segments batch by batch, and compares with the labels and with
- * PyTorch's logits. Usage: demo WEIGHTS SEGMENTS LABELS LOGITS */
+/* demo.c - classifies held-out segments with the trained model, through its C interface, batch by batch.
+ * It compares the results with the labels and with PyTorch's logits.
+ * Usage: demo WEIGHTS SEGMENTS LABELS LOGITS */
 #include "speaker.h"
 
 #include "formats/npy.h"
@@ -23,7 +23,7 @@ static void fail(int status, const char *text) {
   exit(status);
 }
 
-/* An .npy file of the given row shape, any number of rows. */
+/* Reads an .npy file of the given row shape, with any number of rows. */
 static void *read_rows(const char *path, attn2c_type type, int rank, const int64_t *row, int64_t *rows) {
   char text[512] = "";
   attn2c_message message = attn2c_message_make(text, sizeof text);
@@ -49,7 +49,7 @@ static held_out read_held_out(char **paths) {
   data.labels = read_rows(paths[1], ATTN2C_I32, 1, NULL, &labels);
   data.logits = read_rows(paths[2], ATTN2C_F32, 2, (const int64_t[]){SPEAKERS}, &logits);
   if (labels != data.segments || logits != data.segments || data.segments % SPEAKER_BATCH != 0)
-    fail(ATTN2C_FORMAT, "segments, labels and logits do not belong together");
+    fail(ATTN2C_FORMAT, "the numbers of segments, labels and logits differ, or are no multiple of the batch");
   return data;
 }
 
@@ -79,7 +79,7 @@ int main(int count, char **arguments) {
   }
   printf("%-26s%lld of %lld held-out segments (%.1f%%)\n", "accuracy", (long long)right,
          (long long)data.segments, 100.0 * (double)right / (double)data.segments);
-  printf("%-26s%.2g at the most\n", "difference to PyTorch", difference);
+  printf("%-26s%.2g at most\n", "difference to PyTorch", difference);
   speaker_destroy(context);
   speaker_close(model);
   free(data.features);

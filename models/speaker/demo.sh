@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make demo` runs: the trained speaker classifier, from its description to checked, timed C.
+# Builds, checks and times the trained speaker classifier; `make demo` runs it.
 set -eu
 cd "$(dirname "$0")/../.."
 here=models/speaker

@@ -4,8 +4,8 @@
 The data are log filter-bank frames of 600 made-up speakers. A speaker is a vocal
 tract (formants of common phones, moved and reshaped), a pitch and a rhythm. Each
 segment of 128 frames is a session of its own, with its own gain, channel, noise
-and words; training draws new sessions for each step, and what is measured and
-shipped comes from sessions of another seed.
+and words. Training draws new sessions for each step. Accuracy is measured on sessions
+of another seed, and the shipped segments are from these.
 
 A second classifier, multinomial logistic regression on the time-means of the same
 training segments, shows how much of the task is only the average spectrum.
@@ -16,8 +16,8 @@ Writes into DIR, by default the folder of this file:
 
     speaker.safetensors   the weights, float32, with PyTorch's names
     segments.npy          float32 [64, 128, 40], segments not trained on
-    labels.npy            int32 [64], who speaks
-    logits.npy            float32 [64, 600], what PyTorch computes for them
+    labels.npy            int32 [64], the speaker of each segment
+    logits.npy            float32 [64, 600], PyTorch's logits for them
 
 Run with Python 3.11, torch 2.15.0, numpy 2.4.6, safetensors 0.8.0.
 """
@@ -36,20 +36,20 @@ SPEAKERS, FRAMES, BANDS = 600, 128, 40
 BATCH = 64
 RATE = 3e-3             # the highest learning rate
 HELD_OUT = 10           # held-out sessions a speaker
-SHIPPED = 64            # segments written out
+SHIPPED = 64            # segments that are written
 
-# How the data are made, in nepers of power unless said otherwise; frames are 20 ms apart.
-HABIT = 0.22            # a speaker's own formants, phone by phone: spread of log frequency
-HEIGHT = 1.5            # ... and of their levels
-LEVELLED = 0.5          # how much of a voice's average spectrum is taken out: 0 none, 1 all
+# Parameters of the data, in nepers of power unless another unit is given; frames are 20 ms apart.
+HABIT = 0.22            # spread of the log frequencies of a speaker's formants, by phone
+HEIGHT = 1.5            # spread of their levels
+LEVELLED = 0.5          # part of a voice's average spectrum that is removed, 0 to 1
 DURATION = 1.0, 4.0     # frames a phone lasts beyond its first, by speaker
 ERROR = 0.15            # error of one band of one frame
-NOISE = 8.0             # how far below the loudest phones the background is
+NOISE = 8.0             # level of the background below the loudest phones
 CHANNEL = 0.3           # size of the channel's curves
-CURVES = 6              # their number
+CURVES = 6              # number of these curves
 GAIN = 0.8              # spread of the level of a session
 
-# The streams of random numbers that a seed is split into.
+# Each seed gives four streams of random numbers.
 VOICES, TRAINING, HELD, SAMPLE = range(4)
 
 
@@ -86,7 +86,7 @@ CENTRES = 700.0 * np.expm1(np.linspace(LOWEST, HIGHEST, BANDS) / 1127.0)
 
 
 def band_of(hz):
-    """The place of a frequency on the axis of bands, 0 to 39."""
+    """Returns the place of a frequency on the axis of bands, 0 to 39."""
     return (mel(hz) - LOWEST) / (HIGHEST - LOWEST) * (BANDS - 1)
 
 
@@ -122,7 +122,7 @@ class Speech:
         self.pitch = np.exp(rng.uniform(np.log(95.0), np.log(240.0), SPEAKERS))
         self.liveliness = rng.uniform(0.04, 0.14, SPEAKERS)
 
-        # Rhythm: how long a phone lasts, how strong and quick the syllables are.
+        # Rhythm: the duration of phones, and the depth and rate of syllables.
         self.duration = rng.uniform(*DURATION, SPEAKERS)
         self.syllable_rate = rng.uniform(0.03, 0.07, SPEAKERS)
         self.syllable_depth = rng.uniform(0.2, 0.8, SPEAKERS)
@@ -130,23 +130,23 @@ class Speech:
         share /= share.sum(1, keepdims=True)
         self.choice = np.cumsum(share, 1)
 
-        # Voices are levelled, in part, to one long-term spectrum, as a studio would.
+        # A part of each voice's average spectrum is removed, as a studio would do.
         average = (share[..., None] * self.envelope).sum(1)
         self.envelope -= (LEVELLED * (average - average.mean(0)))[:, None].astype(np.float32)
 
-        # The curves that channels and noises are made of, smoothest first.
+        # Channels and noises are sums of these curves, smoothest first.
         order = np.arange(1, CURVES + 1)[:, None]
         curves = np.sqrt(2.0) * np.cos(np.pi * order * (np.arange(BANDS) + 0.5) / BANDS)
         self.curves = curves.astype(np.float32)
         self.channel_scale = (CHANNEL / np.sqrt(order[:, 0])).astype(np.float32)
 
     def sessions(self, speaker, rng):
-        """One segment of each speaker of an array: float32 [n][FRAMES][BANDS]."""
+        """Returns one segment of each speaker of an array: float32 [n][FRAMES][BANDS]."""
         n = len(speaker)
         normal = lambda *shape: rng.standard_normal(shape, np.float32)
         t = np.arange(FRAMES, dtype=np.float32)
 
-        # Phones one after another; each frame is in one, and neighbours blend.
+        # Phones follow one another; each frame is in one, and neighbours blend.
         count = FRAMES + 16     # enough: each lasts more than one frame
         drawn = rng.random((n, count, 1))
         phone = (drawn > self.choice[speaker][:, None, :]).sum(2)
@@ -159,7 +159,7 @@ class Speech:
         frames = blend(frames, (0.12, 0.22, 0.32, 0.22, 0.12))
         voiced = self.voiced[frame_phone]
 
-        # Pitch falls over the segment and waves about.
+        # Pitch falls over the segment and oscillates.
         wave = np.sin(2 * np.pi * (rng.uniform(0.005, 0.02, (n, 1)) * t + rng.random((n, 1))))
         contour = self.liveliness[speaker][:, None] * (wave + 0.6 - 1.2 * t / FRAMES)
         mood = rng.normal(0.0, 0.04, (n, 1))
@@ -197,7 +197,7 @@ class MeanOverTime(nn.Module):
 
 
 class Speaker(nn.Module):
-    """Frames [batch][time][40] to a logit a speaker; no position is encoded."""
+    """Maps frames [batch][time][40] to one logit a speaker, without positions."""
 
     def __init__(self):
         super().__init__()
@@ -212,7 +212,7 @@ class Speaker(nn.Module):
 
 
 def spread(model, frames):
-    """Starts the hidden layer where the sigmoid is steep: each unit centred, of one scale."""
+    """Initializes the hidden layer where the sigmoid is steep: each unit centred, of one scale."""
     with torch.no_grad():
         pool, hidden = model.output[0], model.output[1]
         before = F.linear(pool(model.encoder(model.input(frames))), hidden.weight)
@@ -222,7 +222,7 @@ def spread(model, frames):
 
 
 def train_speaker(speech, rng, steps, seed):
-    """The trained model, and the time-means and speakers of all it was trained on."""
+    """Returns the trained model, and the time-means and speakers of all segments that it was trained on."""
     torch.manual_seed(seed)
     model = Speaker()
     spread(model, torch.from_numpy(speech.sessions(rng.integers(0, SPEAKERS, 512), rng)))
@@ -254,7 +254,7 @@ def logits_of(model, frames):
 
 
 def train_linear(means, speakers, seed, epochs=20):
-    """Multinomial logistic regression, as a function from time-means to logits."""
+    """Returns a multinomial logistic regression, as a function from time-means to logits."""
     torch.manual_seed(seed)
     centre, scale = means.mean(0), means.std(0)
     standard = lambda x: torch.from_numpy((x - centre) / scale)
@@ -282,10 +282,10 @@ def top1(logits, speakers):
 
 def main():
     parser = argparse.ArgumentParser(description="trains the speaker classifier")
-    parser.add_argument("--steps", type=int, default=7000, help=f"of {BATCH} segments each (default 7000)")
-    parser.add_argument("--seed", type=int, default=1, help="of everything (default 1)")
+    parser.add_argument("--steps", type=int, default=7000, help=f"steps of {BATCH} segments (default 7000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers (default 1)")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent,
-                        help="where the files go (default: beside this file)")
+                        help="folder of the results (default: the folder of this file)")
     options = parser.parse_args()
     torch.backends.mha.set_fastpath_enabled(False)
     torch.set_num_threads(2)
@@ -306,7 +306,7 @@ def main():
     print(f"linear on time-means {top1(linear(held.mean(1)), speaker):.1f} % top-1")
     print(f"transformer          {top1(logits_of(model, held), speaker):.1f} % top-1")
 
-    # An honest sample: speakers at random, and one of the sessions of each.
+    # The sample is random: speakers, and one of the sessions of each.
     rng = stream(SAMPLE)
     chosen = rng.choice(SPEAKERS, SHIPPED, replace=False)
     row = chosen * HELD_OUT + rng.integers(0, HELD_OUT, SHIPPED)

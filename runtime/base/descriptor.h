@@ -33,9 +33,9 @@ typedef struct {
   int rank;
   int64_t shape[ATTN2C_MAX_RANK]; /* row-major, with the whole batch */
   int64_t minimum, limit;         /* for an i32 input: minimum <= value < limit */
-  /* Where the trace variant keeps the tensor: element 0 is at this float offset of the trace's arena, and
-   * rows (all dimensions but the last) are leading_dimension floats apart. Offset -1: not in the arena
-   * (input, output, weight, constant). */
+  /* The tensor's place in the trace's arena. Element 0 is at this float offset, and rows (all dimensions but
+   * the last) are leading_dimension floats apart. Offset -1: not in the arena (input, output, weight,
+   * constant). */
   int64_t trace_offset, trace_leading_dimension;
 } attn2c_tensor;
 
@@ -119,12 +119,12 @@ typedef struct {
   int scales;
 } attn2c_packing;
 
-/* Powers of two that packing multiplies a weight with, after its views: element (i, j) by 2^(sign powers[j]),
- * element i of a vector by 2^(sign powers[i]). A weight of int8 has one per column. Its inputs are divided by
- * them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a constant of sign -1.
- * The powers fit the weights of one checkpoint. `checksum` identifies it: the checksum of the weight's first
- * rows before multiplication, row by row, each begun with the checksum before (base/checksum.h), the first
- * with 0. */
+/* Powers of two that packing multiplies a weight with, after its views. The factors are: element (i, j) by
+ * 2^(sign powers[j]), element i of a vector by 2^(sign powers[i]). A weight of int8 has one per column. Its
+ * inputs are divided by them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a
+ * constant of sign -1. The powers fit the weights of one checkpoint. `checksum` identifies it: the checksum
+ * of the weight's first rows before multiplication, row by row, each begun with the checksum before
+ * (base/checksum.h), the first with 0. */
 enum { ATTN2C_FACTORS_ROWS = 16 };
 typedef struct {
   const signed char *powers; /* NULL: none */

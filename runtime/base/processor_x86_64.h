@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* gcc passes the file name of each line of assembly to the assembler unescaped, so that a " in a folder's
- * name would end it. The lines below are numbered one too low. */
+/* gcc passes the file name of each line of assembly to the assembler unescaped. A " in a folder's name would
+ * end it. The lines below are numbered one too low. */
 #line __LINE__ "attn2c/runtime/base/processor_x86_64.h"
 
 typedef unsigned attn2c_modes; /* MXCSR; nothing in this file computes on the x87 stack */
@@ -45,8 +45,8 @@ static inline void attn2c_leave(void) {
 #endif
 }
 
-/* True if the processor has AVX-VNNI, which gcc 12 and clang 14 have no name for: bit 4 of EAX of CPUID's
- * leaf 7, 1. */
+/* True if the processor has AVX-VNNI: bit 4 of EAX of CPUID's leaf 7, 1. gcc 12 and clang 14 have no name for
+ * it. */
 static inline int attn2c_has_avx_vnni(void) {
   unsigned a = 0, b, c = 0, d;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));

@@ -1,5 +1,5 @@
-/* check.c - checks a program against the reference, entry by entry: verifies that everything can be judged at
- * all, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
+/* check.c - checks a program against the reference, entry by entry. It verifies that everything can be
+ * judged, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
  * bits. */
 #include "check/check.h"
 #include "check/check_job.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of rows: of the tensor, and what is compared. */
+/* Size of row names: of the tensor, and what is compared. */
 #define NAME_SIZE 160
 
 int attn2c_check_no_memory(const attn2c_check_job *job, const char *what) {
@@ -47,7 +47,7 @@ static int read_weights(attn2c_check_job *job, attn2c_source *source) {
   return ATTN2C_OK;
 }
 
-/* Integer inputs must be within their tensor's range, as the model itself demands. */
+/* Checks that integer inputs are within their tensor's range, like the model itself. */
 static int verify_inputs(const attn2c_check_job *job) {
   for (int input = 0; input < job->entry->input_count; input++) {
     const attn2c_tensor *tensor = tensor_of(job, job->entry->inputs[input]);
@@ -56,7 +56,7 @@ static int verify_inputs(const attn2c_check_job *job) {
     for (int64_t i = 0; tensor->type == ATTN2C_I32 && i < elements; i++) {
       if (values[i] >= tensor->minimum && values[i] < tensor->limit) continue;
       attn2c_say(job->message,
-                 "%s: element %" PRId64 " is %" PRId32 ", and must be from %" PRId64 " to %" PRId64,
+                 "%s: element %" PRId64 " is %" PRId32 ", but must be from %" PRId64 " to %" PRId64,
                  tensor->name, i, values[i], tensor->minimum, tensor->limit - 1);
       return ATTN2C_FORMAT;
     }
@@ -64,7 +64,8 @@ static int verify_inputs(const attn2c_check_job *job) {
   return ATTN2C_OK;
 }
 
-/* An op that cannot be judged must never look like one that passed. */
+/* Checks that the reference knows every op: an op that cannot be judged must never look like one that
+ * passed. */
 static int verify_ops(const attn2c_check_job *job) {
   for (int number = 0; number < job->entry->op_count; number++) {
     const attn2c_op *op = &job->entry->ops[number];
@@ -85,13 +86,13 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
   return status;
 }
 
-/* Where a NaN makes a whole row of weights NaN, those of masked keys may still be the 0 that they would be
- * otherwise: no step that skips a masked key writes them, and none reads them. */
+/* Allows 0 for masked keys where a NaN makes a whole row of weights NaN. No step that skips a masked key
+ * writes its weight, and none reads it. */
 int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                int64_t leading_dimension, float *want) {
   const attn2c_tensor *shape = tensor_of(job, op->result);
   int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
-  int tensor = attn2c_check_scores_behind(job->entry, op);
+  int tensor = attn2c_check_scores_of(job->entry, op);
   if (tensor < 0) return ATTN2C_OK;
   void *copy;
   const float *scores = attn2c_check_trace_view(&job->trace, tensor, &copy);
@@ -103,7 +104,7 @@ int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op,
   return ATTN2C_OK;
 }
 
-/* The same where the scores are not at hand, for the keys that the static mask of the op's scores hides. */
+/* Does the same without scores, for the keys that the static mask of the op's scores hides. */
 void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op, const float *got,
                                 int64_t leading_dimension, float *want) {
   const attn2c_op *scores = attn2c_check_mask_of_weights(job->entry, (int)(op - job->entry->ops));
@@ -146,7 +147,7 @@ static int judge_indices(attn2c_check_job *job, const attn2c_op *op, attn2c_comp
   return ATTN2C_OK;
 }
 
-/* One graph op, fed with the trace's own operands. */
+/* Checks one graph op, with the trace's own operands. */
 static int check_op(attn2c_check_job *job, const attn2c_op *op) {
   const attn2c_tensor *shape = tensor_of(job, op->result);
   void *copies[ATTN2C_MAX_OPERANDS] = {NULL};
@@ -179,7 +180,8 @@ static double root_mean_square(const float *x, int64_t count) {
   return count > 0 ? sqrt(sum / (double)count) : 0;
 }
 
-/* Of a rounded tensor, the trace's elements where they may be right (attn2c_tolerance_settled). */
+/* Replaces elements of a rounded tensor by the trace's elements if these may be right
+ * (attn2c_tolerance_settled). */
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
   const int is_quantised = strcmp(op->op, "quantise") == 0;
@@ -218,7 +220,7 @@ static void judge_output(attn2c_check_job *job, int output, const attn2c_toleran
     attn2c_compare(shape, job->tensors[tensor], job->traced[output], width, tolerance, comparison);
     return;
   }
-  /* Two indices are as good as each other where the values behind them are closer than their own error. */
+  /* Two indices are equally good if the difference of their values is less than its own error. */
   const int64_t picks = attn2c_reference_picks(op);
   const attn2c_tensor *values = picks > 0 ? tensor_of(job, op->operands[0]) : NULL;
   attn2c_compare_indices(
@@ -226,8 +228,8 @@ static void judge_output(attn2c_check_job *job, int output, const attn2c_toleran
       values ? values->shape[values->rank - 1] : 0, picks, 2 * tolerance->absolute, comparison);
 }
 
-/* The outputs by their tolerances. Where one is beyond the limits of usual models, all are judged by what
- * this one makes of errors, of which there is room in `allowed`. */
+/* Judges the outputs by their tolerances. If one is beyond the limits of usual models, all are judged by the
+ * errors of this model, for which `allowed` has the memory. */
 static int judge_outputs(attn2c_check_job *job, float *const *allowed, attn2c_tolerance *tolerances,
                          const char *what) {
   const attn2c_reference_guide guide = {settle_rounded, job};
@@ -288,7 +290,7 @@ static int check_end_to_end(attn2c_check_job *job) {
   return status;
 }
 
-/* A row for an output of the shipped variant, whose bits must be those of `want`. */
+/* Adds a row for an output of the shipped variant, whose bits must be those of `want`. */
 static int report_bits(attn2c_check_job *job, int output, void *const *want, void *const *got,
                        const char *what) {
   const attn2c_tensor *shape = tensor_of(job, job->entry->outputs[output]);
@@ -313,8 +315,8 @@ static int check_bits(attn2c_check_job *job, float *arena, void *const *want, vo
   return status;
 }
 
-/* Each of several outputs as the only one that is wanted: the others lie in the arena then, over other
- * things. */
+/* Checks each of several outputs as the only one that is wanted. The others are then in the arena, where they
+ * overlap other data. */
 static int check_alone(attn2c_check_job *job, float *arena) {
   const int count = job->entry->output_count;
   if (count < 2) return ATTN2C_OK;
@@ -337,7 +339,7 @@ static int check_shipped(attn2c_check_job *job) {
   if (!arena) return attn2c_check_no_memory(job, "arena");
   attn2c_check_fill(arena, job->descriptor->arena_floats);
   int status = check_bits(job, arena, job->traced, job->shipped, "shipped = trace");
-  /* The second run finds the first one's remains in the arena. */
+  /* The second run starts with the first one's data in the arena. */
   if (status == ATTN2C_OK) status = check_bits(job, arena, job->shipped, job->again, "run again");
   if (status == ATTN2C_OK) status = check_alone(job, arena);
   attn2c_free(arena);
@@ -349,7 +351,7 @@ static void end_trace(attn2c_check_job *job) {
   job->trace.arena = NULL;
 }
 
-/* All rows of an entry whose outputs and trace arena are allocated. */
+/* Adds all rows of an entry whose outputs and trace arena are allocated. */
 static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   attn2c_check_trace_fill(&job->trace);
   int status = attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
@@ -439,7 +441,7 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
     job.inputs = inputs;
     inputs += job.entry->input_count;
     status = report_entry(&job, number, seed, out, json, repeat_command);
-    /* One entry that is wrong does not hide what the next one has to say. */
+    /* A wrong entry does not stop the check of the next one. */
     if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
   }
   free_all(job.weights, job.weights ? descriptor->tensor_count : 0);

@@ -1,6 +1,6 @@
-/* check_lengths.c - the check of calls that do not fill an entry. The reference computes the whole entry,
- * with the same masks, but with other values in the padding than the call has: the caller's results must not
- * depend on them. */
+/* check_lengths.c - checks calls that do not fill an entry. The reference computes the whole entry, with the
+ * same masks, but with other values in the padding than the call has: the caller's results must not depend on
+ * them. */
 #include "check/check_job.h"
 #include "check/reference.h"
 #include "model/dispatch.h"
@@ -23,8 +23,8 @@ static const attn2c_lengths *lengths_of(const attn2c_check_job *job) {
   return job->descriptor->lengths ? job->descriptor->lengths : job->program->lengths;
 }
 
-/* A call for this entry: its length lies halfway to the next shorter entry's, and it has one sequence less.
- */
+/* Returns a call for this entry: its length is halfway to the next shorter entry's, and it has one sequence
+ * less. */
 static attn2c_entry_call part_of(const attn2c_check_job *job, const attn2c_lengths *lengths) {
   const attn2c_size *size = &lengths->sizes[job->entry - job->descriptor->entries];
   int64_t before = 0;
@@ -45,7 +45,7 @@ static attn2c_resize resize_of(const shorter *s, int is_input, int index) {
   return attn2c_resize_of(s->lengths, axes, &s->job->descriptor->tensors[tensor], &s->part);
 }
 
-/* Counts of rows that the shorter sequences have. */
+/* Makes counts of rows that fit the shorter sequences. */
 static void make_counts(const shorter *s, int32_t *whole, int32_t *in) {
   for (int64_t i = 0; i < s->part.entry.batch; i++) {
     whole[i] = (int32_t)((whole[i] - 1) % s->part.seq + 1);
@@ -53,12 +53,12 @@ static void make_counts(const shorter *s, int32_t *whole, int32_t *in) {
   }
 }
 
-/* The caller's inputs, which are a part of the entry's; those keep the rest of their values as padding. */
+/* Makes the caller's inputs from a part of the entry's, which keep their other values as padding. */
 static int make_inputs(const shorter *s) {
   for (int i = 0; i < s->job->entry->input_count; i++) {
     const attn2c_tensor *tensor = &s->job->descriptor->tensors[s->job->entry->inputs[i]];
     const attn2c_resize resize = resize_of(s, 1, i);
-    s->in[i] = attn2c_reference_allocate(tensor); /* as large as the entry's, and more than it needs */
+    s->in[i] = attn2c_reference_allocate(tensor); /* as large as the entry's, which is more than it needs */
     s->whole[i] = attn2c_reference_allocate(tensor);
     if (!s->in[i] || !s->whole[i]) return attn2c_check_no_memory(s->job, tensor->name);
     memcpy(s->whole[i], s->job->inputs[i], (size_t)attn2c_elements(tensor) * sizeof(float));
@@ -92,7 +92,7 @@ static int call(const shorter *s) {
   return status;
 }
 
-/* Where tensors are rounded, the reference follows a trace of the same inputs. */
+/* Runs the trace on the same inputs if tensors are rounded, as the reference then follows it. */
 static int run_trace(const shorter *s, attn2c_run trace) {
   attn2c_check_job *job = s->job;
   if (!job->descriptor->packings) return ATTN2C_OK;
@@ -101,7 +101,7 @@ static int run_trace(const shorter *s, attn2c_run trace) {
   return attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
 }
 
-/* The reference's outputs with those of the call in their places. */
+/* Compares the reference's outputs with those of the call, copied to their places. */
 static int compare(const shorter *s, attn2c_run trace) {
   attn2c_check_job *job = s->job;
   const void *const *inputs = job->inputs;

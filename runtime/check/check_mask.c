@@ -1,4 +1,4 @@
-/* check_mask.c - follows a chain of ops back to the scores that it began with: through ops that turn scores
+/* check_mask.c - follows a chain of ops back to the scores at its start. The chain has ops that turn scores
  * into scores, one that turns them into weights, and ops that turn weights into weights. */
 #include "check/check_mask.h"
 #include "check/reference_ops.h"
@@ -21,7 +21,7 @@ attn2c_masked attn2c_check_masked(const attn2c_entry *entry, int number, const a
       op->role != ATTN2C_WEIGHTS_TO_WEIGHTS)
     return ATTN2C_UNMASKED;
   int before = attn2c_check_maker(entry, op->operands[0]);
-  /* An operand is made before it is read: the numbers fall, and this ends. */
+  /* An operand is made before it is read, so the numbers decrease and the recursion ends. */
   if (before < 0 || before >= number) return ATTN2C_UNMASKED;
   attn2c_masked operand = attn2c_check_masked(entry, before, scores);
   if (operand == (op->role == ATTN2C_WEIGHTS_TO_WEIGHTS ? ATTN2C_MASKED_WEIGHTS : ATTN2C_MASKED_SCORES))
@@ -38,7 +38,7 @@ const attn2c_op *attn2c_check_mask_of_weights(const attn2c_entry *entry, int num
   return attn2c_check_masked(entry, number, &scores) == ATTN2C_MASKED_WEIGHTS ? scores : NULL;
 }
 
-int attn2c_check_scores_behind(const attn2c_entry *entry, const attn2c_op *op) {
+int attn2c_check_scores_of(const attn2c_entry *entry, const attn2c_op *op) {
   while (op->role == ATTN2C_WEIGHTS_TO_WEIGHTS) {
     int before = attn2c_check_maker(entry, op->operands[0]);
     if (before < 0 || &entry->ops[before] >= op) return -1;

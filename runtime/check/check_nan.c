@@ -1,7 +1,7 @@
-/* check_nan.c - plants a NaN or an infinity in one place at a time and compares which outputs it reaches with
- * the reference, in the trace variant and in the shipped one: in rows of every input, visible and hidden by
- * each mask that is an input, in rows of embedding tables, and in arrays that are added to scores.
- */
+/* check_nan.c - checks how NaN and infinities in inputs and tables spread, against the reference. It puts one
+ * into one place at a time, and compares which outputs it reaches in the trace variant and in the shipped
+ * one. The places are rows of every input, visible ones and ones hidden by each mask that is an input, rows
+ * of embedding tables, and arrays that are added to scores. */
 #include "check/check_job.h"
 #include "check/check_mask.h"
 #include "check/reference.h"
@@ -13,17 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an entry's input is to the op that reads it first. */
+/* The role of an entry's input, for the op that reads it first. */
 typedef enum { VALUES, TOKENS, ADDED, BLOCKED, LENGTHS, FACTORS, OTHER } role;
 
 typedef struct {
   attn2c_check_job *job;
   attn2c_run trace;
-  const void *const *given; /* the inputs as they came */
-  void **copies;            /* and with what is planted; by input */
-  float *arena;             /* of the shipped variant */
-  int64_t samples;          /* places that are tried of one input */
-  /* The row of the report at hand: several places of one kind. */
+  const void *const *given; /* the original inputs */
+  void **copies;            /* copies with the planted value, one per input */
+  float *arena;             /* arena of the shipped variant */
+  int64_t samples;          /* number of places to test in one input */
+  /* The current row of the report: several places of one kind. */
   char kind[96], name[160];
   attn2c_comparison worst;
   const attn2c_tensor *of;
@@ -34,7 +34,7 @@ static const attn2c_tensor *input_of(const bed *bed, int input) {
   return &bed->job->descriptor->tensors[bed->job->entry->inputs[input]];
 }
 
-/* The first op that reads the tensor, and in which position; or NULL. */
+/* Returns the first op that reads the tensor, and its operand position; or NULL. */
 static const attn2c_op *reader_of(const attn2c_entry *entry, int tensor, int *position) {
   for (int number = 0; number < entry->op_count; number++)
     for (*position = 0; *position < ATTN2C_MAX_OPERANDS; ++*position)
@@ -58,16 +58,15 @@ static role role_of(const bed *bed, int input) {
   return VALUES;
 }
 
-/* Axes of an array whose places are positions of a sequence: [batch][sequence][width], or
- * [sequence][batch][width]; by head always [batch][heads][sequence][width].
- */
+/* Returns the positions of a sequence in an array: [batch][sequence][width], or [sequence][batch][width]; by
+ * head always [batch][heads][sequence][width]. */
 static int64_t positions_of(const bed *bed, const attn2c_tensor *tensor) {
   if (tensor->rank < 2) return 1;
   if (tensor->rank == 4) return tensor->shape[2];
   return tensor->shape[bed->job->descriptor->seq_first ? 0 : 1];
 }
 
-/* The sequence and the position in it of a row. */
+/* Finds the sequence of a row, and the row's position in it. */
 static void locate_row(const bed *bed, const attn2c_tensor *tensor, int64_t row, int64_t *sequence,
                        int64_t *position) {
   if (tensor->rank == 4) {
@@ -86,7 +85,7 @@ static void restore(bed *bed) {
            (size_t)attn2c_elements(input_of(bed, input)) * sizeof(float));
 }
 
-/* NaN, +infinity, -infinity and finite are classes; the sign of a NaN is none. */
+/* True if both are NaN, both the same infinity, or both finite. The sign of a NaN is ignored. */
 static int same_class(float a, float b) {
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
   return isinf(a) || isinf(b) ? a == b : 1;
@@ -94,7 +93,7 @@ static int same_class(float a, float b) {
 
 static int same_bits(float a, float b) { return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0; }
 
-/* The first of the elements that differs is the one that is reported. */
+/* Counts an element that differs; the first one is reported. */
 static void take(const attn2c_tensor *tensor, int64_t element, double want, double got, const char *why,
                  attn2c_comparison *comparison) {
   if (comparison->violations++ > 0) return;
@@ -109,7 +108,7 @@ static void take(const attn2c_tensor *tensor, int64_t element, double want, doub
   }
 }
 
-/* One output; the reference's is in job->tensors. */
+/* Compares one output; the reference's is in job->tensors. */
 static int compare_output(bed *bed, int output, attn2c_comparison *comparison) {
   attn2c_check_job *job = bed->job;
   const int tensor = job->entry->outputs[output];
@@ -118,7 +117,7 @@ static int compare_output(bed *bed, int output, attn2c_comparison *comparison) {
   const int64_t elements = attn2c_elements(shape);
   *comparison = (attn2c_comparison){.rank = shape->rank, .passed = 1, .why = ""};
   if (shape->type == ATTN2C_I32) {
-    /* An index is only sure where a NaN has it; elsewhere two values may be as good as each other. */
+    /* Only the index of a NaN is certain; other values may be equally large. */
     const int64_t picks = attn2c_reference_picks(op);
     const int64_t width = picks > 0 ? attn2c_reference_width(&job->descriptor->tensors[op->operands[0]]) : 0;
     const int32_t *want = job->tensors[tensor], *got = job->traced[output], *shipped = job->shipped[output];
@@ -143,7 +142,7 @@ static int compare_output(bed *bed, int output, attn2c_comparison *comparison) {
   return ATTN2C_OK;
 }
 
-/* Begins a row of the report: all places of a kind. */
+/* Begins a row of the report, for all places of a kind. */
 static void begin_kind(bed *bed, const char *value, const char *input, const char *mask) {
   snprintf(bed->kind, sizeof bed->kind, "%s in %s%s%s", value, input, *mask ? ", hidden by " : "", mask);
   bed->tried = 0;
@@ -154,7 +153,7 @@ static int end_kind(bed *bed) {
   return attn2c_check_report_row(&bed->job->report, bed->name, bed->of, &bed->worst);
 }
 
-/* Runs everything with the copies as they are, and puts them back. */
+/* Runs the reference and both variants with the copies, compares the outputs, and restores the copies. */
 static int try_place(bed *bed, int64_t place) {
   attn2c_check_job *job = bed->job;
   attn2c_check_trace_fill(&job->trace);
@@ -184,8 +183,8 @@ static int try_place(bed *bed, int64_t place) {
   return status;
 }
 
-/* Hides a position of a sequence by the mask that is an input: for all rows of the array, or for every
- * second. 0 where the mask has no such key. */
+/* Hides a position of a sequence by the mask that is an input. It does so for all rows of the array, or for
+ * every second. Returns 0 if the mask has no such key. */
 static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position, int64_t positions,
                 int alternately) {
   const attn2c_tensor *tensor = input_of(bed, mask);
@@ -196,7 +195,7 @@ static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position,
     lengths[sequence] = (int32_t)position;
     return 1;
   }
-  /* Keys of a past stand before those of the sequence. */
+  /* Keys of a past come before those of the sequence. */
   const int64_t column = position + columns - positions;
   if (columns < positions) return 0;
   int operand;
@@ -215,7 +214,7 @@ static int64_t sample(const bed *bed, int64_t number, int64_t of) {
   return samples < 2 ? 0 : number * (of - 1) / (samples - 1);
 }
 
-/* The rows of an embedding table that its ids choose, as they lie in the packed block; or NULL. */
+/* Returns the embedding table whose rows the ids select, as it is in the packed block; or NULL. */
 static const attn2c_weight *table_of(const bed *bed, int input) {
   int position;
   const attn2c_op *op = reader_of(bed->job->entry, bed->job->entry->inputs[input], &position);
@@ -226,8 +225,8 @@ static const attn2c_weight *table_of(const bed *bed, int input) {
   return NULL;
 }
 
-/* Where a NaN or an infinity of a row of a table is written: in the reference's weights and in the packed
- * block. Integers have none, and the row's scale takes it. */
+/* The places of a table row's NaN or infinity: in the reference's weights and in the packed block. Integers
+ * cannot hold one, so the row's scale takes it. */
 typedef struct {
   float *unpacked;
   unsigned char *packed;
@@ -256,7 +255,8 @@ static void write_there(const table_place *place, float value) {
   memcpy(place->packed, (unsigned char *)&value + sizeof value - place->size, place->size);
 }
 
-/* Makes the token at `place` the only one of its id, writes `value` into that row of the table, and tries. */
+/* Writes `value` into the table row of the token at `place`, and tests the outputs. It first makes this token
+ * the only one of its id. */
 static int try_token(bed *bed, int input, int64_t place, float value) {
   const attn2c_tensor *tensor = input_of(bed, input);
   const attn2c_weight *weight = table_of(bed, input);
@@ -274,8 +274,8 @@ static int try_token(bed *bed, int input, int64_t place, float value) {
   return status;
 }
 
-/* One kind of value in sampled places of one input, as the masks are (mask -1) or where one of them hides it.
- */
+/* Plants one value in sampled places of one input, with the given masks (mask -1) or where one mask hides
+ * it. */
 static int plant(bed *bed, int input, role of, float value, const char *word, int mask, role mask_role) {
   const attn2c_tensor *tensor = input_of(bed, input);
   const int by_rows = of == VALUES && tensor->rank > 1;
@@ -300,7 +300,7 @@ static int plant(bed *bed, int input, role of, float value, const char *word, in
   return status == ATTN2C_OK ? end_kind(bed) : status;
 }
 
-/* Everything that is tried of one input. */
+/* Plants all values in one input. */
 static int plant_input(bed *bed, int input) {
   static const struct {
     const char *word;
@@ -323,13 +323,13 @@ static int plant_input(bed *bed, int input) {
   return status;
 }
 
-/* Places of an input: all of a small one, and few where a run of the reference takes seconds. */
+/* Returns the number of places to test in an input: fewer if a run of the reference takes seconds. */
 static int64_t samples_for(double flops) { return flops < 50e6 ? 13 : flops < 1e9 ? 5 : 2; }
 
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   const int count = job->entry->input_count;
   if (!job->model->own) {
-    attn2c_say(job->message, "entry %s: the model's weights are not its own, and cannot be changed",
+    attn2c_say(job->message, "entry %s: the model's weights are read-only; this check needs a copy",
                job->entry->name);
     return ATTN2C_USAGE;
   }
@@ -348,7 +348,7 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   }
   for (int input = 0; input < count && status == ATTN2C_OK; input++) status = plant_input(&bed, input);
   if (status == ATTN2C_OK && job->report.passed + job->report.failed == 0) {
-    attn2c_say(job->message, "entry %s: no input can hold a NaN, and no table of several rows",
+    attn2c_say(job->message, "entry %s: no input can hold a NaN, and there is no table of several rows",
                job->entry->name);
     status = ATTN2C_USAGE;
   }

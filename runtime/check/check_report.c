@@ -1,5 +1,5 @@
-/* check_report.c - prints what a check has found. The JSON form collects its rows and prints once at the end,
- * so that what comes out is a whole object or nothing. */
+/* check_report.c - prints the results of a check. The JSON form collects its rows and prints once at the end,
+ * so that the output is a whole object or nothing. */
 #include "check/check_report.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "1x128x768" */
+/* Writes a shape, "1x128x768". */
 static void describe_shape(const attn2c_tensor *tensor, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
@@ -15,7 +15,7 @@ static void describe_shape(const attn2c_tensor *tensor, char *text, size_t size)
     used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, axis ? "x" : "", tensor->shape[axis]);
 }
 
-/* "[0][3][17]" */
+/* Writes an index, "[0][3][17]". */
 static void describe_where(int rank, const int64_t *where, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
@@ -27,14 +27,14 @@ static void describe_index(const attn2c_comparison *comparison, char *text, size
   describe_where(comparison->rank, comparison->where, text, size);
 }
 
-/* JSON has neither NaN nor infinities: they are strings there. */
+/* Returns a number; JSON has neither NaN nor infinities, so these are strings. */
 static json_t *json_number(double value) {
   if (isnan(value)) return json_string("nan");
   if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
   return json_real(value);
 }
 
-/* Seeds that a signed 64-bit integer cannot hold are strings. */
+/* Returns a seed; one that a signed 64-bit integer cannot hold is a string. */
 static json_t *json_seed(uint64_t seed) {
   char text[24];
   if (seed <= (uint64_t)INT64_MAX) return json_integer((json_int_t)seed);
@@ -52,7 +52,7 @@ static json_t *json_integers(const int64_t *values, int count) {
   return array;
 }
 
-/* Sets a member that may have failed to be made; 1 when it is there. */
+/* Sets a member whose value may be NULL after a failure; returns 1 if it is set. */
 static int set(json_t *object, const char *key, json_t *value) {
   return json_object_set_new(object, key, value) == 0;
 }
@@ -66,7 +66,7 @@ static int json_comparison(json_t *object, const char *name, const attn2c_compar
          set(object, "why", json_string(comparison->why));
 }
 
-/* The error of the worst element, divided by what it is allowed. */
+/* Returns the error of the worst element, divided by its allowed error. */
 static double share_of(const attn2c_comparison *comparison) {
   const double error = fabs(comparison->got - comparison->expected);
   if (error == 0 || (isnan(comparison->got) && isnan(comparison->expected)) ||
@@ -75,7 +75,7 @@ static double share_of(const attn2c_comparison *comparison) {
   return isfinite(error) && comparison->allowed > 0 ? error / comparison->allowed : INFINITY;
 }
 
-/* op: the operation that made it; NULL: a comparison of another kind. */
+/* Adds a row. op: the operation of the result; NULL: a comparison of another kind. */
 static int json_row(const attn2c_check_report *report, const char *name, const char *op,
                     const attn2c_tensor *tensor, const attn2c_comparison *comparison) {
   json_t *row = json_object();
@@ -151,7 +151,7 @@ int attn2c_check_report_op(attn2c_check_report *report, const char *op, const at
   return add_row(report, tensor->name, op, tensor, comparison);
 }
 
-/* A row a kind of operation. */
+/* Prints a row per kind of operation. */
 static void print_kinds(const attn2c_check_report *report) {
   if (report->kind_count == 0) return;
   fprintf(report->out, "\n%-16s %6s %15s  %s\n", "operation", "count", "worst share", "of its tolerance, at");

@@ -1,5 +1,6 @@
-/* check_report.h - what a check tells: a row a comparison, how many passed, and the first that diverged with
- * what is needed to see it again. As an aligned table for people, or as one JSON object a line. */
+/* check_report.h - prints a check's results: a row per comparison, the counts, and the first that diverged.
+ * The first one has all that is needed to repeat it. The output is an aligned table for people, or one JSON
+ * object per line. */
 #ifndef ATTN2C_CHECK_REPORT_H
 #define ATTN2C_CHECK_REPORT_H
 
@@ -8,11 +9,11 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The results of one kind of operation: how many, and the one that came closest to its allowed error. */
+/* Results of one kind of operation: their number, and the one closest to its allowed error. */
 typedef struct {
   const char *op, *tensor; /* the descriptor's names */
   int count;
-  double share; /* its error, divided by what is allowed */
+  double share; /* its error / the allowed error */
   int rank;
   int64_t where[ATTN2C_MAX_RANK];
 } attn2c_check_kind;
@@ -21,30 +22,30 @@ typedef struct {
 
 typedef struct {
   FILE *out;
-  json_t *root, *tensors; /* of the JSON form; else NULL */
+  json_t *root, *tensors; /* for the JSON form, else NULL */
   int passed, failed;
-  char first_name[160]; /* of the first comparison that failed */
+  char first_name[160]; /* name of the first comparison that failed */
   attn2c_comparison first;
   attn2c_check_kind kinds[ATTN2C_CHECK_KINDS];
   int kind_count;
 } attn2c_check_report;
 
-/* Starts the report of one entry. ATTN2C_OK or ATTN2C_MEMORY. End it with attn2c_check_report_end in every
- * case. */
+/* Starts the report of one entry. Returns ATTN2C_OK or ATTN2C_MEMORY. End it with attn2c_check_report_end in
+ * every case. */
 int attn2c_check_report_begin(attn2c_check_report *report, FILE *out, int json, const char *model,
                               const char *entry, uint64_t seed);
 
-/* One comparison of a tensor, under a name of the caller's. ATTN2C_OK or ATTN2C_MEMORY. */
+/* Adds one comparison of a tensor, under a name of the caller's. Returns ATTN2C_OK or ATTN2C_MEMORY. */
 int attn2c_check_report_row(attn2c_check_report *report, const char *name, const attn2c_tensor *tensor,
                             const attn2c_comparison *comparison);
 
-/* The same of the result of an operation, which is added up with those of its kind. */
+/* Adds the comparison of an operation's result, which is also counted with those of its kind. */
 int attn2c_check_report_op(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
                            const attn2c_comparison *comparison);
 
-/* Prints a row a kind of operation, the tally and, if any failed, the first one with the command that repeats
- * it; frees the report. ATTN2C_OK: all passed; _MISMATCH; _MEMORY; _IO: `out` took not everything. With print
- * 0 it only frees. */
+/* Prints a row per kind of operation, the counts and the first failure, and frees the report. The failure has
+ * the command that repeats it. Returns ATTN2C_OK: all passed; _MISMATCH; _MEMORY; _IO: `out` could not be
+ * written. With print 0 it only frees. */
 int attn2c_check_report_end(attn2c_check_report *report, uint64_t seed, const char *repeat_command,
                             int print);
 

@@ -1,7 +1,6 @@
-/* check_spread.c - how far from the reference a correct run of an entry may be, found by trying: the
- * reference is run again with errors of the size that each op's rule allows. A model may take small errors
- * for more than others do: where a norm divides the difference of nearly equal numbers, say, or a sum
- * cancels. */
+/* check_spread.c - finds by trial how far a correct run of an entry may be from the reference. The reference
+ * is run again with errors of the size that each op's rule allows. Some models amplify small errors more than
+ * others, for example if a norm divides the difference of nearly equal numbers, or a sum cancels. */
 #include "check/check_job.h"
 #include "check/reference.h"
 #include "check/reference_ops.h"
@@ -11,8 +10,8 @@
 #include <math.h>
 
 /* The rules of ops allow four times the usual size of an error, which is never met by chance (tolerance.c).
- * So errors are drawn with a quarter of what is allowed as their deviation, and twice the largest that they
- * make of an output's row in any draw is allowed there, and of its relative L2. */
+ * So errors are drawn with a quarter of the allowed error as their deviation. Twice the largest resulting
+ * error of an output's row in any draw is allowed there, and twice that of its relative L2. */
 enum { DRAWS = 4 };
 static const double USUAL = 0.25, BEYOND = 2;
 
@@ -22,7 +21,7 @@ typedef struct {
   int draw;
 } bed;
 
-/* An op's result again, with its errors. */
+/* Computes an op's result again, with errors. */
 static int disturb(void *of, const attn2c_op *op, void *const *tensors) {
   const bed *bed = of;
   const attn2c_check_job *job = bed->job;
@@ -48,7 +47,7 @@ static int disturb(void *of, const attn2c_op *op, void *const *tensors) {
   return bed->guide ? bed->guide->settle(bed->guide->of, op, tensors) : ATTN2C_OK;
 }
 
-/* Takes what a draw made of an output into account, row by row. */
+/* Adds a draw's errors of an output to the tolerance, row by row. */
 static void widen(const attn2c_tensor *shape, const float *want, const float *got, float *allowed,
                   attn2c_tolerance *tolerance) {
   const int64_t elements = attn2c_elements(shape), width = attn2c_reference_width(shape);

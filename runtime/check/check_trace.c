@@ -1,6 +1,6 @@
-/* check_trace.c - finds, fills and reads the tensors of a trace variant's run. A tensor is an input, an
- * output or a weight, which are contiguous and the caller's, or it lies in the arena where the descriptor
- * says, with rows that may be padded. */
+/* check_trace.c - finds, fills and reads the tensors of a trace variant's run. Inputs, outputs and weights
+ * are contiguous and the caller's. Other tensors are in the arena where the descriptor says, with rows that
+ * may be padded. */
 #include "check/check_trace.h"
 #include "check/check_mask.h"
 #include "check/reference_ops.h"
@@ -28,7 +28,7 @@ void *attn2c_check_trace_find(const attn2c_check_trace *trace, int tensor, int64
   return trace->arena + shape->trace_offset;
 }
 
-/* 1 when the tensor's place in the arena, if that is where it is, is inside of it. */
+/* True if the tensor is not in the arena, or is entirely inside of it. */
 static int is_inside(const attn2c_check_trace *trace, int tensor) {
   const attn2c_tensor *shape = &trace->model->tensors[tensor];
   int64_t width = attn2c_reference_width(shape), rows = attn2c_reference_rows(shape), leading_dimension, last,
@@ -91,7 +91,7 @@ static int in_arena(const attn2c_check_trace *trace, int tensor) {
          trace->model->tensors[tensor].trace_offset >= 0;
 }
 
-/* Outputs stay NaN even where they are scores or weights: a caller's memory has to be written in full. */
+/* Outputs stay NaN even if they are scores or weights: a caller's memory must be written in full. */
 void attn2c_check_trace_fill(const attn2c_check_trace *trace) {
   const attn2c_entry *entry = trace->entry;
   attn2c_check_fill(trace->arena, trace->floats);
@@ -112,7 +112,7 @@ void *attn2c_check_trace_view(const attn2c_check_trace *trace, int tensor, void 
   char *from = attn2c_check_trace_find(trace, tensor, &leading_dimension);
   *copy = NULL;
   if (leading_dimension == width) return from;
-  /* In bounds of size_t: the padded tensor is in memory already, and is not smaller. */
+  /* This cannot overflow size_t: the padded tensor is in memory already, and is not smaller. */
   char *to = attn2c_allocate((size_t)(rows * width) * sizeof(float));
   for (int64_t r = 0; to && r < rows; r++)
     memcpy(to + r * width * 4, from + r * leading_dimension * 4, (size_t)width * 4);

@@ -1,16 +1,16 @@
-/* compare.c - the comparison of one tensor with what the reference expects. An element's badness is its error
- * divided by what it is allowed, so that the worst element is the worst under its own tolerance, and not the
- * one with the largest numbers. */
+/* compare.c - compares one tensor with the reference's. An element's badness is its error divided by the
+ * allowed error, so that the worst element is the worst under its own tolerance, and not the one with the
+ * largest numbers. */
 #include "check/compare.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* More results of zero than this, where zero is not right, and the comparison says nothing about the rest. */
+/* If a larger share of results is zero, where zero is wrong, the comparison says nothing about the rest. */
 #define ZERO_SHARE 0.3
 
-/* The running state of one comparison. */
+/* The state of one comparison. */
 typedef struct {
   double worst; /* badness of the worst element so far; -1 before the first */
   double error_squares, want_squares;
@@ -33,7 +33,7 @@ static void start(const attn2c_tensor *tensor, progress *state, attn2c_compariso
   *comparison = (attn2c_comparison){.rank = tensor->rank, .passed = 1, .why = ""};
 }
 
-/* The first reason stands: it is the most specific. */
+/* Keeps the first reason, which is the most specific. */
 static void fail(attn2c_comparison *comparison, const char *why) {
   if (comparison->passed) comparison->why = why;
   comparison->passed = 0;
@@ -44,12 +44,11 @@ static int same_class(double want, double got) {
   return want == got;
 }
 
-/* Takes one element into account. `error` is a number that is not NaN, `allowed` a number that is not
- * negative. */
+/* Counts one element. `error` is not NaN, and `allowed` is not negative. */
 static void count(const attn2c_tensor *tensor, double want, double got, double error, double allowed,
                   progress *state, attn2c_comparison *comparison) {
   int passes = error <= allowed;
-  double badness = error == 0 ? 0 : error / allowed; /* infinite when nothing is allowed */
+  double badness = error == 0 ? 0 : error / allowed; /* infinite if nothing is allowed */
   if (error > comparison->largest_absolute) comparison->largest_absolute = error;
   if (want != 0 && isfinite(want) && error / fabs(want) > comparison->largest_relative)
     comparison->largest_relative = error / fabs(want);
@@ -69,7 +68,7 @@ static void count(const attn2c_tensor *tensor, double want, double got, double e
   state->element++;
 }
 
-/* sqrt(errors / wants), where nothing wrong about nothing is 0 */
+/* Returns sqrt(errors / wants), and 0 if both are 0. */
 static double ratio_of_norms(const progress *state) {
   return state->error_squares == 0 ? 0 : sqrt(state->error_squares / state->want_squares);
 }
@@ -138,7 +137,7 @@ void attn2c_compare_bits(const attn2c_tensor *tensor, const void *want, const vo
     double error = 0;
     if (want_bits != got_bits) {
       error = isfinite(w) && isfinite(g) ? fabs(g - w) : INFINITY;
-      /* Bits may differ without a difference: 0 and -0. */
+      /* Bits may differ although the values are equal: 0 and -0. */
       if (error == 0) error = DBL_MIN;
     }
     count(tensor, w, g, error, 0, &state, comparison);

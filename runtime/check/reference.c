@@ -1,12 +1,11 @@
-/* reference.c - the table from op name to function, and the run over all ops of an entry. What an op needs
- * before it may read a pointer (its operands are given, are of the right type and have values) is verified
- * here, once for all of them. */
+/* reference.c - finds the function of an op by its name, and runs all ops of an entry. It checks once for all
+ * ops that operands are given, have the right type and have values, before an op reads a pointer. */
 #include "check/reference.h"
 #include "check/reference_ops.h"
 
 #include <string.h>
 
-/* Letters, in the order of the op's operands: f float, i int32; capital: must be given. */
+/* Types of an op's operands, in their order: f float, i int32; capital: required. */
 static const struct {
   const char *name, *operands;
   attn2c_type result;
@@ -141,8 +140,8 @@ int64_t attn2c_reference_picks(const attn2c_op *op) {
   return strcmp(op->op, "topk_indices") == 0 ? (int64_t)attn2c_number(op, "k", 0) : 0;
 }
 
-/* 1 when the tensor is needed behind op number `done`: by a later op, by the caller, or, as the operand of an
- * op whose indices are an output, to see how close the two largest values are. */
+/* True if the tensor is needed after op number `done`, by a later op or by the caller. The operand of an op
+ * whose indices are an output is also needed, to compare the two largest values. */
 static int is_needed(const attn2c_entry *entry, int tensor, int done) {
   if (is_output(entry, tensor)) return 1;
   for (int later = 0; later < entry->op_count; later++) {

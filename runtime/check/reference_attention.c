@@ -1,6 +1,5 @@
-/* reference_attention.c - the reference of attention: scores, additive_scores, softmax and context. A key
- * that is masked has the score -inf and the weight 0, and its value is never read, so that not even a NaN in
- * it gets out. */
+/* reference_attention.c - the reference of attention: scores, additive_scores, softmax and context. A masked
+ * key has the score -inf and the weight 0, and its value is never read, so that a NaN in it has no effect. */
 #include "check/reference_ops.h"
 
 #include <float.h>
@@ -10,21 +9,21 @@
 typedef struct {
   int64_t batch, heads, key_heads, queries, keys, head_width;
   attn2c_reference_mask mask;
-  const int32_t *lengths; /* of the keys from mask.offset on that are not extra; or NULL */
+  const int32_t *lengths; /* lengths of the keys from mask.offset on, without the extra ones; or NULL */
 } sizes;
 
-/* 1 when query i of sequence b does not see key j. */
+/* True if query i of sequence b does not see key j. */
 static int is_masked(const sizes *size, int64_t b, int64_t i, int64_t j) {
   return (size->lengths && j >= size->mask.offset + size->lengths[b] && j < size->keys - size->mask.extra) ||
          attn2c_reference_masked(size->mask, size->keys, i, j);
 }
 
-/* The head of the keys and values that head h of the queries looks at. */
+/* Returns the head of the keys and values for head h of the queries. */
 static int64_t key_head(const sizes *size, int64_t h) { return h / (size->heads / size->key_heads); }
 
-/* Verifies the result or operand `square` [batch][heads][queries][keys] against rows [batch][queries][heads *
- * width] and [batch][keys][key heads * width], and the lengths, operand `position`. key_heads 0: as many as
- * the rows of the keys have room for. */
+/* Checks the result or operand `square` [batch][heads][queries][keys] against rows [batch][queries][heads *
+ * width] and [batch][keys][key heads * width], and the lengths, operand `position`. key_heads 0: the number
+ * that fits into the rows of the keys. */
 static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *square,
                       const attn2c_tensor *query_rows, const attn2c_tensor *key_rows, int position,
                       int64_t key_heads, sizes *size) {
@@ -61,7 +60,8 @@ static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *sq
              : ATTN2C_FORMAT;
 }
 
-/* sum over c of q[c] k[c], or, with v, of v[c] tanh(q[c] + k[c]); and the sum of the absolute values. */
+/* Returns the sum over c of q[c] k[c], or with v of v[c] tanh(q[c] + k[c]). magnitude gets the sum of the
+ * absolute values. */
 static double score(const float *q, const float *k, const float *v, int64_t width, double *magnitude) {
   double sum = 0, absolutes = 0;
   for (int64_t c = 0; c < width; c++) {
@@ -73,10 +73,10 @@ static double score(const float *q, const float *k, const float *v, int64_t widt
   return sum;
 }
 
-/* Each pair's score, and -inf where key j is masked for query i, which stands at offset + i:
- * causal: j > offset + i;  left: j < offset + i - left;  right: j > offset + i + right;  lengths: j >=
- * offset + lengths[b]; of these only lengths mask keys j < prefix, and nothing masks the last `extra` keys.
- * v [heads][width] of additive scores, else NULL. */
+/* Computes each pair's score, and -inf if key j is masked for query i. The query is at offset + i. Masked
+ * are: causal: j > offset + i; left: j < offset + i - left; right: j > offset + i + right; lengths: j >=
+ * offset + lengths[b]. Keys j < prefix are masked by lengths only, and the last `extra` keys are never
+ * masked. v [heads][width] of additive scores, else NULL. */
 static int fill_scores(const attn2c_reference_call *call, const sizes *size, const float *v) {
   const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
   float *s = call->tensors[call->op->result], *magnitude = call->magnitude;
@@ -104,7 +104,7 @@ int attn2c_reference_scores(const attn2c_reference_call *call) {
   return status != ATTN2C_OK ? status : fill_scores(call, &size, NULL);
 }
 
-/* s[b][h][i][j] = sum over c of v[h][c] tanh(q[b][i][h][c] + k[b][j][key head of h][c])   (Bahdanau et al.
+/* s[b][h][i][j] = sum over c of v[h][c] tanh(q[b][i][h][c] + k[b][j][key head of h][c]) (Bahdanau et al.
  * 2015, appendix A.1.2) */
 int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
   const attn2c_tensor *v_shape = attn2c_reference_operand(call, 2);
@@ -117,7 +117,7 @@ int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
   return fill_scores(call, &size, attn2c_reference_values(call, 2));
 }
 
-/* p[j] = exp(scale (s[j] - max)) / sum over j of the same, over the last dimension; a row of only -inf gives
+/* p[j] = exp(scale (s[j] - max)) / sum over j of the same, over the last dimension. A row of only -inf gives
  * zeros, or NaN with fully_masked_nan, and a row with a NaN gives NaN. scale is the emitted code's constant,
  * a float. */
 int attn2c_reference_softmax(const attn2c_reference_call *call) {
@@ -141,9 +141,9 @@ int attn2c_reference_softmax(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* c[b][i][h][d] = sum over the keys j that query i sees of p[b][h][i][j] v[b][j][key head of h][d]; with
- * nonzero, only over those whose weight is not 0, so that a value counts for nothing where its weight is 0,
- * NaN or not. A query that sees no key gets 0, or NaN with fully_masked_nan. */
+/* c[b][i][h][d] = sum over the keys j that query i sees of p[b][h][i][j] v[b][j][key head of h][d]. With
+ * `nonzero` it skips keys whose weight is 0, so that a NaN in their values has no effect. A query that sees
+ * no key gets 0, or NaN with fully_masked_nan. */
 int attn2c_reference_context(const attn2c_reference_call *call) {
   const attn2c_tensor *p_shape = attn2c_reference_operand(call, 0),
                       *v_shape = attn2c_reference_operand(call, 1);

@@ -1,18 +1,18 @@
-/* reference_masks.c - the reference of what the caller's arrays do to scores, and of the other ways from
- * scores to weights and from weights to what is given out. A masked score, -inf, stays -inf, and its weight
- * is 0. */
+/* reference_masks.c - the reference of ops that apply the caller's arrays to scores, or turn scores into
+ * weights. It also has the ops that turn weights into outputs. A masked score, -inf, stays -inf, and its
+ * weight is 0. */
 #include "check/reference_ops.h"
 
 #include <float.h>
 #include <math.h>
 
-/* 1 when operand 0 and the result are both [batch][heads][queries][keys]. */
+/* True if operand 0 and the result are both [batch][heads][queries][keys]. */
 static int are_squares(const attn2c_reference_call *call) {
   const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   return s_shape->rank == 4 && y_shape->rank == 4 && attn2c_reference_same(s_shape, y_shape, 4);
 }
 
-/* The dimensions of scores, and of an array that goes over its first columns. */
+/* The dimensions of scores, and of an array that covers their first columns. */
 typedef struct {
   int64_t batch, heads, queries, keys;
   int shape; /* of the array: 0 [batch][columns], 1 [queries][columns], 2 [batch][heads][queries][columns] */
@@ -37,7 +37,7 @@ static int read_spread(const attn2c_reference_call *call, spread *over) {
   return ATTN2C_OK;
 }
 
-/* Where the array's element for row r of the scores and column j < columns is. */
+/* Returns the index of the array's element for row r of the scores and column j < columns. */
 static int64_t element_of(const spread *over, int64_t r, int64_t j) {
   int64_t row = over->shape == 0   ? r / (over->heads * over->queries)
                 : over->shape == 1 ? r % over->queries
@@ -61,8 +61,8 @@ int attn2c_reference_add_array(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = -inf, or s + value where the op has a value, where the array is not 0; of an op that keeps, -inf where
- * it is 0. value is the emitted code's constant, a float. */
+/* y = -inf, or s + value if the op has a value, where the array is not 0; with `keeps`, where it is 0. value
+ * is the emitted code's constant, a float. */
 int attn2c_reference_block_array(const attn2c_reference_call *call) {
   spread over;
   int status = read_spread(call, &over);
@@ -79,7 +79,7 @@ int attn2c_reference_block_array(const attn2c_reference_call *call) {
       if (!blocks)
         y[r * over.keys + j] = from;
       else
-        /* Not a sum where it is blocked for good: a NaN, too, becomes -inf. */
+        /* A blocked score is not a sum, so that a NaN also becomes -inf. */
         y[r * over.keys + j] = value == -INFINITY ? -INFINITY : (float)((double)from + value);
     }
   return ATTN2C_OK;
@@ -140,7 +140,7 @@ int attn2c_reference_weigh(const attn2c_reference_call *call) {
   int64_t count = attn2c_elements(attn2c_reference_result(call));
   for (int64_t e = 0; e < count; e++) {
     float weight = s[e] == -INFINITY ? 0 : (float)(scale * (double)s[e]);
-    y[e] = relu && weight < 0 ? 0 : weight; /* a NaN stays NaN */
+    y[e] = relu && weight < 0 ? 0 : weight; /* NaN stays NaN */
   }
   return ATTN2C_OK;
 }

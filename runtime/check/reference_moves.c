@@ -1,5 +1,6 @@
-/* reference_moves.c - the reference of the ops that only put values elsewhere: patches of an image, rows
- * joined along a sequence, rows of all heads by head, and two leading axes swapped. */
+/* reference_moves.c - the reference of ops that only move values: patches, join, split_heads and swap. They
+ * cut an image into patches, join rows along a sequence, order rows of all heads by head, and swap two
+ * leading axes. */
 #include "check/reference_ops.h"
 
 #include <string.h>
@@ -30,8 +31,8 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The rows of one operand of join: 0 where it is not given; -1 where it is not [n][width], [batch][n][width]
- * or [batch][heads][n][width / heads]. */
+/* Returns the rows of one operand of join, and 0 if it is not given. Returns -1 if it is not [n][width],
+ * [batch][n][width] or [batch][heads][n][width / heads]. */
 static int64_t rows_to_join(const attn2c_tensor *shape, int64_t batch, int64_t width) {
   if (!shape) return 0;
   if (shape->rank == 2 && shape->shape[1] == width) return shape->shape[0];
@@ -41,8 +42,8 @@ static int64_t rows_to_join(const attn2c_tensor *shape, int64_t batch, int64_t w
   return -1;
 }
 
-/* Copies `rows` rows of all heads, [rows][heads][width], from what has them by head, [heads][rows][width], or
- * (back) the other way. */
+/* Copies `rows` rows of all heads, [rows][heads][width], from an array by head, [heads][rows][width], or with
+ * `back` the other way. */
 static void copy_heads(float *to, const float *from, int64_t heads, int64_t rows, int64_t width, int back) {
   for (int64_t h = 0; h < heads; h++)
     for (int64_t i = 0; i < rows; i++) {
@@ -51,8 +52,8 @@ static void copy_heads(float *to, const float *from, int64_t heads, int64_t rows
     }
 }
 
-/* y[b] = the rows of a, then those of b, then `zeros` rows of zeros; an operand without a batch is the same
- * for every b; one with heads in front of its rows has them side by side in y: y[b][i][h D + d] =
+/* y[b] = the rows of a, then those of b, then `zeros` rows of zeros. An operand without a batch is the same
+ * for every b. An operand with heads before its rows has them next to each other in y: y[b][i][h D + d] =
  * a[b][h][i][d] */
 int attn2c_reference_join(const attn2c_reference_call *call) {
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
@@ -103,7 +104,7 @@ int attn2c_reference_split_heads(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[j][i] = x[i][j], each a row */
+/* y[j][i] = x[i][j], where each is a row */
 int attn2c_reference_swap(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   if (x_shape->rank != 3 || y_shape->rank != 3 || x_shape->shape[0] != y_shape->shape[1] ||

@@ -1,6 +1,5 @@
-/* reference_ops.h - what the files of the reference share with each other and with the tolerances, and
- * with nothing else: one call of an op, its operands, its mask, and the functions of the table in
- * reference.c. */
+/* reference_ops.h - declares what the reference's files and the tolerances share: a call of an op, operands,
+ * masks. It also declares the functions of the table in reference.c. */
 #ifndef ATTN2C_REFERENCE_OPS_H
 #define ATTN2C_REFERENCE_OPS_H
 
@@ -10,7 +9,7 @@ typedef struct {
   const attn2c_descriptor *model;
   const attn2c_op *op;
   void *const *tensors;
-  float *magnitude; /* or NULL: not wanted */
+  float *magnitude; /* NULL: not wanted */
   attn2c_message *message;
 } attn2c_reference_call;
 
@@ -56,7 +55,7 @@ int attn2c_reference_quantise(const attn2c_reference_call *call);
 int attn2c_reference_linear_integers(const attn2c_reference_call *call);
 int attn2c_reference_dequantise(const attn2c_reference_call *call);
 
-/* The operand at a position of the op table's order, or NULL when it is not given. */
+/* Returns the operand at a position in the op table's order, or NULL if it is not given. */
 static inline const attn2c_tensor *attn2c_reference_operand(const attn2c_reference_call *call, int position) {
   int index = call->op->operands[position];
   return index < 0 ? NULL : &call->model->tensors[index];
@@ -71,19 +70,19 @@ static inline const attn2c_tensor *attn2c_reference_result(const attn2c_referenc
   return &call->model->tensors[call->op->result];
 }
 
-/* The last dimension; 1 of a tensor without dimensions. */
+/* Returns the last dimension; 1 for a tensor without dimensions. */
 static inline int64_t attn2c_reference_width(const attn2c_tensor *tensor) {
   return tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
 }
 
-/* The product of all dimensions but the last. */
+/* Returns the product of all dimensions but the last. */
 static inline int64_t attn2c_reference_rows(const attn2c_tensor *tensor) {
   int64_t rows = 1;
   for (int axis = 0; axis + 1 < tensor->rank; axis++) rows *= tensor->shape[axis];
   return rows;
 }
 
-/* 1 when the first `count` dimensions are the same. */
+/* True if the first `count` dimensions are equal. */
 static inline int attn2c_reference_same(const attn2c_tensor *a, const attn2c_tensor *b, int count) {
   if (a->rank < count || b->rank < count) return 0;
   for (int axis = 0; axis < count; axis++)
@@ -94,17 +93,17 @@ static inline int attn2c_reference_same(const attn2c_tensor *a, const attn2c_ten
 /* Says in one line which rule of the op its descriptor breaks; returns ATTN2C_USAGE. */
 int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule);
 
-/* 1 when every lengths[b], operand `position`, is within minimum..limit, or the operand is not given; else 0
- * and a line that names the tensor and the index. */
+/* True if every lengths[b], operand `position`, is within minimum..limit, or the operand is not given.
+ * Otherwise says a line that names the tensor and the index. */
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,
                              int64_t limit);
 
-/* An attribute that counts something: `otherwise` where the op does not have it, and -1 where it is not a
- * whole number from 0 to 2^31 - 1. */
+/* Returns a count attribute, or `otherwise` if the op does not have it. Returns -1 if it is not an integer
+ * from 0 to 2^31 - 1. */
 int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise);
 
-/* The part of a mask that is known when the model is made. Query i stands at position offset + i of the keys.
- * Neither the keys before `prefix` nor the last `extra` ones are ever masked by it. */
+/* The part of a mask that is known when the model is built. Query i is at position offset + i of the keys. It
+ * never masks the keys before `prefix` and the last `extra` ones. */
 typedef struct {
   int causal;
   int64_t left, right; /* -1: unbounded */
@@ -119,12 +118,12 @@ static inline attn2c_reference_mask attn2c_reference_mask_of(const attn2c_op *op
   return mask;
 }
 
-/* 1 when it may mask anything at all. */
+/* True if it may mask anything. */
 static inline int attn2c_reference_masks(attn2c_reference_mask mask) {
   return mask.causal || mask.left >= 0 || mask.right >= 0;
 }
 
-/* 1 when query i does not see key j of `keys`. */
+/* True if query i does not see key j of `keys`. */
 static inline int attn2c_reference_masked(attn2c_reference_mask mask, int64_t keys, int64_t i, int64_t j) {
   if (j < mask.prefix || j >= keys - mask.extra) return 0;
   int64_t position = i + mask.offset;

@@ -1,13 +1,13 @@
-/* reference_positions.c - the reference of what positions do to attention: rotated queries and keys, and
- * scores that get something added by the distance of query and key. A masked score, -inf, stays -inf. */
+/* reference_positions.c - the reference of positions: rotated queries and keys, and numbers per distance in
+ * scores. A masked score, -inf, stays -inf. */
 #include "check/reference_ops.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Of each head's dimensions the first R are R/2 pairs (x1, x2), rotated by the row's angle for that pair:
- * (x1 cos - x2 sin, x2 cos + x1 sin); the others stay. pairs 0: d and d + R/2 are partners; 1: 2d and 2d + 1.
- * magnitude: |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin|; 0 of what stays */
+/* Rotates the first R of each head's dimensions by the row's angles. They are R/2 pairs (x1, x2), which
+ * become (x1 cos - x2 sin, x2 cos + x1 sin); the others stay. pairs 0: d and d + R/2 are partners; 1: 2d and
+ * 2d + 1. magnitude: |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin|; 0 for the others */
 int attn2c_reference_rotate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   int64_t heads = attn2c_reference_count(call, "heads", 0);
@@ -49,7 +49,8 @@ int attn2c_reference_rotate(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* 1 when operand 0 and the result are both [batch][heads][queries][keys], and `extra` is a number of keys. */
+/* True if operand 0 and the result are both [batch][heads][queries][keys], and `extra` is a number of
+ * keys. */
 static int are_scores(const attn2c_reference_call *call) {
   const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   int64_t extra = attn2c_reference_count(call, "extra", 0);
@@ -59,7 +60,7 @@ static int are_scores(const attn2c_reference_call *call) {
 
 /* y[b][h][i][j] = s[b][h][i][j] + sum over d of x[..][d] table[i + offset - j + M - 1][d], table [2M - 1][d];
  * x is row i of the queries, or, with `keys`, row j of the keys, of the head that h looks at. The last
- * `extra` columns stay.   (Shaw et al. 2018; Huang et al. 2020, methods 3 and 4)
+ * `extra` columns stay (Shaw et al. 2018; Huang et al. 2020, methods 3 and 4).
  * magnitude: |s| + sum over d of |x table| */
 int attn2c_reference_add_relative(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 1),
@@ -82,7 +83,7 @@ int attn2c_reference_add_relative(const attn2c_reference_call *call) {
       (!of_keys && x_heads != heads))
     return attn2c_reference_fault(call,
                                   "the rows must be heads, or a divisor of them, times the table's width");
-  int64_t own = keys - extra; /* columns that get something */
+  int64_t own = keys - extra; /* columns to which something is added */
   if (offset < 0 || (own > 0 && queries > 0 && (queries - 1 + offset > middle || own - 1 - offset > middle)))
     return attn2c_reference_fault(call, "the table does not reach every distance");
   const float *s = attn2c_reference_values(call, 0), *x = attn2c_reference_values(call, 1);
@@ -147,7 +148,7 @@ int attn2c_reference_bucket_table(const attn2c_reference_call *call) {
   float *y = call->tensors[call->op->result];
   for (int64_t d = 0; d < distances; d++) {
     if (!(index[d] >= 0) || !(index[d] < (float)buckets) || index[d] != floorf(index[d])) {
-      attn2c_say(call->message, "%s: element %lld is %g, and must be a bucket from 0 to %lld",
+      attn2c_say(call->message, "%s: element %lld is %g, but must be a bucket from 0 to %lld",
                  index_shape->name, (long long)d, (double)index[d], (long long)buckets - 1);
       return ATTN2C_FORMAT;
     }

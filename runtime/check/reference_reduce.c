@@ -1,5 +1,5 @@
-/* reference_reduce.c - the reference of the ops that take something from a whole row or sequence: layer_norm,
- * rms_norm, normalise, softmax_rows, log_softmax, pool, argmax and topk. */
+/* reference_reduce.c - the reference of ops over a whole row or sequence: norms, softmax_rows, pool, argmax,
+ * topk. The norms are layer_norm, rms_norm and normalise; log_softmax is here too. */
 #include "check/reference_ops.h"
 
 #include <float.h>
@@ -77,7 +77,7 @@ int attn2c_reference_normalise(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The largest of a row and the sum of exp(x - largest). */
+/* Returns the sum of exp(x - largest) of a row, and its largest element. */
 static double power_sum(const float *x, int64_t width, double *largest) {
   double sum = 0;
   *largest = x[0];
@@ -104,16 +104,17 @@ static int softmax_of_rows(const attn2c_reference_call *call, int logarithm) {
 /* y = exp(x - max) / sum of these, over the last dimension; NaN or +inf, or nothing but -inf, gives NaN */
 int attn2c_reference_softmax_rows(const attn2c_reference_call *call) { return softmax_of_rows(call, 0); }
 
-/* y = x - max - log(sum of exp(x - max)), over the last dimension; NaN as of softmax_rows */
+/* y = x - max - log(sum of exp(x - max)), over the last dimension; NaN as in softmax_rows */
 int attn2c_reference_log_softmax(const attn2c_reference_call *call) { return softmax_of_rows(call, 1); }
 
-/* The maximum of two, and NaN when either is. */
+/* Returns the maximum of two numbers, and NaN if either is NaN. */
 static float larger(float a, float b) { return isnan(a) || a > b ? a : b; }
 
 enum { POOL_MEAN, POOL_MAX, POOL_FIRST, POOL_SECOND, POOL_LAST, POOL_ROOT, POOL_WEIGHTED, POOLS };
 static const char *const pool_names[] = {"mean", "max", "first", "second", "last", "root", "weighted"};
 
-/* The pools of a text such as "mean max" into list; their number, or 0 where a word is none. */
+/* Writes the pools of a text such as "mean max" to list. Returns their number, or 0 if a word is not a
+ * pool. */
 static int pools_of(const char *text, int list[8]) {
   int count = 0;
   while (text && *text) {
@@ -129,11 +130,12 @@ static int pools_of(const char *text, int list[8]) {
   return count;
 }
 
-/* Whether a pool takes a row: all of them without a mask. */
+/* True if a pool uses a row; without a mask it uses all. */
 static int takes(const int32_t *mask, int keeps, int64_t row) { return !mask || (mask[row] != 0) == keeps; }
 
-/* One pool of one column of `length` rows, `width` apart, of those that the mask keeps; of none: 0.
- * magnitude, which may be NULL: what the rounding error of a sum is proportional to. */
+/* Computes one pool of one column of `length` rows, `width` apart, over the rows that the mask keeps. Without
+ * rows the result is 0. magnitude, which may be NULL, gets the number that the rounding error of a sum is
+ * proportional to. */
 static float pooled(int pool, const float *column, int64_t length, int64_t width, const int32_t *mask,
                     int keeps, float *magnitude) {
   double sum = 0, size = 0, weights = 0, kept = 0;
@@ -171,12 +173,13 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
   }
 }
 
-/* Over the rows of x[b] that are kept, n of them: the first lengths[b], or those s with (mask[b][first + s]
- * != 0) == keeps, or all: mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
- * last: y[c] = the last x[s][c]       root: y[c] = sum of x[s][c] / sqrt(n)
- * weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
- * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c].
- * Of no rows: 0. Several stand side by side. */
+/* Pools the kept rows of x[b], n of them: the first lengths[b], or those s with (mask[b][first + s] != 0) ==
+ * keeps, or all:
+ *   mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
+ *   last: y[c] = the last x[s][c]       root: y[c] = sum of x[s][c] / sqrt(n)
+ *   weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
+ * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c]. Without rows the result is 0. The results of
+ * several pools follow each other. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
@@ -233,15 +236,15 @@ int attn2c_reference_argmax(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* 1 when number i of a row stands before number j in falling order: NaN before all, the first of equals
+/* True if number i of a row comes before number j in descending order: NaN before all, the first of equals
  * first. */
 static int stands_before(const float *x, int64_t i, int64_t j) {
   if (isnan(x[i]) || isnan(x[j])) return isnan(x[i]) && (!isnan(x[j]) || i < j);
   return x[i] > x[j] || (x[i] == x[j] && i < j);
 }
 
-/* The k first of each row in falling order, as values or as indices: each the first of those behind the one
- * before */
+/* Writes the k first of each row, descending, as values or as indices. Each is the first of those after the
+ * one before. */
 int attn2c_reference_topk(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const int64_t k = attn2c_reference_count(call, "k", -1);

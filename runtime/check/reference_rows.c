@@ -1,5 +1,5 @@
-/* reference_rows.c - the reference of the ops that treat each row, or each element, on its own: linear,
- * embed, add, multiply, scale, copy and activate. */
+/* reference_rows.c - the reference of ops on single rows or elements: linear, embed, add, multiply, scale,
+ * copy, activate. */
 #include "check/reference_ops.h"
 
 #include <float.h>
@@ -16,7 +16,7 @@ static double dot(const float *a, const float *b, int64_t length) {
   return sum;
 }
 
-/* The same, and the sum of the terms' absolute values. */
+/* Computes the same, and the sum of the terms' absolute values. */
 static double dot_and_magnitude(const float *a, const float *b, int64_t length, double *magnitude) {
   double sum = 0, absolutes = 0;
 #pragma omp simd reduction(+ : sum, absolutes)
@@ -79,7 +79,7 @@ int attn2c_reference_embed(const attn2c_reference_call *call) {
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0; i < count; i++) {
     if (ids[i] < 0 || ids[i] >= table_shape->shape[0]) {
-      attn2c_say(call->message, "%s: element %lld is %ld, and must be from 0 to %lld", ids_shape->name,
+      attn2c_say(call->message, "%s: element %lld is %ld, but must be from 0 to %lld", ids_shape->name,
                  (long long)i, (long)ids[i], (long long)table_shape->shape[0] - 1);
       return ATTN2C_FORMAT;
     }
@@ -127,8 +127,8 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[i] = factor x[i], and -inf where x[i] is: a masked score stays masked, whatever the factor. factor is the
- * emitted code's constant, a float. */
+/* y[i] = factor x[i], and -inf if x[i] is -inf: a masked score stays masked, whatever the factor. factor is
+ * the emitted code's constant, a float. */
 int attn2c_reference_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
@@ -152,7 +152,7 @@ int attn2c_reference_copy(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* relu(x) = max(x, 0), and NaN of NaN */
+/* relu(x) = max(x, 0); NaN stays NaN */
 static double relu(double x) { return x < 0 ? 0 : x; }
 
 /* sigmoid(x) = 1 / (1 + exp(-x)) */
@@ -164,11 +164,11 @@ static double silu(double x) { return x * sigmoid(x); }
 /* quick_gelu(x) = x sigmoid(1.702 x) */
 static double quick_gelu(double x) { return x * sigmoid(1.702 * x); }
 
-/* gelu(x) = x/2 (1 + erf(x / sqrt 2)); 1 + erf(z) is erfc(-z), which does not cancel where x is negative */
+/* gelu(x) = x/2 (1 + erf(x / sqrt 2)); 1 + erf(z) is erfc(-z), which does not cancel for negative x */
 static double gelu(double x) { return 0.5 * x * erfc(-x * sqrt(0.5)); }
 
 /* gelu_tanh(x) = x/2 (1 + tanh(z)), z = sqrt(2/pi) (x + 0.044715 x^3); (1 + tanh(z)) / 2 is sigmoid(2 z),
- * which does not cancel where x is negative */
+ * which does not cancel for negative x */
 static double gelu_tanh(double x) {
   const double sqrt_2_over_pi = 0.79788456080286535588;
   return x * sigmoid(2 * sqrt_2_over_pi * (x + 0.044715 * x * x * x));

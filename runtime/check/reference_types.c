@@ -1,13 +1,13 @@
-/* reference_types.c - the reference of the ops that make numbers of another type, and what packing makes of
- * weights. All results are floats whose values lie on the grid of their type. The grids are found by
- * arithmetic, and not by bits as in the code that is judged. */
+/* reference_types.c - the reference of ops that convert number types, and of the packing of weights. All
+ * results are floats whose values are on the grid of their type. The grids are computed by arithmetic, and
+ * not by bits as in the code that is judged. */
 #include "check/reference_ops.h"
 #include "check/reference_types.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A bf16 has 8 significant bits and the exponents of a float; what would be a denormal is a zero. */
+/* A bf16 has 8 significant bits and the exponents of a float; a denormal becomes a zero. */
 enum { BF16_BITS = 8 };
 static const double SMALLEST = 0x1p-126, TOO_LARGE = 0x1p128;
 
@@ -21,8 +21,7 @@ double attn2c_reference_bf16_unit(double x) {
 float attn2c_reference_bf16(float x) {
   if (!isfinite(x)) return x;
   if (fabs((double)x) < SMALLEST) return copysignf(0, x);
-  const double unit = attn2c_reference_bf16_unit(x),
-               nearest = rint(x / unit) * unit; /* of two the even one */
+  const double unit = attn2c_reference_bf16_unit(x), nearest = rint(x / unit) * unit; /* ties to even */
   return fabs(nearest) < TOO_LARGE ? (float)nearest : copysignf(INFINITY, x);
 }
 
@@ -38,18 +37,18 @@ int attn2c_reference_round(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The integers of int8 go from -127 to 127; a row's scale is what the largest magnitude is by 127. */
+/* The integers of int8 go from -127 to 127; a row's scale is its largest magnitude / 127. */
 enum { INT8_LARGEST = 127 };
 
-/* No scale is smaller: what it stands for is then at most half of this, the smallest normal float, off. */
+/* The smallest scale: rounding to it is then off by at most half of it, the smallest normal float. */
 static const double LEAST_SCALE = 0x1p-125;
 
-/* x times its factor, a float; factors NULL: ones. */
+/* Returns x times its factor, as a float; factors NULL: ones. */
 static float smoothed(const float *x, const float *factors, int64_t i) {
   return factors ? (float)((double)x[i] * (double)factors[i]) : x[i];
 }
 
-/* The largest magnitude by 127; a NaN makes it NaN. */
+/* Returns the largest magnitude / 127; a NaN makes it NaN. */
 static float scale_of(const float *x, const float *factors, int64_t count) {
   double largest = 0;
   for (int64_t i = 0; i < count; i++) {
@@ -59,14 +58,14 @@ static float scale_of(const float *x, const float *factors, int64_t count) {
   return (float)fmax(largest / INT8_LARGEST, LEAST_SCALE);
 }
 
-/* x (1 / scale) to the nearest integer; the quotient and the product are floats. */
+/* Returns x (1 / scale), rounded to the nearest integer; the quotient and the product are floats. */
 static float integer_of(float x, float scale) {
   if (!isfinite(scale)) return 0;
   const float inverse = (float)(1 / (double)scale), product = (float)((double)x * (double)inverse);
   return (float)rint(product) + 0.0f; /* no -0 */
 }
 
-/* Whether the factors, which need not be given, are one a column. */
+/* True if the factors are one per column, or are not given. */
 static int are_factors(const attn2c_reference_call *call, int operand, int64_t width) {
   const attn2c_tensor *factors = attn2c_reference_operand(call, operand);
   return !factors || attn2c_elements(factors) == width;
@@ -84,7 +83,7 @@ int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 where the scale is not finite */
+/* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 if the scale is not finite */
 int attn2c_reference_quantise(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);

@@ -1,13 +1,13 @@
-/* tolerance.c - the allowed error of each op's elements, and of a model's outputs. u is the unit roundoff,
- * eps twice that. Ops that only move or round once are exact; of the others, the smallest normal float is
- * always allowed, since smaller results may be flushed to zero. */
+/* tolerance.c - computes the allowed error of each op's elements, and of a model's outputs. u is the unit
+ * roundoff, eps twice that. Ops that only move or round once are exact. For the others, the smallest normal
+ * float is always allowed, since smaller results may be flushed to zero. */
 #include "check/tolerance.h"
 #include "check/reference_ops.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What the rules below read and write. */
+/* The inputs and outputs of the rules below. */
 typedef struct {
   const attn2c_reference_call *call;
   const float *want;
@@ -20,10 +20,10 @@ static int exact(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* A product of length K: 4 sqrt(K) u (|A||B|). K roundings, each at most u of a partial sum that is at most
- * |A||B|, add up to K u at worst; as they are as often up as down, sqrt(K) u is their usual size and 4 of it
- * are never met by chance. u and not eps, for it is the roundings that are counted. A bias is one more term
- * of the sum. */
+/* The rule of a product of length K: 4 sqrt(K) u (|A||B|). K roundings, each at most u of a partial sum that
+ * is at most |A||B|, add up to K u at worst. Roundings go up as often as down, so sqrt(K) u is their usual
+ * size and 4 of it are never met by chance. The rule uses u and not eps, since it counts roundings. A bias is
+ * one more term of the sum. */
 static int product(const op_result *result, int64_t length) {
   double factor = 4 * sqrt((double)length) * ATTN2C_ROUNDOFF;
   for (int64_t i = 0; i < result->elements; i++)
@@ -31,7 +31,8 @@ static int product(const op_result *result, int64_t length) {
   return ATTN2C_OK;
 }
 
-/* Of bf16 operands, too: their products are exact in a float, and it is their sums that are rounded. */
+/* The rule also holds for bf16 operands: their products are exact in a float, and only the sums are
+ * rounded. */
 static int linear(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
@@ -41,7 +42,8 @@ static int scores(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);
 }
 
-/* How many keys one after the other, of those that have a weight, have the same weight and value, at most. */
+/* Returns the longest run of consecutive keys, among those with a weight, that have the same weight and
+ * value. */
 static int64_t longest_run(const float *weights, const float *values, int64_t keys, int64_t stride) {
   int64_t longest = 1, run = 0, before = 0;
   for (int64_t j = 0; j < keys; j++) {
@@ -54,9 +56,9 @@ static int64_t longest_run(const float *weights, const float *values, int64_t ke
   return longest;
 }
 
-/* A product; but roundings are not as often up as down where terms are the same: while the sum stays between
- * two powers of two, each addition of one is off by the same, by u of |A||B| at most. Values are the same
- * where only one channel was normalised: the norm's bias is all that it leaves. */
+/* The rule of a product, with one difference: roundings of equal terms do not go up as often as down. While
+ * the sum stays between two powers of two, each addition of an equal term has the same error, at most u of
+ * |A||B|. Values are equal if only one channel was normalised: the norm's bias is all that remains. */
 static int context(const op_result *result) {
   const attn2c_reference_call *call = result->call;
   const attn2c_tensor *p = attn2c_reference_operand(call, 0);
@@ -74,27 +76,27 @@ static int context(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = sum r s + b: sum as a float, two products and an addition, each off by u of a term at most, and so is
- * the reference's own rounding: 4 u of |sum r s| + |b|. */
+/* y = sum r s + b has the rule 4 u of |sum r s| + |b|. Converting sum to a float, two products, an addition
+ * and the reference's own rounding are each off by at most u of a term. */
 static int dequantise(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++)
     result->allowed[i] = (float)(4 * ATTN2C_ROUNDOFF * result->allowed[i] + ATTN2C_SMALLEST);
   return ATTN2C_OK;
 }
 
-/* Scores and one product of length D more: a score is one more term of the sum. */
+/* The rule of a product of length D: the score is one more term of its sum. */
 static int add_relative(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 2)));
 }
 
-/* What each emitted tanh may be off by, relative to itself. */
+/* Relative error that an emitted tanh may have. */
 #define TANH_ERROR 4e-5
 
-/* sum of v tanh(x), x = q + k, of length D, all relative to the sum of |v tanh(x)|:
+/* The rule of a sum of v tanh(x), x = q + k, of length D; all parts are relative to the sum of |v tanh(x)|:
  * - TANH_ERROR, for each tanh;
- * - u, for the rounding of x: it makes an error of u |x| (1 - tanh(x)^2) of tanh(x), which is at most
- *   u |tanh(x)|, for 2x <= sinh(2x);
- * - 4 sqrt(D) u, as of every product. */
+ * - u, for the rounding of x: it makes an error of u |x| (1 - tanh(x)^2) in tanh(x), which is at most u
+ * |tanh(x)|, since 2x <= sinh(2x);
+ * - 4 sqrt(D) u, as for every product. */
 static int additive_scores(const op_result *result) {
   double length = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 2));
   double factor = TANH_ERROR + (1 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
@@ -103,9 +105,9 @@ static int additive_scores(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* x1 cos - x2 sin: each product is off by u of itself at most, their sum by u of |x1 cos| + |x2 sin|, and the
- * reference's own rounding by as much again: 3 u of that. A fused multiply-add has one rounding less. What is
- * not rotated is moved, and its magnitude is 0. */
+/* x1 cos - x2 sin has the rule 3 u of |x1 cos| + |x2 sin|. Each product is off by at most u of itself, their
+ * sum by u of that, and the reference's own rounding by the same. A fused multiply-add has one rounding less.
+ * Elements that are not rotated are moved, and their magnitude is 0. */
 static int rotate(const op_result *result) {
   int64_t heads = attn2c_reference_count(result->call, "heads", 1), width = result->width / heads;
   int64_t rotated = 2 * attn2c_reference_width(attn2c_reference_operand(result->call, 1));
@@ -116,17 +118,17 @@ static int rotate(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = x r g: 5e-7 of |y| for the roundings of r and of each step, as layer_norm has them; and as nothing is
- * subtracted, there is nothing else. */
+/* y = x r g: 5e-7 of |y| for the roundings of r and of each step, as in layer_norm. Nothing is subtracted, so
+ * there is no other error. */
 static int norm_without_mean(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++)
     result->allowed[i] = (float)(5e-7 * fabs((double)result->want[i]) + ATTN2C_SMALLEST);
   return ATTN2C_OK;
 }
 
-/* Relative errors, over the whole range: x/2 (1 + f(x)) with f near -1 too, where the emitted functions are
- * written so that nothing cancels. Of x f(x) with f below the smallest normal number f may be zero; the error
- * is then |x| times that. */
+/* The rules are relative errors over the whole range. They hold for x/2 (1 + f(x)) with f near -1 too, as the
+ * emitted functions are written so that nothing cancels. In x f(x), an f below the smallest normal number may
+ * become zero; the error is then |x| times that number. */
 static int activate(const op_result *result) {
   static const struct {
     const char *name;
@@ -151,13 +153,13 @@ static int activate(const op_result *result) {
   return attn2c_reference_fault(result->call, "there is no tolerance for this function");
 }
 
-/* y = g z + b with z = (x - mean) r, r = 1 / sqrt(variance + eps):
- * - 5e-7 of |g z| + |b| for the roundings of r and of each step. Of the two terms and not of |y|: where they
- * cancel, their own errors remain.
+/* The rule of y = g z + b with z = (x - mean) r, r = 1 / sqrt(variance + eps):
+ * - 5e-7 of |g z| + |b| for the roundings of r and of each step. It uses the two terms and not |y|, since
+ * their own errors remain when they cancel.
  * - The mean is off by a few u of the numbers that it is made of, whose size is rms = sqrt(mean^2 +
- * variance): its own rounding, those of the partial sums and of their merging. x - mean takes the whole of
- * this over, however small it is itself, and r and g scale it. 4 u rms r |g| is allowed: next to nothing
- * where the mean is near 0, and the bigger the more digits of x the mean eats up. */
+ * variance): its own rounding, those of the partial sums and of their merging. x - mean has all of this
+ * error, however small it is itself, and r and g scale it. 4 u rms r |g| is allowed: nearly 0 if the mean is
+ * near 0, and more if the mean removes more digits of x. */
 static int layer_norm(const op_result *result) {
   const float *gain = attn2c_reference_values(result->call, 1),
               *bias = attn2c_reference_values(result->call, 2);
@@ -181,9 +183,9 @@ static int layer_norm(const op_result *result) {
 }
 
 /* p = exp(t) / sum with t = scale (s - max) = ln(p / largest p). s - max and its product with scale round
- * once each, so that t is off by up to 2 u |t| = eps |t|, and exp makes an absolute error of its argument a
- * relative one of its result. 10 eps are for exp itself, the sum and the division. A masked key has the
- * weight 0, and nothing else. */
+ * once each, so t is off by up to 2 u |t| = eps |t|, and exp turns an absolute error of its argument into a
+ * relative one of its result. 10 eps are for exp itself, the sum and the division. The weight of a masked key
+ * must be exactly 0. */
 static int softmax(const op_result *result) {
   for (int64_t r = 0; r < result->rows; r++) {
     const float *s = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
@@ -199,8 +201,9 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = t - log(sum of exp(t)) with t = x - max: two terms of one sign, each rounded once, and so is their sum:
- * 2 u |y|. The sum is off by 10 eps of itself at most, as that of a softmax, and its logarithm by as much. */
+/* y = t - log(sum of exp(t)) with t = x - max has two terms of one sign. Each is rounded once, and so is
+ * their sum: 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, and its logarithm by 10
+ * eps. */
 static int log_softmax(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     double size = fabs((double)result->want[i]);
@@ -209,8 +212,8 @@ static int log_softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = cap tanh(s / cap): 4e-5 for the emitted tanh, u for its argument (x tanh'(x) is never more than
- * tanh(x)), u for the product. */
+/* y = cap tanh(s / cap) has the sum of three errors: 4e-5 for the emitted tanh, u for its argument (x
+ * tanh'(x) is never more than tanh(x)), u for the product. */
 static int softcap(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     double size = fabs((double)result->want[i]);
@@ -219,16 +222,17 @@ static int softcap(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* The mean of n: n eps of the mean of |x|, n - 1 additions and a division, each at most u. The magnitude is n
- * times the mean of |x| already. */
+/* The mean of n numbers has the rule n eps of the mean of |x|. There are n - 1 additions and a division, each
+ * off by at most u. The magnitude is n times the mean of |x| already. */
 static int mean(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++)
     result->allowed[i] = (float)(ATTN2C_EPSILON * result->allowed[i] + ATTN2C_SMALLEST);
   return ATTN2C_OK;
 }
 
-/* Means, whatever their weights, and rows that are exact where nothing else stands beside them. The
- * magnitudes of a root and of a weighted mean are such that the bound of a mean, twice, is theirs. */
+/* Means have the rule of a mean, whatever their weights. Single rows are exact unless a mean is in the same
+ * result. The magnitudes of a root and of a weighted mean are such that twice the bound of a mean is
+ * theirs. */
 static int pool(const op_result *result) {
   const char *function = attn2c_text(result->call->op, "function");
   const int sums =
@@ -239,21 +243,21 @@ static int pool(const op_result *result) {
   return status;
 }
 
-/* One rounding, and the right one; but with products of bf16 all of a call flushes denormals to zero. */
+/* One correct rounding; but with products of bf16 the whole call flushes denormals to zero. */
 static int rounded_once(const op_result *result) {
   const float smallest = result->call->model->packings ? (float)ATTN2C_SMALLEST : 0;
   for (int64_t i = 0; i < result->elements; i++) result->allowed[i] = smallest;
   return ATTN2C_OK;
 }
 
-/* Of the exact ones,
+/* The exact ops are exact for these reasons:
  * - embed, copy, swap, join, patches and bucket_table move; block_array moves or adds;
- * - add, add_distance, add_array and add_length round one addition, and correctly;
- * - multiply, scale, head_scale and weigh round one product: that of two floats is exact in double, so that
- *   the reference rounds once, too; and relu takes the rounded one or 0;
- * - round and quantise see the very number that they round, and there is one right result; row_scale divides
- *   a largest magnitude, and integers are summed;
- * - argmax and topk see the very numbers that they are judged by. */
+ * - add, add_distance, add_array and add_length round one addition, correctly;
+ * - multiply, scale, head_scale and weigh round one product. The product of two floats is exact in double, so
+ * the reference also rounds once; relu takes the rounded number or 0;
+ * - round and quantise get the same number in both, which has one right rounding; row_scale divides a largest
+ * magnitude, and integers are summed;
+ * - argmax and topk get the same numbers that they are judged by. */
 static const struct {
   const char *name;
   int (*function)(const op_result *result);
@@ -316,14 +320,14 @@ int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, voi
   return attn2c_reference_fault(&call, "there is no tolerance for this op");
 }
 
-/* Where a model rounds to a grid (bf16, int8), an error far below a unit of the grid may turn a rounding and
- * become a whole unit, which is 2^-8 of a bf16: 65,536 times the error of a float. No tolerance of outputs
- * that lets all roundings turn would tell a wrong product from a right one. So the reference follows the
- * trace in what it may decide: where the trace's element is the rounding of a number that lies as close to
- * the reference's as two f32 results of the model's depth may, the reference goes on with the trace's, and
- * where it is not, with its own. Two correct computations then stay as close as two in f32, and the outputs
- * are judged by that. An error that is larger is not followed: it is in what comes behind, and in the
- * outputs. */
+/* Returns the distance within which the reference follows the trace. If a model rounds to a grid (bf16,
+ * int8), an error far below a unit of the grid may turn a rounding and become a whole unit, which is 2^-8 of
+ * a bf16: 65,536 times the error of a float. No tolerance of outputs that lets all roundings turn would tell
+ * a wrong product from a right one. So the reference follows the trace's roundings. If the trace's element is
+ * the rounding of a number that is as close to the reference's as two f32 results of the model's depth may
+ * be, the reference continues with the trace's element, otherwise with its own. Two correct computations then
+ * stay as close as two in f32, and the outputs are judged by that. A larger error is not followed: it shows
+ * in later ops and in the outputs. */
 double attn2c_tolerance_settled(const attn2c_tolerance *model, double x, double root_mean_square,
                                 double unit) {
   return unit / 2 + model->absolute * fmax(1, root_mean_square) + model->relative * fabs(x);
@@ -331,7 +335,8 @@ double attn2c_tolerance_settled(const attn2c_tolerance *model, double x, double 
 
 double attn2c_tolerance_row_sum(int64_t width) { return (double)width * ATTN2C_EPSILON; }
 
-/* Straight lines between these, and proportional to the layers behind the last: errors of layers add up. */
+/* Returns limits that are interpolated linearly between these points, and proportional to the layers after
+ * the last: errors of layers add up. */
 attn2c_tolerance attn2c_tolerance_model(int layers) {
   static const struct {
     double layers, absolute, relative_l2;

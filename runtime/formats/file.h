@@ -30,8 +30,8 @@ int attn2c_file_map(const attn2c_file *file, const void **bytes, attn2c_message 
 /* Unmaps the bytes, which may be NULL. */
 void attn2c_file_unmap(const void *bytes, int64_t size);
 
-/* Writes the parts, one after the other, as the file `path`: into a temporary file in the same folder, which
- * is synced and renamed over `path`, with the permissions of the file that it replaces. On failure the
+/* Writes the parts, one after the other, as the file `path`. It writes a temporary file in the same folder,
+ * syncs it and renames it over `path`, with the permissions of the file that it replaces. On failure the
  * temporary file is removed and `path` is unchanged. Anything but a regular file (a device, a pipe,
  * /dev/stdout even if that is a regular file) is written as a stream, after its present contents. Returns
  * ATTN2C_OK or _IO. */

@@ -60,8 +60,8 @@ static int32_t take_hex(attn2c_json *json) {
   return value;
 }
 
-/* Returns the code point after "\u", or after a pair of surrogates; 0 (which is refused as well) at a
- * fault. */
+/* Returns the code point after "\u", which may be a pair of surrogates. Returns 0, which is refused as well,
+ * at a fault. */
 static int32_t take_code_point(attn2c_json *json) {
   int32_t high = take_hex(json);
   if (high < 0) return refuse(json, "\\u needs four hexadecimal digits");

@@ -277,8 +277,8 @@ int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t
     used += snprintf(header + used, sizeof header - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
   used += snprintf(header + used, sizeof header - (size_t)used, rank == 1 ? ",), }" : "), }");
   header[used] = ' '; /* replaces the terminator */
-  /* NumPy reserves 21 digits for the first dimension, and then pads with 1 to 64 spaces and a newline, so
-   * that the data start at a multiple of 64. */
+  /* NumPy reserves 21 digits for the first dimension, then pads with 1 to 64 spaces and a newline. So the
+   * data start at a multiple of 64. */
   if (rank) used += 21 - snprintf(NULL, 0, "%lld", (long long)shape[0]);
   int start = (used + 1) / 64 * 64 + 64;
   header[start - 1] = '\n';

@@ -37,9 +37,9 @@ typedef struct attn2c_npy {
 int attn2c_npy_read(const char *path, attn2c_npy *array, attn2c_message *message);
 void attn2c_npy_free(attn2c_npy *array);
 
-/* Converts the array to an input of this type and shape, into `out`: float32 from any float; int32 from any
- * integer if all values fit, or from bool as 0 and 1. Returns ATTN2C_OK or _FORMAT, with one line that names
- * the input, and the expected and the given array. */
+/* Converts the array to an input of this type and shape, into `out`. float32 is made from any float; int32
+ * from any integer if all values fit, or from bool as 0 and 1. Returns ATTN2C_OK or _FORMAT, with one line
+ * that names the input, and the expected and the given array. */
 int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int64_t *shape,
                   const char *input_name, void *out, attn2c_message *message);
 

@@ -23,8 +23,8 @@ static int is_plain(const char *name) {
   return name[0] != '\0' && name[0] != '.' && strpbrk(name, "/\\") == NULL;
 }
 
-/* Returns the index of a file's name, which is added if it is new; -1 if there is no memory, -2 if there are
- * too many files. */
+/* Returns the index of a file's name, which is added if it is new. Returns -1 if there is no memory, -2 if
+ * there are too many files. */
 static int file_number(attn2c_safetensors_index *index, const char *name) {
   for (int i = index->file_count - 1; i >= 0; i--)
     if (strcmp(index->files[i], name) == 0) return i;
@@ -41,7 +41,7 @@ static int file_number(attn2c_safetensors_index *index, const char *name) {
 static int add_entry(const char *path, attn2c_safetensors_index *index, const char *tensor, const char *name,
                      attn2c_message *message) {
   if (!is_plain(name)) {
-    attn2c_say(message, "%s: \"%.100s\" is in \"%.100s\", but a file beside the index is expected", path,
+    attn2c_say(message, "%s: \"%.100s\" is in \"%.100s\", but a file next to the index is expected", path,
                tensor, name);
     return ATTN2C_FORMAT;
   }

@@ -1,5 +1,5 @@
-/* bandwidth.c - each thread reads a part of its own of one stretch of memory, all at once: see bandwidth.h.
- */
+/* bandwidth.c - measures the bandwidth of memory: each thread reads its own part of one block, all at
+ * once. */
 #define _POSIX_C_SOURCE 200809L
 #include "measure/bandwidth.h"
 
@@ -13,26 +13,27 @@
 #include "measure/timing.h"
 #include "model/team.h"
 
-enum { MOST_THREADS = 256, ROUNDS = 5, LANES = 2, STRIDE = 4 /* vectors a turn */ };
+enum { MOST_THREADS = 256, ROUNDS = 5, LANES = 2, STRIDE = 4 /* vectors per turn */ };
 
-#define MOST_BYTES  ((size_t)256 << 20) /* more than caches have */
+#define MOST_BYTES  ((size_t)256 << 20) /* more than any cache holds */
 #define LEAST_BYTES ((size_t)1 << 20)
 
 typedef uint64_t vector __attribute__((vector_size(LANES * sizeof(uint64_t))));
 
 typedef struct {
   const vector *from;
-  size_t count;   /* of vectors, a multiple of STRIDE */
-  atomic_int *go; /* NULL: at once */
+  size_t count;   /* number of vectors, a multiple of STRIDE */
+  atomic_int *go; /* NULL: start at once */
   pthread_t thread;
-  uint64_t sum; /* so that the reads are needed */
+  uint64_t sum; /* uses the values, so that they must be read */
 } reader;
 
 static void *read_all(void *of_reader) {
   reader *r = of_reader;
   while (r->go && !atomic_load(r->go)) sched_yield();
   vector sums[STRIDE] = {{0}};
-  for (size_t i = 0; i < r->count; i += STRIDE) { /* by hand, so that a compiler for size does it, too */
+  for (size_t i = 0; i < r->count;
+       i += STRIDE) { /* unrolled by hand, as a compiler that optimises for size does not do it */
     sums[0] += r->from[i];
     sums[1] += r->from[i + 1];
     sums[2] += r->from[i + 2];
@@ -43,7 +44,7 @@ static void *read_all(void *of_reader) {
   return NULL;
 }
 
-/* Nanoseconds of one round; a part whose thread cannot be made is the caller's. */
+/* Returns the nanoseconds of one round; the caller reads the parts whose threads cannot be made. */
 static double round_of(reader *readers, int threads) {
   atomic_int go = 0;
   int made = 1;

@@ -1,5 +1,5 @@
-/* bound.c - times the parts of a model, each by itself. The best tiles of a
- * product are found once. Then every part is timed whenever the bench asks for a sample. */
+/* bound.c - times the parts of a model, each by itself. The best tiles of a product are found once. Then
+ * every part is timed for each sample of the bench. */
 #include "measure/bound.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { FINALISTS = 3, SEARCH_ROUNDS = 2, SAMPLES = 1024, MOST_CALLS = 1 << 20 };
 
 #define PRODUCT_NANOSECONDS 5e4
 #define SMALL_NANOSECONDS   2e4
-#define NEAR_THE_BEST       1.15 /* tiles this near to the best are timed again */
+#define NEAR_THE_BEST       1.15 /* tiles within this factor of the best are timed again */
 
 typedef struct {
   const char *texts[FINALISTS];
@@ -20,7 +20,7 @@ typedef struct {
 } finalists;
 
 typedef struct {
-  const attn2c_part_product *product; /* one of these three */
+  const attn2c_part_product *product; /* exactly one of these three is set */
   const attn2c_part_kernel *kernel;
   const attn2c_part_row *row;
   finalists of_product;
@@ -33,12 +33,12 @@ struct attn2c_bound {
   part *parts;
   int count;
   attn2c_product_setting setting;
-  float *scratch; /* of rows, and of kernels */
+  float *scratch; /* for rows and kernels */
   int64_t scratch_floats;
   unsigned long long *a_offsets, *b_offsets;
 };
 
-/* The stretch of the packed block that holds panels: weights that are looked up by row are not walked. */
+/* Finds the range of the packed block that holds panels; weights that are looked up by row are not walked. */
 static void find_weights(const attn2c_model *model, attn2c_product_setting *setting) {
   const attn2c_descriptor *descriptor = model->descriptor;
   int64_t begin = -1, end = 0;
@@ -53,7 +53,7 @@ static void find_weights(const attn2c_model *model, attn2c_product_setting *sett
   setting->weight_floats = begin < 0 ? 0 : end - begin;
 }
 
-/* Nanoseconds of one call of a part, as the mean of as many as last so long. */
+/* One call of a part, for time_of. */
 typedef void (*part_call)(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled);
 
 static void call_product(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled) {
@@ -73,6 +73,7 @@ static void call_row(attn2c_bound *bound, const part *p, const attn2c_tiled_prod
   p->row->call(bound->scratch);
 }
 
+/* Returns the nanoseconds of one call of a part: the mean of calls that together last `nanoseconds`. */
 static double time_of(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled, part_call call,
                       double nanoseconds) {
   int calls = 1;
@@ -104,13 +105,13 @@ static void keep(finalists *f, const char *text, attn2c_tiled_product *tiled, do
   attn2c_tiled_product_close(tiled);
 }
 
-/* A product's own kernels come before its candidates. */
+/* Returns candidate i; a product's own kernels come before its candidates. */
 static const attn2c_candidate *candidate_of(const attn2c_part_product *product, int i) {
   return product->own == NULL ? &product->candidates[i] : i == 0 ? NULL : &product->candidates[i - 1];
 }
 
 /* Times all candidates, then those near the best again, since another process may have had the core for a
- * while. tiled and times have room for one each. */
+ * while. tiled and times hold one element per candidate. */
 static int search_among(attn2c_bound *bound, part *p, attn2c_tiled_product **tiled, double *times) {
   const int count = p->product->candidate_count + (p->product->own != NULL);
   double least = 0.0;
@@ -179,7 +180,7 @@ void attn2c_bound_sample(attn2c_bound *bound) {
       add_sample(p, time_of(bound, p, NULL, call_kernel, SMALL_NANOSECONDS));
     } else {
       memset(bound->scratch, 0,
-             sizeof(float) * (size_t)p->row->floats); /* what repeats in place stays finite */
+             sizeof(float) * (size_t)p->row->floats); /* values that are updated in place stay finite */
       add_sample(p, time_of(bound, p, NULL, call_row, SMALL_NANOSECONDS));
     }
   }
@@ -292,7 +293,9 @@ double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
                               .flops = flops_of(bound, p),
                               .tile = ""};
     const int count = p->taken < SAMPLES ? (int)p->taken : SAMPLES;
-    to->microseconds = 1e-3 * attn2c_spread_of(p->samples, count).median; /* sorts them: sample no more */
+    to->microseconds =
+        1e-3 *
+        attn2c_spread_of(p->samples, count).median; /* this sorts the samples, so no more may be added */
     sum += 1e-3 * to->calls * to->microseconds;
     if (p->product == NULL) continue;
     int best = 0;

@@ -1,6 +1,6 @@
-/* bound.h - the time that a call of a model would take if each part were as fast as possible:
- * products at the best rate of any tile on the model's own weights, attention's
- * kernels and row operations on operands in cache. Sampled between the model's repetitions. */
+/* bound.h - estimates the time of a model's call if each part were as fast as possible. Products have the
+ * best rate of any tile on the model's own weights; attention's kernels and row operations have operands in
+ * cache. Parts are sampled between the model's repetitions. */
 #ifndef ATTN2C_BOUND_H
 #define ATTN2C_BOUND_H
 
@@ -14,19 +14,19 @@ typedef struct {
   const char *kind; /* "product", "attention", "row operation" */
   double calls;     /* how often a call of the model runs it */
   double microseconds;
-  double flops;     /* of one; 0 of a row operation */
-  const char *tile; /* of a product: the best that was found; else empty */
+  double flops;     /* of one call of the part; 0 for a row operation */
+  const char *tile; /* for a product: the best that was found; else empty */
 } attn2c_bound_part;
 
-/* Finds the best tiles of each product of the entry, which takes some seconds where a model is large. Where
- * no kernel can be dispatched for a product, or the program's parts are not known, *bound is NULL. Parts are
- * timed on one thread, and their sum is divided by the model's workers. ATTN2C_OK or _MEMORY. */
+/* Finds the best tiles of each product of the entry, which takes some seconds for a large model. If no kernel
+ * can be dispatched for a product, or the program's parts are not known, *bound is NULL. Parts are timed on
+ * one thread, and their sum is divided by the model's workers. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_bound_open(const attn2c_program *program, int entry, const attn2c_model *model,
                       attn2c_bound **bound);
 /* Times each part once more. */
 void attn2c_bound_sample(attn2c_bound *bound);
-/* The median of each part, and their sum in ms. Only close may follow. parts has room for attn2c_bound_count.
- */
+/* Write the median of each part to `parts`, which holds attn2c_bound_count elements, and return their sum in
+ * ms. Only close may follow. */
 int attn2c_bound_count(const attn2c_bound *bound);
 double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts);
 void attn2c_bound_close(attn2c_bound *bound);

@@ -10,19 +10,19 @@
 enum { LINE = 16, PANELS = 3, BLOCKS = 2, STRIPS = 2, K_PANELS = 3, RUNS = 2 };
 enum { KERNELS = PANELS * BLOCKS * STRIPS * K_PANELS * RUNS };
 
-/* The kernels of a run on the rows of a strip: the first call of a sum, and others. */
+/* Kernels of a run on the rows of a strip: for the first call of a sum, and for others. */
 typedef attn2c_kernel run_kernels[2];
 
 struct attn2c_tiled_product {
   attn2c_part_product product;
   const attn2c_candidate *candidate;
   run_kernels kernels[PANELS][BLOCKS][STRIPS][K_PANELS][RUNS];
-  attn2c_code *code; /* what they are in */
-  /* Where the blocks of a run that sums over several lie, in bytes; a list a panel. */
+  attn2c_code *code; /* the kernels' machine code */
+  /* Offsets in bytes of the blocks in a run that sums over several; one list per panel. */
   unsigned long long *a_offsets[PANELS], *b_offsets;
 };
 
-/* The kernels of each run on each kind of panel and strip. */
+/* Dispatches the kernels of each run on each kind of panel and strip. */
 static int dispatch_all(attn2c_tiled_product *x, const char *target) {
   const attn2c_candidate *t = x->candidate;
   attn2c_kernel_shape shapes[2 * KERNELS];
@@ -54,7 +54,7 @@ static int dispatch_all(attn2c_tiled_product *x, const char *target) {
   return ATTN2C_OK;
 }
 
-/* Blocks of the run that sums over the most; all runs over several blocks have one size. */
+/* Returns the largest number of blocks that a run sums over. All runs over several blocks have one size. */
 static unsigned long long most_blocks(const attn2c_candidate *t, int *size) {
   int most = 1;
   *size = 0;
@@ -104,7 +104,7 @@ int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_c
   return ATTN2C_OK;
 }
 
-/* What a tile's calls need beside the kernels of its runs. */
+/* State of a tile's calls, besides the kernels of its runs. */
 typedef struct {
   const attn2c_tiled_product *x;
   int panel, block;
@@ -112,8 +112,8 @@ typedef struct {
   float *c;
 } tile;
 
-/* The calls of one K panel, `first` inputs behind the tile's first: each fetches its share of the K panel
- * ahead. */
+/* Runs the calls of one K panel, `first` inputs after the tile's first. Each prefetches its share of a K
+ * panel of weights, `ahead` inputs later. */
 static void run_k_panel(const tile *t, int k_panel, int64_t first) {
   const attn2c_tiled_product *x = t->x;
   const attn2c_candidate *d = x->candidate;
@@ -154,7 +154,7 @@ static void run_tile(const tile *t) {
   }
 }
 
-/* All panels of a block of rows, the first of which is `row`; returns where their weights end. */
+/* Runs all panels of a block of rows, the first of which is `row`; returns the end of their weights. */
 static int64_t run_block(const attn2c_tiled_product *x, int block, int64_t row, int64_t at,
                          const attn2c_product_setting *setting) {
   int64_t column = 0;
@@ -190,7 +190,7 @@ void attn2c_tiled_product_run(const attn2c_tiled_product *x, attn2c_product_sett
   int64_t end = setting->position, row = 0;
   for (int block = 0; block < BLOCKS; block++) {
     for (int i = 0; i < x->candidate->blocks[block].count; i++) {
-      end = run_block(x, block, row, setting->position, setting); /* each walks over the same weights */
+      end = run_block(x, block, row, setting->position, setting); /* each block walks over the same weights */
       row += x->candidate->blocks[block].rows;
     }
   }

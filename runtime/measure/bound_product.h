@@ -1,11 +1,11 @@
-/* bound_product.h - a product by itself, in the tiles of one of the compiler's candidates: it reads
- * through all of the model's weights, so that they come from the same cache or memory as in a call. */
+/* bound_product.h - runs a product by itself, in the tiles of one of the compiler's candidates. It walks over
+ * all of the model's weights, so that they come from the same cache or memory as in a call. */
 #ifndef ATTN2C_BOUND_PRODUCT_H
 #define ATTN2C_BOUND_PRODUCT_H
 
 #include "base/descriptor.h"
 
-/* What a product reads and writes: weights is walked over and over, from *position on. */
+/* Operands of a product. The weights are walked cyclically, from `position` on. */
 typedef struct {
   const float *weights;
   int64_t weight_floats, position;
@@ -15,11 +15,12 @@ typedef struct {
 
 typedef struct attn2c_tiled_product attn2c_tiled_product;
 
-/* Dispatches the candidate's kernels; candidate NULL: the product's own, which it must have. ATTN2C_OK;
- * ATTN2C_MACHINE where one cannot be made, or a panel is larger than all weights; ATTN2C_MEMORY. */
+/* Dispatches the candidate's kernels; candidate NULL: the product's own, which it must have. Returns
+ * ATTN2C_OK; ATTN2C_MACHINE if a kernel cannot be made, or a panel is larger than all weights;
+ * ATTN2C_MEMORY. */
 int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_candidate *candidate,
                               const char *target, int64_t weight_floats, attn2c_tiled_product **tiled);
-/* The whole product once. */
+/* Computes the whole product once. */
 void attn2c_tiled_product_run(const attn2c_tiled_product *tiled, attn2c_product_setting *setting);
 void attn2c_tiled_product_close(attn2c_tiled_product *tiled);
 

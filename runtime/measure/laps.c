@@ -1,4 +1,4 @@
-/* laps.c - the clock of a profile: see steps.h. */
+/* laps.c - implements the clock of a profile (ops/steps.h). */
 #define _POSIX_C_SOURCE 200809L
 #include "ops/steps.h"
 

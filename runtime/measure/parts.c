@@ -1,4 +1,4 @@
-/* parts.c - the record of a call's parts: see parts.h. Threads are numbered as they first do one; the caller
+/* parts.c - records a call's parts. Threads are numbered in the order in which they first do one; the caller
  * is 0. */
 #include "measure/parts.h"
 
@@ -6,14 +6,14 @@
 
 #include "measure/timing.h"
 
-/* The record at hand: written while no team runs. */
+/* The current record; set while no team runs. */
 static struct {
   attn2c_record *parts;
-  int phases; /* of the call's runs before the one at hand */
+  int phases; /* phases of the call's earlier runs */
   atomic_int taken, threads;
-} at_hand;
+} current;
 
-static _Thread_local int number; /* of a thread, one more; 0: none yet */
+static _Thread_local int number; /* number of this thread plus 1; 0: none yet */
 
 typedef struct {
   attn2c_work work;
@@ -23,34 +23,34 @@ typedef struct {
 
 void attn2c_record_calls(attn2c_record *parts) {
   number = 1;
-  if (atomic_load(&at_hand.threads) == 0) atomic_store(&at_hand.threads, 1);
-  at_hand.parts = parts;
-  at_hand.phases = 0;
-  atomic_store(&at_hand.taken, 0);
+  if (atomic_load(&current.threads) == 0) atomic_store(&current.threads, 1);
+  current.parts = parts;
+  current.phases = 0;
+  atomic_store(&current.taken, 0);
   if (parts) parts->count = 0;
 }
 
 static void do_part(const void *of_recorded, size_t phase, size_t part) {
   const recorded *of = of_recorded;
-  if (number == 0) number = atomic_fetch_add(&at_hand.threads, 1) + 1;
+  if (number == 0) number = atomic_fetch_add(&current.threads, 1) + 1;
   const double begin = attn2c_now();
   of->work(of->call, phase, part);
   const double end = attn2c_now();
-  const int slot = atomic_fetch_add(&at_hand.taken, 1);
+  const int slot = atomic_fetch_add(&current.taken, 1);
   if (slot < ATTN2C_PARTS_MOST)
-    at_hand.parts->list[slot] =
+    current.parts->list[slot] =
         (attn2c_recorded_part){of->first + (int)phase, (int)part, number - 1, begin, end};
 }
 
 void attn2c_team_run_recorded(attn2c_team *team, attn2c_work work, const void *call, size_t phases,
                               size_t parts) {
-  if (!at_hand.parts) {
+  if (!current.parts) {
     attn2c_team_run(team, work, call, phases, parts);
     return;
   }
-  const recorded of = {work, call, at_hand.phases};
+  const recorded of = {work, call, current.phases};
   attn2c_team_run(team, do_part, &of, phases, parts);
-  at_hand.phases += (int)phases;
-  const int taken = atomic_load(&at_hand.taken);
-  at_hand.parts->count = taken < ATTN2C_PARTS_MOST ? taken : ATTN2C_PARTS_MOST;
+  current.phases += (int)phases;
+  const int taken = atomic_load(&current.taken);
+  current.parts->count = taken < ATTN2C_PARTS_MOST ? taken : ATTN2C_PARTS_MOST;
 }

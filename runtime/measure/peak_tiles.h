@@ -1,12 +1,12 @@
-/* peak_tiles.h - the rate of one core's multipliers on tiles of AMX, as peak.h has it for f32: products of
- * whole tiles of zeros, four sums in turn, with nothing loaded between them. */
+/* peak_tiles.h - measures the rate of one core's multipliers on AMX tiles, like peak.h for f32. The products
+ * are of whole tiles of zeros, with four sums in turn, and nothing is loaded between them. */
 #ifndef ATTN2C_PEAK_TILES_H
 #define ATTN2C_PEAK_TILES_H
 
 #include "measure/peak.h"
 #include "ops/product_tiles.h"
 
-/* product: attn2c_tile_bf16 or attn2c_tile_int8; inputs: of a row of a tile. */
+/* product: attn2c_tile_bf16 or attn2c_tile_int8; inputs: inputs per row of a tile. */
 #define ATTN2C_PEAK_TILES(name, product, inputs)                                                             \
   static double name(void) {                                                                                 \
     attn2c_tiles_configure(32, 32, 64);                                                                      \

@@ -1,12 +1,12 @@
-/* peak_types.h - the rate of one core's multipliers on bf16 and int8, as peak.h has it for f32. Products of
- * bf16 that are widened on the way are of f32's multipliers. */
+/* peak_types.h - measures the rate of one core's multipliers on bf16 and int8, like peak.h for f32. Products
+ * of bf16 that are widened to f32 use f32's multipliers. */
 #ifndef ATTN2C_PEAK_TYPES_H
 #define ATTN2C_PEAK_TYPES_H
 
 #include "measure/peak.h"
 
-/* One round on 16 sums, as a multiply-add of pairs takes six cycles, or twelve where there are 16 registers;
- * multiply_add: an expression of a, b and the sum c, of `inputs` products a lane. */
+/* A round uses 16 sums, as a multiply-add of pairs takes six cycles; 12 if there are 16 registers.
+ * multiply_add: an expression of a, b and the sum c, of `inputs` products per lane. */
 #if ATTN2C_LANES == 16 || defined(__aarch64__)
 #define ATTN2C_PEAK_SUMS(each) ATTN2C_PEAK_EACH(each) each(12) each(13) each(14) each(15)
 enum { ATTN2C_PEAK_COUNT = 16 };
@@ -15,7 +15,7 @@ enum { ATTN2C_PEAK_COUNT = 16 };
 enum { ATTN2C_PEAK_COUNT = 12 };
 #endif
 #define ATTN2C_PEAK_BEGIN(i) sums x##i = {0};
-/* What a form makes of a and b before it adds is made each time. */
+/* Intermediate values of a and b are computed again each time. */
 #define ATTN2C_PEAK_NEXT(i)                                                                                  \
   ATTN2C_HOLD(a);                                                                                            \
   x##i = next(a, b, x##i);

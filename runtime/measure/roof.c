@@ -1,5 +1,5 @@
-/* roof.c - times matrix kernels on operands in cache, on every thread at once; each
- * thread has its own operands and its own clock, and their rates are added. */
+/* roof.c - times matrix kernels on operands in cache, on every thread at once. Each thread has its own
+ * operands and its own clock, and their rates are added. */
 #include "measure/roof.h"
 
 #include <sched.h>
@@ -22,7 +22,7 @@ typedef struct {
   float *a, *b, *c; /* [768][m], [n][784], [n][m] */
 } operands;
 
-/* What several threads time at once: a kernel, or without a shape the multipliers. */
+/* The task that several threads time at once: a kernel, or without a shape the multipliers. */
 typedef struct {
   const attn2c_kernel_shape *shape;
   attn2c_kernel kernel;
@@ -41,19 +41,19 @@ typedef struct {
 struct attn2c_roof {
   attn2c_kernel_shape shapes[ATTN2C_ROOF_BEST];
   attn2c_kernel kernels[ATTN2C_ROOF_BEST];
-  int count; /* of shapes that are timed */
+  int count; /* number of shapes that are timed */
   int threads;
   operands *of_thread;
   runner *runners;
-  attn2c_code *code;       /* what the kernels are in */
+  attn2c_code *code;       /* the kernels' machine code */
   double samples[SAMPLES]; /* GFLOP/s */
-  double sorted[SAMPLES];  /* room for the median */
+  double sorted[SAMPLES];  /* buffer for the median */
   long taken;
   double (*peak_round)(void);
   double peak; /* the best so far */
 };
 
-/* GFLOP/s of one shape on one thread, for about that long. */
+/* Returns GFLOP/s of one shape on one thread, timed for about `nanoseconds`. */
 static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const operands *x,
                              double nanoseconds) {
   unsigned long long a_offsets[BLOCKS], b_offsets[BLOCKS];
@@ -62,7 +62,8 @@ static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel ker
     a_offsets[i] = i * block * (unsigned long long)shape->lda * sizeof(float);
     b_offsets[i] = i * block * sizeof(float);
   }
-  for (int i = 0; i < 2; i++) kernel(x->a, x->b, x->c, &count, a_offsets, b_offsets); /* into the cache */
+  for (int i = 0; i < 2; i++)
+    kernel(x->a, x->b, x->c, &count, a_offsets, b_offsets); /* loads the operands into the cache */
   double calls = 0.0, elapsed;
   const double start = attn2c_now();
   do {
@@ -73,7 +74,7 @@ static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel ker
   return calls * 2.0 * shape->m * shape->n * ATTN2C_ROOF_K / elapsed;
 }
 
-/* GFLOP/s of the multipliers of one thread, for about that long. */
+/* Returns GFLOP/s of the multipliers of one thread, timed for about `nanoseconds`. */
 static double peak_of_thread(double (*peak)(void), double nanoseconds) {
   double flops = 0.0, elapsed;
   const double start = attn2c_now();
@@ -97,11 +98,11 @@ static void *run_one(void *of_runner) {
   return NULL;
 }
 
-/* GFLOP/s of all threads together. */
+/* Returns GFLOP/s of all threads together. */
 static double rate(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const attn2c_roof *roof,
                    double nanoseconds) {
   race race = {.shape = shape, .kernel = kernel, .peak = roof->peak_round, .nanoseconds = nanoseconds};
-  /* Fewer threads than asked may come to be; so it is with the model's, and the sum is of those that ran. */
+  /* If not all threads can be made, as may happen to the model's, the sum is of those that ran. */
   int made = 1;
   while (made < roof->threads) {
     runner *next = &roof->runners[made];
@@ -119,7 +120,8 @@ static double rate(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const
   return sum;
 }
 
-/* Numbers that repeat after `period`: the bits of the first, and more in the lower bits of both halves. */
+/* Fills x with numbers that repeat after `period`: the bits of the first, and larger lower bits in both
+ * halves. */
 static void fill(float *x, int count, int period, uint32_t first) {
   for (int i = 0; i < count; i++) {
     const uint32_t bits = first + 0x10001u * (uint32_t)(i % period);
@@ -132,14 +134,15 @@ static int operands_allocate(operands *x) {
   x->b = attn2c_allocate(sizeof(float) * ATTN2C_ROOF_LDB * WIDEST);
   x->c = attn2c_allocate(sizeof(float) * WIDEST * WIDEST);
   if (x->a == NULL || x->b == NULL || x->c == NULL) return ATTN2C_MEMORY;
-  /* Values of ordinary size, as floats and as two bf16: zeros could run cooler, denormals slower. */
+  /* The values have ordinary sizes, as floats and as two bf16: zeros could use less power, and denormals are
+   * slower. */
   fill(x->a, ATTN2C_ROOF_K * WIDEST, 97, 0x3f003e80u);
   fill(x->b, ATTN2C_ROOF_LDB * WIDEST, 89, 0xbd003c80u);
   return ATTN2C_OK;
 }
 
-/* Finds the best two of `count` shapes with a kernel. Each is timed in several rounds and judged by
- * its best: when another process takes the core for a while, that hits one round of a shape. */
+/* Finds the best two of `count` shapes with a kernel. Each is timed in several rounds and judged by its best,
+ * since another process that takes the core for a while affects only one round of a shape. */
 static void warm_up(attn2c_roof *roof, const attn2c_kernel_shape *shapes, const attn2c_kernel *kernels,
                     int count) {
   double reached[2 * ATTN2C_ROOF_SHAPES] = {0.0};

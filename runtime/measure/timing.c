@@ -1,5 +1,5 @@
-/* timing.c - the monotonic clock, and the statistics of a list of samples. The median
- * stands for the time, because a neighbour's burst moves a mean but not a median. */
+/* timing.c - implements the clock and the statistics of samples. The median represents the time, because a
+ * neighbour's burst moves a mean but not a median. */
 #define _POSIX_C_SOURCE 200809L
 #include "measure/timing.h"
 

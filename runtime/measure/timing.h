@@ -1,21 +1,20 @@
-/* timing.h - the monotonic clock, and the statistics of a list of samples. */
+/* timing.h - reads the monotonic clock, and computes the statistics of a list of samples. */
 #ifndef ATTN2C_TIMING_H
 #define ATTN2C_TIMING_H
 
-/* Nanoseconds since some fixed moment; never runs backwards. */
+/* Returns nanoseconds since a fixed moment; never decreases. */
 double attn2c_now(void);
 
 typedef struct {
-  double median, minimum, deviation; /* in the unit of the samples; the deviation is of a sample (n - 1) */
-  double p95,
-      p99; /* below which 95 and 99 of 100 samples lie; between two samples, on the line between them */
+  double median, minimum, deviation; /* in the unit of the samples; the deviation is a sample's (n - 1) */
+  double p95, p99; /* 95 and 99 of 100 samples are below these; interpolated between two samples */
 } attn2c_spread;
 
-/* Sorts the samples in place. With no sample all are 0; of one the deviation is 0. */
+/* Sorts the samples in place. Without samples all fields are 0; with one sample the deviation is 0. */
 attn2c_spread attn2c_spread_of(double *samples, int count);
 
-/* Of sorted samples, at least one, the value below which such a part of them lies; between two samples, on
- * the line between them. */
+/* Returns the value below which the fraction `part` of the samples is, interpolated between two samples. The
+ * samples are sorted, and there is at least one. */
 double attn2c_quantile(const double *samples, int count, double part);
 
 #endif

@@ -20,10 +20,11 @@ void attn2c_code_free(attn2c_code *code);
 /* True if this machine has the instructions of the target; otherwise says a line. */
 int attn2c_machine_runs(const char *target, attn2c_message *message);
 
-/* Chooses the variant of the model that is used here: the one that ATTN2C_TARGET names in the environment,
- * else the first that this machine can run. For a model with one target it does not test the machine.
- * ATTN2C_USAGE: the model is not for the named target. ATTN2C_MACHINE: this machine can run no variant, and
- * *chosen is the first, or not the named one, and *chosen is that one. Each failure says a line. */
+/* Chooses the variant of the model that is used here. It is the one that ATTN2C_TARGET names in the
+ * environment, else the first that this machine can run. For a model with one target it does not test the
+ * machine. ATTN2C_USAGE: the model is not for the named target. ATTN2C_MACHINE: this machine can run no
+ * variant, and *chosen is the first, or not the named one, and *chosen is that one. Each failure says a
+ * line. */
 int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descriptor **chosen,
                           attn2c_message *message);
 

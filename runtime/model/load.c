@@ -64,7 +64,7 @@ static void *work(void *of_all) {
   return NULL;
 }
 
-/* Runs work on this thread and on `helpers` helpers, or as many as can be made. */
+/* Runs work on this thread and on up to `helpers` helpers; fewer if threads cannot be made. */
 static void work_together(loading *l, int helpers) {
   pthread_t threads[MOST_HELPERS];
   int made = 0;

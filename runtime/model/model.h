@@ -25,22 +25,22 @@ typedef struct attn2c_context { /* one caller's state */
   struct attn2c_buffers *buffers; /* for calls that do not fill an entry (dispatch.h); NULL: none */
 } attn2c_context;
 
-/* Checks that the machine can run the target, dispatches the kernels, and reads and packs every weight of the
- * source, or uses its packed block as it is. Returns ATTN2C_MACHINE, _MEMORY, or the source's status; on
- * failure *model is NULL and everything is freed. */
+/* Opens a model from a source. It checks that the machine can run the target, dispatches the kernels, and
+ * reads and packs every weight, or uses the source's packed block as it is. Returns ATTN2C_MACHINE, _MEMORY,
+ * or the source's status; on failure *model is NULL and everything is freed. */
 int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
                       attn2c_message *message);
-/* Do the same for the target that is used here (attn2c_machine_choose), with their own source: a checkpoint
- * or packed weights, as a file or in memory. path NULL: the weights that are linked in, or none if the model
- * has none. `text` receives the message. */
+/* Do the same for the target that is used here (attn2c_machine_choose), with their own source. The source is
+ * a checkpoint or packed weights, as a file or in memory. path NULL: the weights that are linked in, or none
+ * if the model has none. `text` receives the message. */
 int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
                            char *text, size_t size);
 int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,
                              attn2c_model **model, char *text, size_t size);
 void attn2c_model_close(attn2c_model *model);
 
-/* Makes the team that shares calls of the model, with as many threads as can be made, at most one per core;
- * NULL if the model is for one worker. Returns ATTN2C_OK or _MEMORY. */
+/* Makes the team that shares calls of the model; NULL if the model is for one worker. It has at most one
+ * thread per core, and fewer if they cannot be made. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_model_team(const attn2c_model *model, attn2c_team **team);
 
 int attn2c_context_create(const attn2c_model *model, attn2c_context **context);

@@ -11,8 +11,8 @@ typedef struct {
   int64_t batch, seq, first, count;
 } attn2c_entry_call;
 
-/* An axis of the entry's array: first `head` items, which are the caller's from `from` on, then `gap` items
- * of padding, then again the caller's. */
+/* An axis of the entry's array. It has first `head` items, which are the caller's from `from` on, then `gap`
+ * items of padding, then again the caller's. */
 typedef struct {
   int64_t entry, caller, from, head, gap;
   int is_keys;

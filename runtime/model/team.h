@@ -13,8 +13,8 @@
 /* Runs one part of one phase of a call. */
 typedef void (*attn2c_work)(const void *call, size_t phase, size_t part);
 
-/* Makes a team for code with `workers` parts per phase: the caller, and up to threads - 1 new threads, as
- * many as can be made. Returns NULL if there is no memory. */
+/* Makes a team for code with `workers` parts per phase. It has the caller and up to threads - 1 new threads,
+ * fewer if they cannot be made. Returns NULL if there is no memory. */
 attn2c_team *attn2c_team_make(int workers, int threads);
 /* Ends the threads. In the child of a fork they do not exist, and only the memory is freed. */
 void attn2c_team_end(attn2c_team *team);

@@ -68,7 +68,7 @@ ATTN2C_INLINE float attn2c_with_sign(float magnitude, float x) {
   return attn2c_from_bits(attn2c_bits(magnitude) | (attn2c_bits(x) & 0x80000000u));
 }
 
-/* Returns 2^n for rounded = n + ATTN2C_ROUNDER, or = 2n + ATTN2C_EVEN_ROUNDER, -127 <= n <= 127; n = -127
+/* Returns 2^n for rounded = n + ATTN2C_ROUNDER, or = 2n + ATTN2C_EVEN_ROUNDER. -127 <= n <= 127; n = -127
  * gives 0. */
 ATTN2C_INLINE float attn2c_power(float rounded) { return attn2c_from_bits(attn2c_bits(rounded) << 23); }
 
@@ -99,9 +99,9 @@ ATTN2C_INLINE float attn2c_exp2_reduced(float r) {
   return ATTN2C_FMA(p, r, 1.0f);
 }
 
-/* Returns 2^(x * (c + c_low)) for x * c <= 0 and 1e-30 <= c <= 1e30; 0 below 2^-126.5; NaN stays NaN, -inf
- * gives 0. x*c = n + r with an integer n; the result is 2^n * 2^r. Choosing between the result and 0 at the
- * end is cheaper than limiting x. */
+/* Returns 2^(x * (c + c_low)) for x * c <= 0 and 1e-30 <= c <= 1e30. Results below 2^-126.5 are 0; NaN stays
+ * NaN, -inf gives 0. x*c = n + r with an integer n; the result is 2^n * 2^r. Choosing between the result and
+ * 0 at the end is cheaper than limiting x. */
 ATTN2C_INLINE float attn2c_exp2_nonpositive(float x, float c, float c_low) {
   const float limit = -127.0f / c;
   float rounded = ATTN2C_FMA(x, c, ATTN2C_ROUNDER);
@@ -174,7 +174,7 @@ ATTN2C_INLINE float attn2c_tanh(float x) {
   return attn2c_with_sign(e / (e + 2.0f), x);
 }
 
-/* Returns x * sigmoid(2 y ln 2 (c + c_low)): with h = 2^(-|y| c) it is x / (1 + h^2) for y >= 0, x h^2 / (1 +
+/* Returns x * sigmoid(2 y ln 2 (c + c_low)). With h = 2^(-|y| c) it is x / (1 + h^2) for y >= 0, x h^2 / (1 +
  * h^2) for y < 0. h is the root of the smallest factor, so the result underflows before h does. */
 ATTN2C_INLINE float attn2c_gate(float x, float y, float c, float c_low) {
   float h = attn2c_exp2_nonpositive(attn2c_from_bits(attn2c_bits(y) | 0x80000000u), c, c_low);

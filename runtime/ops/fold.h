@@ -15,8 +15,8 @@ ATTN2C_INLINE attn2c_vector attn2c_both(int is_largest, attn2c_vector a, attn2c_
   return is_largest ? attn2c_larger(a, b) : a + b;
 }
 
-/* Writes to folded[i] the sum of all lanes of all parts of row i, in the order of attn2c_sum_of_parts, upper
- * halves added to lower ones; the largest if is_largest. */
+/* Writes to folded[i] the sum of all lanes of all parts of row i, or the largest if is_largest. It adds in
+ * the order of attn2c_sum_of_parts, upper halves to lower ones. */
 ATTN2C_INLINE void attn2c_fold(int is_largest, float folded[ATTN2C_ROWS],
                                attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS]) {
 #if ATTN2C_LANES == 16

@@ -52,9 +52,9 @@ ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *s
   }
 }
 
-/* Writes y[rows][channels * patch * patch]: row i is patch number first + i, counted along the rows of
- * patches, of the image x[channels][height][width], which is packed. A row has the patch rows of the first
- * channel one after the other, then those of the next channel. patch divides height and width. */
+/* Writes patches of the packed image x[channels][height][width] to y[rows][channels * patch * patch]. Row i
+ * is patch number first + i, counted along the rows of patches. A row has the patch rows of the first channel
+ * one after the other, then those of the next channel. patch divides height and width. */
 ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int height, int width, int patch,
                                   int first, int rows, int ldy) {
   const int across = width / patch;
@@ -89,7 +89,7 @@ ATTN2C_INLINE void attn2c_mean_heads(float *y, const float *x, int heads, int ro
   }
 }
 
-/* y[cols] = the mean over the rows of x[rows][cols]; 0 if rows, which is known at run time only, is 0. Four
+/* y[cols] = the mean over the rows of x[rows][cols]. rows is known at run time only; if it is 0, y is 0. Four
  * partial sums keep rounding errors proportional to rows / 4. */
 ATTN2C_INLINE void attn2c_pool_mean(float *y, const float *x, int rows, int cols, int ldx) {
   const ptrdiff_t ld = ldx;
@@ -124,7 +124,7 @@ ATTN2C_INLINE void attn2c_pool_root(float *y, const float *x, int rows, int cols
   for (int j = 0; j < cols; j++) y[j] *= root;
 }
 
-/* y[cols] = the mean over the rows of x[rows][cols], row i with the weight i + 1; 0 if there are no rows. */
+/* y[cols] = the mean over the rows of x[rows][cols], row i with the weight i + 1. Without rows y is 0. */
 ATTN2C_INLINE void attn2c_pool_weighted(float *y, const float *x, int rows, int cols, int ldx) {
   const float weights = rows > 0 ? 0.5f * (float)rows * ((float)rows + 1.0f) : 1.0f;
 #pragma omp simd
@@ -145,15 +145,15 @@ ATTN2C_INLINE void attn2c_take_larger(float *y, const float *row, int cols) {
   }
 }
 
-/* y[cols] = the largest over the rows of x[rows][cols], NaN if a row has a NaN; -inf if rows, which is known
- * at run time only, is 0. */
+/* y[cols] = the largest over the rows of x[rows][cols], NaN if a row has a NaN. rows is known at run time
+ * only; if it is 0, y is -inf. */
 ATTN2C_INLINE void attn2c_pool_max(float *y, const float *x, int rows, int cols, int ldx) {
 #pragma omp simd
   for (int j = 0; j < cols; j++) y[j] = -__builtin_inff();
   for (int i = 0; i < rows; i++) attn2c_take_larger(y, x + (ptrdiff_t)i * ldx, cols);
 }
 
-/* The pools below keep row i of x[rows][cols] if (mask[i] != 0) == keeps; if no row is kept, y is 0. This
+/* The pools below keep row i of x[rows][cols] if (mask[i] != 0) == keeps. If no row is kept, y is 0. This
  * pool: y[cols] = the sum over the kept rows, divided by their number or, with `root`, by its square root.
  * `weighted`: row i has the weight i + 1, and the sum of weights takes the place of the number. */
 ATTN2C_INLINE void attn2c_pool_kept_sum(float *y, const float *x, const int32_t *mask, int rows, int cols,

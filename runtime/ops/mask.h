@@ -21,7 +21,7 @@ ATTN2C_INLINE void attn2c_mask_columns(float *row, int cols, int from, int to, i
   for (; j < to; j++) row[j] = j >= first && j < last ? row[j] : -__builtin_inff();
 }
 
-/* Masks s[rows][cols], rows ld floats apart: row r keeps the columns j with lo + r <= j < hi + r, the others
+/* Masks s[rows][cols], rows ld floats apart. Row r keeps the columns j with lo + r <= j < hi + r, the others
  * become -inf. lo and hi may be negative or beyond cols. */
 ATTN2C_INLINE void attn2c_mask_band(float *s, int rows, int cols, int ld, int lo, int hi) {
   for (int r = 0; r < rows; r++) {
@@ -44,7 +44,7 @@ ATTN2C_INLINE void attn2c_mask_columns_behind(float *row, int cols, int from, in
   for (; j < to; j++) row[j] = (j >= first && j < last) || j < keep ? row[j] : -__builtin_inff();
 }
 
-/* Does the same as attn2c_mask_band, but all rows also keep the columns j < keep, which may be <= 0 or >=
+/* Does the same as attn2c_mask_band, but all rows also keep the columns j < keep. keep may be <= 0 or >=
  * cols. */
 ATTN2C_INLINE void attn2c_mask_band_prefix(float *s, int rows, int cols, int ld, int lo, int hi, int keep) {
   const int kept = attn2c_between(keep, 0, cols);

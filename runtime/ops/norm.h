@@ -85,11 +85,11 @@ ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdi
   for (int i = 0; i < rows; i++) attn2c_moments(x + i * ld, cols, mean[i], &sum[i], &square[i]);
 }
 
-/* y = (x - mean) / sqrt(var + eps) * gain + bias for each row of x[rows][cols], with var = mean of (x -
- * mean)^2; rows are ldx and ldy floats apart, and y may be x. gain[cols] and bias[cols] may be NULL. The
- * first mean is rounded, which costs mean / deviation of the accuracy. The mean of x - mean, computed in the
- * second pass, corrects it, and its square corrects var. Several rows are computed together, so that they
- * hide the latency of each other's sums. */
+/* y = (x - mean) / sqrt(var + eps) * gain + bias for each row of x[rows][cols]. var = mean of (x - mean)^2;
+ * rows are ldx and ldy floats apart, and y may be x. gain[cols] and bias[cols] may be NULL. The first mean is
+ * rounded, which costs mean / deviation of the accuracy. The mean of x - mean, computed in the second pass,
+ * corrects it, and its square corrects var. Several rows are computed together, so that they hide the latency
+ * of each other's sums. */
 ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain, const float *bias, int rows,
                                      int cols, int ldx, int ldy, float eps) {
   const float inverse_cols = 1.0f / (float)cols;
@@ -153,7 +153,7 @@ ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
   return attn2c_sum_of_parts(squares, last, rest);
 }
 
-/* y = x / sqrt(mean of x^2 + eps) * gain for each row of x[rows][cols]; rows are ldx and ldy floats apart,
+/* y = x / sqrt(mean of x^2 + eps) * gain for each row of x[rows][cols]. Rows are ldx and ldy floats apart,
  * and y may be x. gain[cols] may be NULL. */
 ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, int rows, int cols, int ldx,
                                    int ldy, float eps) {
@@ -174,7 +174,7 @@ ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, 
   }
 }
 
-/* y = x / max(sqrt(sum of x^2), eps) for each row of x[rows][cols]; rows are ldx and ldy floats apart, and y
+/* y = x / max(sqrt(sum of x^2), eps) for each row of x[rows][cols]. Rows are ldx and ldy floats apart, and y
  * may be x. A NaN makes its whole row NaN. */
 ATTN2C_INLINE void attn2c_normalise(float *y, const float *x, int rows, int cols, int ldx, int ldy,
                                     float eps) {

@@ -7,15 +7,15 @@
 
 #include <math.h>
 
-/* The state of `rows` rows is float state[3][rows]: the largest score so far, the sum of powers, and the
- * factor by which the last chunk scaled the earlier sums. Milakov, Gimelshein: Online normalizer calculation
- * for softmax, 2018. */
+/* The state of `rows` rows is float state[3][rows]. It holds the largest score so far, the sum of powers, and
+ * the factor by which the last chunk scaled the earlier sums. Milakov, Gimelshein: Online normalizer
+ * calculation for softmax, 2018. */
 
-/* Computes one chunk: p[j] = e^(scale (s[j] - max)) in place of s[rows][cols], rows ld floats apart, with the
- * largest score so far. `first`: the first chunk of a row, which begins its state. 1e-30 <= scale <= 1e30. A
- * row that is -inf throughout has the sum 0; a NaN, or +inf, makes it NaN. Each factor is the exact one
- * rounded once. Results are divided by the sum only at the end: values beyond FLT_MAX divided by the number
- * of keys may become infinite, where the softmax of whole rows would not yet. */
+/* Computes one chunk: p[j] = e^(scale (s[j] - max)) in place of s[rows][cols]. Rows are ld floats apart; max
+ * is the largest score so far. `first`: the first chunk of a row, which begins its state. 1e-30 <= scale <=
+ * 1e30. A row that is -inf throughout has the sum 0; a NaN, or +inf, makes it NaN. Each factor is the exact
+ * one rounded once. Results are divided by the sum only at the end: values beyond FLT_MAX divided by the
+ * number of keys may become infinite, where the softmax of whole rows would not yet. */
 ATTN2C_INLINE void attn2c_softmax_chunk(float *s, float *state, int rows, int cols, int ld, float scale,
                                         int first) {
   const double c_double = (double)scale * 1.4426950408889634;

@@ -23,8 +23,7 @@
 #include <immintrin.h>
 #endif
 
-/* Returns the start of a vector of sums: the first or second row of a panel, whose rows are lda groups
- * long. */
+/* Returns the start of a vector of sums: the first or second row of a panel. Rows are lda groups long. */
 ATTN2C_INLINE attn2c_integers attn2c_int8_start(const int8_t *a, ptrdiff_t lda, int lanes) {
   if (ATTN2C_INT8_ZERO) return (attn2c_integers)attn2c_words_load_first(a, lanes);
 #ifdef __AVX2__
@@ -89,8 +88,8 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_signs(attn2c_words negative, attn2c_wo
 
 #elif defined(__SSE2__)
 
-/* Return the second and fourth, or the first and third byte of each group as 16-bit numbers, for signed
- * weights and for unsigned inputs. */
+/* Return two bytes of each group as 16-bit numbers: the second and fourth, or the first and third. Weights
+ * are signed, inputs are unsigned. */
 ATTN2C_INLINE attn2c_words attn2c_int8_odd(attn2c_words a) { return (attn2c_words)((attn2c_shorts)a >> 8); }
 ATTN2C_INLINE attn2c_words attn2c_int8_even(attn2c_words a) {
   return (attn2c_words)((attn2c_shorts)((attn2c_shorts)a << 8) >> 8);

@@ -47,8 +47,8 @@ ATTN2C_INLINE void attn2c_tiles_release(void) { __asm__ volatile("tilerelease" :
   __asm__ volatile("tdpbusd %%tmm" #weights ", %%tmm" #inputs ", %%tmm" #sum : : : "memory")
 #endif
 
-/* Configures tiles for strips of `rows` rows and `outputs` outputs, at most 32, and steps of `bytes` bytes of
- * a row, at most 64. */
+/* Configures tiles for strips of `rows` rows and `outputs` outputs, at most 32 of each. A step takes `bytes`
+ * bytes of a row, at most 64. */
 ATTN2C_INLINE void attn2c_tiles_configure(int rows, int outputs, int bytes) {
   const int rows_of[2] = {rows < 16 ? rows : 16, rows < 16 ? 0 : rows - 16};
   const int outputs_of[2] = {outputs < 16 ? outputs : 16, outputs < 16 ? 0 : outputs - 16};

@@ -15,9 +15,9 @@
  * not. */
 #define ATTN2C_INT8_LEAST_SCALE 0x1p-125f
 
-/* Split a row's scale into two factors, so that sum * head * (another scale) * rest is finite if the result
- * is: |sum| < 2^31, and no scale is more than 2^121. The factor `rest` is a power of two, so it removes no
- * bit. */
+/* Split a row's scale into two factors, head and rest. So sum * head * (another scale) * rest is finite if
+ * the result is: |sum| < 2^31, and no scale is more than 2^121. The factor `rest` is a power of two, so it
+ * removes no bit. */
 #define ATTN2C_INT8_LARGE_SCALE 0x1p96f
 ATTN2C_INLINE float attn2c_scale_head(float scale) {
   return scale > ATTN2C_INT8_LARGE_SCALE ? scale * 0x1p-32f : scale;

@@ -6,7 +6,7 @@
 #include "ops/elementary.h"
 #include "ops/vector.h"
 
-/* Returns log(x) of a float x >= 1, at most 3 ulp of 1 + |log(x)|; NaN for 0 and NaN. x = 2^n m with m in
+/* Returns log(x) of a float x >= 1, at most 3 ulp of 1 + |log(x)|. 0 and NaN give NaN. x = 2^n m with m in
  * [sqrt(1/2), sqrt(2)); log(m) = 2 artanh(f), f = (m - 1) / (m + 1), |f| < 0.172, by its series up to f^9;
  * the remainder is below 1e-9 of it. */
 ATTN2C_INLINE float attn2c_log(float x) {
@@ -39,7 +39,7 @@ ATTN2C_INLINE float attn2c_power_sum(const float *x, int cols, float from) {
   return sum;
 }
 
-/* y[rows][cols] = e^(x - max) / sum for each row of x[rows][cols]; rows are ldx and ldy floats apart, and y
+/* y[rows][cols] = e^(x - max) / sum for each row of x[rows][cols]. Rows are ldx and ldy floats apart, and y
  * may be x. A row with a NaN or +inf, or with -inf throughout, becomes NaN. */
 ATTN2C_INLINE void attn2c_softmax_rows(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
   for (int i = 0; i < rows; i++) {

@@ -56,7 +56,7 @@ ATTN2C_INLINE attn2c_vector attn2c_vector_fma(attn2c_vector a, attn2c_vector b, 
 #endif
 }
 
-/* A row is summed in sixteen partial sums, whatever the width of a vector, so that all targets with fused
+/* A row is summed in sixteen partial sums, whatever the width of a vector. So all targets with fused
  * multiply-adds get the same bits. A narrower vector holds a part of them. The loop goes over the row once
  * per part, and uses the same number of registers as with a wide vector. */
 #define ATTN2C_SUMS  16

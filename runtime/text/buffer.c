@@ -5,28 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-int text_grow(void **memory, size_t *room, size_t need, size_t size) {
-  if (need <= *room && *memory) return ATTN2C_OK;
-  size_t wanted = *room < 32 ? 32 : *room, bytes;
+int text_grow(void **memory, size_t *capacity, size_t need, size_t size) {
+  if (need <= *capacity && *memory) return ATTN2C_OK;
+  size_t wanted = *capacity < 32 ? 32 : *capacity, bytes;
   while (wanted < need)
     if (__builtin_mul_overflow(wanted, 2, &wanted)) return ATTN2C_MEMORY;
   if (__builtin_mul_overflow(wanted, size, &bytes) || bytes > PTRDIFF_MAX) return ATTN2C_MEMORY;
   void *moved = realloc(*memory, bytes);
   if (!moved) return ATTN2C_MEMORY;
   *memory = moved;
-  *room = wanted;
+  *capacity = wanted;
   return ATTN2C_OK;
 }
 
 int text_reserve(text_buffer *buffer, size_t more) {
-  size_t need = buffer->length + more, room = buffer->room;
+  size_t need = buffer->length + more, capacity = buffer->capacity;
   if (need > buffer->most) return ATTN2C_FORMAT;
-  if (need <= room && buffer->bytes) return ATTN2C_OK;
-  int status = text_grow((void **)&buffer->bytes, &room, need, 1);
+  if (need <= capacity && buffer->bytes) return ATTN2C_OK;
+  int status = text_grow((void **)&buffer->bytes, &capacity, need, 1);
   if (status != ATTN2C_OK) return status;
-  room = buffer->room;
-  status = text_grow((void **)&buffer->origins, &room, need, sizeof *buffer->origins);
-  if (status == ATTN2C_OK) buffer->room = room;
+  capacity = buffer->capacity;
+  status = text_grow((void **)&buffer->origins, &capacity, need, sizeof *buffer->origins);
+  if (status == ATTN2C_OK) buffer->capacity = capacity;
   return status;
 }
 
@@ -59,8 +59,9 @@ int text_copy(text_buffer *to, const text_buffer *from, size_t begin, size_t end
 
 int text_piece_add(text_pieces *pieces, size_t begin, size_t end, uint32_t token) {
   if (begin == end) return ATTN2C_OK;
-  if (pieces->count == pieces->room) {
-    int status = text_grow((void **)&pieces->list, &pieces->room, pieces->count + 1, sizeof *pieces->list);
+  if (pieces->count == pieces->capacity) {
+    int status =
+        text_grow((void **)&pieces->list, &pieces->capacity, pieces->count + 1, sizeof *pieces->list);
     if (status != ATTN2C_OK) return status;
   }
   pieces->list[pieces->count++] = (text_piece){(uint32_t)begin, (uint32_t)end, token};
@@ -68,9 +69,9 @@ int text_piece_add(text_pieces *pieces, size_t begin, size_t end, uint32_t token
 }
 
 int text_change_add(text_changes *changes, uint32_t point, int32_t change) {
-  if (changes->count == changes->room) {
+  if (changes->count == changes->capacity) {
     int status =
-        text_grow((void **)&changes->list, &changes->room, changes->count + 1, sizeof *changes->list);
+        text_grow((void **)&changes->list, &changes->capacity, changes->count + 1, sizeof *changes->list);
     if (status != ATTN2C_OK) return status;
   }
   changes->list[changes->count++] = (text_change){point, change};

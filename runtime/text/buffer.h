@@ -15,7 +15,7 @@ typedef struct text_origin {
 typedef struct text_buffer {
   uint8_t *bytes;
   text_origin *origins;
-  size_t length, room, most;
+  size_t length, capacity, most;
   uint32_t shift;
 } text_buffer;
 
@@ -26,7 +26,7 @@ typedef struct text_piece {
 
 typedef struct text_pieces {
   text_piece *list;
-  size_t count, room;
+  size_t count, capacity;
 } text_pieces;
 
 /* A character that a component writes. change 0: it replaces the next one; 1: it is inserted after the one
@@ -38,12 +38,12 @@ typedef struct text_change {
 
 typedef struct text_changes {
   text_change *list;
-  size_t count, room;
+  size_t count, capacity;
 } text_changes;
 
 /* Grows an array to a capacity of at least `need` elements of `size` bytes, at least doubling; its contents
  * stay. */
-int text_grow(void **memory, size_t *room, size_t need, size_t size);
+int text_grow(void **memory, size_t *capacity, size_t need, size_t size);
 
 /* Reserves a capacity of `more` bytes after those of a buffer. */
 int text_reserve(text_buffer *buffer, size_t more);

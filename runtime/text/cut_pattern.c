@@ -5,8 +5,8 @@
 /* Adds a span. It may be empty, as the span of an empty match is; that matters if matches are joined to
  * neighbours. */
 static int add_span(text_pieces *spans, size_t begin, size_t end, uint32_t match) {
-  if (spans->count == spans->room) {
-    int status = text_grow((void **)&spans->list, &spans->room, spans->count + 1, sizeof *spans->list);
+  if (spans->count == spans->capacity) {
+    int status = text_grow((void **)&spans->list, &spans->capacity, spans->count + 1, sizeof *spans->list);
     if (status != ATTN2C_OK) return status;
   }
   spans->list[spans->count++] = (text_piece){(uint32_t)begin, (uint32_t)end, match};

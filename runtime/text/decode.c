@@ -15,7 +15,7 @@ static text_decoder *const decoders[DECODE_KINDS] = {
 int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
   size_t need = words->text.length + length;
   if (need > words->most) return ATTN2C_FORMAT;
-  int status = text_grow((void **)&words->text.bytes, &words->text.room, need, 1);
+  int status = text_grow((void **)&words->text.bytes, &words->text.capacity, need, 1);
   if (status != ATTN2C_OK) return status;
   if (length) memcpy(words->text.bytes + words->text.length, bytes, length);
   words->text.length += length;
@@ -23,7 +23,7 @@ int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
 }
 
 int text_word_end(text_words *words) {
-  int status = text_grow((void **)&words->ends, &words->room, words->count + 1, sizeof *words->ends);
+  int status = text_grow((void **)&words->ends, &words->capacity, words->count + 1, sizeof *words->ends);
   if (status == ATTN2C_OK) words->ends[words->count++] = (uint32_t)words->text.length;
   return status;
 }

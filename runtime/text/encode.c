@@ -17,13 +17,13 @@ static int read_text(attn2c_text_work *work, const uint8_t *bytes, size_t length
   whole->shift = 0;
   int status = text_reserve(whole, length + 4);
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&encoding->characters, &encoding->characters_room, length + 1,
+    status = text_grow((void **)&encoding->characters, &encoding->characters_capacity, length + 1,
                        sizeof *encoding->characters);
   uint32_t *characters = encoding->characters;
   for (size_t at = 0; at < length && status == ATTN2C_OK; character++) {
     uint32_t begin = (uint32_t)at;
     if (bytes[at] < 0x80) {
-      if (whole->length == whole->room) status = text_reserve(whole, length - at);
+      if (whole->length == whole->capacity) status = text_reserve(whole, length - at);
       if (status != ATTN2C_OK) return status;
       whole->bytes[whole->length] = bytes[at];
       whole->origins[whole->length++] = (text_origin){begin, begin + 1};
@@ -88,24 +88,24 @@ static attn2c_text_place place_of(const attn2c_text_work *work, text_piece piece
   return (attn2c_text_place){begin, end, encoding->characters[begin], encoding->characters[end]};
 }
 
-static int make_room(text_encoding *encoding, size_t need) {
-  if (need <= encoding->room && encoding->ids) return ATTN2C_OK;
-  size_t room = encoding->room;
-  int status = text_grow((void **)&encoding->ids, &room, need, sizeof *encoding->ids);
-  room = encoding->room;
+static int reserve_results(text_encoding *encoding, size_t need) {
+  if (need <= encoding->capacity && encoding->ids) return ATTN2C_OK;
+  size_t capacity = encoding->capacity;
+  int status = text_grow((void **)&encoding->ids, &capacity, need, sizeof *encoding->ids);
+  capacity = encoding->capacity;
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&encoding->places, &room, need, sizeof *encoding->places);
-  room = encoding->room;
+    status = text_grow((void **)&encoding->places, &capacity, need, sizeof *encoding->places);
+  capacity = encoding->capacity;
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&encoding->blanks, &room, need, sizeof *encoding->blanks);
-  if (status == ATTN2C_OK) encoding->room = room;
+    status = text_grow((void **)&encoding->blanks, &capacity, need, sizeof *encoding->blanks);
+  if (status == ATTN2C_OK) encoding->capacity = capacity;
   return status;
 }
 
 /* Appends the tokens of a piece. The text of an added token includes the blanks that it stripped. */
 static int add_tokens(attn2c_text_work *work, text_piece piece, text_encoding *encoding) {
   int trims = work->text->stages[STAGE_TRIM].count != 0;
-  int status = make_room(encoding, encoding->count + work->tokens.count);
+  int status = reserve_results(encoding, encoding->count + work->tokens.count);
   if (status != ATTN2C_OK) return status;
   for (size_t i = 0; i < work->tokens.count; i++) {
     text_token token = work->tokens.list[i];

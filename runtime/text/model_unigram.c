@@ -40,7 +40,7 @@ static int offer_tokens(attn2c_text_work *work, const uint8_t *bytes, size_t len
 static int find_paths(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
   const attn2c_tokenizer *text = work->text;
   uint32_t unknown = text->tables.settings[SETTING_UNKNOWN];
-  int status = text_grow((void **)&work->paths, &work->paths_room, length + 1, sizeof *work->paths);
+  int status = text_grow((void **)&work->paths, &work->paths_capacity, length + 1, sizeof *work->paths);
   if (status != ATTN2C_OK) return status;
   for (size_t i = 0; i <= length; i++) work->paths[i] = (struct text_path){.begin = NO_PATH};
   size_t width;

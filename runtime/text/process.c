@@ -73,13 +73,13 @@ int text_slide(text_encoding *cut, size_t stride, int from_left) {
   return 1;
 }
 
-static int make_room(attn2c_text_work *work, size_t need) {
-  int status = text_grow((void **)&work->ids, &work->results_room[0], need, sizeof *work->ids);
+static int reserve_results(attn2c_text_work *work, size_t need) {
+  int status = text_grow((void **)&work->ids, &work->results_capacity[0], need, sizeof *work->ids);
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&work->types, &work->results_room[1], need, sizeof *work->types);
+    status = text_grow((void **)&work->types, &work->results_capacity[1], need, sizeof *work->types);
   if (status == ATTN2C_OK)
-    status = text_grow((void **)&work->places, &work->results_room[2], need, sizeof *work->places);
-  if (status == ATTN2C_OK) status = text_grow((void **)&work->sources, &work->results_room[3], need, 1);
+    status = text_grow((void **)&work->places, &work->results_capacity[2], need, sizeof *work->places);
+  if (status == ATTN2C_OK) status = text_grow((void **)&work->sources, &work->results_capacity[3], need, 1);
   return status;
 }
 
@@ -141,7 +141,7 @@ static void trim_all(const attn2c_tokenizer *text, const text_encoding *encoding
 static int add_encoding(attn2c_text_work *work, int which, uint32_t type) {
   const text_encoding *encoding = &work->encodings[which];
   size_t at = work->results, length = encoding->length;
-  int status = make_room(work, at + length);
+  int status = reserve_results(work, at + length);
   if (status != ATTN2C_OK || length == 0) return status;
   memcpy(work->ids + at, encoding->ids + encoding->first, length * sizeof *work->ids);
   memcpy(work->places + at, encoding->places + encoding->first, length * sizeof *work->places);
@@ -154,7 +154,7 @@ static int add_encoding(attn2c_text_work *work, int which, uint32_t type) {
 
 static int add_special(attn2c_text_work *work, const text_template *piece) {
   size_t at = work->results;
-  int status = make_room(work, at + 1);
+  int status = reserve_results(work, at + 1);
   if (status != ATTN2C_OK) return status;
   work->ids[at] = (int32_t)piece->id;
   work->types[at] = (int32_t)piece->type;
@@ -166,7 +166,7 @@ static int add_special(attn2c_text_work *work, const text_template *piece) {
 
 int text_assemble(attn2c_text_work *work, const attn2c_text_input *input, int has_pair) {
   text_template piece;
-  int status = make_room(work, 1);
+  int status = reserve_results(work, 1);
   work->results = 0;
   for (size_t i = 0; text_template_at(&work->text->tables, i, &piece) && status == ATTN2C_OK; i++) {
     if (piece.pair != (uint32_t)has_pair) continue;

@@ -74,7 +74,7 @@ typedef struct text_added_node {
 
 typedef struct text_added_trie {
   text_added_node *nodes;
-  size_t count, room;
+  size_t count, capacity;
   size_t longest;      /* bytes of the longest token */
   uint32_t first[256]; /* the root's children */
 } text_added_trie;
@@ -92,9 +92,9 @@ struct attn2c_tokenizer {
   /* Added tokens whose normalized text differs from their own, ascending by id, and the bytes of these
    * texts. */
   text_spelling *spellings;
-  size_t spelled, spellings_room;
+  size_t spelled, spellings_capacity;
   uint8_t *letters;
-  size_t letters_length, letters_room;
+  size_t letters_length, letters_capacity;
   text_regex *word;
   text_span prefix, suffix;
   double unknown_score;
@@ -107,7 +107,7 @@ typedef struct text_token {
 
 typedef struct text_token_list {
   text_token *list;
-  size_t count, room;
+  size_t count, capacity;
 } text_token_list;
 
 /* Number of white characters at the two ends of a token, if the tables exclude them from its place. */
@@ -120,11 +120,11 @@ typedef struct text_encoding {
   int32_t *ids;
   attn2c_text_place *places;
   text_blanks *blanks;
-  size_t count, room;
+  size_t count, capacity;
   uint32_t *characters; /* index of the character that each byte of the caller's text is part of */
-  size_t characters_room, text_length; /* text_length: bytes of the text that were read */
-  int is_whole;                        /* 1: the list has all tokens of the text */
-  size_t first, length;                /* the range of tokens that a limit leaves */
+  size_t characters_capacity, text_length; /* text_length: bytes of the text that were read */
+  int is_whole;                            /* 1: the list has all tokens of the text */
+  size_t first, length;                    /* the range of tokens that a limit leaves */
 } text_encoding;
 
 struct text_symbol; /* defined in model_bpe.c */
@@ -135,14 +135,14 @@ struct text_order;
 
 typedef struct text_bytes {
   uint8_t *bytes;
-  size_t length, room;
+  size_t length, capacity;
 } text_bytes;
 
 /* The words of a decoder: their text, and the end of each. */
 typedef struct text_words {
   text_bytes text;
   uint32_t *ends;
-  size_t count, room, most; /* most: limit of the text's bytes */
+  size_t count, capacity, most; /* most: limit of the text's bytes */
 } text_words;
 
 struct attn2c_text_work {
@@ -159,20 +159,20 @@ struct attn2c_text_work {
   text_changes changes, ordered;
   text_token_list tokens;
   uint32_t *hashes;
-  size_t hashes_room;
+  size_t hashes_capacity;
   struct text_symbol *symbols;
-  size_t symbols_room;
+  size_t symbols_capacity;
   struct text_merge_entry *heap;
-  size_t heap_count, heap_room;
+  size_t heap_count, heap_capacity;
   struct text_path *paths;
-  size_t paths_room;
+  size_t paths_capacity;
   struct text_cache *cache;
   uint8_t *pairs; /* defined in border.c */
   text_encoding encodings[2];
   int32_t *ids, *types;
   attn2c_text_place *places;
   uint8_t *sources;
-  size_t results_room[4], results;
+  size_t results_capacity[4], results;
   text_words words, next_words;
   text_bytes decoded;
 };

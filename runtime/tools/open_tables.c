@@ -1,6 +1,6 @@
 /* open_tables.c - a program that opens a tokenizer's tables and says why they do not open: `open_tables
- * TABLES`. No part of any model: gen/attn2c build runs it once, so that no program is built whose tokenizer
- * never opens. */
+ * TABLES`. It is not a part of any model. gen/attn2c build runs it once, so that no program is built whose
+ * tokenizer never opens. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static int failed(int status, const char *what) {
   return status;
 }
 
-/* All bytes of a file; NULL where it cannot be read. */
+/* Returns all bytes of a file; NULL if it cannot be read. */
 static void *read_file(const char *path, size_t *size) {
   FILE *file = fopen(path, "rb");
   if (!file) return NULL;

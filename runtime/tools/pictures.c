@@ -1,6 +1,7 @@
 /* pictures.c - a program that makes PNG files of grey values, with libpng: `pictures FROM TO`. FROM has, for
- * each picture, a line "WIDTH HEIGHT" and WIDTH * HEIGHT bytes, row by row, 255 white; TO gets for each a
- * line with its bytes, and these. No part of any model: gen/attn2c report --attention compiles it. */
+ * each picture, a line "WIDTH HEIGHT" and WIDTH * HEIGHT bytes, row by row, where 255 is white. TO gets, for
+ * each picture, a line with its number of bytes, and the bytes. It is not a part of any model. gen/attn2c
+ * report --attention compiles it. */
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,10 @@ static int failed(int code, const char *what) {
 /* A file in memory. */
 typedef struct bytes {
   unsigned char *at;
-  size_t count, room;
+  size_t count, capacity;
 } bytes;
 
-/* libpng's errors leave by longjmp from these two; what they have said is said. */
+/* libpng reports errors by longjmp; `leave` prints the message first. */
 static void leave(png_structp png, png_const_charp message) {
   fprintf(stderr, "pictures: %s\n", message);
   png_longjmp(png, 1);
@@ -30,12 +31,12 @@ static void leave(png_structp png, png_const_charp message) {
 
 static void append(png_structp png, png_bytep data, png_size_t count) {
   bytes *to = png_get_io_ptr(png);
-  if (to->room - to->count < count) {
-    const size_t room = 2 * (to->count + count);
-    unsigned char *grown = realloc(to->at, room);
+  if (to->capacity - to->count < count) {
+    const size_t capacity = 2 * (to->count + count);
+    unsigned char *grown = realloc(to->at, capacity);
     if (!grown) png_error(png, "no memory");
     to->at = grown;
-    to->room = room;
+    to->capacity = capacity;
   }
   memcpy(to->at + to->count, data, count);
   to->count += count;
@@ -43,7 +44,8 @@ static void append(png_structp png, png_bytep data, png_size_t count) {
 
 static void flush(png_structp png) { (void)png; }
 
-/* Writes one picture, by whom it was made right behind its size: by that gen/attn2c knows its own. */
+/* Writes one picture, with its maker directly after its size: this is how gen/attn2c recognises its own
+ * pictures. */
 static void write_picture(png_structp png, png_infop info, const unsigned char *grey, unsigned width,
                           unsigned height) {
   png_text made_by = {.compression = PNG_TEXT_COMPRESSION_NONE,
@@ -58,7 +60,7 @@ static void write_picture(png_structp png, png_infop info, const unsigned char *
   png_write_end(png, NULL);
 }
 
-/* One picture into memory, of which *made is the caller's to free. */
+/* Encodes one picture in memory; the caller frees made->at. */
 static int encode(const unsigned char *grey, unsigned width, unsigned height, bytes *made) {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, leave, NULL);
   png_infop info = png ? png_create_info_struct(png) : NULL;

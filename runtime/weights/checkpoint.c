@@ -56,8 +56,9 @@ static int say_pickle(const char *path, attn2c_message *message) {
   return ATTN2C_FORMAT;
 }
 
-/* True if a file of a folder is in it when all links are followed, or in the store of Hugging Face's cache
- * that the folder belongs to: snapshots/REVISION/model.safetensors is a link to ../../blobs/HASH. */
+/* True if a folder's file is in the folder when all links are followed. It may also be in the store of
+ * Hugging Face's cache that the folder belongs to: snapshots/REVISION/model.safetensors is a link to
+ * ../../blobs/HASH. */
 static int is_within(const char *folder, const char *path) {
   path_text blobs, root, file;
   if (!realpath(path, file.text)) return 1; /* the opening reports the fault */

@@ -7,9 +7,9 @@
 
 typedef struct attn2c_checkpoint attn2c_checkpoint;
 
-/* Opens `path`: a safetensors file; an index (a name that ends in .json) next to its files; or a folder with
- * model.safetensors or model.safetensors.index.json. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure
- * *checkpoint is NULL and one line says why. */
+/* Opens a checkpoint. `path` is a safetensors file; an index (a name that ends in .json) next to its files;
+ * or a folder with model.safetensors or model.safetensors.index.json. Returns ATTN2C_OK, _FORMAT, _IO or
+ * _MEMORY; on failure *checkpoint is NULL and one line says why. */
 int attn2c_checkpoint_open(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message);
 /* Opens bytes in memory, which must stay valid until the checkpoint is closed. */
 int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpoint **checkpoint,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Number of faults with lines of their own; the lines on the kind, the count and unused tensors make it
+/* Number of faults with lines of their own. The lines on the kind, the count and unused tensors make it
  * eleven. */
 enum { MOST_FAULTS = 8 };
 

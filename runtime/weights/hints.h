@@ -14,7 +14,7 @@ typedef struct {
   attn2c_message *message;
 } attn2c_hints;
 
-/* True if a file's tensor has the elements of a stored one in the same order: its shape is the same, or
+/* True if a file's tensor has the elements of a stored one in the same order. Its shape is the same, or
  * differs by axes of one, or it has a row as several axes. So a convolution [out][channels][patch][patch] is
  * a matrix. */
 int attn2c_hints_shape_fits(const attn2c_safetensor *tensor, const attn2c_stored *stored);

@@ -2,8 +2,8 @@
 #ifndef ATTN2C_KINDS_H
 #define ATTN2C_KINDS_H
 
-/* Returns what a file is by its first bytes, and what to give instead, as the end of a sentence: "is a GGUF
- * model, ...". NULL if it is not known, or cannot be read. */
+/* Returns the end of a sentence about a file, by its first bytes: "is a GGUF model, ...". It says what to
+ * give instead. Returns NULL if the kind is not known, or the file cannot be read. */
 const char *attn2c_kind_said(const char *path);
 
 /* True if PyTorch's pickle wrote the file: a zip, or in old files the pickle itself. */

@@ -22,7 +22,8 @@ static int64_t rows_before(attn2c_type type) { return type == ATTN2C_I8 ? 2 : 0;
 /* Floats that are read at a time: with the panel's lines they fit into a second-level cache. */
 #define PIECE_FLOATS ((int64_t)1 << 16)
 
-/* Returns the rows of a piece: as many as fit, at least a cache line of a panel's width, and whole lines. */
+/* Returns the rows of a piece: the most that fit, in whole cache lines of a panel's width, and at least one
+ * line. */
 static int64_t rows_of_piece(int64_t columns) {
   const int64_t rows = PIECE_FLOATS / columns / LINE * LINE;
   return rows < LINE ? LINE : rows;
@@ -126,7 +127,7 @@ static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t col
   }
 }
 
-/* Writes zeros from x + count to the end of its cache line; x is `offset` floats after the start of a
+/* Writes zeros from x + count to the end of its cache line. x is `offset` floats after the start of a
  * line. */
 static void fill_line(float *x, int64_t count, int64_t offset) {
   const int64_t over = (offset + count) % LINE;

@@ -39,8 +39,8 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece);
 /* Returns the floats of the largest piece that must be packed. */
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
 
-/* Writes a piece that must be packed from its rows, [count][columns] row-major, to the packed block, and its
- * scales if it has any; values may be overwritten. Once all pieces of a weight are written, so are the zeros
+/* Packs a piece from its rows, [count][columns] row-major, into the packed block. It also writes the scales
+ * if there are any; values may be overwritten. Once all pieces of a weight are written, so are the zeros
  * between a panel's width and its leading dimension, and after the scales. */
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed);
 

@@ -11,15 +11,16 @@ enum {
       16 /* the first bytes, which identify the file's kind; no checkpoint begins with them */
 };
 
-/* True if `start`, the first `size` bytes of a file, or all of a shorter one, are those of packed weights. */
+/* True if a file that begins with `start` holds packed weights. `size`: bytes of `start`, which may be the
+ * whole file. */
 int attn2c_packed_begins(const unsigned char *start, size_t size);
 
 /* Writes the header of a block of the model. */
 void attn2c_packed_header_make(const attn2c_descriptor *model, uint64_t block_checksum,
                                unsigned char header[ATTN2C_PACKED_HEADER]);
 
-/* Returns ATTN2C_OK if the header is for the model's block and the file has `size` bytes; otherwise
- * ATTN2C_FORMAT and a line that says what differs and what to do. `name` is the file's, for that line. */
+/* Verifies that the header is for the model's block and that the file has `size` bytes. Otherwise returns
+ * ATTN2C_FORMAT, and a line says what differs and what to do. `name` is the file's, for that line. */
 int attn2c_packed_header_verify(const attn2c_descriptor *model, const unsigned char *header, int64_t size,
                                 const char *name, attn2c_message *message);
 

@@ -62,7 +62,7 @@ static int read_rows(const attn2c_checkpoint *checkpoint, int tensor, const attn
   return ATTN2C_OK;
 }
 
-/* Fills the band with the view's rows from `row` on, as many as fit. */
+/* Fills the band with the view's rows from `row` on, as far as they fit. */
 static int fill_band(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                      attn2c_band *band, attn2c_message *message) {
   if (band->view == view && row >= band->row && row < band->row + band->rows) return ATTN2C_OK;

@@ -22,8 +22,8 @@ typedef struct {
 int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band);
 void attn2c_band_free(attn2c_band *band);
 
-/* Reads the view's part of rows [first, first + count) of the weight, from tensor number `tensor` of the
- * checkpoint, to values[count][columns]. Returns the same statuses as attn2c_safetensors_read. */
+/* Reads the view's part of rows [first, first + count) of the weight to values[count][columns]. `tensor` is
+ * the tensor's number in the checkpoint. Returns the same statuses as attn2c_safetensors_read. */
 int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t first,
                      int64_t count, int64_t columns, float *values, attn2c_band *band,
                      attn2c_message *message);

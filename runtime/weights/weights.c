@@ -28,7 +28,7 @@ struct attn2c_source {
 
 /* Constants. */
 
-/* Fills the constant, or only checks whether this is possible if values is NULL; says a line if it is not. */
+/* Fills the constant, or only checks it if values is NULL. Says a line if the formula does not fit. */
 static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *weight, float *values,
                          attn2c_message *message) {
   const attn2c_tensor *tensor = &model->tensors[weight->tensor];

@@ -9,7 +9,7 @@
 
 typedef struct attn2c_source attn2c_source;
 
-/* Opens a source for `model` and verifies all of its weights at once: every missing, misshapen and mistyped
+/* Opens a source for `model` and verifies all of its weights at once. Every missing, misshapen and mistyped
  * tensor is a line of message. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message);
@@ -21,8 +21,8 @@ int attn2c_source_embedded(const attn2c_descriptor *model, attn2c_source **sourc
 /* Opens random values, the same on every machine for the same seed, tensor name and shape. */
 int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
                          attn2c_message *message);
-/* Writes weight number `index` of the model, unpacked and row-major, as f32 (f64, f16 and bf16 of a file are
- * converted). `values` holds attn2c_elements() floats. A constant is computed from its formula. */
+/* Writes weight number `index` of the model as f32, unpacked and row-major. f64, f16 and bf16 of a file are
+ * converted. `values` holds attn2c_elements() floats. A constant is computed from its formula. */
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message);
 /* Writes `count` of its rows, from row `first` on; the first axis gives the rows. A constant gives all of its
  * rows or none. */

@@ -340,7 +340,7 @@ Test(check, what_cannot_be_judged_is_refused) {
   ops[1].op = "scores";
   lengths[0] = 5;
   cr_assert_eq(check(RIGHT, 0), ATTN2C_FORMAT);
-  cr_assert_str_eq(text, "lengths: element 0 is 5, and must be from 1 to 4");
+  cr_assert_str_eq(text, "lengths: element 0 is 5, but must be from 1 to 4");
   lengths[0] = 3;
   cr_assert_eq(check(FAILS, 0), ATTN2C_FORMAT);
   cr_assert(strstr(text, "trace"), "%s", text);

@@ -139,9 +139,9 @@ Test(masked, through_the_chain) {
   }
   cr_assert_eq(attn2c_check_mask_of_weights(&entry, MEAN_HEADS), &ops[SCORES]);
   cr_assert_null(attn2c_check_mask_of_weights(&entry, ADD_ARRAY), "scores are no weights");
-  cr_assert_eq(attn2c_check_scores_behind(&entry, &ops[HEAD_SCALE]), BIASED);
-  cr_assert_eq(attn2c_check_scores_behind(&entry, &ops[SOFTMAX]), BIASED);
-  cr_assert_eq(attn2c_check_scores_behind(&entry, &ops[SCALE]), -1);
+  cr_assert_eq(attn2c_check_scores_of(&entry, &ops[HEAD_SCALE]), BIASED);
+  cr_assert_eq(attn2c_check_scores_of(&entry, &ops[SOFTMAX]), BIASED);
+  cr_assert_eq(attn2c_check_scores_of(&entry, &ops[SCALE]), -1);
   /* A window, too, is a mask that is known; lengths are none, nor is a chain that something else begins. */
   causal[1] = (attn2c_attribute){"right", 0, NULL};
   cr_assert_eq(attn2c_check_masked(&entry, HEAD_SCALE, &scores), ATTN2C_MASKED_WEIGHTS);

@@ -190,12 +190,12 @@ Test(checkpoint, an_index_that_lies) {
     const char *index, *said;
     int status;
   } cases[] = {
-      {"{\"weight_map\": {\"first\": \"../a.safetensors\"}}", "but a file beside the index is expected",
+      {"{\"weight_map\": {\"first\": \"../a.safetensors\"}}", "but a file next to the index is expected",
        ATTN2C_FORMAT},
-      {"{\"weight_map\": {\"first\": \"/etc/passwd\"}}", "but a file beside the index is expected",
+      {"{\"weight_map\": {\"first\": \"/etc/passwd\"}}", "but a file next to the index is expected",
        ATTN2C_FORMAT},
-      {"{\"weight_map\": {\"first\": \"..\"}}", "but a file beside the index is expected", ATTN2C_FORMAT},
-      {"{\"weight_map\": {\"first\": \"\"}}", "but a file beside the index is expected", ATTN2C_FORMAT},
+      {"{\"weight_map\": {\"first\": \"..\"}}", "but a file next to the index is expected", ATTN2C_FORMAT},
+      {"{\"weight_map\": {\"first\": \"\"}}", "but a file next to the index is expected", ATTN2C_FORMAT},
       {"{\"weight_map\": {\"first\": \"c.safetensors\"}}", "cannot be opened", ATTN2C_IO},
       {"{\"weight_map\": {\"third\": \"a.safetensors\"}}", "\"third\" is not in a.safetensors",
        ATTN2C_FORMAT},

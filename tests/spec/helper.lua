@@ -1,11 +1,11 @@
--- helper.lua: what the specs of the compiler's passes share: where the repository is, small
--- descriptions, states made without files, temporary files, faults, and the command itself.
+-- helper.lua: functions for all specs: small descriptions, states made without files, temporary files, faults, and
+-- running the command.
 -- Specs run from the top of the repository: lua5.4 /usr/bin/busted tests/spec
 local helper = {}
 
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 
---- The top of the repository.
+--- Path of the repository's top.
 helper.root = here .. "/../.."
 
 package.path = helper.root .. "/gen/?.lua;" .. package.path
@@ -16,7 +16,7 @@ local libuv = require("common.libuv")
 local pipeline = require("pipeline")
 local process = require("common.process")
 
--- What a spec builds without saying how is not optimised, which is quick, and one runtime serves all of them.
+-- By default specs build without optimisation, which is quick, and all of these builds share one runtime.
 libuv.os_setenv("ATTN2C_CFLAGS", "-O0")
 
 --- True in `make test-long`, which runs every case; `make test` runs samples of the long lists.
@@ -32,18 +32,18 @@ function helper.sample(list, step, kept)
   return some
 end
 
---- What stands in a shell before a build as for a user.
+--- Shell words in front of a build that is optimised, as a user's builds are.
 helper.optimised = "ATTN2C_CFLAGS="
 
---- A small valid description with its target pinned; `more` replaces or adds keys.
+--- Returns a small valid description with a fixed target; `more` replaces or adds keys.
 function helper.description(more)
   local result = { name = "tiny", seq = 8, d_model = 16, heads = 2, layers = 1, target = "avx512" }
   for key, value in pairs(more or {}) do result[key] = value end
   return result
 end
 
---- A state after the pass `last` (default: all) of a description that is no file; checkers run as in the compiler. It
---- is that of the longest entry, which sees the model's behind it. wanted: what else is in it (pipeline.run).
+--- Returns the state after the pass `last` (default: all) for a description that is no file. Checkers run as in the
+--- compiler. The state is the longest entry's, which falls back to the model's. wanted: further fields (pipeline.run).
 function helper.state(description, last, wanted)
   local state = { root = helper.root, file = "tiny.lua", overrides = {}, text = "", description = description,
     host = function() return "avx2" end, machine = "A-CPU", notes = {} }
@@ -57,10 +57,10 @@ function helper.state(description, last, wanted)
   return state.entries[#state.entries]
 end
 
---- As helper.state, of helper.description(more).
+--- Returns helper.state of helper.description(more).
 function helper.tiny(more, last) return helper.state(helper.description(more), last) end
 
---- The bytes of a file.
+--- Returns the bytes of a file.
 function helper.read(path)
   local handle = assert(io.open(path, "rb"))
   local text = handle:read("a")
@@ -68,18 +68,18 @@ function helper.read(path)
   return text
 end
 
---- Writes a file as it stands there.
+--- Writes a file in place.
 function helper.write(path, text)
   local handle = assert(io.open(path, "wb"))
   assert(handle:write(text))
   assert(handle:close())
 end
 
---- A word of a shell command, quoted.
+--- Quotes a word of a shell command.
 helper.shell = dofile(here .. "/../quote.lua")
 
---- Runs a shell command in a folder, which is made where it is not there (default: here). Returns its exit code
---- (128 + n after signal n) and what it printed.
+--- Runs a shell command in a folder, which is made if it does not exist (default: the working directory). Returns its
+--- exit code (128 + n after signal n) and its output.
 function helper.run(command, folder)
   if folder then
     files.make_folder(folder)
@@ -91,15 +91,15 @@ function helper.run(command, folder)
   return how == "signal" and 128 + code or code, said
 end
 
---- What a shell command prints that must succeed.
+--- Returns the output of a shell command, which must succeed.
 function helper.succeeds(command, folder)
   local code, said = helper.run(command, folder)
   if code ~= 0 then error(("%s\nexit %d:\n%s"):format(command, code, said:sub(-4000)), 2) end
   return said
 end
 
---- Functions that run words without a shell in a folder: try(words) returns the exit code (or -signal), output and
---- errors; runs(words) returns the output of what must succeed and say nothing else.
+--- Returns two functions that run words without a shell in a folder. try(words) returns the exit code (or -signal),
+--- output and errors. runs(words) returns the output; the command must succeed and print no errors.
 function helper.runner(folder)
   local function try(words)
     local child = process.run { words = words, folder = folder, gather = "all" }
@@ -112,8 +112,8 @@ function helper.runner(folder)
   end
 end
 
---- Runs lines of shell from a file in a folder, for at most so many seconds (default: many times what is needed).
---- Returns the exit code (128 + n after signal n, 124 after these seconds), standard error and standard output.
+--- Runs lines of shell from a file in a folder, for at most `seconds` (default: many times what is needed).
+--- Returns the exit code (128 + n after signal n, 124 after `seconds`), standard error and standard output.
 function helper.script(lines, folder, seconds)
   helper.write(folder .. "/line.sh", lines .. "\n")
   local _, _, code = os.execute(("timeout %d sh %s >%s 2>%s"):format(seconds or 300, helper.shell(folder .. "/line.sh"),
@@ -121,7 +121,7 @@ function helper.script(lines, folder, seconds)
   return code, helper.read(folder .. "/stderr"), helper.read(folder .. "/stdout")
 end
 
---- The fault that a function raises; nil where it raises nothing. Any other error goes on.
+--- Returns the fault that a function raises; nil if it raises nothing. Other errors are raised again.
 function helper.fault(fn, ...)
   local ok, value = pcall(fn, ...)
   if ok then return nil end
@@ -129,7 +129,7 @@ function helper.fault(fn, ...)
   return value
 end
 
---- The lines of the fault that validating a description raises, without the file's name; {} where it is valid.
+--- Returns the lines of the fault that validating a description raises, without the file's name; {} if it is valid.
 function helper.refusals(description)
   local fault = helper.fault(helper.state, description, "validate")
   if not fault then return {} end
@@ -139,7 +139,7 @@ function helper.refusals(description)
   return lines
 end
 
---- The error text of a function that must fail with a plain error (a defect found), not a fault.
+--- Returns the error text of a function that must fail with a plain error (a defect found), and not with a fault.
 function helper.defect(fn, ...)
   local ok, value = pcall(fn, ...)
   assert(not ok, "nothing was raised")
@@ -149,7 +149,7 @@ end
 
 local made = {}
 
---- Writes a text under a name in a new temporary folder; returns the path. helper.clean() removes all of them.
+--- Writes a text to a file of a new temporary folder and returns its path. helper.clean() removes all such folders.
 function helper.file(text, name)
   local folder = helper.folder()
   local path = folder .. "/" .. (name or "tiny.lua")
@@ -159,7 +159,7 @@ function helper.file(text, name)
   return path
 end
 
---- A new temporary folder.
+--- Makes a temporary folder and returns its path.
 function helper.folder()
   local folder = os.tmpname()
   os.remove(folder)
@@ -168,7 +168,7 @@ function helper.folder()
   return folder
 end
 
---- The names in a folder, in order.
+--- Returns the names in a folder, sorted.
 function helper.entries(folder)
   local list = {}
   for name in require("lfs").dir(folder) do if name ~= "." and name ~= ".." then list[#list + 1] = name end end
@@ -176,7 +176,7 @@ function helper.entries(folder)
   return list
 end
 
---- Removes what helper.file and helper.folder made.
+--- Removes the folders of helper.file and helper.folder.
 function helper.clean()
   for _, folder in ipairs(made) do
     os.execute("rm -rf " .. helper.shell(folder))
@@ -184,7 +184,7 @@ function helper.clean()
   made = {}
 end
 
---- The path of the repository's top, without links and dots.
+--- Returns the path of the repository's top, without links and dots.
 function helper.absolute_root()
   local handle = assert(io.popen("cd " .. helper.shell(helper.root) .. " && pwd -P"))
   local path = handle:read("l")
@@ -205,42 +205,42 @@ function helper.command(list, folder)
   return code, output, files.read(errors)
 end
 
---- Sanitizers, and the flags of what is built with them. They see as much without optimisation, which would take most
---- of the time. The flags are the same everywhere, so that a runtime is compiled once for all specs.
+--- Flags of sanitizers, and shell words in front of a build with them. They find the same faults without optimisation,
+--- which would take most of the time. The flags are the same everywhere, so that all specs share one compiled runtime.
 helper.addresses = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 helper.with_addresses = "ATTN2C_CFLAGS='-g1 -O0 " .. helper.addresses .. "'"
 helper.races = "-fsanitize=thread"
 helper.with_races = "ATTN2C_CFLAGS='-g1 -O0 " .. helper.races .. "'"
 
---- What stands in a shell before a build whose C compiler first changes the emitted files with an ending by a sed
---- script, and then is quick; it guards pages. The compiler is one for all scripts, which so share a runtime: what they
---- made is told apart by the models' names alone.
+--- Returns shell words in front of a build that changes emitted files before it compiles them. A sed script changes the
+--- files with an ending; then they are compiled without optimisation, with guarded pages. All scripts use one compiler
+--- and so share a runtime: only the models' names distinguish their results.
 function helper.spoiling(ending, script)
   local line = "PATH=%s:$PATH CC=spoil.sh ATTN2C_CFLAGS='-O0 -DATTN2C_GUARD_PAGES' SPOIL_ENDING=%s SPOIL_SCRIPT=%s"
   return line:format(helper.shell(helper.absolute_root() .. "/tests/spec/bin"), -- CC is words: no path with a space
     helper.shell(ending), helper.shell(script))
 end
 
---- What stands in a shell before a build of a model whose emitted files are compiled by a compiler at a level; all
---- else is that of helper.spoiling.
+--- Returns shell words in front of a build whose emitted files are compiled by `compiler` at `level`. Everything else
+--- is as in helper.spoiling.
 function helper.compiling(name, compiler, level)
   return ("%s SPOIL_MODEL=%s SPOIL_COMPILER=%s SPOIL_LEVEL=%s"):format(helper.spoiling("", ""), name, compiler, level)
 end
 
---- CPU seconds of all commands so far that have ended.
+--- Returns the CPU seconds of all commands that have ended.
 function helper.cpu_of_children()
   local fields = {}
   for field in helper.read("/proc/self/stat"):match("%) (.*)$"):gmatch("%S+") do fields[#fields + 1] = field end
   return (fields[14] + fields[15]) / 100 -- cutime and cstime, in ticks
 end
 
---- The op of the first entry whose result has a name.
+--- Returns the op of the first entry whose result is called `name`.
 function helper.op(state, name)
   for _, op in ipairs(state.graph.entry.ops) do if op.result.name == name then return op end end
   return nil
 end
 
---- "result = op(operands)" of each op, in order; of those only whose results' names a pattern matches.
+--- Returns "result = op(operands)" of each op, in order; with a pattern only the ops whose results' names match it.
 function helper.equations(state, pattern)
   local ops, list = require("data.ops"), {}
   for _, op in ipairs(state.graph.entry.ops) do
@@ -255,7 +255,7 @@ function helper.equations(state, pattern)
   return list
 end
 
---- All steps of a program, in order.
+--- Returns all steps of a program, in order.
 function helper.steps(program)
   local list = {}
   for _, segment in ipairs(program.segments) do
@@ -266,7 +266,7 @@ function helper.steps(program)
   return list
 end
 
---- The texts of a program's steps, without notes.
+--- Returns the texts of a program's steps, without notes.
 function helper.step_texts(program)
   local step_text, list = require("data.step_text"), {}
   for _, step in ipairs(helper.steps(program)) do
@@ -275,13 +275,13 @@ function helper.step_texts(program)
   return list
 end
 
---- The text of an emitted file.
+--- Returns the text of an emitted file.
 function helper.emitted(state, name)
   for _, file in ipairs(state.files) do if file.name == name then return file.text end end
   return nil
 end
 
---- Asserts that two texts are equal; names the first line that is not.
+--- Asserts that two texts are equal; the error names the first line that differs.
 function helper.same_text(expected, got, what)
   if expected == got then return end
   local function lines(text)

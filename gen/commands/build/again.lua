@@ -1,26 +1,26 @@
--- again.lua: the line of a shell that repeats a build, beside the files that it names.
+-- again.lua: writes the command line that repeats a build, when run next to the files that it names.
 local words = require("common.words")
 
 local again = {}
 
--- The variables of the environment that the build reads.
+-- The environment variables that the build reads.
 local VARIABLES = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS" }
 
 local forms = words.set { "f32", "f16" }
 
--- The file itself, wherever it lies; what has no name of its own stays as it is.
+-- Returns a path's last part. A path that ends without a name stays as it is.
 local function name_of(path)
   local name = path:gsub("(.)/+$", "%1"):match("[^/]*$")
   return (name == "" or name == "." or name == "..") and path or name
 end
 
--- One that the command takes neither for an option nor for a form of --embed.
+-- Returns a name that the command takes neither for an option nor for a form of --embed.
 local function operand(path)
   local name = name_of(path)
   return (name:sub(1, 1) == "-" or forms[name]) and "./" .. name or name
 end
 
---- The tuning file that a finished pipeline has used; nil where there is none, or no line of it.
+--- Returns the tuning file that a finished pipeline has used, or nil if no line of a tuning file was used.
 function again.tuning_of(state)
   for _, build in ipairs(state.builds) do
     for _, entry in ipairs(build.entries) do
@@ -30,14 +30,14 @@ function again.tuning_of(state)
   return nil
 end
 
---- The file of factors that a finished pipeline has used; nil where there is none.
+--- Returns the file of factors that a finished pipeline has used, or nil.
 function again.factors_of(state)
   local graph = state.entries[#state.entries].graph
   return graph.smoothing and state.factors.file or nil
 end
 
---- `attn2c build` with the words of a parsed command line. used: { tuning, factors }: the files that were used;
---- target: the one that the model was made for, whichever machine repeats it. environment: os.getenv, but in tests.
+--- Returns `attn2c build` with the words of a parsed command line. used: { tuning, factors }, the files that were used;
+--- target: the model's target, on whichever machine the build is repeated; environment: replaces os.getenv in tests.
 function again.line(arguments, used, target, environment)
   environment = environment or os.getenv
   local list = {}

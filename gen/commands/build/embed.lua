@@ -1,5 +1,5 @@
--- embed.lua: what --embed and --weights ask for: which weights are linked in, and whether packed
--- or as a checkpoint stores them.
+-- embed.lua: reads --embed and --weights, which choose the weights to link in and their form.
+-- The form is packed, or as a checkpoint stores them.
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
@@ -15,9 +15,11 @@ local function refuse(path, what) faults.raise("format", ("%s: %s"):format(path,
 
 local function is_there(path) return lfs.attributes(path, "mode") ~= nil end
 
--- The one file of a checkpoint; one in several is refused by what makes it so.
+-- Returns the one file of a checkpoint. Refuses a checkpoint of several files, and names the file that shows it.
 local function single_file(path)
-  local function several(what) refuse(path, what .. ": --embed=f16 takes a checkpoint of one file; --embed=f32 any") end
+  local function several(what)
+    refuse(path, what .. ": --embed=f16 takes a checkpoint of one file; --embed=f32 takes any")
+  end
   if path:match("%.json$") then several("is an index of several files") end
   if lfs.attributes(path, "mode") ~= "directory" then return path end
   for i = 1, 9 do
@@ -26,15 +28,15 @@ local function single_file(path)
   local main = is_there(path .. "/0_Transformer") and path .. "/0_Transformer" or path
   local file = main .. "/model.safetensors"
   if is_there(file) then return file end
-  if is_there(file .. ".index.json") then several("has model.safetensors.index.json, of several files") end
-  return path -- who reads checkpoints says what is missing
+  if is_there(file .. ".index.json") then several("has model.safetensors.index.json, an index of several files") end
+  return path -- the reader of checkpoints says what is missing
 end
 
--- Refuses a file whose tensors are all wide; one that cannot be read is left to who reads checkpoints.
+-- Refuses a file without a tensor in f16 or bf16. The reader of checkpoints refuses a file that cannot be read.
 local function verify_narrow(path)
   local start = files.read_some(path, 16)
   if start and start == "attn2c weights\n\0" then
-    refuse(path, "is packed, as f32: --embed FILE takes it")
+    refuse(path, "is a packed file in f32: use --embed FILE")
   end
   local length = start and #start >= 8 and string.unpack("<I8", start) or nil
   if not length or length < 2 or length > LARGEST_HEADER then return end
@@ -44,29 +46,29 @@ local function verify_narrow(path)
   for name, tensor in pairs(header) do
     if name ~= "__metadata__" and type(tensor) == "table" and NARROW[tensor.dtype] then return end
   end
-  refuse(path, "has no tensor of type F16 or BF16: --embed=f32 takes it")
+  refuse(path, "has no tensor of type F16 or BF16: use --embed=f32")
 end
 
--- As jobs, which run in other folders, find it.
+-- Returns an absolute path, because jobs run in other folders.
 local function absolute(path) return path:sub(1, 1) == "/" and path or lfs.currentdir() .. "/" .. path end
 
---- { embed: "packed" or "stored", weights: an absolute path }, or {} where nothing is linked in. asked: the value of
---- --embed, a path or "f32" or "f16"; given: that of --weights; own: the folder that is the description, or nil.
---- Faults: usage, format.
+--- Returns { embed = "packed" or "stored", weights = an absolute path }, or {} if nothing is linked in. asked: the
+--- value of --embed, a path or "f32" or "f16"; given: that of --weights; own: the folder that is the description, or
+--- nil. Faults: usage, format.
 function embed.find(asked, given, own)
   if not asked then
-    if given then faults.raise("usage", "--weights: goes with --embed=f32 or --embed=f16") end
+    if given then faults.raise("usage", "--weights: needs --embed=f32 or --embed=f16") end
     return {}
   end
   local form = FORMS[asked]
   if not form then
-    if given then faults.raise("usage", "--weights: goes with --embed=f32 or --embed=f16, but --embed has a file") end
-    if asked == "" then faults.raise("usage", "--embed: an empty name, but a file, f32 or f16 is needed") end
+    if given then faults.raise("usage", "--weights: needs --embed=f32 or --embed=f16, but --embed has a file") end
+    if asked == "" then faults.raise("usage", "--embed: the name is empty; a file, f32 or f16 is needed") end
     return { embed = "packed", weights = absolute(asked) }
   end
   local path = given or own
   if not path or path == "" then
-    faults.raise("usage", ("--embed=%s: of which weights? --weights FILE says it"):format(asked))
+    faults.raise("usage", ("--embed=%s: --weights FILE is needed, too"):format(asked))
   end
   if form == "stored" then
     path = single_file(path)

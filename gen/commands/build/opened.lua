@@ -1,5 +1,6 @@
--- opened.lua: opens a tokenizer's tables once, as the built model does: what PCRE2 thinks of a pattern, and what
--- normalizing leaves of an added token, only the runtime knows. What it says becomes a line about the tokenizer's file.
+-- opened.lua: opens a tokenizer's tables once, as the built model does, so that bad ones are refused by the build.
+-- Only the runtime knows if PCRE2 accepts a pattern, and the text that normalizing leaves of an added token. Its
+-- message becomes a line about the tokenizer's file.
 local emulator = require("common.emulator")
 local faults = require("common.faults")
 local process = require("common.process")
@@ -7,7 +8,7 @@ local tokenizer = require("text.tokenizer")
 
 local opened = {}
 
--- Runs a program with its words: its exit code and what it says; nil and why it does not run here.
+-- Runs a program with its words. Returns its exit code and its output, or nil and the reason why it does not run here.
 local function run(words)
   local ok, found = pcall(emulator.words, words)
   if not ok then
@@ -21,9 +22,9 @@ local function run(words)
   return child.code, child.errors
 end
 
---- Opens the tables in a file with the program that recipe.lua calls the opener; made: what they were made of
---- (tokenizer.compile); say(line) is told where the program does not run on this machine. Faults: format, with a line
---- that names the tokenizer's file and the place in it; io and memory.
+--- Opens the tables in a file with the program that recipe.lua calls the opener. made: the state that the tables are
+--- made from (tokenizer.compile); say(line): called if the program does not run on this machine. Faults: format, with a
+--- line that names the tokenizer's file and the place in it; io and memory.
 function opened.check(program, path, made, say)
   local code, said = run { program, path }
   if code == 0 then return end
@@ -32,7 +33,7 @@ function opened.check(program, path, made, say)
       faults.raise(kind, tokenizer.told(made, said:match("[^\n]*")))
     end
   end
-  say(("%s: its tables were not opened for a trial: %s"):format(made.file, code and "status " .. code or said))
+  say(("%s: its tables were not tested: %s"):format(made.file, code and "status " .. code or said))
 end
 
 return opened

@@ -1,64 +1,66 @@
--- recipe.lua: what is compiled and linked from what, and how, as a table for build.lua. A job is
--- { name, commands, from or inputs }. Nothing here runs a program or knows a path.
+-- recipe.lua: lists the jobs that compile and link a model, as a table for build.lua.
+-- A job is { name, commands, from or inputs }. Nothing here runs a program or knows a path.
 local linkage = require("data.linkage")
 local version = require("common.version")
 
 local recipe = {}
 
--- What stands for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
--- archive of Jansson, a job's sources or inputs, its source from anywhere, its result, the user's weights, and what
--- keeps the names of folders out of results.
+-- Placeholders for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
+-- archive of Jansson, a job's sources or inputs, its source by an absolute path, its result, the user's weights, and
+-- the flags that keep the names of folders out of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
 local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
 local JANSSON = { of = "jansson" }
 
--- A section a function, so that a static program has only those that it calls.
+-- Flags of all compilations. Each function has its own section, so that a static program has only those that it calls.
 local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
   "-fdata-sections", MAPS, "-iquote", RUNTIME }
 
--- Of what is in the program alone: nobody unwinds its stack, and tables for that are a tenth of it.
+-- Flags of code that is only in the program: nobody unwinds its stack, and tables for that are a tenth of its size.
 local of_program = { "-fno-asynchronous-unwind-tables" }
 
--- A static program has no symbols, and only the sections that it calls.
+-- Flags of a static program, which has no symbols, and only the sections that it calls.
 local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 
--- Where the header of Jansson is, behind all other folders: musl-gcc looks only into musl's own, which still come
--- first. Other compilers look there anyway.
+-- The folder of Jansson's header, after all other folders. musl-gcc looks only into musl's own folders, which still
+-- come first. Other compilers look there anyway.
 local jansson_header = { "-idirafter", "/usr/include" }
 
--- Rooms of the runtime that are in the program alone. In a static program, what nobody times is small rather than
--- fast: its check takes some 15% longer.
+-- Returns the flags of the runtime's folders that are only in the program. In a static program, code that nobody times
+-- is small rather than fast: its check takes some 15% longer.
 local function room_flags(is_static)
   local of_commands = { is_static and "-Os" or "-O2", of_program, jansson_header }
   return { check = of_commands, program = of_commands, measure = of_commands }
 end
 
--- Element loops are the compiler's to vectorise; nothing here lets it change what NaN, infinity or rounding do.
+-- Flags of element loops, which the compiler vectorises. None of them lets it change the effect of NaN, infinity or
+-- rounding.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
 
--- Who makes kernels when a model is opened: libxsmm's generator, which is linked into the library, so that its user
--- needs nothing but libc and libm; or nobody, where all are in C.
+-- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
+-- nothing but libc and libm. None is needed if all kernels are in C.
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
 
--- The object of a source: NAME.o for an emitted file, ROOM-FILE.o for one of the runtime. No model's name has a `-`, so
--- that no emitted file has the object of a file of the runtime. ending: what else tells objects of one source apart.
+-- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
+-- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
+-- several objects of one source.
 local function object_name(source, ending)
   return source:gsub("/", "-"):gsub("%.c$", "") .. (ending or "") .. ".o"
 end
 
--- Compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: of the object, where it is not
--- object_name's.
+-- Returns the job that compiles a source of the model (`from` = "model") or of the runtime ("runtime"). name: the
+-- object's name, if it is not object_name's.
 local function object(from, source, flags, name)
   return { name = name or object_name(source), from = from, source = source, is_object = true,
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
--- Tokenizers, and what the program does with text (ROOM/text_*.c), are for models that take text. Tools are programs
--- of their own.
+-- True if a source is part of a model. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
+-- models that take text. Tools are separate programs.
 local function is_wanted(source, providers, has_text)
   if source:match("^tools/") then return false end
   if source:match("^text/") or source:match("^%w+/text_") then return has_text end
@@ -66,12 +68,12 @@ local function is_wanted(source, providers, has_text)
   return provider == nil or provider == providers.library or provider == providers.program
 end
 
--- The program prints the terms of what is linked in.
+-- Returns the macros for a source. The program prints the licences of the libraries that are linked in.
 local function defined_by(source, providers)
   return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
 end
 
--- The objects of the runtime; runtime_sources: ROOM/FILE.c, in order.
+-- Returns the objects of the runtime. runtime_sources: FOLDER/FILE.c, in order.
 local function runtime_objects(providers, runtime_sources, options)
   local list, flags = {}, room_flags(options.is_static)
   for _, source in ipairs(runtime_sources) do
@@ -83,8 +85,8 @@ local function runtime_objects(providers, runtime_sources, options)
   return list
 end
 
--- What a static program has in place of the library's objects: without tables for unwinding, and what reads files for
--- size.
+-- Optimisation levels of a static program's own objects, by folder. It has them in place of the library's objects: they
+-- have no unwinding tables, and code that reads files is small.
 local static_levels = { formats = "-Os", weights = "-Os" }
 
 local function static_objects(providers, runtime_sources, options)
@@ -101,7 +103,7 @@ end
 
 local function archive_of(provider) return "libattn2c_" .. provider .. ".a" end
 
--- The runtime as an archive, with one of the providers of kernels.
+-- Returns the job of the runtime's archive, with one of the providers of kernels.
 local function archive_job(provider, objects, name)
   local inputs = {}
   for _, job in ipairs(objects) do
@@ -111,12 +113,12 @@ local function archive_job(provider, objects, name)
   return { name = name or archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
 end
 
--- Appends the objects of one target's code: to `shipped` those of the library, to `program` those beside it.
+-- Appends the objects of one target's code: those of the library to `shipped`, those of only the program to `program`.
 local function add_build(shipped, program, spec, build, entry_names, is_static)
   local own, flags = spec.name .. build.suffix, build.flags
   local steps = { "-O1", flags }
-  -- What the program has of its own need not be fast: lists of calls, with the clock read between them or with traces.
-  -- Without optimisation they are compiled in less than half the time, but take twice the place.
+  -- The program's own lists of calls, with clock readings or traces between them, need not be fast. Without
+  -- optimisation they compile in less than half the time, but take twice the space.
   local beside = { is_static and "-O1" or "-O0", flags, of_program }
   for _, entry_name in ipairs(entry_names) do
     for i, workers in ipairs(spec.workers) do
@@ -130,7 +132,7 @@ local function add_build(shipped, program, spec, build, entry_names, is_static)
   shipped[#shipped + 1] = object("model", own .. "_kernels.c", { loops, flags })
 end
 
--- The objects of the model's library, and those that its program has beside them.
+-- Returns the objects of the model's library, and those that only its program has.
 local function model_objects(spec, builds, entry_names, options)
   local name, shipped, program = spec.name, {}, {}
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entry_names, options.is_static) end
@@ -144,15 +146,16 @@ local function model_objects(spec, builds, entry_names, options)
   return shipped, program
 end
 
--- Weights that are linked in: a program without them packs them, or sees that they fit; what that read is not a job's
--- result, so that it runs each time. Their object is made where the file `weights` is.
+-- Commands for weights that are linked in. A program without weights packs them, or checks that they fit. It runs each
+-- time, because the files that it reads are not results of jobs. The weights' object is made in the folder of the file
+-- `weights`.
 local fitting = {}
 
 function fitting.packed(packs) return { { packs, "-o", RESULT } } end
 
 function fitting.stored(packs) return { { packs, "-o", "/dev/null" }, { "cp", "--", WEIGHTS, RESULT } } end
 
--- target: the one that they are packed for, whatever this machine is.
+-- Returns the jobs of weights that are linked in. target: the one that they are packed for, whatever this machine is.
 local function weight_jobs(name, form, packer, target)
   local source = name .. "_weights.c"
   local packs = { INPUTS, "pack", "--weights", WEIGHTS }
@@ -168,7 +171,7 @@ local function weight_jobs(name, form, packer, target)
   }
 end
 
--- The versions of what is linked in: the macros that its headers define.
+-- Returns the job that finds the versions of linked libraries, in the macros that their headers define.
 local function versions_job(spec, provider, has_text)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
     is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
@@ -176,7 +179,7 @@ local function versions_job(spec, provider, has_text)
       has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
--- A program that opens a tokenizer's tables. Its name is the same for all models: so is the program.
+-- The program that opens a tokenizer's tables. It is the same for all models, and so is its name.
 local OPENER = "tables.opener"
 
 local function opening_jobs(runtime)
@@ -198,22 +201,35 @@ local function names_of(...)
   return names
 end
 
---- The shared library's name at run time.
+--- Returns the shared library's name at run time.
 function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) end
 
---- The program that opens a tokenizer's tables (runtime/tools/open_tables.c), of the results of a model with text.
+--- Returns the program that opens a tokenizer's tables (runtime/tools/open_tables.c) from the results of a model with
+--- text.
 function recipe.opener(results) return results[OPENER] end
 
---- All jobs of a model with these entries. builds: of each of its targets { target, suffix: what is behind its files'
---- names, flags: of the compiler }; the first is the one that weights are packed for. A job's result is `name`;
---- `inputs` names the jobs whose results it takes; `is_output` says that the result belongs into the model's folder,
---- where links() are beside it; `is_fresh` that it is made each time and not kept; `is_read` that the builder reads its
---- text; `is_object` that it is an object; `environment` has variables that its commands run with; `is_common` that its
---- source includes none of the model's own headers; `is_apart` that a source is compiled in a folder of the job's own.
---- options: { providers = { library, program }: who makes kernels at run time in each, "libxsmm" or "c" (nobody);
---- is_static: the program; embed: "packed" or "stored", how weights are linked in (nil: none are); has_text: whether
---- the model takes text }. The object of a tokenizer's tables reads NAME.tables in the model's folder, whose hash is in
---- NAME_text.c.
+--- Returns all jobs of a model with these entries. The object of a tokenizer's tables reads NAME.tables in the model's
+--- folder, whose hash is in NAME_text.c.
+---
+--- builds: for each target { target, suffix = the end of its files' names, flags = the compiler's }. Weights are packed
+--- for the first.
+---
+--- A job:
+---   name          its result
+---   inputs        the jobs whose results it takes
+---   is_output     true if the result goes into the model's folder, next to links()
+---   is_fresh      true if it is made each time and not kept
+---   is_read       true if the builder reads the result's text
+---   is_object     true if the result is an object
+---   environment   variables that its commands run with
+---   is_common     true if its source includes none of the model's own headers
+---   is_apart      true if its source is compiled in the job's own folder
+---
+--- options:
+---   providers     { library, program }: the provider of kernels at run time in each, "libxsmm" or "c" (none)
+---   is_static     true if the program is static
+---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
+---   has_text      true if the model takes text
 function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   options = options or {}
   local name, embed = spec.name, options.embed
@@ -273,10 +289,10 @@ function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
   return all
 end
 
---- The symbolic links beside the outputs: { name, link }.
+--- Returns the symbolic links next to the outputs: { name, link }.
 function recipe.links(spec) return { { name = "lib" .. spec.name .. ".so", link = recipe.soname(spec.name) } } end
 
--- The jobs that results need, themselves included.
+-- Returns the jobs that the named results need, and their own.
 local function needed(jobs, names)
   local by_name, wanted, list = {}, {}, {}
   for _, job in ipairs(jobs) do by_name[job.name] = job end
@@ -290,21 +306,21 @@ local function needed(jobs, names)
   return list, by_name
 end
 
---- The jobs that the result `name` needs, itself included, which then is an output.
+--- Returns the jobs that the result `name` needs and its own, which then is an output.
 function recipe.needed(jobs, name)
   local list, by_name = needed(jobs, { name })
   by_name[name].is_output = true
   return list
 end
 
---- The jobs that the libraries need, what tells versions, and what opens a tokenizer's tables.
+--- Returns the jobs that the libraries need, with those that find versions and open a tokenizer's tables.
 function recipe.of_libraries(jobs, spec)
   local names = { "lib" .. spec.name .. ".a", recipe.soname(spec.name), spec.name .. ".versions" }
   for _, job in ipairs(jobs) do if job.name == OPENER then names[#names + 1] = OPENER end end
   return (needed(jobs, names))
 end
 
---- The flags of the compiler that sources are compiled with: each list of them that occurs as a text, in order.
+--- Returns the compiler flags that sources are compiled with: each different list as a text, in order.
 function recipe.flags(jobs, cflags)
   local list, is_there = {}, {}
   local of = { compiler = {}, cflags = cflags, runtime = "runtime", inputs = {}, result = {}, source = {}, maps = {} }
@@ -320,7 +336,7 @@ function recipe.flags(jobs, cflags)
   return list
 end
 
---- The words of a command, flat; `of` gives those that a placeholder stands for, a word or a list of words.
+--- Returns the words of a command as a flat list. `of` maps a placeholder's name to its word or list of words.
 function recipe.words(command, of)
   local list = {}
   local function add(word)

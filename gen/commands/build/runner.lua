@@ -1,6 +1,6 @@
--- runner.lua: jobs -> results, as many at a time as there are processors. A job whose key the
--- store knows is not run, unless it is to run each time. A key holds all that a result depends
--- on: the commands, the toolchain, and the contents, never the times, of what is read.
+-- runner.lua: runs jobs in parallel, one per processor, and returns their results.
+-- A job whose key is in the store is not run, unless it has to run each time. A key consists of everything that a
+-- result depends on: the commands, the toolchain, and the contents (never the times) of the files that are read.
 local emulator = require("common.emulator")
 local faults = require("common.faults")
 local hash = require("common.hash")
@@ -12,10 +12,11 @@ local uv = require("common.libuv")
 local runner = {}
 
 local FORMAT = "attn2c result 1"
-local LINK_WEIGHT, COMPILE_WEIGHT = 60000, 20000 -- of a job, in bytes of C that take as long
+local LINK_WEIGHT, COMPILE_WEIGHT = 60000, 20000 -- time of a job, in bytes of C that take the same time to compile
 
--- What keeps the names of folders out of a result, in debugging information above all, so that it is the same wherever
--- it is made. A compiler cannot tell where a name with = ends: such a name stays, and is part of the key.
+-- Returns flags that keep the names of folders out of a result, mainly out of debugging information, so that the result
+-- is the same wherever it is made. A compiler cannot tell where a name with = ends: such a name stays, and is part of
+-- the key.
 local function maps_of(self, job, work)
   local list = {}
   local function map(folder, name)
@@ -25,15 +26,15 @@ local function maps_of(self, job, work)
   end
   if job.from == "model" then map(self.folders.model, ".") end
   map(self.folders.runtime, "attn2c/runtime")
-  map(work, ".") -- which may be below another one: the last that fits counts
+  map(work, ".") -- work may be below another folder; the last map that fits counts
   return list
 end
 
--- The path of a job's source as the compiler is given it. A source of the model is taken from the job's own folder.
+-- Returns the path of a job's source for the compiler. A source of the model is taken from the job's own folder.
 local function source_of(job, work) return job.from == "model" and work .. "/" .. job.source or job.source end
 
--- Links the model's source and headers into the job's folder. A compiler looks for a header beside the file that
--- includes it first: in the model's folder `model/model.h` may be the header of another model.
+-- Links the model's source and headers into the job's folder. A compiler first looks for a header next to the file that
+-- includes it, and in the model's folder `model/model.h` may be the header of another model.
 local function link_sources(self, job, work)
   if job.from ~= "model" then return end
   for _, name in ipairs { job.source, table.unpack(self.links or {}) } do
@@ -42,8 +43,8 @@ local function link_sources(self, job, work)
   end
 end
 
--- What placeholders stand for in a job's commands: as they are run in the folder `work`, or, without one, in its key,
--- which knows no place.
+-- Returns the words for placeholders in a job's commands: as they are run in the folder `work`, or, without `work`, for
+-- the job's key, which has no paths.
 local function meanings(self, job, work)
   local inputs, tools = { work and source_of(job, work) or job.source }, self.toolchain
   for i, name in ipairs(job.inputs or {}) do
@@ -74,19 +75,20 @@ local function key_of(self, job)
 end
 
 local function finish(self, job, result, weight)
-  if not job.is_output and not job.is_read then result.text = nil end -- which may be as large as all weights
+  if not job.is_output and not job.is_read then result.text = nil end -- it may be as large as all weights
   self.results[job.name] = result
   self.count = self.count + 1
   self.done = self.done + weight
 end
 
--- What the tools say, for a terminal; of a program of ours that has done its work, nothing but errors.
+-- Prints a tool's output, made safe for a terminal. If the model's own program has succeeded, it prints only its
+-- errors.
 local function say(child, is_ours)
   local said = child.errors .. (is_ours and "" or child.output)
   if said ~= "" then io.stderr:write((said:gsub("[^\n]+", terminal.safe))) end
 end
 
--- Whether a job runs what another has built, on what the user gave.
+-- True if a job runs a program that another job has built, on the user's files.
 local function is_program_of_ours(job) return job.is_fresh and not job.source end
 
 -- Starts an active job's next command.
@@ -104,8 +106,7 @@ local function step(self, active)
   active.child = child
 end
 
--- What the model's own program says of the user's weights is a fault of those, line by line, with its exit code; of
--- other programs only the lines are known.
+-- Raises the output of the model's own program as a fault of the user's weights, line by line, with its exit code.
 local function refuse(child)
   local lines, kind = {}, "io"
   for line in child.errors:gmatch("[^\n]+") do
@@ -117,17 +118,17 @@ local function refuse(child)
   faults.raise(kind, lines)
 end
 
--- Refuses a compiler that failed for want of libxsmm, which Debian has for one processor alone and musl-gcc never
--- finds.
+-- Raises a fault if the compiler has failed because libxsmm is missing. Debian has it for only one processor, and
+-- musl-gcc never finds it.
 local function check_libxsmm(child)
   if child.errors:find("fatal error: '?libxsmm_[%w_]+%.h") or child.errors:find("find[%w ]* %-lxsmmgen") then
-    faults.raise("machine", "the compiler finds no libxsmm (in Debian 12 the package libxsmm-dev, for amd64 alone); "
+    faults.raise("machine", "the compiler finds no libxsmm (in Debian 12 the package libxsmm-dev, only for amd64); "
       .. "kernels=c builds without it")
   end
 end
 
--- Refuses a compiler that ends without a fault and leaves no result, or something else in place of an object: one that
--- is none (CC=true), or flags such as -S.
+-- Refuses a compiler that succeeds without writing a result, or that writes something else than an object. The reason
+-- may be a program that is not a compiler (CC=true), or flags such as -S.
 local function check_written(self, active)
   local job = active.job
   local handle <close> = io.open(active.work .. "/" .. job.name, "rb")
@@ -137,7 +138,7 @@ local function check_written(self, active)
     .. "what it writes"):format(job.source or job.name, words[1], job.is_object and "object" or job.name))
 end
 
--- Goes on with an active job whose command has ended; false once the job is done.
+-- Continues an active job whose command has ended. Returns false once the job is done.
 local function go_on(self, active)
   local job, child = active.job, active.child
   self.bar:hide()
@@ -171,7 +172,7 @@ local function is_ready(self, job)
   return true
 end
 
--- Takes the waiting jobs whose inputs are there: from the store, or into the list of those to run.
+-- Takes the waiting jobs whose inputs exist. A job's result is found in the store, or the job is added to those to run.
 local function sort_waiting(self)
   local again
   repeat
@@ -194,7 +195,7 @@ local function sort_waiting(self)
     end
     self.waiting = still
   until not again
-  table.sort(self.ready, function(a, b) return a.job.weight > b.job.weight end) -- what takes longest begins first
+  table.sort(self.ready, function(a, b) return a.job.weight > b.job.weight end) -- the longest job begins first
 end
 
 local function show(self)
@@ -224,17 +225,23 @@ local function run_all(self)
   end
 end
 
--- Whatever happened: nothing of this run goes on or lies about.
+-- Ends all jobs of this run and removes their folders.
 local function abandon(self)
   if #self.active > 0 then process.stop() end
   for _, active in ipairs(self.active) do if active.work then self.store:drop(active.work) end end
   for _, work in ipairs(self.passing) do self.store:drop(work) end
 end
 
---- Runs jobs (recipe.lua). context: { store, toolchain, bar, folders = { model, runtime }, sources = of each folder,
---- name -> text, headers = of each folder, all that its sources include, links = the names of the model's own headers,
---- weights = the path of those that are linked in }. Returns the results by name, { path, sum, text of an output or of
---- what is read }. Faults: io, with the compiler's own words before it, or what a job says of the weights.
+--- Runs jobs (recipe.lua). Returns the results by name: { path, sum, text of an output or of a result that is read }.
+--- Faults: io, after the compiler's own output; or a job's message about the weights.
+---
+--- context:
+---   store, toolchain, bar
+---   folders                { model, runtime }
+---   sources                for each folder, name -> text
+---   headers                for each folder, the text of all files that its sources include
+---   links                  the names of the model's own headers
+---   weights                the path of weights that are linked in
 function runner.run(context, jobs)
   local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, passing = {}, count = 0, done = 0,
     total = 0, all = #jobs }, { __index = context })

@@ -1,5 +1,6 @@
--- sbom.lua: what a build is made of, as SPDX 2.3 in JSON: its results, what they were made from and what is linked
--- into them, with versions, licences, hashes, and the line that repeats it. No time or place is in it, so that the same
+-- sbom.lua: writes the bill of materials of a build, as SPDX 2.3 in JSON.
+-- It lists the results, the files that they are made from and the libraries that are linked in, with versions,
+-- licences and hashes, and the command line that repeats the build. It contains no time and no path, so that the same
 -- build gives the same bytes.
 local dkjson = require("dkjson")
 local hash = require("common.hash")
@@ -8,8 +9,8 @@ local version = require("common.version")
 
 local sbom = {}
 
---- Versions of the compiler and the libraries by name, of the macros that versions.h leaves ("#define NAME VALUE"). One
---- that is not there has none.
+--- Returns the versions of the compiler and the libraries by name, from the macros that versions.h leaves ("#define
+--- NAME VALUE"). A missing library has no version.
 function sbom.versions(text)
   local macros = {}
   for name, value in text:gmatch("#define (%S+) ([^\n]*)") do macros[name] = (value:gsub('^"(.*)"$', "%1")) end
@@ -40,7 +41,7 @@ local homes = {
   glibc = "https://www.gnu.org/software/libc/", gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
 }
 
--- The order of the keys.
+-- The order of the keys in the file.
 local KEYS = { "spdxVersion", "dataLicense", "SPDXID", "name", "documentNamespace", "creationInfo", "created",
   "creators", "comment", "versionInfo", "packageFileName", "primaryPackagePurpose", "downloadLocation", "homepage",
   "filesAnalyzed", "checksums", "sourceInfo", "licenseConcluded", "licenseDeclared", "copyrightText", "packages",
@@ -56,7 +57,7 @@ end
 
 local function sha256(sum) return { { algorithm = "SHA256", checksumValue = sum } } end
 
--- What is linked into a result, and how. kind: "archive", "shared" or "program".
+-- Returns the libraries that are linked into a result, and how. kind: "archive", "shared" or "program".
 local function links_of(facts, kind)
   local list = { { "attn2c", "STATIC_LINK" } }
   local provider = facts.providers[kind == "program" and "program" or "library"]
@@ -66,13 +67,15 @@ local function links_of(facts, kind)
   if kind == "archive" then how = "DEPENDS_ON" end
   if kind == "program" and facts.is_static then how = "STATIC_LINK" end
   for _, name in ipairs(facts.has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
-  list[#list + 1] = { facts.versions.glibc and "glibc" or "libc", how } -- of another one no macro tells the version
+  list[#list + 1] = { facts.versions.glibc and "glibc" or "libc", how } -- no macro has the version of another C library
   return list
 end
 
---- The text of N.spdx.json. facts: { name, providers, has_text, is_static: as the recipe has them; line: what repeats
---- the build; flags: a list of texts; versions: as sbom.versions; inputs: list of { id, name, sum = SHA-256, is_inside
---- = whether results contain it }; outputs: list of { id, name, text, kind }; created: a time as SPDX has it }.
+--- Returns the text of N.spdx.json.
+--- facts: { name, providers, has_text, is_static = those of the recipe; line = the command line that repeats the build;
+--- flags = a list of texts; versions = the result of sbom.versions; inputs = a list of { id, name, sum = SHA-256,
+--- is_inside = true if results contain it }; outputs = a list of { id, name, text, kind }; created = a time in SPDX's
+--- format }.
 function sbom.text(facts)
   local packages, relationships, is_there = {}, {}, {}
   local function relate(from, how, to)

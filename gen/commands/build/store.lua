@@ -1,6 +1,7 @@
--- store.lua: the results of jobs, by the hash of their inputs. An entry is a folder of that name with the result and
--- its SHA-256. It appears by one rename and is used only if the two agree, so that no partial or foreign result is
--- linked. The store must belong to the user alone, which is checked when it is opened.
+-- store.lua: keeps the results of jobs on disk, by the hash of their inputs.
+-- An entry is a folder with this hash as its name, which contains the result and the result's SHA-256. It appears by
+-- one rename, and is used only if result and SHA-256 agree, so that no partial or foreign result is linked. The store
+-- must belong to the user alone, which is checked when it is opened.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -9,27 +10,27 @@ local uv = require("common.libuv")
 
 local store = {}
 
-local MOST_BYTES = 1 << 30    -- what a store may hold
-local SWEEP_EVERY = 3600      -- seconds between two looks at that
-local IN_USE = 3600           -- seconds: what was used within is not removed
-local PRIVATE = 448           -- rwx for the owner alone
-local LOCK = ".lock"          -- of a folder in which somebody works
+local MOST_BYTES = 1 << 30    -- bytes that a store may have
+local SWEEP_EVERY = 3600      -- seconds between two sweeps
+local IN_USE = 3600           -- seconds after its last use during which an entry is not removed
+local PRIVATE = 448           -- mode 0700
+local LOCK = ".lock"          -- lock file of a folder in which a process works
 
 local Store = {}
 Store.__index = Store
 
--- Whether a path is a folder that is ours and closed to others; if not, why.
+-- True if a path is a folder of this user that is closed to others. Otherwise also returns the reason.
 local function is_private(path)
   local found = uv.fs_lstat(path)
   if not found then return false, "is not there" end
-  if found.type ~= "directory" then return false, "is no folder" end
+  if found.type ~= "directory" then return false, "is not a folder" end
   if found.uid ~= uv.getuid() then return false, "belongs to another user" end
   if found.mode & 63 ~= 0 then return false, "is open to other users" end
   return true
 end
 
--- A folder with the folders above it, private; nil and why where it cannot be had. The reason is "is not there" where
--- nothing could be made.
+-- Makes a private folder and its parents. Returns its path, or nil and the reason, which is "is not there" if nothing
+-- could be made.
 local function private_folder(path)
   local above = path:match("^(.*)/[^/]*$")
   if above and above ~= "" then pcall(files.make_folder, above) end
@@ -40,7 +41,7 @@ local function private_folder(path)
   return path
 end
 
---- Where the user's cache lies: XDG_CACHE_HOME/attn2c or ~/.cache/attn2c; nil where neither is said.
+--- Returns the user's cache: XDG_CACHE_HOME/attn2c or ~/.cache/attn2c, or nil if neither variable is set.
 function store.location(environment)
   local caches, home = environment("XDG_CACHE_HOME"), environment("HOME")
   if caches and caches:sub(1, 1) == "/" then return caches .. "/attn2c" end
@@ -48,14 +49,14 @@ function store.location(environment)
   return nil
 end
 
---- The user's store, or, where that cannot be used, one in `folder`; say(line) is told where the first is not safe.
---- environment: os.getenv, but in tests.
+--- Opens the user's store, or, if that cannot be used, one in `folder`. say(line) is called if the user's store is not
+--- safe. environment: replaces os.getenv in tests.
 function store.open(folder, say, environment)
   local location = store.location(environment or os.getenv)
   local path, reason
   if location then path, reason = private_folder(location) end
   if location and not path and reason ~= "is not there" then
-    say(("the cache %s %s: %s/.cache is used"):format(location, reason, folder))
+    say(("the cache %s %s: %s/.cache is used instead"):format(location, reason, folder))
   end
   if not path then
     path, reason = private_folder(folder .. "/.cache")
@@ -66,7 +67,7 @@ function store.open(folder, say, environment)
   return setmetatable({ path = path, locks = {} }, Store)
 end
 
---- The result of a key under its name, { path, text, sum }; nil where there is none that is whole.
+--- Returns the result of a key under its name, { path, text, sum }, or nil if there is no complete one.
 function Store:find(key, name)
   local entry = self.path .. "/results/" .. key
   local sum = files.read(entry .. "/sha256")
@@ -76,7 +77,7 @@ function Store:find(key, name)
   return { path = entry .. "/" .. name, text = text, sum = sum }
 end
 
---- A new folder for the work on one result, locked as long as this process works on it.
+--- Makes a folder for the work on one result. It is locked as long as this process works on it.
 function Store:begin()
   local path, message = uv.fs_mkdtemp(self.path .. "/new-XXXXXX")
   if not path then faults.raise("io", ("cannot make a folder in %s: %s"):format(self.path, message)) end
@@ -86,26 +87,26 @@ function Store:begin()
   return path
 end
 
--- No longer works in such a folder.
+-- Releases the lock of such a folder.
 local function unlock(self, work)
   if self.locks[work] then self.locks[work]:close() end
   self.locks[work] = nil
 end
 
---- Gives up such a folder, or an entry.
+--- Removes such a folder, or an entry.
 function Store:drop(work)
   unlock(self, work)
   if lfs.attributes(work, "mode") then files.remove_folder(work) end
 end
 
--- Whether another process, or this one, works in such a folder.
+-- True if another process, or this one, works in such a folder.
 local function is_locked(self, work)
   if self.locks[work] then return true end
   local handle <close> = io.open(work .. "/" .. LOCK, "a")
   return handle ~= nil and not lfs.lock(handle, "w")
 end
 
---- A result that lies in such a folder and is not kept, as find gives it.
+--- Returns a result in such a folder that is not kept, in the form of Store:find.
 function Store.look(_, work, name)
   local path = work .. "/" .. name
   local text = files.read(path)
@@ -113,13 +114,13 @@ function Store.look(_, work, name)
   return { path = path, text = text, sum = hash.content(text) }
 end
 
---- Keeps the result `name` that lies in such a folder; returns what find does. Another one's that came first and is
---- whole is kept.
+--- Keeps the result `name` of such a folder. Returns it in the form of Store:find. If another process has kept a
+--- complete result first, that one stays.
 function Store:keep(work, key, name)
   local text = files.read(work .. "/" .. name)
   if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
   unlock(self, work)
-  for other in lfs.dir(work) do -- what the commands left beside it
+  for other in lfs.dir(work) do -- other files that the commands left
     if other ~= "." and other ~= ".." and other ~= name then os.remove(work .. "/" .. other) end
   end
   local sum, entry = hash.content(text), self.path .. "/results/" .. key
@@ -136,7 +137,7 @@ function Store:keep(work, key, name)
   faults.raise("io", ("cannot write %s"):format(entry))
 end
 
--- The entries with their sizes, those longest unused first.
+-- Returns the entries with their sizes, the longest unused first.
 local function entries_of(path)
   local list = {}
   for key in lfs.dir(path) do
@@ -156,9 +157,8 @@ local function entries_of(path)
   return list
 end
 
---- Every SWEEP_EVERY seconds: removes what killed builds left, and the longest unused entries of a store that is too
---- large.
---- limits (for tests): bytes, every, in_use.
+--- Removes folders that killed builds left, and the longest unused entries of a store that is too large. It does so
+--- every SWEEP_EVERY seconds. limits (for tests): bytes, every, in_use.
 function Store:sweep(limits)
   limits = limits or { bytes = MOST_BYTES, every = SWEEP_EVERY, in_use = IN_USE }
   local now, mark = os.time(), self.path .. "/swept"

@@ -1,5 +1,5 @@
--- toolchain.lua: the compiler and flags that the environment names, and their identity: whatever may
--- change a command's result is part of the result's key.
+-- toolchain.lua: finds the compiler and flags that the environment names, and their identity.
+-- Everything that may change a command's result is part of the identity, and so of the result's key.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -18,7 +18,7 @@ local function split(text)
   return list
 end
 
--- A program as exec would find it, by an absolute path: commands run in other folders.
+-- Returns the absolute path at which exec finds a program. It is absolute because commands run in other folders.
 local function found(word)
   if word:find("/") then
     return word:sub(1, 1) == "/" and word or lfs.currentdir() .. "/" .. word
@@ -31,7 +31,7 @@ local function output_of(words)
   return child.output .. child.errors
 end
 
--- Name, size and time of each file that a library of a name (of -lNAME; :FILE is the file itself) may come from.
+-- Returns name, size and time of each file that a library -lNAME may come from. A name :FILE is the file itself.
 local function library_text(folders, name)
   local parts = {}
   local file = name:match("^:(.*)")
@@ -44,8 +44,9 @@ local function library_text(folders, name)
   return table.concat(parts, "\n")
 end
 
--- The path of a library's file in the first folder that has it. The compiler's linker need not look there: musl-gcc's
--- knows musl's folder only. Where no folder has it, a word that has the linker look where it does without being told.
+-- Returns the path of a library's file in the first folder that has it, because the compiler's linker may not look
+-- there: musl-gcc's knows only musl's folder. If no folder has it, returns a word that makes the linker look in its own
+-- folders.
 local function library_file(folders, file)
   for _, folder in ipairs(folders) do
     local path = folder .. "/" .. file
@@ -54,8 +55,8 @@ local function library_file(folders, file)
   return "-l:" .. file
 end
 
--- A tool of binutils for the machine that a compiler makes code for: the first that there is with one of these prefixes
--- before its name, else the plain one.
+-- Returns a tool of binutils for the machine that a compiler makes code for: the first that exists with one of these
+-- prefixes, else the one without prefix.
 local function tool(name, prefixes)
   for _, prefix in ipairs(prefixes) do
     local path = found(prefix .. name)
@@ -64,18 +65,24 @@ local function tool(name, prefixes)
   return name
 end
 
---- The path of this machine's own compiler, for what runs during a command: CC, CROSS and flags are of models, which
---- may be for another processor or C library. Faults: machine where there is none.
+--- Returns the path of this machine's own compiler, for programs that run during a command. CC, CROSS and flags are for
+--- models, which may be for another processor or C library. Faults: machine, if there is none.
 function toolchain.own()
   local path = process.find("cc") or process.find("gcc") or process.find("clang")
   return path or faults.raise("machine", "there is no compiler for this machine: cc, gcc or clang")
 end
 
---- { compiler, cflags, ldflags: lists of words; ar, objcopy: words; machine: the processor that code is made for, as a
---- triple begins; is_gcc; version: a line; identity: a text; libraries(name): a text that changes with the files of
---- -lNAME; library(FILE): a word that links the file }, of CC, ATTN2C_CFLAGS, ATTN2C_LDFLAGS, and CROSS, the prefix of
---- other compilers (aarch64-linux-gnu-). environment: os.getenv, but in tests. Faults: io where there is no such
---- compiler.
+--- Returns the toolchain that CC, ATTN2C_CFLAGS, ATTN2C_LDFLAGS and CROSS, a compiler's prefix (aarch64-linux-gnu-),
+--- name. environment: replaces os.getenv in tests. Faults: io, if there is no such compiler.
+---
+---   compiler, cflags, ldflags   lists of words
+---   ar, objcopy                 words
+---   machine                     the processor that code is made for, as in a triple
+---   is_gcc                      true for gcc
+---   version                     a line
+---   identity                    a text that changes with the compiler, its flags and the environment
+---   libraries(name)             returns a text that changes with the files of -lNAME
+---   library(FILE)               returns a word that links the file
 function toolchain.new(environment)
   environment = environment or os.getenv
   local self = { compiler = split(environment("CC") or ""), cflags = split(environment("ATTN2C_CFLAGS") or ""),
@@ -95,7 +102,7 @@ function toolchain.new(environment)
   end
   local said, triple = asked("--version"), asked("-dumpmachine"):match("^%S+") or ""
   self.machine, self.is_gcc = triple:match("^[%w_]+") or "", said:find("Free Software Foundation", 1, true) ~= nil
-  local prefixes = {} -- a triple may name a vendor, which Debian's tools leave out: aarch64-unknown-linux-gnu
+  local prefixes = {} -- a triple may name a vendor (aarch64-unknown-linux-gnu), which Debian's tools leave out
   if prefix ~= "" then
     prefixes[1] = prefix
   elseif self.machine ~= libuv.os_uname().machine then

@@ -1,4 +1,4 @@
--- try.lua: the line of a shell that uses a program that has just been built, for the end of `build`.
+-- try.lua: writes a command line to try a program that has just been built, for the end of `build`.
 local emit_text = require("passes.emit.text")
 local lfs = require("lfs")
 local libuv = require("common.libuv")
@@ -7,8 +7,8 @@ local words = require("common.words")
 
 local try = {}
 
--- The options of `run` that show what a model answers, by the kind of its answer (emit_text). ${mask}: the token that
--- stands for a word to be filled in.
+-- The options of `run` that show a model's answer, by the kind of answer (emit_text). ${mask} is replaced by the token
+-- for a word to fill in.
 local examples = {
   SPAN = { "--text", "Where is the key?", "--text-pair", "The key is under the mat." },
   MASKED = { "--text", "I drink a cup of ${mask}." },
@@ -46,9 +46,9 @@ local function runs_here(state)
     and targets.in_use(state.target_names, targets.runs_on(machine), os.getenv("ATTN2C_TARGET")) ~= nil
 end
 
---- Returns the line without "try: ", or nil if this machine does not run the program. program: its path; folder: the
---- checkpoint's folder that is the description, or nil; is_embedded: the weights are linked in. A model runs on a text
---- if it takes one and its weights are known; other programs tell what they need.
+--- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text if it
+--- takes one and its weights are known; the line of other models is a command that prints what they need. program: its
+--- path; folder: the checkpoint folder that is the description, or nil; is_embedded: true if the weights are linked in.
 function try.line(state, program, folder, is_embedded)
   if not runs_here(state) then return nil end
   local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable

@@ -1,10 +1,10 @@
--- search.lua: which factors a set of products gets: those of several strengths are compared by the error that
--- rounding to int8 is expected to make in the products' results.
+-- search.lua: searches the factors of a group of products, with the least error that rounding to int8 should make.
+-- It compares the factors of several strengths by the expected error of the products' results.
 --
--- The strength a of SmoothQuant (Xiao et al. 2022): s[j] = max |x[j]|^a / max |w[j]|^(1 - a), here the power of two
--- next to it, by their median, as rows and outputs have scales of their own. A number that is rounded in steps of d is
--- off by d^2 / 12 in the mean square. Rows x / s have the step dx = max |x / s| / 127, outputs w s the step
--- dw = max |w s| / 127, and so
+-- SmoothQuant (Xiao et al. 2022) has factors of strength a: s[j] = max |x[j]|^a / max |w[j]|^(1 - a). Here s[j] is the
+-- nearest power of two, relative to the median of all, because rows and outputs have their own scales. A number that
+-- is rounded in steps of d has a mean square error of d^2 / 12. Rows x / s have the step dx = max |x / s| / 127,
+-- outputs w s the step dw = max |w s| / 127, and so
 --   E (error of x . W^T)^2 = sum over j of s[j]^2 |w[j]|^2 dx^2 / 12 + (sum over outputs of dw^2) x[j]^2 / s[j]^2 / 12
 local search = {}
 
@@ -13,7 +13,7 @@ search.STRENGTHS = { 0.3, 0.4, 0.5, 0.6, 0.7, 0.8 }
 local MOST_POWER = 15
 local LARGEST = 127
 
--- The powers of a strength; those of channels that are 0 everywhere, and of all where a is nil, are 0.
+-- Returns the powers of a strength. They are 0 for channels that are 0 everywhere, and for all channels if a is nil.
 local function powers_of(largest_x, largest_w, a)
   local powers, sorted = {}, {}
   for j = 1, #largest_x do
@@ -34,7 +34,7 @@ local function powers_of(largest_x, largest_w, a)
   return powers
 end
 
--- The mean over rows of (max |x / s|)^2.
+-- Returns the mean over rows of (max |x / s|)^2.
 local function row_steps(rows, inverse)
   local sum = 0
   for _, row in ipairs(rows) do
@@ -49,7 +49,7 @@ local function row_steps(rows, inverse)
   return sum / #rows
 end
 
--- The sum over outputs of (max |w s|)^2. weights: functions that visit blocks (calibrate/weights.lua).
+-- Returns the sum over outputs of (max |w s|)^2. weights: functions that visit blocks (calibrate/weights.lua).
 local function output_steps(weights, factors)
   local sum = 0
   for _, visit in ipairs(weights) do
@@ -70,7 +70,7 @@ local function output_steps(weights, factors)
   return sum
 end
 
--- Of each input channel the largest magnitude, and the sum of squares.
+-- Returns the largest magnitude and the sum of squares of each input channel.
 local function of_channels(weights, width)
   local largest, squares = {}, {}
   for j = 1, width do largest[j], squares[j] = 0, 0.0 end
@@ -91,8 +91,9 @@ local function of_channels(weights, width)
   return largest, squares
 end
 
---- The best factors: { powers, strength (nil: none), error: the expected error by that without factors }. activations:
---- { largest = of each channel, squares = their mean squares, rows = some rows }; weights: one function a product.
+--- Returns the best factors: { powers, strength (nil: none), error = the expected error divided by that without factors
+--- }. activations: { largest and squares = the largest magnitude and the mean square of each channel, rows = some rows
+--- }; weights: one function per product.
 function search.best(activations, weights)
   local width = #activations.largest
   local largest_w, squares_w = of_channels(weights, width)

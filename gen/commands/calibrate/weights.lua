@@ -1,5 +1,6 @@
--- weights.lua: the numbers of weights in f32, out of the file that a program's `pack` wrote, where they lie in
--- panels, [in][panel]; so every checkpoint that a model takes is read by the one reader of checkpoints.
+-- weights.lua: reads weights in f32 from the file that a program's `pack` wrote.
+-- There they are in panels, [in][panel]. So every checkpoint that a model takes is read by the one reader of
+-- checkpoints.
 local checksum = require("common.checksum")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -10,9 +11,10 @@ local weights = {}
 local HEADER = 4096 -- bytes before the packed block (runtime/weights/packed_header.h)
 local FIRST_ROWS = 16 -- ATTN2C_FACTORS_ROWS
 local NUMBER = 4 -- bytes
-local MOST = 1 << 20 -- numbers of a weight that are looked at: whole panels, evenly
+local MOST = 1 << 20 -- numbers of a weight that are read: whole panels, at equal distances
 
--- The panels of the weight `name` [out][in] of an entry: { at = its place in the file, width, bytes = of an input }.
+-- Returns the panels of the weight `name` [out][in] of an entry: { at = its place in the file, width, bytes = bytes per
+-- input }.
 local function panels_of(entry, name)
   local tensor, layout = entry.graph.tensors[name], entry.plan.layouts[name]
   local at, places = HEADER + 1 + entry.weights.offsets[name], {}
@@ -24,8 +26,8 @@ local function panels_of(entry, name)
   return places
 end
 
---- A function visit(see) of the weight `name` [out][in] of an entry that has been laid out: calls see(inputs) for some
---- of its panels; inputs[j] is the list of the weights of input j. text: the bytes of the packed file.
+--- Returns a function visit(see) for the weight `name` [out][in] of a planned entry. It calls see(inputs) for some of
+--- the weight's panels; inputs[j] is the list of the weights of input j. text: the bytes of the packed file.
 function weights.reader(text, entry, name)
   local tensor, places = entry.graph.tensors[name], panels_of(entry, name)
   local inputs = tensor.shape[2]
@@ -36,15 +38,15 @@ function weights.reader(text, entry, name)
       local format = "<" .. ("f"):rep(panel.width)
       for j = 1, inputs do
         list[j] = { format:unpack(text, panel.at + (j - 1) * panel.bytes) }
-        list[j][panel.width + 1] = nil -- where it ends
+        list[j][panel.width + 1] = nil -- string.unpack's last result, a position
       end
       see(list)
     end
   end
 end
 
---- The checksum of the first rows of the weight `name`, as attn2c_factors in runtime/base/descriptor.h has it.
---- Arguments as of reader.
+--- Returns the checksum of the first rows of the weight `name`, as in attn2c_factors of runtime/base/descriptor.h. The
+--- arguments are those of reader.
 function weights.checksum(text, entry, name)
   local rows, inputs, sum = {}, entry.graph.tensors[name].shape[2], 0
   for _, panel in ipairs(panels_of(entry, name)) do
@@ -61,7 +63,7 @@ function weights.checksum(text, entry, name)
   return sum
 end
 
---- The bytes of a packed file. Faults: io.
+--- Returns the bytes of a packed file. Faults: io.
 function weights.read(path) return files.read(path) or faults.raise("io", path .. ": cannot be read") end
 
 return weights

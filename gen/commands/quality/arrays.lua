@@ -1,4 +1,4 @@
--- arrays.lua: arrays of numbers as the programs read and write them (.npy), and what tells two of them apart.
+-- arrays.lua: reads and writes .npy arrays as the programs do, and compares two of them.
 local faults = require("common.faults")
 local files = require("common.files")
 local words = require("common.words")
@@ -8,10 +8,10 @@ local arrays = {}
 local descriptions = { f32 = "<f4", i32 = "<i4" }
 local formats = { ["<f4"] = "f", ["<i4"] = "i4", ["<i8"] = "i8", ["<f8"] = "d" }
 
--- A number of the normal distribution.
+-- Returns a random number of the normal distribution.
 local function normal() return math.sqrt(-2 * math.log(1 - math.random())) * math.cos(2 * math.pi * math.random()) end
 
---- What a word of --input, NAME=FILE or FILE alone, says: the name or nil, and the path.
+--- Returns the name, or nil, and the path of a word of --input, which is NAME=FILE or FILE.
 function arrays.given(word)
   local member, path = word:match("^([%a_][%w_]*)=(.*)$")
   return member, path or word
@@ -19,7 +19,7 @@ end
 
 local integer_formats = { i = "i", u = "I", b = "I" }
 
--- Values in Fortran order, with two axes or one, in C order.
+-- Returns values in C order from values in Fortran order, with one or two axes.
 local function transposed(values, rows, columns)
   local list = {}
   for i = 0, rows - 1 do
@@ -28,8 +28,7 @@ local function transposed(values, rows, columns)
   return list
 end
 
---- The integers or booleans of an .npy file that a user gives: { shape, values in C order, flat }; or nil and what is
---- wrong with it.
+--- Returns the integers or booleans of a user's .npy file, { shape, values in C order, flat }, or nil and a message.
 function arrays.integers(text)
   local wide = (text:byte(7) or 1) > 1
   local size_bytes = wide and 4 or 2
@@ -37,9 +36,9 @@ function arrays.integers(text)
   local size = (wide and "<I4" or "<I2"):unpack(text, 9)
   local header, at = text:sub(9 + size_bytes, 8 + size_bytes + size), 9 + size_bytes + size
   local descr, dimensions = header:match("'descr': *'([^']*)'"), header:match("'shape': *%(([%d, ]*)%)")
-  if #header < size or not descr or not dimensions then return nil, "is no whole array" end
+  if #header < size or not descr or not dimensions then return nil, "is not a complete array" end
   local order, kind, bytes = descr:match("^([<>|])([iub])([1248])$")
-  if not order then return nil, ("is of %s, but integers are expected"):format(faults.quote(descr)) end
+  if not order then return nil, ("has the type %s, but integers are expected"):format(faults.quote(descr)) end
   local count, shape = 1.0, {} -- a float, which no product of sizes overflows
   for n in dimensions:gmatch("%d+") do
     local axis = #shape + 1
@@ -47,7 +46,7 @@ function arrays.integers(text)
     count = count * shape[axis]
   end
   local is_fortran = #shape > 1 and header:find("'fortran_order': *True")
-  if is_fortran and #shape > 2 then return nil, "is in Fortran order, but C order is expected of three axes" end
+  if is_fortran and #shape > 2 then return nil, "is in Fortran order, but C order is expected for three axes" end
   bytes = math.tointeger(tonumber(bytes))
   if #text - at + 1 ~= count * bytes then return nil, "is cut off, or has more than its shape says" end
   local format, values = (order == ">" and ">" or "<") .. integer_formats[kind] .. bytes, {}
@@ -55,7 +54,7 @@ function arrays.integers(text)
   return { shape = shape, values = is_fortran and count > 0 and transposed(values, shape[1], shape[2]) or values }
 end
 
---- The bytes of an array of random values: f32 normal, i32 from minimum on, below limit.
+--- Returns the bytes of an array of random values: f32 from the normal distribution, i32 from minimum to limit - 1.
 function arrays.random(shape, type, minimum, limit)
   local parts = {}
   for i = 1, words.elements(shape) do
@@ -69,8 +68,8 @@ end
 
 local MOST_TOGETHER = 1024 -- numbers that are read by one call
 
---- A file as { shape, count, integers, numbers = function(first, count): a list of so many, in their order, from the
---- first-th on, counted from 0 }; it is one that an emitted program wrote.
+--- Opens a file that an emitted program wrote. Returns { shape, count, integers, numbers = function(first, count) that
+--- returns `count` numbers in order, from number `first` on, counted from 0 }.
 function arrays.open(path)
   local bytes = assert(files.read(path), path)
   local size = ("<I2"):unpack(bytes, 9)
@@ -85,7 +84,7 @@ function arrays.open(path)
       for i = 0, count - 1, MOST_TOGETHER do
         local n = math.min(MOST_TOGETHER, count - i)
         local part = { ("<" .. format:rep(n)):unpack(bytes, at + (first + i) * each) }
-        part[n + 1] = nil -- where it ends
+        part[n + 1] = nil -- string.unpack's last result, a position
         if n == count then return part end
         table.move(part, 1, n, i + 1, list)
       end
@@ -93,14 +92,14 @@ function arrays.open(path)
     end }
 end
 
---- A file with all of its values: { shape, values, integers }.
+--- Returns a file with all of its values: { shape, values, integers }.
 function arrays.read(path)
   local array = arrays.open(path)
   return { shape = array.shape, values = array.numbers(0, array.count), integers = array.integers }
 end
 
--- Of a file's text with entries that lie together: how many the first axis has, their bytes, and a function(count,
--- bytes) that gives the text of a file with other ones; nil of another text.
+-- Returns, for a file's text in C order, the size of the first axis, the bytes of its entries, and a function(count,
+-- bytes) that returns the text of a file with other entries. Returns nil for other texts.
 local function entries_of(text)
   local before, header, at = text:match("^(\x93NUMPY\1.)..(.-)\n()")
   local rows, others = (header or ""):match("'shape': %((%d+),([^)]*)%)")
@@ -113,22 +112,22 @@ local function entries_of(text)
   end
 end
 
---- The first `count` entries of the first axis of a file's text, as another file's; the text itself where it has no
---- more, or is none whose entries lie together.
+--- Returns the text of a file with the first `count` entries of the first axis. Returns the text itself if it has no
+--- more, or if its entries are not contiguous.
 function arrays.first(text, count)
   local rows, bytes, other = entries_of(text)
   if not rows or rows <= count then return text end
   return other(count, bytes:sub(1, #bytes // rows * count))
 end
 
---- As first; but where there are fewer they are repeated, so that there are `count`.
+--- Returns the text of a file with exactly `count` entries of the first axis. If there are fewer, they are repeated.
 function arrays.exactly(text, count)
   local rows, bytes, other = entries_of(text)
   if not rows or rows == 0 then return text end
   return other(count, bytes:rep((count + rows - 1) // rows):sub(1, #bytes // rows * count))
 end
 
---- The shape that a file's text says; nil where it is none.
+--- Returns the shape in a file's text, or nil if it is not an array.
 function arrays.shape(text)
   local dimensions = text:sub(1, 6) == "\x93NUMPY" and text:sub(1, 4096):match("'shape': *%(([%d, ]*)%)")
   if not dimensions then return nil end
@@ -137,7 +136,7 @@ function arrays.shape(text)
   return shape
 end
 
--- The place of the largest of a row of values; nil of a row with a NaN, which none is larger than.
+-- Returns the place of the largest value of a row, or nil for a row with NaN.
 local function best(values, first, width)
   local place = first
   for i = first, first + width - 1 do
@@ -147,19 +146,22 @@ local function best(values, first, width)
   return place
 end
 
--- Whether a row has zeros alone: those behind the tokens of a shorter text.
+-- True if a row has only zeros, as the rows after the tokens of a shorter text.
 local function is_padding(values, first, width)
   for i = first, first + width - 1 do if values[i] ~= 0 then return false end end
   return true
 end
 
--- Whether the i-th number of an array, from 1, is in the parts to leave out, which may be nil (padding.parts).
+-- True if the i-th number of an array, counted from 1, is in the parts to leave out. `out` may be nil (padding.parts).
 local function is_out(out, i) return out ~= nil and out[(i - 1) // out.inner] ~= nil end
 
---- How far b is from a: cosine, relative (the length of the difference by that of a) and largest of floats; top: the
---- part of the rows, or of integers, that have their largest number, or themselves, alike. What does not apply is nil;
---- what is NaN in both, or the same infinity, is left out, and so are rows with a NaN, or with zeros alone, in both,
---- and the parts `out` (padding.parts).
+--- Compares b with a. A number that does not apply is nil. Numbers that are NaN in both or the same infinity are left
+--- out, and so are rows with NaN or with only zeros in both, and the parts `out` (padding.parts).
+---
+---   cosine     of floats
+---   relative   the L2 norm of the difference divided by that of a
+---   largest    the largest difference of two floats
+---   top        the fraction of rows with the largest number in the same place, or of equal integers
 function arrays.compare(a, b, out)
   local x, y, count = a.values, b.values, #a.values
   assert(count == #b.values)
@@ -181,7 +183,7 @@ function arrays.compare(a, b, out)
     if p == p and q == q and math.abs(p) < math.huge and math.abs(q) < math.huge then
       xx, yy, xy, dd = xx + p * p, yy + q * q, xy + p * q, dd + (p - q) * (p - q)
       largest = math.max(largest or 0.0, math.abs(p - q))
-    elseif p ~= q and (p == p or q == q) then -- of one a NaN or an infinity alone
+    elseif p ~= q and (p == p or q == q) then -- only one of them is NaN or infinite
       largest = math.huge
     end
   end
@@ -195,15 +197,15 @@ function arrays.compare(a, b, out)
       if p == q then same = same + 1 end
     end
   end
-  local all_alike = largest and largest < math.huge -- what is left of others would look well
+  local all_alike = largest and largest < math.huge -- without this, numbers computed from the rest would look good
   return { cosine = all_alike and xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil,
     relative = all_alike and xx > 0 and math.sqrt(dd / xx) or nil, largest = largest,
     top = rows > 0 and same / rows or nil }
 end
 
---- The part of the rows whose largest number, or of integers those that, are the labels'; nil where there are not as
---- many rows; nil and a label that is none of the scores' places. A label below 0 is of a row that does not count, as
---- the rows in the parts `out` do not (padding.parts); a row with a NaN is not right.
+--- Returns the fraction of rows whose largest number is at the label's place, or of integers that equal the label.
+--- Returns nil if the number of rows is another one, and nil and a label that is not a place of a score. Rows whose
+--- label is below 0 and the parts `out` (padding.parts) do not count. A row with NaN counts as wrong.
 function arrays.accuracy(array, labels, out)
   local width = array.integers and 1 or array.shape[#array.shape] or 1
   if #array.values ~= width * #labels or (width == 1 and not array.integers) then return nil end
@@ -219,8 +221,8 @@ function arrays.accuracy(array, labels, out)
   return count > 0 and right / count or nil
 end
 
---- The length of the difference of two files by that of the first; infinite where one has a NaN or an infinity. out_of:
---- a function of the files' shape, the parts to leave out (padding.parts).
+--- Returns the L2 norm of the difference of two files divided by that of the first. It is infinite if one of them has
+--- NaN or infinity. out_of: a function of the files' shape that returns the parts to leave out (padding.parts).
 function arrays.relative(path, other, out_of)
   local a, b, xx, dd = arrays.open(path), arrays.open(other), 0.0, 0.0
   local out = out_of and out_of(a.shape)

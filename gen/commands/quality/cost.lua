@@ -1,11 +1,11 @@
--- cost.lua: what two variants of a model cost, side by side: milliseconds of a call, bytes of weights and arena.
+-- cost.lua: measures the cost of two variants of a model: milliseconds of a call, bytes of weights and arena.
 local dkjson = require("dkjson")
 
 local cost = {}
 
-local TURNS = 3 -- in which each is timed; the least time of each counts, since other work only adds to it
+local TURNS = 3 -- times that each is timed; the least time counts, since other work only adds to it
 
--- What bench says of the longest entry, or nil.
+-- Returns bench's row of the longest entry, or nil.
 local function bench_of(program, weights, run)
   local code, text = run(program, { "bench", "--weights", weights, "-r", "7", "-o", "json" })
   if code ~= 0 then return nil end
@@ -14,8 +14,9 @@ local function bench_of(program, weights, run)
   return found
 end
 
---- Times both programs in turn: { ms, ms_f32, weight_bytes, weight_bytes_f32, arena_bytes, arena_bytes_f32, entry }, of
---- the longest entry; nil where bench fails. programs: { f32, other }; run(program, words): its exit code and output.
+--- Times both programs in turn, with the longest entry. Returns { ms, ms_f32, weight_bytes, weight_bytes_f32,
+--- arena_bytes, arena_bytes_f32, entry }, or nil if bench fails. programs: { f32, other }; run(program, words): returns
+--- the exit code and the output.
 function cost.measure(programs, weights, run)
   local least, last = {}, {}
   for _ = 1, TURNS do

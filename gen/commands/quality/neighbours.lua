@@ -1,11 +1,10 @@
--- neighbours.lua: what a search would notice of two arrays of embeddings: which rows are nearest to each, and how alike
--- the similarities of all pairs are.
+-- neighbours.lua: compares two arrays of embeddings as a search would: by nearest rows and by similarities.
 local neighbours = {}
 
-local MOST_ROWS = 200 -- compared; the work grows with their square
+local MOST_ROWS = 200 -- rows that are compared; the work grows with their square
 local MOST_NEAR = 10
 
--- The rows of an array [rows][width] as unit vectors: the first MOST_ROWS; nil where one has no direction.
+-- Returns the first MOST_ROWS rows of an array [rows][width] as unit vectors, or nil if a row has no direction.
 local function unit_rows(array)
   local width, rows = array.shape[2], {}
   for r = 0, math.min(array.shape[1], MOST_ROWS) - 1 do
@@ -22,7 +21,7 @@ local function unit_rows(array)
   return rows
 end
 
--- The cosines of all pairs: a symmetric table of rows, without those of a row with itself.
+-- Returns the cosines of all pairs of different rows, as a symmetric table.
 local function cosines(rows)
   local result = {}
   for i = 1, #rows do result[i] = {} end
@@ -37,7 +36,7 @@ local function cosines(rows)
   return result
 end
 
--- The numbers of the rows that are nearest to row i, the nearest first; of equals the first.
+-- Returns the numbers of the rows that are nearest to row i, the nearest first. Among equals the first comes first.
 local function nearest(similar, i, count)
   local order = {}
   for j = 1, #similar do if j ~= i then order[#order + 1] = j end end
@@ -49,7 +48,7 @@ local function nearest(similar, i, count)
   return table.move(order, 1, count, 1, {})
 end
 
--- The correlation (Pearson's) of the similarities of all pairs; nil where one side has a single value.
+-- Returns Pearson's correlation of the similarities of all pairs, or nil if all similarities of one side are equal.
 local function correlation(x, y)
   local n, sx, sy = 0, 0.0, 0.0
   for i = 1, #x do
@@ -65,10 +64,14 @@ local function correlation(x, y)
   return xx > 0 and yy > 0 and xy / math.sqrt(xx * yy) or nil
 end
 
---- Compares two arrays of embeddings, { shape = { rows, width }, values }: rows that were compared; nearest: the share
---- of rows whose nearest other row is the same; near: how many nearest rows count as the top, at most ten; kept: the
---- share of them that stays; correlation of the similarities. Returns nil of fewer than three rows, or where a row is
---- zero, NaN or infinite.
+--- Compares two arrays of embeddings, { shape = { rows, width }, values }. Returns nil if there are fewer than three
+--- rows, or if a row is zero, NaN or infinite.
+---
+---   rows          the number of rows that are compared
+---   nearest       the share of rows whose nearest other row is the same
+---   near          the number of nearest rows that count as the top, at most ten
+---   kept          the share of the top that stays
+---   correlation   that of the similarities of all pairs
 function neighbours.compare(a, b)
   local p = a.shape[1] >= 3 and unit_rows(a)
   local q = p and unit_rows(b)

@@ -1,14 +1,16 @@
--- padding.lua: which rows of arrays are padding, by the inputs that say how long sequences are, or which tokens are
--- kept: they are neither compared nor looked at. Of texts the program writes zeros there.
+-- padding.lua: finds the rows of arrays that are padding, which are not compared.
+-- It goes by the inputs that state the lengths of sequences or the tokens that are kept. For texts, the program writes
+-- zeros to the rows that are padding.
 local arrays = require("commands.quality.arrays")
 local faults = require("common.faults")
 local files = require("common.files")
 
 local padding = {}
 
--- Inputs that tell padding, the first that is given in each list: of the rows, or, of qkv(), keys; of those of the
--- memory. counts: an input says how many rows a sequence has; else it has a number for each row: with keeps, one that
--- is not 0 where the row counts, without, where the row is padding.
+-- Inputs that tell which rows are padding. The first list is for the rows (with qkv(), for the keys), the second for
+-- the rows of the memory. The first input of a list that is given is taken. counts: the input has the number of rows
+-- of each sequence. Otherwise it has a number for each row: with `keeps`, 0 is padding; without, every other number
+-- is.
 local telling = {
   { { member = "lengths", counts = true }, { member = "rows", counts = true },
     { member = "attention_mask", keeps = true }, { member = "key_padding" } },
@@ -18,7 +20,7 @@ local telling = {
 }
 local of_queries = { { member = "rows", counts = true } }
 
--- The file that each input is given by: member -> path.
+-- Returns the file of each input: member -> path.
 local function files_of(words)
   local of = {}
   for i = 1, #words - 1 do
@@ -28,8 +30,8 @@ local function files_of(words)
   return of
 end
 
--- Whether row `row` of sequence `b`, both from 0, is padding, as a function; nil where no input of the list is given.
--- past: how many keys stand before the first row's.
+-- Returns a function that is true if row `row` of sequence `b`, both counted from 0, is padding. Returns nil if no
+-- input of the list is given. past: the number of keys before the first row's.
 local function told_by(list, given, renamed, past)
   for _, each in ipairs(list) do
     local path = given[renamed[each.member] or each.member]
@@ -47,8 +49,8 @@ local function told_by(list, given, renamed, past)
   return nil
 end
 
---- What tells padding of a run. words: its command line, which the program has taken; spec: the model's. Faults:
---- format.
+--- Returns the functions that tell a run's padding. words: its command line, which the program has accepted; spec: the
+--- model's. Faults: format.
 function padding.of(words, spec)
   local given, renamed = files_of(words), spec.inputs or {}
   local has_keys = spec.input.stage == "qkv"
@@ -58,7 +60,7 @@ function padding.of(words, spec)
     memory_seq = spec.memory and (spec.memory.encoder or spec.memory).seq }
 end
 
--- The axis of a tensor's rows, and what tells their padding; nil where it has none.
+-- Returns the axis of a tensor's rows and the function that tells their padding, or nil if it has none.
 local function axis_of(told, tensor)
   local grows = tensor.grows or ""
   for _, letter in ipairs { "s", "k" } do
@@ -69,8 +71,8 @@ local function axis_of(told, tensor)
   return nil
 end
 
---- The parts of an array of a tensor that are padding: { inner = numbers in a part, [part] = true }, parts counted from
---- 0; nil where there are none. shape: of the array.
+--- Returns the parts of a tensor's array that are padding, { inner = numbers in a part, [part] = true }, or nil if
+--- there are none. Parts are counted from 0. shape: the array's.
 function padding.parts(told, tensor, shape)
   local axis, is_padding = axis_of(told, tensor)
   local of_batch = (tensor.grows or ""):find("b", 1, true)

@@ -1,12 +1,12 @@
--- samples.lua: what a variant of a model is run on: the inputs or texts of a command line, the first of them, or random
--- numbers; and the variant in f32.
+-- samples.lua: chooses the inputs that a variant of a model is run on, and the words of the variant in f32.
+-- The inputs are those or the texts of a command line, the first of them, or random numbers.
 local arrays = require("commands.quality.arrays")
 local files = require("common.files")
 local lfs = require("lfs")
 
 local samples = {}
 
---- The words of a command line with precision=f32 in place of what they say of it.
+--- Returns the words of a command line with precision=f32 in place of the given precision.
 function samples.in_f32(list)
   local plain = { "precision=f32" }
   for _, word in ipairs(list) do
@@ -15,7 +15,7 @@ function samples.in_f32(list)
   return plain
 end
 
--- Random values for the inputs that a call must have, as files.
+-- Writes random values for the required inputs of a call as files.
 local function random_inputs(graph, folder)
   local list = {}
   math.randomseed(1, 0)
@@ -30,7 +30,7 @@ local function random_inputs(graph, folder)
   return list
 end
 
---- The words of `run` for the inputs or texts of arguments (as quality.measure has them), without outputs.
+--- Returns the words of `run` for the inputs or texts of arguments (those of quality.measure), without outputs.
 function samples.words(arguments, graph, folder, weights)
   local list = { "run", "--weights", weights }
   local option = arguments.text_option or "--text"
@@ -41,7 +41,8 @@ function samples.words(arguments, graph, folder, weights)
   return list
 end
 
---- The arguments with the standard input, which only the first of several runs could read, as a file in a folder.
+--- Returns the arguments with the standard input as a file in a folder, because only the first of several runs could
+--- read it.
 function samples.from_file(arguments, folder)
   local list = {}
   for i, text in ipairs(arguments.text) do
@@ -54,7 +55,7 @@ function samples.from_file(arguments, folder)
   return setmetatable({ text = list }, { __index = arguments })
 end
 
--- The first lines of a file.
+-- Returns the first lines of a file.
 local function first_lines(text, count)
   local lines = {}
   for line in text:gmatch("[^\n]*\n?") do
@@ -64,7 +65,8 @@ local function first_lines(text, count)
   return table.concat(lines)
 end
 
---- The same arguments with the first `count` sequences of each array that has a batch, or lines of each file of texts.
+--- Returns the arguments with the first `count` sequences of each array that has a batch, or lines of each file of
+--- texts.
 function samples.first(arguments, graph, folder, count)
   local result = { input = {}, text = {}, text_option = arguments.text_option }
   for i, input in ipairs(arguments.input) do

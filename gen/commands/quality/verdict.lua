@@ -1,15 +1,15 @@
--- verdict.lua: what the numbers of a comparison mean for its user, in a line.
+-- verdict.lua: says in one line what the numbers of a comparison mean for its user.
 local verdict = {}
 
--- The least that "close" and "usable" ask for, of each number that was measured: the share of equal largest scores, the
--- cosine, the share of a top ten that stays, the correlation of similarities.
+-- The least numbers for "close" and "usable": the share of equal largest scores, the cosine, the share of a top ten
+-- that stays, the correlation of similarities. Only measured numbers count.
 local bars = {
   { word = "close to f32", top = 0.99, cosine = 0.999, kept = 0.95, correlation = 0.999 },
   { word = "usable, with some differences", top = 0.95, cosine = 0.99, kept = 0.85, correlation = 0.99 },
 }
 local FAR = "far from f32"
-local LOSS = 0.005      -- of accuracy, within which it is close whatever the other numbers are
-local FEW_ROWS = 20     -- below which a share says little
+local LOSS = 0.005      -- loss of accuracy up to which outputs are close, whatever the other numbers are
+local FEW_ROWS = 20     -- rows below which a share means little
 
 local function passes(row, bar)
   if row.accuracy then return row.accuracy >= row.accuracy_f32 - LOSS end
@@ -30,7 +30,7 @@ local function word_of(outputs)
   return FAR
 end
 
--- What differs most, in words.
+-- Returns the number that differs most, in words.
 local function reason_of(outputs)
   local parts = {}
   for _, row in ipairs(outputs) do
@@ -38,9 +38,9 @@ local function reason_of(outputs)
     if row.accuracy then
       parts[#parts + 1] = ("accuracy %.1f%%, in f32 %.1f%%"):format(100 * row.accuracy, 100 * row.accuracy_f32)
     elseif n then
-      parts[#parts + 1] = ("%.0f%% of the %d nearest stay"):format(100 * n.kept, n.near)
+      parts[#parts + 1] = ("%.0f%% of the %d nearest rows stay"):format(100 * n.kept, n.near)
     elseif row.top then
-      parts[#parts + 1] = ("%.1f%% of the largest are the same"):format(100 * row.top)
+      parts[#parts + 1] = ("%.1f%% of the largest scores are the same"):format(100 * row.top)
     elseif row.cosine then
       parts[#parts + 1] = ("cosine %.4f"):format(row.cosine)
     end
@@ -48,19 +48,19 @@ local function reason_of(outputs)
   return parts[1]
 end
 
--- Where the other variant is no number although f32 is.
+-- Returns the name of an output that has NaN or infinity where f32 has finite numbers, or nil.
 local function broken(outputs)
   for _, row in ipairs(outputs) do if row.largest == math.huge then return row.name end end
   return nil
 end
 
---- Returns the line. measured: as quality.measure returns it, with `rows` (how many were compared), `cost` or nil, and
---- can_calibrate: whether factors against outliers were not used and may help.
+--- Returns the line. measured: the result of quality.measure with `rows` (the number that was compared), `cost` or nil,
+--- and can_calibrate, which is true if factors against outliers were not used and may help.
 function verdict.line(measured)
   local outputs = measured.outputs
   for _, row in ipairs(outputs) do
     if row.is_empty then
-      return ("nothing can be said: in f32 no number of %s is finite"):format(row.name)
+      return ("unknown: in f32 no number of %s is finite"):format(row.name)
     end
   end
   local word, odd = word_of(outputs), broken(outputs)
@@ -73,7 +73,7 @@ function verdict.line(measured)
   end
   local cost = measured.cost
   if cost then
-    line = line .. ("; %.2f of the time, %.2f of the weights' bytes"):format(cost.ms / cost.ms_f32,
+    line = line .. ("; takes %.2f of the time and %.2f of the weights' bytes"):format(cost.ms / cost.ms_f32,
       cost.weight_bytes / cost.weight_bytes_f32)
   end
   if word ~= bars[1].word and measured.can_calibrate then

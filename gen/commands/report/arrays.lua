@@ -1,4 +1,4 @@
--- arrays.lua: .npy files as the program writes them (version 1, C order, float32 or int32) as Lua tables.
+-- arrays.lua: reads .npy files that the program wrote (version 1, C order, float32 or int32) as Lua tables.
 local faults = require("common.faults")
 local files = require("common.files")
 
@@ -6,11 +6,14 @@ local arrays = {}
 
 local formats = { ["<f4"] = "<f", ["<i4"] = "<i4" }
 
---- { shape, values }: the numbers of a file, flat. Faults: io where it is not there, format where it is another kind.
+--- Returns the numbers of a file as { shape, values }, flat. Faults: io if it is missing, format if it is of another
+--- kind.
 function arrays.read(path)
   local text = files.read(path)
   if not text then faults.raise("io", ("%s: cannot be read"):format(path)) end
-  local function refuse() faults.raise("format", ("%s: is no array of float32 or int32 in C order"):format(path)) end
+  local function refuse()
+    faults.raise("format", ("%s: is not an array of float32 or int32 in C order"):format(path))
+  end
   if text:sub(1, 6) ~= "\x93NUMPY" or text:byte(7) ~= 1 then refuse() end
   local length = string.unpack("<I2", text, 9)
   local header = text:sub(11, 10 + length)

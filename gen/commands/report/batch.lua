@@ -1,12 +1,12 @@
--- batch.lua: the inputs of a command line, which may be of any number of sequences, as one batch of an entry, which is
--- what `check` takes.
+-- batch.lua: turns the inputs of a command line into one batch of an entry, which `check` takes.
+-- The inputs may have any number of sequences.
 local arrays = require("commands.quality.arrays")
 local files = require("common.files")
 
 local batch = {}
 
--- The inputs as { member, path, text, tensor of the entry, shape }; nil where one of them is no array of an input of
--- the entry, of which the program says what is wrong.
+-- Returns the inputs as { member, path, text, tensor of the entry, shape }. Returns nil if one of them is not an array
+-- of an input of the entry; the program then says what is wrong.
 local function given_to(list, graph)
   local of = {}
   for _, name in ipairs(graph.entry.inputs) do of[graph.tensors[name].member] = graph.tensors[name] end
@@ -22,7 +22,8 @@ local function given_to(list, graph)
   return result
 end
 
--- The size of the inputs along the axes with a letter (Builder:grows); nil where none has one, false where they differ.
+-- Returns the size of the inputs along the axes with a letter (Builder:grows). Returns nil if none has such an axis,
+-- false if the sizes differ.
 local function size_along(inputs, letter)
   local size
   for _, each in ipairs(inputs) do
@@ -33,7 +34,7 @@ local function size_along(inputs, letter)
   return size
 end
 
--- The entry for sequences so long, with the largest batch that they fill, or else the smallest.
+-- Returns the entry for sequences of this length. Its batch is the largest that the sequences fill, else the smallest.
 local function entry_for(entries, seq, sequences)
   local filled, smallest
   for _, entry in ipairs(entries) do
@@ -46,9 +47,9 @@ local function entry_for(entries, seq, sequences)
   return filled or smallest
 end
 
---- What `check` is to take in place of the --input of a list: { input = words, entry = a name or nil }; arrays of
---- another number of sequences than a batch are cut, or repeated, to files in `folder`. note: why the words are none,
---- where no entry has sequences so long.
+--- Returns the words for `check` in place of --input: { input = words, entry = a name or nil, note }. Arrays whose
+--- number of sequences is not the batch are cut, or repeated, and written to `folder`. note: the reason why there are
+--- no words, if no entry has sequences of this length.
 function batch.of(list, state, folder)
   local as_given = { input = list }
   local inputs = #list > 0 and given_to(list, state.entries[#state.entries].graph)
@@ -62,7 +63,7 @@ function batch.of(list, state, folder)
       local length = tostring(each.spec.seq)
       if lengths[#lengths] ~= length then lengths[#lengths + 1] = length end
     end
-    return { input = {}, note = ("the check is of random inputs: those of --input have %d tokens, and the model's "
+    return { input = {}, note = ("the check uses random inputs: those of --input have %d tokens, and the model's "
       .. "entries %s"):format(seq, table.concat(lengths, ", ")) }
   end
   local result = { input = {}, entry = #state.entries > 1 and entry.entry_name or nil }

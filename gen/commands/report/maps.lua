@@ -1,5 +1,5 @@
--- maps.lua: where the heads of a model look: builds the variant whose outputs the weights of attention are, runs it on
--- what the user gives, and reads its arrays; and writes maps as PNG files.
+-- maps.lua: computes the attention maps of a model's heads, and writes them as PNG files.
+-- It builds the variant whose outputs are the attention weights, runs it on the user's input, and reads its arrays.
 local arrays = require("commands.report.arrays")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -12,42 +12,41 @@ local toolchain = require("commands.build.toolchain")
 
 local maps = {}
 
-local MOST_WEIGHTS = 64 << 20 -- of all layers together
-local LEAST_SIDE = 256        -- of a picture, in pixels
+local MOST_WEIGHTS = 64 << 20 -- attention weights of all layers together
+local LEAST_SIDE = 256        -- pixels of a picture's side
 
---- Whether a command line asks for maps; a fault where it cannot have them.
+--- True if a command line asks for maps. Faults: usage, if it lacks something that they need.
 function maps.wanted(arguments)
   local given = arguments.text ~= nil or #(arguments.input or {}) > 0
   if arguments.attention == "" then faults.raise("usage", "--attention: an empty name, but a folder is needed") end
   if arguments.attention and not given then
-    faults.raise("usage", "--attention: what do heads look at? --text or --input is needed, too")
+    faults.raise("usage", "--attention: --text or --input is needed, too")
   end
   if arguments.text and #(arguments.input or {}) > 0 then faults.raise("usage",
     "--text and --input exclude each other") end
   return given
 end
 
--- Whether a model has weights that are no constants.
+-- True if a model has weights that are not constants.
 local function has_weights(graph)
   for _, name in ipairs(graph.weights) do if graph.tensors[name].kind == "weight" then return true end end
   return false
 end
 
---- Whether a variant can have the maps that a command line asks for: a run needs weights, where the model has any.
---- Inputs alone may be for the check; a text, or a folder for pictures, cannot do without: a fault.
+--- True if a variant can have the maps that a command line asks for. A run needs weights if the model has any. Inputs
+--- may be for the check only, but a text or a folder for pictures needs maps. Faults: usage.
 function maps.possible(arguments, variant, state)
   if arguments.weights or import.is_folder(variant.path) or not has_weights(state.entries[#state.entries].graph) then
     return true
   end
   if arguments.text or arguments.attention then
     faults.raise("usage", (arguments.text and "--text" or "--attention")
-      .. ": --weights is needed, too: random weights "
-      .. "look anywhere")
+      .. ": --weights is needed, too: maps of random weights mean nothing")
   end
   return false
 end
 
--- The overrides with the weights of attention of these layers as outputs.
+-- Returns the overrides with the attention weights of these layers as outputs.
 local function with_weights(list, layers)
   local result = {}
   for _, word in ipairs(list) do
@@ -57,7 +56,7 @@ local function with_weights(list, layers)
   return result
 end
 
--- The layers whose weights are asked for: from the first on, as many as there is room for.
+-- Returns the layers whose maps are made: from the first on, as long as they have at most MOST_WEIGHTS weights.
 local function layers_of(entry)
   local layers, sum = {}, 0
   for _, op in ipairs(entry.graph.entry.ops) do
@@ -71,7 +70,7 @@ local function layers_of(entry)
   return layers
 end
 
--- The tokens' texts of ids, by the tokenizer that the state names.
+-- Returns the tokens' texts of ids, by the tokenizer that the state names.
 local function tokens_of(state, ids)
   local path = state.spec.tokenizer
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
@@ -83,7 +82,7 @@ local function tokens_of(state, ids)
   return list
 end
 
--- The first sequence of an array [batch][heads][queries][keys]: { { rows = { { weight } } } }, a head each.
+-- Returns the first sequence of an array [batch][heads][queries][keys] as a list of heads, { rows = { { weight } } }.
 local function heads_of(array)
   local _, count, queries, keys = table.unpack(array.shape)
   local heads, at = {}, 0
@@ -98,7 +97,8 @@ local function heads_of(array)
   return heads, queries, keys
 end
 
--- Words of the program's line for what is given; the arrays go to `folder`. Of text, the name of the ids' array.
+-- Returns the words of the program's command line for the input or the text; the arrays go to `folder`. For text, also
+-- returns the name of the ids' array.
 local function words_of(arguments, variant, state, outputs, folder)
   local list = { "run" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
@@ -118,21 +118,22 @@ local function words_of(arguments, variant, state, outputs, folder)
   return list, ids
 end
 
---- The layers whose maps are made; a fault where a model has none for what is asked. state: behind the pass graph.
+--- Returns the layers whose maps are made. Faults: usage, if the model has none, or takes no text. state: the one after
+--- the pass graph.
 function maps.verify(arguments, state)
   if arguments.text and not state.tokenizer then
-    faults.raise("usage", "--text: the model takes no text; --input gives its arrays")
+    faults.raise("usage", "--text: the model takes no text; use --input for its arrays")
   end
   local layers = layers_of(state.entries[#state.entries])
   if #layers == 0 then
-    faults.raise("usage", ("the weights of a layer have more than %d numbers, or there are none: no maps are made")
+    faults.raise("usage", ("no maps: a layer has more than %d attention weights, or there is no attention")
       :format(MOST_WEIGHTS))
   end
   return layers
 end
 
---- The maps of a variant for the text or the inputs of a command line: { tokens (nil: none are known), queries, keys,
---- layers = { { layer, heads } }, text }. tools: as the report's.
+--- Returns the maps of a variant for the text or the inputs of a command line: { tokens (nil if unknown), queries,
+--- keys, layers = { { layer, heads } }, text }. tools: the report's.
 function maps.make(root, arguments, tools, variant, state)
   local layers = maps.verify(arguments, state)
   local given = setmetatable({ description = variant.path }, { __index = arguments })
@@ -154,7 +155,7 @@ function maps.make(root, arguments, tools, variant, state)
   return result
 end
 
--- Grey values of a head, dark where a weight is large: each weight a square of so many pixels.
+-- Returns the grey values of a head, dark for a large weight. Each weight is a square of `side` pixels.
 local function grey_of(head, side)
   local most = 0
   for _, row in ipairs(head.rows) do for _, weight in ipairs(row) do most = math.max(most, weight) end end
@@ -170,7 +171,8 @@ local function grey_of(head, side)
   return ("%d %d\n"):format(#head.rows[1] * side, #head.rows * side) .. table.concat(lines)
 end
 
--- Compiles runtime/tools/pictures.c into a folder, to run here, whatever machine the model is for; its path.
+-- Compiles runtime/tools/pictures.c into a folder for this machine, whatever machine the model is for. Returns the
+-- program's path.
 local function compile_tool(root, folder)
   local path = folder .. "/pictures"
   local child = process.run { words = { toolchain.own(), "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o",
@@ -182,23 +184,24 @@ local function compile_tool(root, folder)
   return path
 end
 
--- What a picture of ours begins with: its size, and by what it was made (runtime/tools/pictures.c).
+-- The beginning of a picture that the command made: its size, and the name of the program (runtime/tools/pictures.c).
 local PICTURE = "^\x89PNG\r\n\x1a\n\0\0\0\rIHDR" .. ("."):rep(17) .. "....tEXtSoftware\0attn2c report"
 
--- Refuses to write over pictures that others have made.
+-- Refuses to write over files that the command has not made.
 local function check_pictures(folder, names)
   for _, name in ipairs(names) do
     local path = folder .. "/" .. name
     local mode = lfs.attributes(path, "mode")
     local begins = mode == "file" and files.read_some(path, 80) or ""
     if mode and begins ~= "" and not begins:match(PICTURE) then
-      faults.raise("usage", ("--attention: %s is there and is no picture of attn2c report: it would be lost"):format(
+      faults.raise("usage", ("--attention: %s exists and is not a picture of attn2c report; it would be lost"):format(
         path))
     end
   end
 end
 
---- Writes maps as NAME_layer_L_head_H.png into a folder: all or none, and none over what is not ours. Returns how many.
+--- Writes maps as NAME_layer_L_head_H.png into a folder, either all or none, and not over files that the command has
+--- not made. Returns their number.
 function maps.write(root, result, name, folder)
   local names, parts = {}, {}
   local side = math.max(1, LEAST_SIDE // math.max(result.queries, result.keys))

@@ -1,6 +1,6 @@
--- measure.lua: times a model's products within the model, which is emitted with given tile
--- parameters, built and profiled. So weights come from where they really lie, epilogues run, and
--- a product's time is that of its ops in all layers.
+-- measure.lua: times a model's products within the model.
+-- The model is emitted with given tile parameters, built and profiled. So weights are at their real places, epilogues
+-- run, and a product's time is that of its ops in all layers.
 local build = require("commands.build")
 local faults = require("common.faults")
 local pipeline = require("pipeline")
@@ -20,8 +20,8 @@ local function each_region(state, visit)
   end
 end
 
--- The parameters of a product that are not to be chosen: those that the description gives, and the panels of a weight
--- that a longer entry has laid out.
+-- Returns the parameters of a product that are fixed: those that the description gives, and the panels of a weight that
+-- a longer entry has planned.
 local function fixed_of(entry, weight)
   local fixed = {}
   for name, value in pairs(entry.spec.plan) do fixed[name] = value end
@@ -37,10 +37,13 @@ local function add_ops(list, fusion)
   table.move(fusion.ends, 1, #fusion.ends, #list + 1, list)
 end
 
---- The products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, main, decides,
---- ops, fixed }. main: the key of its region's main product; choice: the parameters it was planned with, the token
---- block that of the main product; decides: the ops of the regions whose token block is this product's; ops: its own,
---- with its epilogue, which some kernels do in the same call and others in calls of its own.
+--- Returns the products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, main,
+--- decides, ops, fixed }.
+---
+---   choice    the parameters that it was planned with; the token block is that of the main product
+---   main      the key of its region's main product
+---   decides   the ops of the regions whose token block is this product's
+---   ops       its own ops with its epilogue, which some kernels compute in the same call and others in separate calls
 function measure.products(state)
   local products, order = {}, {}
   each_region(state, function(region, segment, entry)
@@ -71,7 +74,7 @@ function measure.products(state)
   return products, order
 end
 
---- Emits and builds a model with these choices in a folder; returns { state, folder, products }.
+--- Emits and builds a model with these choices in a folder. Returns { state, folder, products }.
 function measure.build(root, arguments, overrides, choices, folder)
   local state = pipeline.run(root, arguments.description, overrides, nil,
     { set = { choices = choices, hash = "candidate" } }, process.poll)
@@ -80,23 +83,23 @@ function measure.build(root, arguments, overrides, choices, folder)
   return { state = state, folder = folder, products = products }
 end
 
--- The fields of a line of csv whose names need no quotes.
+-- Returns the fields of a line of csv whose names need no quotes.
 local function fields_of(line)
   local list = {}
   for field in (line .. ","):gmatch("([^,]*),") do list[#list + 1] = field end
   return list
 end
 
---- Runs a built model. Returns { ms, of = key -> { own, region } }: least times in ms of a call (the sum of its ops'
---- least, which a busy machine disturbs less than whole calls), of each product, and of the regions whose token block
---- it decides.
+--- Runs a built model. Returns { ms, of = key -> { own, region } }, least times in ms: of a call, of each product, and
+--- of the regions whose token block the product decides. A call's time is the sum of its ops' least times, which a
+--- busy machine disturbs less than whole calls.
 function measure.run(built, repetitions)
   local program = "./" .. built.folder .. "/" .. built.state.spec.name
   local child = process.run { gather = "output",
     words = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) } }
   if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
   for kind, number in pairs(faults.code) do
-    if child.code == number then faults.raise(kind, program .. ": not timed: what it said is above") end
+    if child.code == number then faults.raise(kind, program .. ": not timed: its message is above") end
   end
   local result, time_of, row = { ms = 0, of = {} }, {}, 0
   local ops = {}

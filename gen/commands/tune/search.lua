@@ -1,7 +1,7 @@
--- search.lua: which tile parameters to try next, for all products at once: each candidate moves
--- every product one step along its own list, which is also the list of `bench --bound`
--- (candidates.lua). Rounds change kernels in C, then those of libxsmm (tiles, strips, K blocks), then
--- token blocks, each from the best so far. It times nothing itself.
+-- search.lua: chooses the tile parameters that `tune` tries next, for all products at once. Each candidate moves every
+-- product one place along its own list, which is also the list of `bench --bound` (candidates.lua). Rounds change
+-- kernels in C, then those of libxsmm (tiles, strips, K blocks), then token blocks, each from the best choice so far.
+-- This file times nothing.
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
 
@@ -11,7 +11,7 @@ search.rounds = { "in_c", "tiles", "strips", "k_blocks", "token_blocks", "tiles"
 
 search.signature = candidates.signature
 
--- How far two sizes are apart: a factor of two is as far up as down.
+-- Returns the distance of two sizes. A factor of two is the same distance up and down.
 local function apart(x, y) return math.abs(math.log(x / y)) end
 
 local function same(x, y, names)
@@ -19,12 +19,12 @@ local function same(x, y, names)
   return true
 end
 
--- What each round varies. Of candidates with the same values of these, a round tries one: the one whose other sizes are
--- the nearest to the best's. fits: which candidates a round may try.
+-- The rounds. alike: the parameters that a round varies. Among candidates with the same values of these, it tries the
+-- one whose other sizes are nearest to the best choice's. fits: true for candidates that a round may try.
 local FORM = { "kernels", "stream", "panel", "k_order", "call_rows", "k_panel", "fetch" }
 local moves = {
   in_c = { alike = FORM, fits = function(_, _, choice) return choice.kernels == "c" end },
-  -- A panel of one vector keeps half of the machine's units waiting.
+  -- A panel of one vector leaves half of the machine's multipliers idle.
   tiles = { alike = FORM, fits = function(product, _, choice)
     return choice.kernels == "libxsmm" and choice.call_rows >= choice.token_block
       and choice.panel >= product.least_panel
@@ -45,14 +45,15 @@ local function distance(best, choice)
   return apart(best.k_block, choice.k_block) + apart(best.token_block, choice.token_block)
 end
 
--- All candidates of a product, but for a provider that may not be chosen.
+-- Returns all candidates of a product, except those of a provider that may not be chosen.
 local function all_of(product, kernels)
   local list = kernels ~= "libxsmm" and candidates.in_c(product) or {}
   local of_libxsmm = kernels ~= "c" and candidates.of(product) or {}
   return table.move(of_libxsmm, 1, #of_libxsmm, #list + 1, list)
 end
 
--- The candidates of a round in order: of those with the same values of what the round varies, the nearest to the best.
+-- Returns the candidates of a round in order. Among those with the same values of the parameters that the round varies,
+-- only the nearest to the best choice is in the list.
 local function nearest(round, product, best, kernels)
   local move, order, of_key = moves[round], {}, {}
   for _, choice in ipairs(all_of(product, kernels)) do
@@ -69,14 +70,14 @@ local function nearest(round, product, best, kernels)
   return list
 end
 
---- The choices that a round will try for a product, from the best so far, without those that make the same calls
---- as an earlier one. `fixed`: parameters that may not change; `seen`: signatures of earlier choices.
+--- Returns the choices that a round will try for a product, from the best so far, without those that make the same
+--- calls as an earlier one. `fixed`: parameters that may not change; `seen`: signatures of earlier choices.
 function search.moves(round, product, best, fixed, seen)
   local list, found = {}, {}
   for _, choice in ipairs(nearest(round, product, best, fixed.kernels)) do
     local each = {}
     for name, value in pairs(choice) do each[name] = fixed[name] or value end
-    if round ~= "token_blocks" then each.token_block = best.token_block end -- that is its region's
+    if round ~= "token_blocks" then each.token_block = best.token_block end -- the token block belongs to its region
     local signature = search.signature(product, each)
     if not seen[signature] and not found[signature] then
       found[signature] = true
@@ -86,9 +87,9 @@ function search.moves(round, product, best, fixed, seen)
   return list
 end
 
---- How many candidates the rounds have, each counted once from these choices; a repeated round tries fewer.
+--- Returns the number of candidates of all rounds, each counted once from these choices. A repeated round tries fewer.
 function search.count(order, choices, seen)
-  local sum, counted = 1, {} -- one times the regions of the choices so far
+  local sum, counted = 1, {} -- 1: a candidate that times the regions of the choices so far
   for _, name in ipairs(search.rounds) do
     local most = 0
     for _, product in ipairs(counted[name] and {} or order) do
@@ -101,7 +102,7 @@ function search.count(order, choices, seen)
   return sum
 end
 
---- A choice as its product's line of a table says it.
+--- Returns a choice as text for its product's line of a table.
 function search.text(product, choice)
   if choice.kernels == "c" then
     local stream = candidates.stream(product, choice)
@@ -116,13 +117,14 @@ function search.text(product, choice)
   return ("%d x %d%s, %d%s%s"):format(choice.panel, k.size, order, rows, strip, fetch)
 end
 
---- GFLOP/s of a product of so many flops in the least of some times in ms; 0 of none.
+--- Returns the GFLOP/s of a product with `flops` operations in the least of some times in ms, or 0 without times.
 function search.rate(flops, times)
   local least = math.min(math.huge, table.unpack(times))
   return #times > 0 and least > 0 and 1e-6 * flops / least or 0
 end
 
---- Median and spread (deviation of a normal distribution with the same quartiles) of a list; nil of none.
+--- Returns the median and spread of a list, or nil if it is empty. The spread is the deviation of a normal distribution
+--- with the same quartiles.
 function search.spread(list)
   if #list == 0 then return nil end
   local sorted = table.move(list, 1, #list, 1, {})

@@ -51,7 +51,7 @@ describe("the command", function()
       ["gen " .. small .. " --layer 3"] = "unknown option '--layer' (did you mean layers=VALUE?)",
       ["gen " .. small .. " sequence=64"] = small .. ": sequence: no such key (did you mean seq?)",
       ["gen " .. small .. " dtype=int8"] = small .. ": dtype: no such key (did you mean precision?)",
-      ["gen " .. small .. " seq 64"] = '"seq": an override is KEY=VALUE, as one word: seq=64',
+      ["gen " .. small .. " seq 64"] = '"seq": an override is one word, KEY=VALUE: seq=64',
       ["gen " .. small .. " seq= 64"] = '"seq=": a value is missing after the =',
       ["gen " .. small .. " name=My-Model"] = small .. ': name: "My-Model", but a name is 1 to 40 of a-z, 0-9 and _, '
         .. "begins with a letter and is not a word of C or C++",
@@ -79,7 +79,7 @@ describe("the command", function()
       { "keys", "more" } } do
       assert.is_truthy(failure(2, table.unpack(words)))
     end
-    assert.matches('^"seq": an override is KEY=VALUE', failure(2, "gen", "models/small.lua", "seq"))
+    assert.matches('^"seq": an override is one word', failure(2, "gen", "models/small.lua", "seq"))
   end)
 
   it("refuses a wrong description with 2 and one line a fault", function()

@@ -29,14 +29,14 @@ describe("overrides", function()
 
   it("have a value beside each comma", function()
     for _, word in ipairs { "target=,", "target=avx2,", "target= ,avx2", "seq=4,,8" } do
-      assert.same({ ('"%s": a value is missing beside a comma'):format(word) },
+      assert.same({ ('"%s": a value is missing next to a comma'):format(word) },
         helper.fault(overrides.check, { word }, true).lines)
     end
     assert.is_nil(helper.fault(overrides.check, { "seq=" }, true)) -- which the pass describe says better
   end)
 
   it("take lists only where they are asked for", function()
-    assert.same({ '"seq=1,2": a list of values, which only bench and report take' },
+    assert.same({ '"seq=1,2": only bench and report take a list of values' },
       helper.fault(overrides.check, { "seq=1,2" }, false).lines)
     assert.is_nil(helper.fault(overrides.check, { "seq=1,2" }, true))
     assert.is_nil(helper.fault(overrides.check, { "mask={window={1,2}}" }, false))

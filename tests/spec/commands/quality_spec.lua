@@ -108,7 +108,7 @@ describe("numbers that are NaN in both", function()
     end
     local measured = quality.measure({ overrides = { "precision=int8" }, input = {}, text = {} }, "x.safetensors",
       build, run)
-    assert.equal("nothing can be said: in f32 no number of logits is finite", verdict.line(measured))
+    assert.equal("unknown: in f32 no number of logits is finite", verdict.line(measured))
     assert.is_nil(measured.outputs[2].top)
   end)
 end)
@@ -125,24 +125,24 @@ describe("a verdict", function()
       line { top = 0.5, accuracy = 0.986, accuracy_f32 = 0.99 })
     assert.equal("far from f32: accuracy 90.0%, in f32 99.0%",
       line { top = 1.0, accuracy = 0.9, accuracy_f32 = 0.99 })
-    assert.equal("close to f32: 99.5% of the largest are the same", line { top = 0.995, cosine = 0.9999 })
-    assert.equal("usable, with some differences: 97.0% of the largest are the same",
+    assert.equal("close to f32: 99.5% of the largest scores are the same", line { top = 0.995, cosine = 0.9999 })
+    assert.equal("usable, with some differences: 97.0% of the largest scores are the same",
       line { top = 0.97, cosine = 0.9999 })
     assert.equal("far from f32: cosine 0.9000", line { cosine = 0.9 })
-    assert.equal("usable, with some differences: 90% of the 10 nearest stay", line { cosine = 0.9999,
+    assert.equal("usable, with some differences: 90% of the 10 nearest rows stay", line { cosine = 0.9999,
       neighbours = { kept = 0.9, near = 10, correlation = 0.9999 } })
   end)
 
   it("says what it costs, names calibrate where that may help, and says where rows are few", function()
     local cost = { ms = 1, ms_f32 = 4, weight_bytes = 10, weight_bytes_f32 = 40 }
-    assert.equal("close to f32: cosine 1.0000; 0.25 of the time, 0.25 of the weights' bytes",
+    assert.equal("close to f32: cosine 1.0000; takes 0.25 of the time and 0.25 of the weights' bytes",
       line({ cosine = 1.0 }, { cost = cost, can_calibrate = true }))
     assert.matches("; `attn2c calibrate` finds factors", line({ cosine = 0.9 }, { can_calibrate = true }))
     assert.matches("; only 3 rows: give more inputs$", line({ cosine = 1.0 }, { rows = 3 }))
   end)
 
   it("is none where f32 has no number, and far where only the other has none", function()
-    assert.equal("nothing can be said: in f32 no number of logits is finite", line { name = "logits", is_empty = true })
+    assert.equal("unknown: in f32 no number of logits is finite", line { name = "logits", is_empty = true })
     assert.equal("far from f32: logits has NaN or infinity where f32 has numbers",
       line { name = "logits", largest = math.huge })
   end)
@@ -181,15 +181,15 @@ describe("labels", function()
       assert.truthy(fault.lines[1]:find(pattern, 1, true), fault.lines[1])
     end
     refused(4, "cannot be read", "/nowhere/labels.txt")
-    refused(3, 'line 2: "maybe" is no integer and none of the model\'s labels', helper.file("yes\nmaybe\n"), { "yes" })
-    refused(3, 'is of "<f4", but integers are', helper.file(arrays.random({ 4 }, "f32"), "labels.npy"))
+    refused(3, 'line 2: "maybe" is not an integer nor a label of the model', helper.file("yes\nmaybe\n"), { "yes" })
+    refused(3, 'has the type "<f4", but integers are', helper.file(arrays.random({ 4 }, "f32"), "labels.npy"))
     local whole = arrays.random({ 4 }, "i32", 2, 3)
     for _, size in ipairs { 7, 9, 40, #whole - 4 } do
       assert.equal(3, helper.fault(quality.labels, helper.file(whole:sub(1, size), "labels.npy")).code)
     end
     refused(3, "is cut off, or has more", helper.file(whole .. whole, "labels.npy"))
     refused(3, "Fortran order", helper.file((whole:gsub("False", "True "):gsub("%(4,%)", "(2,1,2)")), "labels.npy"))
-    refused(3, "has no label from 0 on", helper.file("-1\n-100\n"))
+    refused(3, "all labels are below 0", helper.file("-1\n-100\n"))
   end)
 
   it("come from arrays of any integers, byte order and version of the format", function()

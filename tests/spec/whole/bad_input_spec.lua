@@ -392,7 +392,7 @@ describe("an override", function()
 
   it("gives a key once, and several values only to bench", function()
     refused(whole, { '"seq": the key is given twice' }, { "seq=8", "seq=8" })
-    refused(whole, { '"seq=8,9": a list of values, which only bench and report take' }, { "seq=8,9" })
+    refused(whole, { '"seq=8,9": only bench and report take a list of values' }, { "seq=8,9" })
   end)
 
   it("ends within the limits of a description", function()
@@ -456,7 +456,7 @@ describe("the command's options:", function()
         ["show FILE --stage foo"] = "must be one of 'describe', 'validate'",
       ["gen FILE -o"] = "requires an argument", ["gen FILE -x"] = "unknown option '-x'",
         ["gen FILE --weights f"] = "unknown option",
-      ["gen FILE -o ''"] = "-o: an empty name, but a folder is needed",
+      ["gen FILE -o ''"] = "-o: the name is empty; a folder is needed",
         ["bench FILE -o xml"] = "must be one of 'md', 'json', 'csv'",
       ["check FILE --weights"] = "requires an argument", ["check FILE --seed"] = "requires an argument",
     } do

@@ -64,7 +64,7 @@ describe("libraries alone", function()
     assert.equal("", select(2, succeeds(folder, words)))
     assert.is_nil(lfs.attributes(program))
     helper.write(program, "of the user")
-    assert.equal("attn2c: made/tiny: stays, as it is not what an older build made: it is not of these libraries\n",
+    assert.equal("attn2c: made/tiny: is kept, because no older build made it; it does not belong to these libraries\n",
       select(2, succeeds(folder, words)))
     assert.equal("of the user", files.read(program))
   end)
@@ -268,7 +268,8 @@ describe("the cache", function()
     local line = ("XDG_CACHE_HOME=%s ATTN2C_CFLAGS=-O1 taskset -c 0 lua5.4 %s build tiny.lua kernels=c"):format(
       helper.shell(folder), helper.shell(root .. "/gen/attn2c"))
     local said = runs({ "script", "-qec", line, "/dev/null" }, folder)
-    local line_said = ("attn2c: the cache %s/attn2c is open to other users: out/tiny/.cache is used"):format(folder)
+    local line_said = ("attn2c: the cache %s/attn2c is open to other users: out/tiny/.cache is used instead")
+      :format(folder)
     assert.truthy(said:find(line_said, 1, true), said)
     assert.same({}, snapshot(folder .. "/attn2c"))
     assert.matches("\r%[#+%.*%] %d+ s, %d+ s left  compiling: %d+ of %d+\27%[K", said)

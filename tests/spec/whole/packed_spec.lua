@@ -134,11 +134,11 @@ describe("a packed file", function()
       { "for another model, tiny; this is other; pack them again: other pack --weights CHECKPOINT -o FILE" })
     write("longer.lua", (TINY:gsub("seq = 5", "seq = 6")))
     runs(attn2c("build", "longer.lua", "-o", "longer"))
-    fails({ "longer/tiny", "check", "--weights", "tiny.weights" }, 3, { "of another description of tiny (" })
+    fails({ "longer/tiny", "check", "--weights", "tiny.weights" }, 3, { "for another description of tiny (" })
     runs(attn2c("build", "tiny.lua", "-o", "plain", "target=x86_64"))
     local target = read("tiny.weights"):match("^%Z+", 81)
     fails({ "plain/tiny", "check", "--weights", "tiny.weights" }, 3, { target == "x86_64"
-      and "of another description of tiny (" -- the machine has no more
+      and "for another description of tiny (" -- the machine has no more
       or ("for another target, %s; this build is for x86_64; pack them again: tiny pack "):format(target) })
     -- With the same description and other tiles.
     runs(attn2c("build", "tiny.lua", "-o", "tiles", "plan.panel=16"))
@@ -321,7 +321,7 @@ describe("build --embed", function()
     fails(attn2c("build", "tiny.lua", "-o", "never", "--embed", "none.st"), 4, { "none.st: cannot be opened" })
     fails(attn2c("build", "tiny.lua", "-o", "never", "--embed", "/dev/zero"), 4, { "is not a regular file" })
     fails(attn2c("build", "tiny.lua", "-o", "never", "seq=6", "--embed", "tiny.weights"), 3,
-      { "of another description of tiny" })
+      { "for another description of tiny" })
     assert.is_nil(lfs.attributes(here .. "/never/tiny", "mode"))
     assert.is_nil(lfs.attributes(here .. "/never/libtiny.a", "mode"))
     for name in lfs.dir(here .. "/never") do assert.matches("^%.+l?o?c?k?$", name) end
@@ -329,16 +329,17 @@ describe("build --embed", function()
     runs(attn2c("build", "tiny.lua", "-o", "before"))
     local header = read("before/tiny.h")
     fails(attn2c("build", "tiny.lua", "-o", "before", "seq=6", "--embed", "tiny.weights"), 3,
-      { "of another description of tiny" })
+      { "for another description of tiny" })
     assert.equal(header, read("before/tiny.h"))
     assert.equal(expected, answer("before/tiny", "tiny.st"))
     for name in lfs.dir(root .. "/out/spec/cache/attn2c") do assert.is_nil(name:match("^new"), name) end
   end)
 
   it("says how it is used", function()
-    for _, case in ipairs { { { "--embed=f16" }, "--embed=f16: of which weights? --weights FILE says it" },
-      { { "--embed=f32" }, "--embed=f32: of which weights?" }, { { "--embed=" }, "--embed: an empty name" },
-      { { "--weights", "tiny.st" }, "--weights: goes with --embed=f32 or --embed=f16" },
+    for _, case in ipairs { { { "--embed=f16" }, "--embed=f16: --weights FILE is needed, too" },
+      { { "--embed=f32" }, "--embed=f32: --weights FILE is needed, too" },
+      { { "--embed=" }, "--embed: the name is empty" },
+      { { "--weights", "tiny.st" }, "--weights: needs --embed=f32 or --embed=f16" },
       { { "--weights", "tiny.st", "--embed", "tiny.st" }, "but --embed has a file" } } do
       fails(attn2c("build", "tiny.lua", "-o", "never", table.unpack(case[1])), 2, { case[2] })
     end
@@ -363,8 +364,8 @@ describe("build --embed=f16", function()
     local function refused(weights, fragment, code)
       fails(attn2c("build", "tiny.lua", "-o", "never", "--embed=f16", "--weights", weights), code or 3, { fragment })
     end
-    refused("tiny.st", "tiny.st: has no tensor of type F16 or BF16: --embed=f32 takes it")
-    refused("tiny.weights", "tiny.weights: is packed, as f32")
+    refused("tiny.st", "tiny.st: has no tensor of type F16 or BF16: use --embed=f32")
+    refused("tiny.weights", "tiny.weights: is a packed file in f32")
     refused("x.safetensors.index.json", "is an index of several files: --embed=f16 takes a checkpoint of one file")
     files.make_folder(here .. "/shards")
     write("shards/model.safetensors.index.json", "{}")

@@ -47,8 +47,8 @@ describe("embed", function()
   it("keeps only narrow checkpoints as they are", function()
     local path = helper.file(header '{"a":{"dtype":"F32"},"__metadata__":{"dtype":"F16"}}', "wide")
     local line, code = refusal("f16", path)
-    assert.same({ path .. ": has no tensor of type F16 or BF16: --embed=f32 takes it", 3 }, { line, code })
-    assert.matches("is packed, as f32", refusal("f16", helper.file("attn2c weights\n\0more", "packed")))
+    assert.same({ path .. ": has no tensor of type F16 or BF16: use --embed=f32", 3 }, { line, code })
+    assert.matches("is a packed file in f32", refusal("f16", helper.file("attn2c weights\n\0more", "packed")))
     -- What cannot be read is refused by the program that reads it.
     for _, text in ipairs { "", "1234567", header "[]", header "{", string.pack("<I8", 1 << 40), ("\255"):rep(99) } do
       local odd = helper.file(text, "odd")

@@ -185,7 +185,7 @@ describe("the runner", function()
   end)
 
   it("says in one line that libxsmm is not there, whoever misses it", function()
-    local line = "the compiler finds no libxsmm (in Debian 12 the package libxsmm-dev, for amd64 alone); "
+    local line = "the compiler finds no libxsmm (in Debian 12 the package libxsmm-dev, only for amd64); "
       .. "kernels=c builds without it"
     for _, said in ipairs { "v.h:6:10: fatal error: libxsmm_version.h: No such file or directory",
       "v.h:6:10: fatal error: 'libxsmm_version.h' file not found",

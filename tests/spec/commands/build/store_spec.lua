@@ -82,14 +82,14 @@ describe("a store", function()
       local said = {}
       local self = open(folder, { XDG_CACHE_HOME = caches }, function(line) said[#said + 1] = line end)
       assert.equal(folder .. "/.cache", self.path)
-      assert.same({ ("the cache %s/attn2c %s: %s/.cache is used"):format(caches, why, folder) }, said)
+      assert.same({ ("the cache %s/attn2c %s: %s/.cache is used instead"):format(caches, why, folder) }, said)
     end
     lfs.mkdir(caches .. "/attn2c")
     os.execute("chmod 0770 " .. caches .. "/attn2c")
     refused("is open to other users")
     lfs.rmdir(caches .. "/attn2c")
     assert(lfs.link(helper.folder(), caches .. "/attn2c", true))
-    refused("is no folder")
+    refused("is not a folder")
     os.remove(caches .. "/attn2c")
     if os.execute("mkdir -m 700 " .. caches .. "/attn2c && chown 65534 " .. caches .. "/attn2c 2>/dev/null") then
       refused("belongs to another user")

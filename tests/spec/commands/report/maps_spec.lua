@@ -57,7 +57,7 @@ describe("maps of attention", function()
       local ok, fault = write()
       assert.is_false(ok)
       assert.is_true(faults.is(fault))
-      assert.matches("^%-%-attention: .*maps_layer_0_head_1%.png is there and is no picture of attn2c report",
+      assert.matches("^%-%-attention: .*maps_layer_0_head_1%.png exists and is not a picture of attn2c report",
         fault.lines[1])
       assert.equal(text, files.read(path(1)))
       assert.is_nil(files.read(path(0)))
