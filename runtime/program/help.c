@@ -20,8 +20,8 @@ static const struct {
      "Computes the outputs that are asked for.\n",
      "  --weights F           a safetensors checkpoint, or a file that pack wrote; a model with weights\n"
      "                        linked in uses these in their place\n"
-     "  --input [NAME=]X.npy  an input, each given once; NAME= may be left out where there is one\n"
-     "  --output [NAME=]Y.npy an output to write; NAME= may be left out where there is one;\n"
+     "  --input [NAME=]X.npy  an input, each given once; NAME= may be left out if there is only one\n"
+     "  --output [NAME=]Y.npy an output to write; NAME= may be left out if there is only one;\n"
      "                        NAME=- prints it\n"
      "  --entry NAME          the entry to use (default: the entries that fit at the least cost)\n"
      "  -v, --verbose         name the tensors of the checkpoint that the model does not use\n"

@@ -220,8 +220,8 @@ static int json_lengths(const attn2c_program *program, json_t *object) {
   return json_object_set_new(object, "tokens", json_pack("{s:I, s:I}", "least", least, "most", most));
 }
 
-/* Sets object.targets to the names of the targets, if there are several, and object.in_use to the one in use,
- * or null. */
+/* Sets object.targets to the names of the targets, if there are several. It also sets object.in_use to the
+ * one in use, or null. */
 static int json_targets(const attn2c_descriptor *model, json_t *object) {
   if (!model->variants) return 0;
   json_t *list = json_array();

@@ -36,8 +36,8 @@ int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_m
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message);
 
-/* Returns the sequences of one call: the model's own number, or else the leading dimension of the entry's
- * first input that is not shared. Returns 1 if all inputs are shared. */
+/* Returns the sequences of one call. That is the model's own number, or else the leading dimension of the
+ * entry's first input that is not shared. Returns 1 if all inputs are shared. */
 int64_t attn2c_batch(const attn2c_descriptor *model, const attn2c_entry *entry);
 
 /* Returns 1 if the leading dimension of an input or output counts sequences. A caller may then give more of

@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_arguments arguments;
   hold_standard_descriptors();
-  /* A reader that closed its pipe and a full quota are failures of output, exit 4, and not deaths by
+  /* A reader that closed its pipe and a full quota are failures of output, exit 4. They must not raise a
    * signal. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

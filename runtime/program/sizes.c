@@ -17,7 +17,7 @@ static const attn2c_size *size_of(const attn2c_sizes *sizes) {
   return &sizes->lengths->sizes[attn2c_sizes_entry(sizes) - sizes->model->entries];
 }
 
-/* Makes the axes for a program that does not state them: the leading one is the batch if the tensor has
+/* Makes the axes for a program that does not state them. The leading axis is the batch if the tensor has
  * one. */
 static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
   const attn2c_entry *entry = attn2c_sizes_entry(sizes);
@@ -85,8 +85,8 @@ static int disagree(const char *name, int64_t size, const char *what, const char
   return ATTN2C_FORMAT;
 }
 
-/* True if an array has the tensor's rank, and its extents on the axes that do not change with the call's
- * size. */
+/* True if an array has the tensor's rank and extents. Axes that change with the call's size may have other
+ * extents. */
 static int is_alike(const attn2c_npy *array, const attn2c_tensor *tensor, const attn2c_axes *axes) {
   if (array->rank != tensor->rank) return 0;
   for (int i = 0; i < tensor->rank; i++) {

@@ -9,7 +9,7 @@
 
 typedef struct attn2c_rank attn2c_rank;
 
-/* Opens a ranking of embeddings of `width` numbers that keeps `top` texts for a query; with
+/* Opens a ranking of embeddings of `width` numbers that keeps `top` texts for a query. With
  * ATTN2C_ANSWERS_NPY it keeps all cosines. NULL: no memory. */
 attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format);
 void attn2c_rank_close(attn2c_rank *rank);
@@ -19,8 +19,8 @@ void attn2c_rank_close(attn2c_rank *rank);
 int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values);
 int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values);
 
-/* Writes the best texts of each query: lines of cosine, number from 1, and text; objects; or the array of
- * cosines, [queries][texts]. */
+/* Writes the best texts of each query as lines of cosine, number from 1, and text. Other formats are objects,
+ * and the array of cosines, [queries][texts]. */
 int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *message);
 
 #endif

@@ -1,5 +1,5 @@
-/* text_safe.h - escapes a text for a line of output: it stays one line, has no tab, and a terminal interprets
- * nothing in it. */
+/* text_safe.h - escapes a text for a line of output. The text stays one line, has no tab, and a terminal
+ * interprets nothing in it. */
 #ifndef ATTN2C_TEXT_SAFE_H
 #define ATTN2C_TEXT_SAFE_H
 
@@ -11,8 +11,8 @@
  * U+FFFD. */
 void attn2c_safe_write(const char *text, size_t length, FILE *out);
 
-/* Copies `length` bytes to `to`, whose capacity is 3 * length, with U+FFFD for each maximal part that is
- * malformed UTF-8. Returns the bytes written. */
+/* Copies `length` bytes to `to`, with U+FFFD for each maximal part that is malformed UTF-8. The capacity of
+ * `to` is 3 * length. Returns the bytes written. */
 size_t attn2c_utf8_mend(const char *text, size_t length, char *to);
 
 #endif

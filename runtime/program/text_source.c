@@ -85,7 +85,7 @@ static int64_t count_file(const char *path) {
   return count < 0 ? -1 : lines + (last != '\n');
 }
 
-/* Returns the number of texts of a list of words, or -1 if it is not known before they are read. */
+/* Returns the number of texts of a list of words. Returns -1 if it is not known before they are read. */
 static int64_t count_lines(const stream *s) {
   int64_t lines = 0;
   for (int i = 0; i < s->count; i++) {

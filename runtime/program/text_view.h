@@ -1,5 +1,5 @@
-/* text_view.h - the view of a text, or of a window of it, for the writers of answers: its tokens and the
- * model's outputs. */
+/* text_view.h - a text, or a window of it, with its tokens and the model's outputs, for the writers of
+ * answers. */
 #ifndef ATTN2C_TEXT_VIEW_H
 #define ATTN2C_TEXT_VIEW_H
 

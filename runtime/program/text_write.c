@@ -37,7 +37,7 @@ static void write_tokens(const attn2c_view_of_text *view, const float *scores, a
   }
 }
 
-/* Writes the place of a token, and its text; for pairs, it also says which of the two texts has it. */
+/* Writes the place of a token, and its text. For pairs, it also says which of the two texts has it. */
 static void write_place(const attn2c_view_of_text *view, int64_t row, FILE *out) {
   size_t length;
   const char *text = attn2c_view_source(view, row, &length);

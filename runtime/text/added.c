@@ -133,8 +133,8 @@ static void widen(const uint8_t *bytes, uint32_t flags, size_t last, size_t end,
   while ((flags & ADDED_RSTRIP) && *to < end && text_is_white(text_read(bytes + *to, &width))) *to += width;
 }
 
-/* Leaves out bytes at the end that an added token, or white characters around one, may change when more text
- * follows. Pieces end before them, and a token that reaches them is left out. */
+/* Leaves out bytes at the end that more text could change. They may belong to an added token, or to white
+ * characters around one. Pieces end before them, and a token that reaches them is left out. */
 static void leave_out_end(const uint8_t *bytes, size_t begin, size_t end, size_t longest, size_t first,
                           text_pieces *pieces) {
   size_t settled = end - begin > longest + 4 ? end - longest - 4 : begin, width;

@@ -199,7 +199,8 @@ int text_normalize(attn2c_text_work *work, const text_buffer *from, size_t begin
 typedef int text_cutter(attn2c_text_work *work, const text_component *component);
 text_cutter text_cut_characters, text_cut_pattern, text_cut_bytes, text_cut_metaspace;
 int text_cut(attn2c_text_work *work);
-/* Adds the parts of a piece to next_pieces, by spans: token 1 for a match, 0 for the text between matches. */
+/* Adds the parts of a piece to next_pieces, by spans. A span's token is 1 for a match, 0 for the text between
+ * matches. */
 int text_cut_spans(attn2c_text_work *work, uint32_t behavior);
 /* True if a piece is the last one of a work that is open. */
 static inline int text_is_open_piece(const attn2c_text_work *work, size_t index) {

@@ -9,8 +9,9 @@
 #define TEXT_TABLES_VERSION 2
 #define TEXT_NONE           0xffffffffu
 
-/* The tables begin with a header: "attn2cTX", version, number of sections, size in bytes, checksum of the
- * bytes after the header and the directory. The directory has offset and bytes of each section. */
+/* The tables begin with a header and a directory. The header has "attn2cTX", version, number of sections,
+ * size in bytes, and the checksum of the bytes after header and directory. The directory has offset and bytes
+ * of each section. */
 enum text_section {
   SECTION_SETTINGS,   /* uint32 by enum text_setting */
   SECTION_STRINGS,    /* bytes that the other sections point into */
