@@ -151,9 +151,12 @@ of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
     wrong = "padded scores leave the row of their tile" },
 }
 
-of("gen/passes/lower.lua", spec .. "passes/lower_spec.lua") {
+of("gen/passes/lower/maps.lua", spec .. "passes/lower_spec.lua") {
   { name = "lower_periods", old = "local stop = math.min(first + count, (row // period + 1) * period)",
     new = "local stop = first + count", wrong = "a table of positions goes on into the next sequence" },
+}
+
+of("gen/passes/lower/address.lua", spec .. "passes/lower_spec.lua") {
   { name = "lower_loop", old = "if origin.loop then operand.terms.b = per_sequence end", new = "",
     wrong = "all sequences of a micro-batch are the first" },
 }

@@ -33,7 +33,7 @@ return function(of, spec)
       new = "key_align = p.key_align", filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
   }
 
-  of("gen/passes/lower.lua", spec .. "whole/precision_spec.lua") {
+  of("gen/passes/lower/maps.lua", spec .. "whole/precision_spec.lua") {
     { name = "scale_of_row", old = "operand, ld = self:at(operation.tensor, range.first, 0, origin)",
       new = "operand, ld = self:at(operation.tensor, 0, 0, origin)", filter = "padding, in int8",
       wrong = "all rows have the scale of the first" },
@@ -73,7 +73,7 @@ return function(of, spec)
       wrong = "the arena may have room that no step touches" },
   }
 
-  of("gen/passes/lower.lua", spec .. "passes/checks_spec.lua") {
+  of("gen/passes/lower/buffers.lua", spec .. "passes/checks_spec.lua") {
     { name = "output_room", old = "words.elements(tensor.shape) // ld, ld,", new = "rows, ld,", filter = "without room",
       wrong = "an unwanted output whose first axis is the sequence has too few bytes" },
   }

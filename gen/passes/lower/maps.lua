@@ -1,0 +1,169 @@
+-- maps.lua: lowers elementwise operations on a tile of a fusion's result.
+-- These are methods of the lowering: the epilogue of a product or of rows, rounding and quantising included.
+local address = require("passes.lower.address")
+local words = require("common.words")
+
+local maps = {}
+
+local is_traced, in_pairs = address.is_traced, address.in_pairs
+
+local ROUND = { kind = "round" }
+
+-- Maximum columns of a map that rounds; its rows are on the stack before they are rounded.
+local MOST_ROUNDED = 1024
+
+--- Returns the elementwise operations of a fusion, in order: bias for the linear; activate and add for ops of the
+--- epilogue.
+function maps.operations_of(fusion)
+  local list = {}
+  local function add(op, kind, tensor)
+    if tensor then list[#list + 1] = { op = op, kind = kind, tensor = tensor } end
+  end
+  if fusion.panels then add(fusion.leading, "bias", fusion.leading.operands.bias) end
+  for _, op in ipairs(fusion.epilogue) do
+    if op.op == "dequantise" then
+      add(op, "scale_row", op.operands.row_scale)
+      add(op, "scale_column", op.operands.scale)
+      add(op, "bias", op.operands.bias)
+    else
+      list[#list + 1] = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+    end
+  end
+  return list
+end
+
+-- Operations whose operand is a number for each column.
+local by_column = words.set { "bias", "scale_column" }
+
+-- Returns operand b of an addition at (row, column): rows of its own, or a table that repeats every sequence.
+function maps:addend(tensor, row, column, origin)
+  if tensor.kind == "weight" or tensor.kind == "constant" then
+    if #tensor.shape == 1 then return self:at(tensor, 0, column, origin), 0 end
+    return self:at(tensor, row % tensor.shape[1], column, origin), tensor.shape[#tensor.shape]
+  end
+  return self:at(tensor, row, column, origin), self:ld(tensor)
+end
+
+-- Returns row ranges of a block in which every addend is contiguous; a table of positions begins again with each
+-- sequence.
+local function row_ranges(operations, first, count)
+  local period
+  for _, operation in ipairs(operations) do
+    if operation.kind == "add" and (operation.tensor.kind == "weight" or operation.tensor.kind == "constant")
+      and #operation.tensor.shape > 1 then
+      period = operation.tensor.shape[1]
+    end
+  end
+  if not period then return { { first = first, count = count } } end
+  local ranges, row = {}, first
+  while row < first + count do
+    local stop = math.min(first + count, (row // period + 1) * period)
+    ranges[#ranges + 1] = { first = row, count = stop - row }
+    row = stop
+  end
+  return ranges
+end
+
+function maps:map(operations, tile_tensor, origin, first, count, column, cols, load)
+  if #operations == 0 then return end
+  if #operations > 1 and operations[#operations].kind == "round" and cols > MOST_ROUNDED then
+    for at = 0, cols - 1, MOST_ROUNDED do
+      self:map(operations, tile_tensor, origin, first, count, column + at, math.min(MOST_ROUNDED, cols - at), load)
+    end
+    return
+  end
+  for _, range in ipairs(row_ranges(operations, first, count)) do
+    local arguments, number = { y = self:at(tile_tensor, range.first, column, origin) }, 1
+    local type = self.storage[tile_tensor.name].type
+    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
+    constants.type = type ~= "f32" and type or nil
+    local list = {}
+    if load then
+      arguments.x, number = self:at(load, range.first, column, origin), 2
+      list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x",
+        ld = self:ld(load) }
+    end
+    for _, operation in ipairs(operations) do
+      local entry = { kind = operation.kind == "round" and not constants.type and "round_floats" or operation.kind,
+        fn = operation.fn }
+      if operation.tensor then
+        local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
+        local operand, ld
+        if by_column[operation.kind] then
+          operand = self:at(operation.tensor, 0, column, origin)
+        elseif operation.kind == "scale_row" then
+          operand, ld = self:at(operation.tensor, range.first, 0, origin), self:ld(operation.tensor)
+        else
+          operand, ld = self:addend(operation.tensor, range.first, column, origin)
+        end
+        arguments[name], number = operand, number + 1
+        entry.argument, entry.ld = name, ld
+      end
+      list[#list + 1] = entry
+    end
+    self:emit { form = "map", elementwise = list, constants = constants, arguments = arguments }
+  end
+end
+
+-- Rounds a tile of x into the result of an op.
+function maps:round(op, x, origin, first, count, column, cols)
+  self:map({ ROUND }, op.result, origin, first, count, column, cols, x)
+  if is_traced(self.storage[op.result.name]) then
+    self:trace_copy(op.result, self:at(op.result, first, column, origin), self:ld(op.result), first, column, count,
+      cols, origin)
+  end
+end
+
+-- Emits the operations of a fusion on a tile, which is loaded first if `load` is given. A result that only its
+-- rounding op reads is rounded in the same map.
+function maps:pass(fusion, operations, origin, first, count, column, cols, load)
+  local round, x = fusion.round, fusion.result
+  if round and in_pairs[self.storage[round.result.name].form] then
+    return self:map(operations, x, origin, first, count, column, cols, load)
+  end
+  if round and self.storage[x.name].form == "unit" then
+    operations[#operations + 1] = ROUND
+    return self:map(operations, round.result, origin, first, count, column, cols, load or x)
+  end
+  self:map(operations, x, origin, first, count, column, cols, load)
+  if round then self:round(round, x, origin, first, count, column, cols) end
+  if fusion.quantise then self:quantise(fusion, x, origin, { first = first, count = count }) end
+end
+
+-- Emits a fusion's elementwise operations on a tile of its result. A trace stops after each op and copies its result.
+-- Sums of integers are in a tile of their own.
+function maps:epilogue(fusion, origin, first, count, column, cols)
+  local operations, sums = maps.operations_of(fusion), fusion.sums
+  local tile = function(tensor) return self:at(tensor, first, column, origin), self:ld(tensor) end
+  if self.variant ~= "trace" then return self:pass(fusion, operations, origin, first, count, column, cols, sums) end
+  local ops_in_order = { fusion.leading, table.unpack(fusion.epilogue) }
+  for _, op in ipairs(ops_in_order) do
+    local own = {}
+    for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
+    self:map(own, fusion.result, origin, first, count, column, cols, sums and op == ops_in_order[2] and sums or nil)
+    if is_traced(self.storage[op.result.name]) then
+      local at, ld = tile(op.result == sums and sums or fusion.result)
+      self:trace_copy(op.result, at, ld, first, column, count, cols, origin)
+    end
+  end
+  if fusion.round then self:round(fusion.round, fusion.result, origin, first, count, column, cols) end
+  if fusion.quantise then self:quantise(fusion, fusion.result, origin, { first = first, count = count }) end
+end
+
+-- Emits the rows of x as integers, with the scale of each.
+function maps:quantise(fusion, x, origin, block)
+  local scale, op = fusion.quantise.operands.scale, fusion.quantise
+  local cols = x.shape[#x.shape]
+  local y, of_row = self:at(op.result, block.first, 0, origin), self:at(scale, block.first, 0, origin)
+  local factors = op.operands.factors
+  self:row(factors and "quantise_smoothed" or "quantise",
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result), lds = self:ld(scale) },
+    { y = y, scale = of_row, x = self:at(x, block.first, 0, origin),
+      factors = factors and self:at(factors, 0, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
+  if is_traced(self.storage[scale.name]) then
+    self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, 1, origin)
+  end
+end
+
+return maps

@@ -1,0 +1,156 @@
+-- rows.lua: lowers a region of rows: its fusions, a block at a time, by their leading operations.
+-- These are products, norms, look-ups, rotations and other operations on rows.
+local equation = require("passes.lower.equation")
+local maps = require("passes.lower.maps")
+local types = require("data.types")
+
+local rows = {}
+
+-- Returns the origin of a region's tiles: block_first rows into the micro-batch, unit_first for the rows of a unit,
+-- and the panel's column. loop: whether a loop over b runs.
+local function rows_origin(block) return { block_first = block.first, unit_first = block.first, column = 0 } end
+
+-- Functions that lower a fusion, by its leading operation.
+local leading = {}
+
+-- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. libxsmm, column-major, calls the panel A (m x k), X B (k x n),
+-- Y C.
+function leading.linear(self, fusion, origin, block)
+  local op = fusion.leading
+  local x, weight = op.operands.x, op.operands.weight
+  local k = weight.shape[2]
+  local column, panel_at = 0, 0
+  local result, sums = fusion.result, fusion.sums or fusion.result
+  for i, width in ipairs(fusion.panels.widths) do
+    self:unit()
+    local lda = types.whole_lines(width, "f32")
+    local shape = { m = fusion.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
+      ldc = self:ld(sums), beta = 0, types = fusion.types }
+    origin.column = column
+    self:tile(shape, fusion,
+      { buffer = weight.name, class = "weight", offset = panel_at },
+      self:at(x, block.first, 0, origin), self:at(sums, block.first, column, origin), width)
+    self:epilogue(fusion, origin, block.first, block.count, column, width)
+    local storage = self.storage[(fusion.round or fusion).result.name]
+    if storage.form == "transposed" or storage.form == "key_pairs" then
+      self:transpose_tile(result, storage, origin, block, column, width)
+    elseif storage.form == "value_pairs" then
+      self:pair_tile(result, storage, origin, block, column, width)
+    end
+    column, panel_at = column + width, panel_at + types.panel_bytes(k, lda, fusion.panels.type)
+  end
+end
+
+leading.linear_integers = leading.linear
+
+function leading.row_scale(self, fusion, origin, block)
+  self:quantise(fusion, fusion.leading.operands.x, origin, block)
+end
+
+-- The row operation that looks up rows of a table, by the table's number type.
+local words_of_table = { f32 = "embed", bf16 = "embed_bf16", i8 = "embed_i8" }
+
+function leading.embed(self, fusion, origin, block)
+  local ids, tbl, scale = fusion.leading.operands.ids, fusion.leading.operands.table, fusion.leading.operands.scale
+  local cols, type = tbl.shape[2], self.layouts[tbl.name].type
+  local ldt = type ~= "f32" and types.elements(types.row_bytes(cols, type), type) or nil
+  self:row(words_of_table[type], { rows = block.count, cols = cols, ldt = ldt, ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
+      ids = self:at(ids, block.first, 0, origin), scale = scale and self:at(scale, 0, 0, origin) })
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
+end
+
+-- Lowers a norm: rows of x to rows of the result, with the op's gain and bias if it has them.
+local function norm(self, fusion, origin, block)
+  local op = fusion.leading
+  local o, x = op.operands, op.operands.x
+  local cols = x.shape[#x.shape]
+  self:row(op.op,
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps },
+    {
+      y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
+      gain = o.gain and self:at(o.gain, 0, 0, origin), bias = o.bias and self:at(o.bias, 0, 0, origin),
+    })
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
+end
+
+leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
+leading.softmax_rows, leading.log_softmax = norm, norm
+
+-- Lowers an elementwise op without a product; the first of its operations loads its rows.
+local function elementwise(self, fusion, origin, block)
+  local op = fusion.leading
+  local x = op.operands.x or op.operands.a
+  local cols = x.shape[#x.shape]
+  local own = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+  if self.variant ~= "trace" then
+    local operations = maps.operations_of(fusion)
+    table.insert(operations, 1, own)
+    return self:pass(fusion, operations, origin, block.first, block.count, 0, cols, x)
+  end
+  self:map({ own }, fusion.result, origin, block.first, block.count, 0, cols, x)
+  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
+end
+
+leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
+
+-- Lowers rotations; the tables of angles begin again with each sequence.
+function leading.rotate(self, fusion, origin, block)
+  local op = fusion.leading
+  local x, cosines = op.operands.x, op.operands.cosines
+  local period, half = table.unpack(cosines.shape)
+  local row, stop = block.first, block.first + block.count
+  while row < stop do
+    local count = math.min(stop, (row // period + 1) * period) - row
+    self:row("rotate", { rows = count, heads = op.attributes.heads, head_dim = x.shape[3] // op.attributes.heads,
+      dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(fusion.result),
+      cols = x.shape[3] },
+      { y = self:at(fusion.result, row, 0, origin), x = self:at(x, row, 0, origin),
+        cosines = self:at(cosines, row % period, 0, origin),
+        sines = self:at(op.operands.sines, row % period, 0, origin) })
+    row = row + count
+  end
+  self:epilogue(fusion, origin, block.first, block.count, 0, x.shape[3])
+end
+
+function leading.copy(self, fusion, origin, block)
+  local x = fusion.leading.operands.x
+  self:row("copy",
+    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+end
+
+function leading.argmax(self, fusion, origin, block)
+  local x = fusion.leading.operands.x
+  self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+end
+
+local function topk(self, fusion, origin, block)
+  local op = fusion.leading
+  local x = op.operands.x
+  self:row(op.op, { rows = block.count, cols = x.shape[#x.shape], k = op.attributes.k, ldx = self:ld(x),
+    ldy = self:ld(fusion.result) },
+    { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+end
+
+leading.topk_values, leading.topk_indices = topk, topk
+
+function rows:rows_region(region)
+  for i, block in ipairs(region.blocks) do
+    local origin = rows_origin(block)
+    self.block_index = i
+    for _, fusion in ipairs(region.fusions) do
+      self.op_index = self.index_of[fusion.leading]
+      self:note(equation(fusion, block, region.rows))
+      for _, part in ipairs(fusion.panels and { block } or block.row_blocks) do
+        self:unit()
+        origin.unit_first, origin.column = part.first, 0
+        leading[fusion.leading.op](self, fusion, origin, part)
+      end
+    end
+  end
+  self.block_index = nil
+end
+
+return rows
