@@ -298,7 +298,7 @@ describe("an array", function()
       ["{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 8, 32), }"] = "a negative dimension",
       ["{'descr': '<f4', 'fortran_order': False, 'shape': (" .. ("1, "):rep(40) .. "), }"] = "more than 32 dimensions",
       ["{'descr': '<f4', 'fortran_order': False, 'shape': (1, 8, 32), 'x': 1}"] = "another key",
-      ["__import__('os').system('touch escaped')"] = "no dictionary", [""] = "no dictionary",
+      ["__import__('os').system('touch escaped')"] = "not a dictionary", [""] = "not a dictionary",
       ["{'descr': '<f4'}"] = "has no fortran_order", ["{'descr': '<f4\\n', }"] = "an escape in a string",
     } do
       refused(npy(nil, {}, data, header), fragment)
