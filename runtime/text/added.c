@@ -122,15 +122,25 @@ static int stands_alone(attn2c_text_work *work, const uint8_t *bytes, size_t beg
   return status;
 }
 
-/* Includes the white characters before and after a token, if the token asks for it. */
-static void widen(const uint8_t *bytes, uint32_t flags, size_t last, size_t end, size_t *from, size_t *to) {
-  size_t width;
+/* Adds the white characters around a token, where the token asks for them. Those in front of it begin after
+ * the last token. `white` is the end of those that an earlier token has: they are read once. */
+static int widen(attn2c_text_work *work, const uint8_t *bytes, uint32_t flags, size_t last, size_t end,
+                 size_t *white, size_t *from, size_t *to) {
+  const size_t begin = *from, known = *to < *white ? *white : *to;
+  size_t width, steps = 0;
   while ((flags & ADDED_LSTRIP) && *from > last) {
     size_t before = text_before(bytes, *from);
     if (!text_is_white(text_read(bytes + before, &width))) break;
     *from = before;
   }
-  while ((flags & ADDED_RSTRIP) && *to < end && text_is_white(text_read(bytes + *to, &width))) *to += width;
+  if ((flags & ADDED_LSTRIP) && *from < last) *from = last;
+  if (*from < begin) steps = begin - *from;
+  if (flags & ADDED_RSTRIP) {
+    *to = known;
+    while (*to < end && text_is_white(text_read(bytes + *to, &width))) *to += width;
+    *white = *to;
+  }
+  return text_spend(&work->budget, steps + (*to > known ? *to - known : 0));
 }
 
 /* Leaves out bytes at the end that more text could change. They may belong to an added token, or to white
@@ -158,7 +168,7 @@ static void leave_out_end(const uint8_t *bytes, size_t begin, size_t end, size_t
 static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin, size_t end,
                  const text_added_trie *trie, text_pieces *pieces) {
   const uint8_t *bytes = buffer->bytes;
-  size_t last = begin, at = begin;
+  size_t last = begin, at = begin, white = begin;
   int status = text_trie_find(trie, bytes, begin, end, &work->spans, &work->budget);
   if (status != ATTN2C_OK) return status;
   for (size_t i = work->spans.count; i > 0; i--) {
@@ -172,7 +182,9 @@ static int split(attn2c_text_work *work, const text_buffer *buffer, size_t begin
     if (added.flags & ADDED_SINGLE_WORD) status = stands_alone(work, bytes, begin, from, to, end, &alone);
     if (status != ATTN2C_OK) return status;
     if (!alone) continue;
-    widen(bytes, added.flags, last, end, &from, &to);
+    status = widen(work, bytes, added.flags, last, end, &white, &from, &to);
+    if (status != ATTN2C_OK) return status;
+    if (from >= to) continue; /* the token in front of it has all of it */
     if (from > last) status = text_piece_add(pieces, last, from, TEXT_NONE);
     if (status == ATTN2C_OK) status = text_piece_add(pieces, from, to, added.id);
     if (status != ATTN2C_OK) return status;

@@ -228,6 +228,19 @@ Test(budget, a_token_of_20000_letters_takes_one_pass) {
   close_golden(&t);
 }
 
+/* White characters after tokens that are white themselves, and take them: they are read once, not once a
+ * token. */
+Test(budget, tokens_of_white_characters_that_take_more_of_them_grow_linearly) {
+  const char *json =
+      "{\"version\":\"1.0\",\"added_tokens\":[{\"id\":1,\"content\":\" \",\"single_word\":false,"
+      "\"lstrip\":false,\"rstrip\":true,\"normalized\":true,\"special\":true}],\"model\":{"
+      "\"type\":\"BPE\",\"unk_token\":null,\"vocab\":{\"A\":0},\"merges\":[]}}";
+  scratch_put(scratch_path("white.json"), json, strlen(json));
+  tokenizer t = open_golden(scratch_path("white.json"));
+  grows_linearly("white", &t, " ", 10000);
+  close_golden(&t);
+}
+
 /* A tokenizer of the digits, with a normalizer or a pre-tokenizer. */
 static tokenizer open_digits(const char *normalizer, const char *pre_tokenizer) {
   static char text[8192];

@@ -29,6 +29,23 @@ describe("added tokens", function()
       { text = "aFo", ids = { 1, 6 }, places = { { 0, 1 }, { 1, 3 } }, decoded = "a fo" } }))
   end)
 
+  it("that take white characters on both sides leave none for the next one", function()
+    local function wide(content, lstrip, rstrip)
+      local piece = added(3, content)
+      piece.lstrip, piece.rstrip, piece.normalized = lstrip, rstrip, false
+      return piece
+    end
+    assert.equal("2 cases, 0 failed\n", written.run(tables { added_tokens = { wide(" ", true, true) } }, {
+      { text = "   ", ids = { 3 }, places = { { 0, 3 } }, decoded = " " },
+      { text = "a  a", ids = { 1, 3, 1 }, places = { { 0, 1 }, { 1, 3 }, { 3, 4 } }, decoded = "a   a" } }))
+    assert.equal("1 cases, 0 failed\n", written.run(tables { added_tokens = { wide(" ", false, true) } }, {
+      { text = "   ", ids = { 3, 3, 3 }, places = { { 0, 3 }, { 1, 3 }, { 2, 3 } }, decoded = "     " } }))
+    local first, second = wide("y", false, true), wide("  b", true, false)
+    second.id = 4
+    assert.equal("1 cases, 0 failed\n", written.run(tables { added_tokens = { first, second } }, {
+      { text = "y  b", ids = { 3, 4 }, places = { { 0, 3 }, { 3, 4 } }, decoded = "y   b" } }))
+  end)
+
   it("of which normalizing leaves nothing are refused, with the reason", function()
     assert.equal("tokenizer tables: added token 1: it is empty after normalizing\n",
       written.run(tables { added_tokens = { added(3, "y"), added(4, "Xx") } }, {}))
