@@ -21,7 +21,7 @@ LUA := lua5.4
 SHELL := /bin/bash
 c_folders := runtime models tests
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint golden readme bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
+.PHONY: help demo test test-long lint golden headers readme bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -72,6 +72,9 @@ format: test-packages ## apply clang-format
 golden: packages ## write the goldens of stage dumps anew (look at the difference before you commit it)
 	$(LUA) tests/golden/regenerate.lua
 	$(LUA) tests/golden/plain.lua
+
+headers: ## write the headers of the runtime that repeat tables of the compiler anew
+	@$(LUA) tests/headers.lua
 
 readme: ## write the tables of files and of contents in README.md files anew
 	@$(LUA) tests/readme.lua

@@ -1,21 +1,16 @@
 -- components.lua: turns normalizers, pre-tokenizers and decoders of tokenizer.json into records for the tables.
--- Sequences become lists. An unknown component is refused by name. The numbers of components are those of
--- runtime/text/stages.h.
+-- Sequences become lists. An unknown component is refused by name.
 local json = require("common.json")
+local numbers = require("text.numbers")
 local regex = require("text.regex")
 
 local components = {}
 
-local NORMALIZE = { bert = 0, lowercase = 1, strip = 2, accents = 3, prepend = 4, replace = 5, nmt = 6,
-  precompiled = 7, form = 8, bytes = 9 }
-local CUT = { characters = 0, pattern = 1, bytes = 2, metaspace = 3 }
-local DECODE = { wordpiece = 0, bytes = 1, metaspace = 2, byte_fallback = 3, fuse = 4, strip = 5, replace = 6, bpe = 7,
-  join = 8 }
-local BEHAVIOR = { Removed = 0, Isolated = 1, MergedWithPrevious = 2, MergedWithNext = 3, Contiguous = 4 }
-local WHITE, PUNCTUATION, NUMBER = 0, 1, 2
-local SCHEME = { always = 0, first = 1, never = 2 }
-
-components.stage = { normalize = 0, cut = 1, trim = 2, decode = 3 }
+local NORMALIZE, CUT, DECODE, BERT, FORM = numbers.NORMALIZE, numbers.CUT, numbers.DECODE, numbers.BERT, numbers.FORM
+local CLASS, SCHEME, behaviors = numbers.CLASS, numbers.SCHEME, numbers.BEHAVIOR
+local BEHAVIOR = { Removed = behaviors.removed, Isolated = behaviors.isolated,
+  MergedWithPrevious = behaviors.with_previous, MergedWithNext = behaviors.with_next,
+  Contiguous = behaviors.contiguous }
 
 local function flag(value, bit) return value and bit or 0 end
 
@@ -76,8 +71,9 @@ function normalizers.BertNormalizer(look, object, path)
     look:fault(path .. ".strip_accents", "true, false or null is expected")
   end
   if strip == nil then strip = lower end
-  return { kind = NORMALIZE.bert, flags = flag(look:boolean(object, path, "clean_text"), 1)
-    | flag(look:boolean(object, path, "handle_chinese_chars"), 2) | flag(strip, 4) | flag(lower, 8) }
+  return { kind = NORMALIZE.bert, flags = flag(look:boolean(object, path, "clean_text"), BERT.clean)
+    | flag(look:boolean(object, path, "handle_chinese_chars"), BERT.chinese) | flag(strip, BERT.strip)
+    | flag(lower, BERT.lower) }
 end
 
 function normalizers.Lowercase() return { kind = NORMALIZE.lowercase } end
@@ -85,9 +81,9 @@ function normalizers.StripAccents() return { kind = NORMALIZE.accents } end
 function normalizers.Nmt() return { kind = NORMALIZE.nmt } end
 function normalizers.ByteLevel() return { kind = NORMALIZE.bytes } end
 function normalizers.NFD() return { kind = NORMALIZE.form, flags = 0 } end
-function normalizers.NFKD() return { kind = NORMALIZE.form, flags = 1 } end
-function normalizers.NFC() return { kind = NORMALIZE.form, flags = 2 } end
-function normalizers.NFKC() return { kind = NORMALIZE.form, flags = 3 } end
+function normalizers.NFKD() return { kind = NORMALIZE.form, flags = FORM.compatible } end
+function normalizers.NFC() return { kind = NORMALIZE.form, flags = FORM.composed } end
+function normalizers.NFKC() return { kind = NORMALIZE.form, flags = FORM.compatible | FORM.composed } end
 
 function normalizers.Strip(look, object, path)
   return { kind = NORMALIZE.strip, flags = flag(look:boolean(object, path, "strip_left"), 1)
@@ -111,25 +107,27 @@ local cutters = {}
 local function characters(class, behavior) return { kind = CUT.characters, number = class, flags = behavior } end
 
 function cutters.BertPreTokenizer()
-  return characters(WHITE, BEHAVIOR.Removed), characters(PUNCTUATION, BEHAVIOR.Isolated)
+  return characters(CLASS.white, BEHAVIOR.Removed), characters(CLASS.punctuation, BEHAVIOR.Isolated)
 end
 
-function cutters.WhitespaceSplit() return characters(WHITE, BEHAVIOR.Removed) end
-function cutters.Whitespace() return { kind = CUT.pattern, flags = BEHAVIOR.Removed | 8, a = regex.whitespace } end
+function cutters.WhitespaceSplit() return characters(CLASS.white, BEHAVIOR.Removed) end
+function cutters.Whitespace()
+  return { kind = CUT.pattern, flags = BEHAVIOR.Removed | CUT.invert, a = regex.whitespace }
+end
 
 function cutters.Punctuation(look, object, path)
-  return characters(PUNCTUATION, look:choice(object, path, "behavior", BEHAVIOR, "Isolated"))
+  return characters(CLASS.punctuation, look:choice(object, path, "behavior", BEHAVIOR, "Isolated"))
 end
 
 function cutters.Digits(look, object, path)
   local one_by_one = look:boolean(object, path, "individual_digits")
-  return characters(NUMBER, one_by_one and BEHAVIOR.Isolated or BEHAVIOR.Contiguous)
+  return characters(CLASS.number, one_by_one and BEHAVIOR.Isolated or BEHAVIOR.Contiguous)
 end
 
 function cutters.Split(look, object, path)
   local invert = look:boolean(object, path, "invert")
   return { kind = CUT.pattern, a = pattern(look, object, path),
-    flags = (look:choice(object, path, "behavior", BEHAVIOR) or 0) | flag(invert, 8) }
+    flags = (look:choice(object, path, "behavior", BEHAVIOR) or 0) | flag(invert, CUT.invert) }
 end
 
 function cutters.ByteLevel(look, object, path)
@@ -215,7 +213,7 @@ end
 --- Returns the records of all tokenizer stages, in order. Each has its path in the file, and a pattern also its source.
 --- process.lua adds those of post-processing.
 function components.read(look, root)
-  local list, stage = {}, components.stage
+  local list, stage = {}, numbers.STAGE
   if root.normalizer ~= nil then
     add(look, list, stage.normalize, normalizers, "normalizers", root.normalizer, "normalizer", 0)
   end

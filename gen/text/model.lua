@@ -2,11 +2,12 @@
 -- The ids of added tokens follow from their order, not from the ids in the file.
 local faults = require("common.faults")
 local json = require("common.json")
+local numbers = require("text.numbers")
 
 local model = {}
 
-local KIND = { WordPiece = 1, BPE = 2, Unigram = 3 }
-local FUSE, BYTE_FALLBACK, IGNORE_MERGES, NEEDS_UNKNOWN = 1, 2, 4, 8
+local KIND = { WordPiece = numbers.MODEL.wordpiece, BPE = numbers.MODEL.bpe, Unigram = numbers.MODEL.unigram }
+local OPTION = numbers.OPTION
 local MOST_TOKENS = 1 << 24
 local UNKNOWN_PENALTY = 10
 
@@ -106,10 +107,11 @@ local function read_bpe(look, object, made)
   made.prefix = look:maybe_text(object, "model", "continuing_subword_prefix") or ""
   made.suffix = look:maybe_text(object, "model", "end_of_word_suffix") or ""
   if #made.suffix > 60 then look:fault("model.end_of_word_suffix", "more than 60 bytes are not supported") end
-  made.options = option(look, object, "fuse_unk", FUSE) | option(look, object, "byte_fallback", BYTE_FALLBACK)
-    | option(look, object, "ignore_merges", IGNORE_MERGES)
+  made.options = option(look, object, "fuse_unk", OPTION.fuse_unknown)
+    | option(look, object, "byte_fallback", OPTION.byte_fallback)
+    | option(look, object, "ignore_merges", OPTION.ignore_merges)
   local token = unknown_token(look, object, made)
-  if token and not made.unknown then made.options = made.options | NEEDS_UNKNOWN end
+  if token and not made.unknown then made.options = made.options | OPTION.needs_unknown end
   if #look.lines == 0 then read_merges(look, object, made) end
 end
 
@@ -149,7 +151,7 @@ local function read_unigram(look, object, made)
   if object.unk_id ~= nil then made.unknown = look:count(object, "model", "unk_id") end
   if made.unknown and made.unknown >= #list then look:fault("model.unk_id", "is not the id of a token") end
   made.unknown_score = least - UNKNOWN_PENALTY
-  made.options = option(look, object, "byte_fallback", BYTE_FALLBACK)
+  made.options = option(look, object, "byte_fallback", OPTION.byte_fallback)
 end
 
 local readers = { [KIND.WordPiece] = read_wordpiece, [KIND.BPE] = read_bpe, [KIND.Unigram] = read_unigram }
@@ -166,7 +168,6 @@ function model.read(look, root)
 end
 
 local MOST_ADDED = 65536
-local flags = { "lstrip", "rstrip", "single_word", "normalized", "special" }
 
 -- Returns the content and the flags of one entry, or nil if it is malformed.
 local function read_added(look, entry, path)
@@ -176,8 +177,8 @@ local function read_added(look, entry, path)
   end
   local content, bits = look:text(entry, path, "content"), 0
   look:count(entry, path, "id")
-  for i, name in ipairs(flags) do
-    if look:boolean(entry, path, name) then bits = bits | 1 << (i - 1) end
+  for _, name in ipairs(numbers.names.ADDED) do
+    if look:boolean(entry, path, name) then bits = bits | numbers.ADDED[name] end
   end
   return content, bits
 end

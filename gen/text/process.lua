@@ -1,11 +1,11 @@
 -- process.lua: turns post-processors into templates: the special tokens around a text or a pair, and all token types.
 -- It also reads whether the positions of tokens leave out spaces.
-local components = require("text.components")
 local json = require("common.json")
+local numbers = require("text.numbers")
 
 local process = {}
 
-local FIRST, SECOND, TOKEN = 0, 1, 2
+local FIRST, SECOND, TOKEN = numbers.TEMPLATE.first, numbers.TEMPLATE.second, numbers.TEMPLATE.token
 
 local function piece(kind, id, type, pair) return { kind = kind, id = id, type = type, pair = pair } end
 
@@ -30,7 +30,7 @@ local function around(cls, sep, types, doubled)
 end
 
 local function trim(add_prefix_space)
-  return { stage = components.stage.trim, kind = 0, flags = add_prefix_space and 1 or 0 }
+  return { stage = numbers.STAGE.trim, kind = numbers.TRIM.spaces, flags = add_prefix_space and 1 or 0 }
 end
 
 local processors = {}

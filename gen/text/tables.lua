@@ -1,11 +1,11 @@
 -- tables.lua: writes the tokenizer's tables, which runtime/text/tables.h reads.
 -- They are one string of bytes, little-endian, aligned to 8, with a checksum.
+local numbers = require("text.numbers")
 local slots = require("text.slots")
 
 local tables = {}
 
-local VERSION, NONE = 2, 0xffffffff
-local PRESENT, SPECIAL, ADDED_SPECIAL = 1, 2, 16
+local NONE, TOKEN = numbers.NONE, numbers.TOKEN
 
 -- Returns the texts of a model's tokens in the order of their ids, without empty ones.
 local function texts_of(made)
@@ -96,12 +96,12 @@ end
 -- token's length.
 local function write_tokens(made, added, pool)
   local special, places, bits, longest = {}, {}, {}, 0
-  for _, token in ipairs(added) do if token.flags & ADDED_SPECIAL ~= 0 then special[token.text] = true end end
+  for _, token in ipairs(added) do if token.flags & numbers.ADDED.special ~= 0 then special[token.text] = true end end
   for id = 0, made.largest do
     local token = made.tokens[id]
     places[#places + 1] = pool.size
     pool.append(token or "")
-    bits[#bits + 1] = string.char((token and PRESENT or 0) | (special[token] and SPECIAL or 0))
+    bits[#bits + 1] = string.char((token and TOKEN.present or 0) | (special[token] and TOKEN.special or 0))
   end
   places[#places + 1] = pool.size
   for token in pairs(made.ids) do if #token > longest then longest = #token end end
@@ -146,9 +146,12 @@ local function write_settings(state, pool, longest, root, seed)
   local suffix, suffix_length = pool.place(made.suffix or "")
   local word, word_length = pool.place(state.word)
   local low, high = string.unpack("<I4I4", string.pack("<d", made.unknown_score))
-  return pack_list("I4", { made.kind, made.options, made.unknown or NONE, made.largest + 1, made.longest_word, prefix,
-    prefix_length, suffix, suffix_length, longest, limit and limit.tokens or NONE, limit and limit.strategy or 0,
-    limit and limit.from_left or 0, word, word_length, root, low, high, seed })
+  return pack_list("I4", numbers.in_order("SETTING", { model = made.kind, options = made.options,
+    unknown = made.unknown or NONE, vocabulary = made.largest + 1, longest_word = made.longest_word, prefix = prefix,
+    prefix_length = prefix_length, suffix = suffix, suffix_length = suffix_length, longest_token = longest,
+    limit = limit and limit.tokens or NONE, strategy = limit and limit.strategy or 0,
+    from_left = limit and limit.from_left or 0, word = word, word_length = word_length, root = root,
+    unknown_low = low, unknown_high = high, seed = seed }))
 end
 
 local function scores(made)
@@ -195,10 +198,11 @@ function tables.write(state)
   local token_places, flags, longest = write_tokens(made, state.added, pool)
   local components, added = write_components(state.components, pool), write_added(state.added, pool)
   local settings = write_settings(state, pool, longest, root, seed)
-  local sections = { settings, table.concat(pool.parts), token_places, flags, hashed[1], hashed[2],
-    hashed[3], scores(made), components, added, write_templates(state.templates),
-    ids_of(256, function(i) return ("<0x%02X>"):format(i) end, made.ids),
-    ids_of(512, function(i) return utf8.char(i) end, made.ids) }
+  local sections = numbers.in_order("SECTION", { settings = settings, strings = table.concat(pool.parts),
+    tokens = token_places, flags = flags, vocabulary = hashed[1], merges = hashed[2], trie = hashed[3],
+    scores = scores(made), components = components, added = added, templates = write_templates(state.templates),
+    bytes = ids_of(256, function(i) return ("<0x%02X>"):format(i) end, made.ids),
+    letters = ids_of(512, function(i) return utf8.char(i) end, made.ids) })
   local offset, directory, body = 32 + 16 * #sections, {}, {}
   for i, section in ipairs(sections) do
     directory[i] = string.pack("<I8I8", offset, #section)
@@ -206,7 +210,7 @@ function tables.write(state)
     offset = offset + #body[i]
   end
   local rest = table.concat(directory) .. table.concat(body)
-  return string.pack("<c8I4I4I8i8", "attn2cTX", VERSION, #sections, 32 + #rest, checksum(rest)) .. rest
+  return string.pack("<c8I4I4I8i8", "attn2cTX", numbers.VERSION, #sections, 32 + #rest, checksum(rest)) .. rest
 end
 
 return tables

@@ -10,6 +10,7 @@ local kinds = require("common.kinds")
 local lfs = require("lfs")
 local look = require("text.look")
 local model = require("text.model")
+local numbers = require("text.numbers")
 local older = require("text.older")
 local process = require("text.process")
 local regex = require("text.regex")
@@ -43,7 +44,7 @@ end
 
 local function check_ids(at, state)
   for _, piece in ipairs(state.templates) do
-    if piece.kind == 2 and not state.model.tokens[piece.id] then
+    if piece.kind == numbers.TEMPLATE.token and not state.model.tokens[piece.id] then
       at:fault("post_processor", ("no token has the id %d"):format(piece.id))
     end
   end

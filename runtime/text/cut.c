@@ -67,12 +67,12 @@ static int contiguous(attn2c_text_work *work) {
 }
 
 int text_cut_spans(attn2c_text_work *work, uint32_t behavior) {
-  if (behavior == CUT_WITH_PREVIOUS) return with_previous(work);
-  if (behavior == CUT_WITH_NEXT) return with_next(work);
-  if (behavior == CUT_CONTIGUOUS) return contiguous(work);
+  if (behavior == BEHAVIOR_WITH_PREVIOUS) return with_previous(work);
+  if (behavior == BEHAVIOR_WITH_NEXT) return with_next(work);
+  if (behavior == BEHAVIOR_CONTIGUOUS) return contiguous(work);
   for (size_t i = 0; i < work->spans.count; i++) {
     text_piece span = work->spans.list[i];
-    if (behavior == CUT_REMOVED && span.token) continue;
+    if (behavior == BEHAVIOR_REMOVED && span.token) continue;
     int status = text_piece_add(&work->next_pieces, span.begin, span.end, TEXT_NONE);
     if (status != ATTN2C_OK) return status;
   }

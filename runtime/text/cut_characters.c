@@ -10,14 +10,14 @@ static int (*const classes[CLASS_COUNT])(uint32_t point) = {[CLASS_WHITE] = text
 /* Cuts a piece. The usual behaviors, removed and isolated, need no list of spans. */
 static int cut_piece(attn2c_text_work *work, int (*matches)(uint32_t), uint32_t behavior, text_piece piece) {
   const uint8_t *bytes = work->normalized.bytes;
-  int plain = behavior == CUT_REMOVED || behavior == CUT_ISOLATED, status = ATTN2C_OK;
+  int plain = behavior == BEHAVIOR_REMOVED || behavior == BEHAVIOR_ISOLATED, status = ATTN2C_OK;
   text_pieces *to = plain ? &work->next_pieces : &work->spans;
   size_t last = piece.begin, width;
   work->spans.count = 0;
   for (size_t at = piece.begin; at < piece.end && status == ATTN2C_OK; at += width) {
     if (!matches(text_read(bytes + at, &width))) continue;
     status = text_piece_add(to, last, at, plain ? TEXT_NONE : 0);
-    if (status == ATTN2C_OK && behavior != CUT_REMOVED)
+    if (status == ATTN2C_OK && behavior != BEHAVIOR_REMOVED)
       status = text_piece_add(to, at, at + width, plain ? TEXT_NONE : 1);
     last = at + width;
   }

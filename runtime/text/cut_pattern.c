@@ -54,7 +54,7 @@ int text_cut_pattern(attn2c_text_work *work, const text_component *component) {
     if (status == ATTN2C_OK) status = text_cut_spans(work, behavior);
     const int is_cut = is_open || work->spans.count / 2 > work->enough;
     /* The last match may be joined to the text that follows it. */
-    if (is_cut && behavior > CUT_ISOLATED && work->next_pieces.count > before) work->next_pieces.count--;
+    if (is_cut && behavior > BEHAVIOR_ISOLATED && work->next_pieces.count > before) work->next_pieces.count--;
     if (is_open) work->is_open = 0;
     if (is_cut && !is_open) work->is_part = 1, work->is_open = 0;
     if (is_cut || (i + 1 < work->pieces.count && text_has_enough(work, work->next_pieces.count))) break;

@@ -9,48 +9,6 @@
 #include "text/regex.h"
 #include "text/text.h"
 
-enum text_stage { STAGE_NORMALIZE, STAGE_CUT, STAGE_TRIM, STAGE_DECODE, STAGE_COUNT };
-
-/* Kinds of components, by stage; gen/text/components.lua has the same numbers. */
-enum {                 /* flags, number, a, b */
-       NORMALIZE_BERT, /* flags: BERT_ */
-       NORMALIZE_LOWERCASE,
-       NORMALIZE_STRIP, /* flags: 1 left, 2 right */
-       NORMALIZE_ACCENTS,
-       NORMALIZE_PREPEND, /* a: text */
-       NORMALIZE_REPLACE, /* a: packed pattern, b: content; flag 1: a is a text */
-       NORMALIZE_NMT,
-       NORMALIZE_PRECOMPILED, /* a: charsmap */
-       NORMALIZE_FORM,        /* flags: FORM_ */
-       NORMALIZE_BYTES,
-       NORMALIZE_KINDS
-};
-enum { BERT_CLEAN = 1, BERT_CHINESE = 2, BERT_STRIP = 4, BERT_LOWER = 8 };
-enum { FORM_COMPATIBLE = 1, FORM_COMPOSED = 2 };
-enum {
-  CUT_CHARACTERS, /* number: CLASS_; flags: behavior */
-  CUT_PATTERN,    /* a: packed pattern; flags: behavior, 8 invert */
-  CUT_BYTES,      /* a: packed pattern or empty; flag 1: prefix space */
-  CUT_METASPACE,  /* a: replacement; number: SCHEME_; flag 1: split */
-  CUT_KINDS
-};
-enum { CLASS_WHITE, CLASS_PUNCTUATION, CLASS_NUMBER, CLASS_COUNT };
-enum { CUT_REMOVED, CUT_ISOLATED, CUT_WITH_PREVIOUS, CUT_WITH_NEXT, CUT_CONTIGUOUS, CUT_INVERT = 8 };
-enum { SCHEME_ALWAYS, SCHEME_FIRST, SCHEME_NEVER };
-enum { TRIM_SPACES, TRIM_KINDS }; /* flag 1: add_prefix_space */
-enum {
-  DECODE_WORDPIECE, /* a: prefix; flag 1: cleanup */
-  DECODE_BYTES,
-  DECODE_METASPACE, /* a: replacement; number: SCHEME_ */
-  DECODE_BYTE_FALLBACK,
-  DECODE_FUSE,
-  DECODE_STRIP,   /* a: character; number: at the start; flags: at the end */
-  DECODE_REPLACE, /* a: packed pattern, b: content */
-  DECODE_BPE,     /* a: suffix */
-  DECODE_JOIN,    /* a: the text between tokens; used if there is no decoder */
-  DECODE_KINDS
-};
-
 typedef struct text_component {
   uint32_t kind, flags, number;
   text_span a, b;

@@ -5,64 +5,11 @@
 #define ATTN2C_TEXT_TABLES_H
 
 #include "base/attn2c.h"
-
-#define TEXT_TABLES_VERSION 2
-#define TEXT_NONE           0xffffffffu
+#include "text/numbers.h"
 
 /* The tables begin with a header and a directory. The header has "attn2cTX", version, number of sections,
  * size in bytes, and the checksum of the bytes after header and directory. The directory has offset and bytes
  * of each section. */
-enum text_section {
-  SECTION_SETTINGS,   /* uint32 by enum text_setting */
-  SECTION_STRINGS,    /* bytes that the other sections point into */
-  SECTION_TOKENS,     /* uint32 [vocabulary + 1]: offset of a token's text in the strings */
-  SECTION_FLAGS,      /* uint8 [vocabulary]: TOKEN_ */
-  SECTION_VOCABULARY, /* { uint32 hash, id } [a power of 2]: open addressing by the text's hash, which begins
-                         with the seed */
-  SECTION_MERGES,     /* { uint32 left, right, rank, result } [a power of 2]: by both ids */
-  SECTION_TRIE, /* { uint32 node << 8 | byte, child } [a power of 2]; nodes below the vocabulary are tokens */
-  SECTION_SCORES,     /* double [vocabulary] of a Unigram model */
-  SECTION_COMPONENTS, /* struct text_record, in the order of their stages */
-  SECTION_ADDED,      /* { uint32 text, length, id, flags } */
-  SECTION_TEMPLATES,  /* { uint32 kind, id, type, for pairs } */
-  SECTION_BYTES,      /* uint32 [256]: the tokens <0x00> to <0xFF>, or TEXT_NONE */
-  SECTION_LETTERS,    /* uint32 [512]: tokens of one character below U+0200, or TEXT_NONE */
-  SECTION_COUNT
-};
-
-enum text_setting {
-  SETTING_MODEL, /* MODEL_ */
-  SETTING_OPTIONS,
-  SETTING_UNKNOWN,    /* id, or TEXT_NONE */
-  SETTING_VOCABULARY, /* one more than the largest id */
-  SETTING_LONGEST_WORD,
-  SETTING_PREFIX, /* text and length: continuing_subword_prefix */
-  SETTING_PREFIX_LENGTH,
-  SETTING_SUFFIX, /* end_of_word_suffix */
-  SETTING_SUFFIX_LENGTH,
-  SETTING_LONGEST_TOKEN, /* bytes */
-  SETTING_LIMIT,         /* truncation; TEXT_NONE: none */
-  SETTING_STRATEGY,
-  SETTING_FROM_LEFT,
-  SETTING_WORD, /* the pattern of a letter of a word, for single_word */
-  SETTING_WORD_LENGTH,
-  SETTING_ROOT,        /* root node of the trie */
-  SETTING_UNKNOWN_LOW, /* the score of an unknown character: the two halves of a double */
-  SETTING_UNKNOWN_HIGH,
-  SETTING_SEED, /* first value of all hashes */
-  SETTING_COUNT
-};
-
-enum { MODEL_WORDPIECE = 1, MODEL_BPE = 2, MODEL_UNIGRAM = 3 };
-enum {
-  OPTION_FUSE_UNKNOWN = 1,
-  OPTION_BYTE_FALLBACK = 2,
-  OPTION_IGNORE_MERGES = 4,
-  OPTION_NEEDS_UNKNOWN = 8
-};
-enum { TOKEN_PRESENT = 1, TOKEN_SPECIAL = 2 };
-enum { ADDED_LSTRIP = 1, ADDED_RSTRIP = 2, ADDED_SINGLE_WORD = 4, ADDED_NORMALIZED = 8, ADDED_SPECIAL = 16 };
-enum { TEMPLATE_FIRST = 0, TEMPLATE_SECOND = 1, TEMPLATE_TOKEN = 2 };
 
 typedef struct text_span {
   const uint8_t *bytes;

@@ -29,9 +29,9 @@ static int is_sound(uint32_t stage, const text_component *component) {
   if (component->kind >= kinds[stage] || !valid_b) return 0;
   if (stage == STAGE_NORMALIZE) return component->kind == NORMALIZE_PRECOMPILED || valid_a;
   if (stage == STAGE_CUT && component->kind == CUT_CHARACTERS)
-    return component->number < CLASS_COUNT && component->flags <= CUT_CONTIGUOUS;
+    return component->number < CLASS_COUNT && component->flags <= BEHAVIOR_CONTIGUOUS;
   if (stage == STAGE_CUT && component->kind == CUT_PATTERN)
-    return valid_a && (component->flags & ~(uint32_t)CUT_INVERT) <= CUT_CONTIGUOUS;
+    return valid_a && (component->flags & ~(uint32_t)CUT_INVERT) <= BEHAVIOR_CONTIGUOUS;
   if (stage == STAGE_CUT && component->kind == CUT_METASPACE) return valid_a && component->a.length > 0;
   return valid_a;
 }

@@ -28,7 +28,8 @@ return function(of, spec)
     { name = "components_split", old = '"split", true', new = '"split", false', wrong = "another default of split" },
     { name = "components_regex", old = '"use_regex", true', new = '"use_regex", false',
       wrong = "another default of use_regex" },
-    { name = "components_invert", old = "flag(invert, 8)", new = "flag(not invert, 8)", wrong = "a split is inverted" },
+    { name = "components_invert", old = "flag(invert, CUT.invert)", new = "flag(not invert, CUT.invert)",
+      wrong = "a split is inverted" },
     { name = "components_strip", old = 'number = look:count(object, path, "start")',
       new = 'number = look:count(object, path, "stop")', wrong = "as many are stripped at both ends" },
     { name = "components_join", old = "kind = DECODE.join, a = \" \"", new = "kind = DECODE.fuse, a = \" \"",
@@ -62,7 +63,8 @@ return function(of, spec)
       wrong = "an added token that the model has gets a new id" },
     { name = "model_needs_unknown", old = "if token and not made.unknown then made.options",
       new = "if not made.unknown then made.options", wrong = "a model without an unknown token refuses texts" },
-    { name = "model_flags", old = "bits | 1 << (i - 1)", new = "bits | 1 << i", wrong = "flags are those beside them" },
+    { name = "model_flags", old = "bits | numbers.ADDED[name]", new = "bits | numbers.ADDED[name] << 1",
+      wrong = "flags are those beside them" },
     { name = "model_next_id", old = "next_id = {}, {}, made.count", new = "next_id = {}, {}, made.largest",
       wrong = "the first added token takes the last one's id" },
   }
@@ -176,8 +178,8 @@ return function(of, spec)
     { name = "cut_contiguous", old = "while (next < spans->count && spans->list[next].token == spans->list[i].token)",
       new = "if (next < spans->count && spans->list[next].token == spans->list[i].token)",
       filter = "split_contiguous gives", wrong = "two neighbours of one kind become one, not all" },
-    { name = "cut_removed", old = "behavior == CUT_REMOVED && span.token",
-      new = "behavior == CUT_REMOVED && !span.token",
+    { name = "cut_removed", old = "behavior == BEHAVIOR_REMOVED && span.token",
+      new = "behavior == BEHAVIOR_REMOVED && !span.token",
       filter = "removed gives", wrong = "what is between matches is removed" },
   }
 

@@ -1,6 +1,5 @@
 -- components_spec.lua: the records of normalizers, pre-tokenizers and decoders, by the numbers of
--- runtime/text/stages.h, and the defaults of keys that are not there.
-local helper = require("tests.spec.helper")
+-- text/numbers.lua, and the defaults of keys that are not there.
 local components = require("text.components")
 local json = require("common.json")
 local look = require("text.look")
@@ -23,18 +22,6 @@ local function expect(stage, cases)
     local found, lines = records(stage, text)
     assert.same({ expected, {} }, { found, lines }, text)
   end
-end
-
--- The values of an enum of stages.h, by their names.
-local function enum_of(first)
-  local text, values, next_value = helper.read(helper.root .. "/runtime/text/stages.h"), {}, 0
-  local body = text:gsub("/%*.-%*/", ""):match("enum[^{}]*{(%s*" .. first .. "[^}]*)}")
-  for name, value in body:gmatch("([%u_]+)[ =]*(%w*)") do
-    next_value = tonumber(value) or next_value
-    values[name] = next_value
-    next_value = next_value + 1
-  end
-  return values
 end
 
 describe("components", function()
@@ -107,22 +94,5 @@ describe("components", function()
       assert.same({ "\4\0\0\0abcd" .. bytes }, first("normalizer",
         ('{"type":"Precompiled","precompiled_charsmap":"%s"}'):format(text)))
     end
-  end)
-
-  it("have the numbers of the runtime", function()
-    assert.same({ NORMALIZE_BERT = 0, NORMALIZE_LOWERCASE = 1, NORMALIZE_STRIP = 2, NORMALIZE_ACCENTS = 3,
-      NORMALIZE_PREPEND = 4, NORMALIZE_REPLACE = 5, NORMALIZE_NMT = 6, NORMALIZE_PRECOMPILED = 7, NORMALIZE_FORM = 8,
-      NORMALIZE_BYTES = 9, NORMALIZE_KINDS = 10 }, enum_of("NORMALIZE_BERT"))
-    assert.same({ BERT_CLEAN = 1, BERT_CHINESE = 2, BERT_STRIP = 4, BERT_LOWER = 8 }, enum_of("BERT_CLEAN"))
-    assert.same({ FORM_COMPATIBLE = 1, FORM_COMPOSED = 2 }, enum_of("FORM_COMPATIBLE"))
-    assert.same({ CUT_CHARACTERS = 0, CUT_PATTERN = 1, CUT_BYTES = 2, CUT_METASPACE = 3, CUT_KINDS = 4 },
-      enum_of("CUT_CHARACTERS"))
-    assert.same({ CLASS_WHITE = 0, CLASS_PUNCTUATION = 1, CLASS_NUMBER = 2, CLASS_COUNT = 3 }, enum_of("CLASS_WHITE"))
-    assert.same({ CUT_REMOVED = 0, CUT_ISOLATED = 1, CUT_WITH_PREVIOUS = 2, CUT_WITH_NEXT = 3, CUT_CONTIGUOUS = 4,
-      CUT_INVERT = 8 }, enum_of("CUT_REMOVED"))
-    assert.same({ SCHEME_ALWAYS = 0, SCHEME_FIRST = 1, SCHEME_NEVER = 2 }, enum_of("SCHEME_ALWAYS"))
-    assert.same({ DECODE_WORDPIECE = 0, DECODE_BYTES = 1, DECODE_METASPACE = 2, DECODE_BYTE_FALLBACK = 3,
-      DECODE_FUSE = 4, DECODE_STRIP = 5, DECODE_REPLACE = 6, DECODE_BPE = 7, DECODE_JOIN = 8, DECODE_KINDS = 9 },
-      enum_of("DECODE_WORDPIECE"))
   end)
 end)
