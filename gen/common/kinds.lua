@@ -110,7 +110,7 @@ function kinds.said_of_file(path, wanted)
   return start and kinds.said(path, start, lfs.attributes(path, "size"), true, wanted)
 end
 
---- What to say of a path where a checkpoint's folder is expected.
+--- Returns the message for a path where a checkpoint's folder is expected.
 function kinds.no_folder(path)
   if not lfs.attributes(path, "mode") then return ("%s: no folder is there%s"):format(path,
     kinds.advice_on_missing(path)) end

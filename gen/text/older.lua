@@ -1,5 +1,6 @@
 -- older.lua: makes the equivalent tokenizer.json for a folder with the files of older tokenizers.
--- vocab.txt is BERT's WordPiece, vocab.json with merges.txt is GPT-2's or RoBERTa's byte-level BPE.
+-- The files are vocab.txt, which is BERT's WordPiece, or vocab.json with merges.txt, which is GPT-2's or RoBERTa's
+-- byte-level BPE.
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
