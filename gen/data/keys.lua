@@ -8,8 +8,15 @@
 -- stack: the key belongs to a stack of layers, so that an encoder { } in `memory` may have its own
 
 local masks = require("data.masks")
+local precision = require("data.precision")
 
 local keys = {}
+
+local function part_names()
+  local names = {}
+  for i, part in ipairs(precision.parts) do names[i] = part.name end
+  return table.concat(names, ", ")
+end
 
 --- Words that attention_output may be.
 keys.attention_outputs = { "none", "heads", "mean" }
@@ -159,8 +166,7 @@ keys.list = {
       .. "model is opened; auto: for each product what the target's rule or the tuning file says" },
   { key = "precision", type = "precision", default = "f32",
     meaning = "numbers that products multiply: f32, bf16 or int8, or a table by part: { \"int8\", output = \"f32\", "
-      .. "[\"layer 0\"] = \"f32\" }; parts: input, qkv, out, ff, attention, output, \"layer N\", "
-      .. "\"encoder layer N\"" },
+      .. "[\"layer 0\"] = \"f32\" }; parts: " .. part_names() .. ", \"layer N\", \"encoder layer N\"" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },

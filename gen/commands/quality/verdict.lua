@@ -80,7 +80,7 @@ function verdict.line(measured)
     line = line .. "; `attn2c calibrate` finds factors that may bring it closer"
   end
   if (measured.rows or FEW_ROWS) < FEW_ROWS then
-    line = line .. ("; only %d rows: give more inputs"):format(measured.rows)
+    line = line .. ("; only %d %s: give more inputs"):format(measured.rows, measured.rows == 1 and "row" or "rows")
   end
   return line
 end

@@ -139,6 +139,7 @@ describe("a verdict", function()
       line({ cosine = 1.0 }, { cost = cost, can_calibrate = true }))
     assert.matches("; `attn2c calibrate` finds factors", line({ cosine = 0.9 }, { can_calibrate = true }))
     assert.matches("; only 3 rows: give more inputs$", line({ cosine = 1.0 }, { rows = 3 }))
+    assert.matches("; only 1 row: give more inputs$", line({ cosine = 1.0 }, { rows = 1 }))
   end)
 
   it("is none where f32 has no number, and far where only the other has none", function()
