@@ -1,12 +1,11 @@
 -- pipeline.lua: runs the compiler's passes in order, and a checker after each.
 -- A pass is a file with run(state), which adds its result to the state, and dump(state), which returns it as stable
 -- text. Any pass may be the last. The checkers (checks.lua) verify a pass's result. Some passes take the whole model;
--- others take the model for one target, or one entry of that. The longest entry comes first; the others use its
--- layout of the weights.
+-- others take the model for one target, or one entry of that. The longest entry comes first.
 local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
 local targets = require("data.targets")
-local tuning = require("passes.plan.tuning")
+local tuning = require("passes.common.tuning")
 
 local pipeline = {}
 
@@ -17,7 +16,8 @@ local order = {
   { "validate",  "model", 0,    "table -> spec" },
   { "tokenizer", "model", 0,    "tokenizer files -> tables" },
   { "graph",     "entry", 0.01, "spec -> named tensors and operations" },
-  { "plan",      "entry", 0.01, "fusion, tiles, mask blocks, layouts, storage" },
+  { "layout",    "build", 0,    "packed formats and places of weights" },
+  { "plan",      "entry", 0.01, "fusion, tiles, mask blocks, storage" },
   { "lower",     "entry", 0.22, "operations -> tile steps" },
   { "schedule",  "entry", 0.11, "steps -> ordered steps a worker" },
   { "fuse",      "entry", 0.01, "products that share a function with a map" },
@@ -48,7 +48,7 @@ function gather.graph(state)
   state.factors = factors.given(state.factors)
 end
 
-function gather.plan(state)
+function gather.layout(state)
   state.machine = tuning.machine()
   state.tuning = tuning.given(state.tuning)
 end

@@ -14,7 +14,7 @@ local progress = require("common.progress")
 local reference = require("commands.reference")
 local reserved_python = require("data.reserved_python")
 local terminal = require("common.terminal")
-local tuning = require("passes.plan.tuning")
+local tuning = require("passes.common.tuning")
 local version = require("common.version")
 local words = require("common.words")
 
@@ -206,10 +206,7 @@ end
 -- Returns texts that distinguish a finished pipeline from others with the same overrides: the files that it has used,
 -- and the tensors that it makes outputs.
 local function distinctions_of(state, exposed)
-  local list = {}
-  for _, entry in ipairs(state.entries) do
-    if entry.plan.tuning_hash then list[1] = "tuning=" .. entry.plan.tuning_hash end
-  end
+  local list = { state.parameters.hash and "tuning=" .. state.parameters.hash }
   if state.entries[#state.entries].graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
   if type(exposed) == "table" then list[#list + 1] = "exposed=" .. table.concat(exposed, ",") end
   return list

@@ -10,7 +10,7 @@ local progress = require("common.progress")
 local search = require("commands.tune.search")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
-local tuning = require("passes.plan.tuning")
+local tuning = require("passes.common.tuning")
 local uv = require("common.libuv")
 
 local tune = {}

@@ -3,7 +3,7 @@
 -- of a description.
 local checks = {}
 
-for _, pass in ipairs { "graph", "plan", "lower", "schedule", "memory", "kernels", "emit" } do
+for _, pass in ipairs { "graph", "layout", "plan", "lower", "schedule", "memory", "kernels", "emit" } do
   checks[pass] = require("passes.checks." .. pass)
 end
 

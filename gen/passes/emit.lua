@@ -151,13 +151,12 @@ local function values_of(state)
   local spec = state.spec
   local file = terminal.safe(state.file:match("[^/]*$")) -- the program prints it
   local longest = state.entries[#state.entries]
-  local arena_bytes, lines, trace_bytes, tuning_hash = 0, 0, 0, nil
+  local arena_bytes, lines, trace_bytes = 0, 0, 0
   local flops = {}
   for i, entry in ipairs(state.entries) do
     lines = lines + entry.plan.lines
     flops[i] = words.thousands(entry.graph.entry.flops)
       .. (#state.entries > 1 and " (" .. entry.entry_name .. ")" or "")
-    tuning_hash = tuning_hash or entry.plan.tuning_hash
     arena_bytes = math.max(arena_bytes, arena_of(entry, "ship"))
     trace_bytes = math.max(trace_bytes, arena_of(entry, "trace"))
   end
@@ -182,7 +181,7 @@ local function values_of(state)
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(longest.saved_by_two),
-    tuned = (tuning_hash and " with tuning " .. tuning_hash or "")
+    tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
       .. (longest.graph.smoothing and " with factors " .. state.factors.hash or ""),
     smoothing = smoothing_text(state),
     precision = precision.text(spec.precision), flushes = flushes(state),

@@ -111,7 +111,7 @@ end
 
 local function lower_as(state, variant, share)
   local entry = state.graph.entry
-  local self = setmetatable({ storage = state.plan.storage, layouts = state.plan.layouts, entry = entry,
+  local self = setmetatable({ storage = state.plan.storage, layouts = state.weights.layouts, entry = entry,
     variant = variant, whole = variant == "trace", state = state, lines = 0, tile_lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
     unit_number = 0, index_of = {}, tiles = {}, share = share }, Lowering)

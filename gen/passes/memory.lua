@@ -1,14 +1,11 @@
 -- memory.lua: places all buffers of a program in one arena, by their lifetimes.
 -- Offsets are 64-byte aligned. Buffers that are never live together may share memory; without reuse (a trace, or
--- reuse = false) each has its own offset. Weights get their offsets in the packed block here too.
+-- reuse = false) each has its own offset.
 --
 -- Before: scheduled programs with joints. After: each program has offsets = buffer -> bytes, own = buffers that each
 -- worker has for itself (their offsets count from its part of the arena: common_bytes, then own_bytes per worker),
--- arena_bytes, live_bytes (the largest sum of buffers live at one moment); state.weights = { offsets, bytes }: the
--- places of this entry's weights in the packed block, and the bytes that this entry and those before it take.
-local dump = require("common.dump")
+-- arena_bytes, live_bytes (the largest sum of buffers live at one moment).
 local operands = require("data.operands")
-local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
 local types = require("data.types")
 local words = require("common.words")
@@ -201,59 +198,13 @@ local function lay_out_program(program, reuse)
   program.live_bytes = most_live(common) + program.threads * most_live(own)
 end
 
-local function same_source(a, b)
-  return a.kind == b.kind and a.formula == b.formula and a.part == b.part
-    and dump.table(a.source or {}) == dump.table(b.source or {})
-    and dump.table(a.factors or {}) == dump.table(b.factors or {})
-end
-
--- True if an entry's weight equals another entry's or, for tables kept as rows, is the first rows of it. Two
--- constants are the same if their formulas are.
-local function is_shared(state, name, other, their_name)
-  local mine, theirs = state.graph.tensors[name], other.graph.tensors[their_name]
-  if not (theirs and other.weights.offsets[their_name] and same_source(mine, theirs)) then return false end
-  local layout, their_layout = state.plan.layouts[name], other.plan.layouts[their_name]
-  if words.shape(mine.shape) == words.shape(theirs.shape) then return dump.table(layout) == dump.table(their_layout) end
-  return #mine.shape == 2 and #theirs.shape == 2 and layout.format == "rows" and their_layout.format == "rows"
-    and mine.shape[2] == theirs.shape[2] and mine.shape[1] < theirs.shape[1] or false
-end
-
--- Returns the offset of an entry's weight that is already in the packed block, or nil.
-local function shared_offset(state, name)
-  for _, other in ipairs(state.before) do
-    if is_shared(state, name, other, name) then return other.weights.offsets[name] end
-    for _, theirs in ipairs(state.graph.tensors[name].formula and other.graph.weights or {}) do
-      -- If this entry also has `theirs`, that offset is for that weight.
-      if not state.graph.tensors[theirs] and is_shared(state, name, other, theirs) then
-        return other.weights.offsets[theirs]
-      end
-    end
-  end
-  return nil
-end
-
--- Puts weights that no earlier entry has after the weights of the earlier entries.
-local function lay_out_weights(state)
-  local offsets, offset = {}, 0
-  for _, other in ipairs(state.before) do offset = math.max(offset, other.weights.bytes) end
-  for _, name in ipairs(state.graph.weights) do
-    offsets[name] = shared_offset(state, name)
-    if not offsets[name] then
-      offsets[name] = offset
-      offset = offset + types.line_bytes(packed.bytes(state.graph.tensors[name], state.plan.layouts[name]))
-    end
-  end
-  return { offsets = offsets, bytes = offset }
-end
-
 function memory.run(state)
   for _, program in ipairs(state.programs) do
     lay_out_program(program, state.spec.reuse and program.variant == "ship")
   end
-  state.weights = lay_out_weights(state)
 end
 
---- Returns the offsets and lifetimes of each program, then of the weights.
+--- Returns the offsets and lifetimes of each program.
 function memory.dump(state)
   local lines = {}
   for _, program in ipairs(state.programs) do
@@ -268,12 +219,6 @@ function memory.dump(state)
       lines[#lines + 1] = ("  %10d %10d bytes, moments %d to %d%s: %s"):format(program.offsets[name],
         program.buffers[name].bytes, item.first, item.last, item.own and ", of each worker" or "", name)
     end
-  end
-  lines[#lines + 1] = ("weights: %d bytes"):format(state.weights.bytes)
-  for _, name in ipairs(state.graph.weights) do
-    local layout = state.plan.layouts[name]
-    lines[#lines + 1] = ("  %10d %s%s"):format(state.weights.offsets[name], name,
-      layout.format == "rows" and "" or " in panels of " .. table.concat(layout.widths, " "))
   end
   return table.concat(lines, "\n") .. "\n"
 end

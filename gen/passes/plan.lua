@@ -1,12 +1,9 @@
--- plan.lua: decides how a graph is computed: fusion, tiles, mask blocks, packed layouts and storage.
+-- plan.lua: decides how a graph is computed: fusion, tiles, mask blocks and storage.
 -- Fusion means which ops are another's epilogue; tiles have panels, K blocks and token blocks. Addresses and the
 -- order of calls are decided later.
 --
--- Before: state.spec, state.graph. After: state.plan =
---   parameters   the tile parameters of all products alike; parameters_of(key): those of one (tuning.lua)
---   layouts      weight -> { format, type }: "rows", unchanged, or "panels" with panel, count, tails, widths; the
---                same as in entries planned before
---   chosen       weight -> the width of its panels, if an entry planned before has chosen it
+-- Before: state.spec, state.graph, state.parameters, state.weights.layouts. After: state.plan =
+--   parameters   the tile parameters of all products alike
 --   storage      tensor -> { form, type (of its elements), leading_dimension, rows_per_sequence, whole_batch,
 --                unbatched }
 --                form: external (the caller's memory), full, tile (one block of it at a time), transposed (keys, in
@@ -20,54 +17,15 @@
 local alike = require("common.alike")
 local budget = require("passes.common.budget")
 local divide = require("passes.common.divide")
+local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
-local tuning = require("passes.plan.tuning")
+local tuning = require("passes.common.tuning")
 local types = require("data.types")
 local words = require("common.words")
 local attention = require("passes.plan.attention")
 local all_regions = require("passes.common.regions")
 
 local plan = {}
-
--- Width of the panels that a table of relative positions is packed in.
-local TABLE_PANEL = 64
-
--- Returns how often each tensor is read, and which op reads it last.
-local function consumers(entry)
-  local count, last = {}, {}
-  for _, op in ipairs(entry.ops) do
-    for _, tensor in pairs(op.operands) do
-      count[tensor.name] = (count[tensor.name] or 0) + 1
-      last[tensor.name] = op
-    end
-  end
-  return count, last
-end
-
--- Returns the epilogue of an op: the elementwise ops after it that are done on its tile while it is in the cache.
--- Each is the only reader of the one before. The second result, `ends`, is the ops after those that store the result
--- in another type, whoever else reads it: one that rounds it; or, if the op makes whole rows at a time, their scales
--- and the op that quantises.
-local function epilogue_of(list, at, uses)
-  local epilogue = {}
-  local result = list[at].result
-  if list[at].op == "row_scale" then return epilogue, { list[at + 1] } end
-  if not ops.class(list[at]).takes_epilogue then return epilogue, {} end
-  for i = at + 1, #list do
-    local op = list[i]
-    local chained = op.operands.x == result or op.operands.a == result
-    local are_rows = not ops.class(list[at]).product
-    if op.op == "row_scale" and chained and are_rows then return epilogue, { op, list[i + 1] } end
-    local is_alone = uses[result.name] == 1 and result.kind == "scratch"
-    local is_over = is_alone and op.result.type == result.type -- whether the result may be written over it
-    if ops.class(op).ends_epilogue and chained and not is_over then return epilogue, { op } end
-    if not (ops.class(op).epilogue and chained and is_alone) then break end
-    if op.operands.b == result then break end
-    epilogue[#epilogue + 1] = op
-    result = op.result
-  end
-  return epilogue, {}
-end
 
 -- Returns a fusion; its field `round` or `quantise` is the op of that name which ends it, if one does.
 local function fusion_of(state, leading, epilogue, ends, rows)
@@ -76,15 +34,13 @@ local function fusion_of(state, leading, epilogue, ends, rows)
   local last = ends[#ends]
   if last then fusion[last.op] = last end
   if ops.class(leading).product then
-    local weight, layouts = leading.operands.weight, state.plan.layouts
+    local weight = leading.operands.weight
     fusion.types = types.product(weight.type, leading.operands.x.type)
     fusion.sums = fusion.types.c ~= "f32" and leading.result or nil
     fusion.key = tuning.key(leading, epilogue, rows)
-    local own = state.plan.parameters_of(fusion.key, weight)
-    own.panel = state.plan.chosen[weight.name] or own.panel
-    layouts[weight.name] = layouts[weight.name]
-      or state.plan.memoise("panels", divide.panels, weight.shape[1], own.panel, weight.type)
-    fusion.panels = layouts[weight.name]
+    local own = state.parameters.of(fusion.key, weight)
+    fusion.panels = state.weights.layouts[weight.name]
+    own.panel = fusion.panels.panel
     fusion.k_blocks = divide.k_blocks(weight.shape[2], own.k_block)
     fusion.parameters = own
   end
@@ -101,15 +57,6 @@ function plan.main_product(region)
   return main
 end
 
--- Returns a row's width, and the rows of one sequence (of an unbatched tensor, all rows), for a shape [batch, ...,
--- width]. Integers (ids, lengths, labels) are rows of one element.
-local function row_shape(tensor)
-  local width = (tensor.type ~= "i32" or tensor.wide) and tensor.shape[#tensor.shape] or 1
-  local rows = 1
-  for i = tensor.unbatched and 1 or 2, #tensor.shape do rows = rows * tensor.shape[i] end
-  return width, (#tensor.shape > 1 or tensor.unbatched) and rows // width or 1
-end
-
 -- Adds the ops of an attention, from its scores to its context, to a region: scores, chain (the ops on scores: the
 -- softmax and others before and after it), last_scores (the softmax's operand), weights (the last of the chain),
 -- context.
@@ -121,11 +68,6 @@ local function attention_region(state, region, list, at, uses)
     region.chain[#region.chain + 1] = list[i]
     if class.role == "scores_to_weights" then region.last_scores = list[i - 1] end
     region.ops[#region.ops + 1] = list[i]
-    local packed = class.packed and list[i].operands[class.packed]
-    if packed then
-      state.plan.layouts[packed.name] = state.plan.layouts[packed.name]
-        or state.plan.memoise("panels", divide.panels, packed.shape[1], TABLE_PANEL, packed.type)
-    end
     i = i + 1
   end
   region.weights, region.context = list[i - 1], list[i]
@@ -148,7 +90,7 @@ end
 
 -- Returns one section's ops as regions: runs of row-wise fusions over equally many rows, attention, and
 -- whole-sequence ops.
-local function regions_of(state, list, uses, sequences)
+local function regions_of(state, list, uses, segment)
   local regions = {}
   local function region(kind, rows)
     local last = regions[#regions]
@@ -161,9 +103,8 @@ local function regions_of(state, list, uses, sequences)
     local op = list[i]
     local kind = ops.class(op).region or "sequence"
     if kind == "rows" then
-      local epilogue, ends = epilogue_of(list, i, uses)
-      local _, rows_each = row_shape(op.result)
-      local rows = sequences * rows_each
+      local epilogue, ends = grouping.epilogue(list, i, uses)
+      local rows = grouping.rows(op, segment)
       local r = region("rows", rows)
       r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, ends, rows)
       i = i + 1 + #epilogue + #ends
@@ -189,49 +130,17 @@ local function regions_of(state, list, uses, sequences)
   return regions
 end
 
--- Returns the number of sequences that are taken together to fill a token block; a product of few rows wastes the
--- loading of its weights.
-local function micro_batch_size(spec, p)
-  return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))
-end
-
-local function segments_of(state, entry)
-  local spec, p = state.spec, state.plan.parameters
-  local uses = consumers(entry)
-  local micro_batch = micro_batch_size(spec, p)
-  local segments = {
-    { name = "sequences", micro_batch = micro_batch, rows = micro_batch * spec.seq,
-      repeats = (spec.batch + micro_batch - 1) // micro_batch },
-    { name = "pooled", micro_batch = spec.batch, rows = spec.batch, repeats = 1 },
-  }
-  local pooled = false
-  local ops_of = { {}, {} }
-  for _, op in ipairs(entry.ops) do
-    local list = ops_of[pooled and 2 or 1]
-    list[#list + 1] = op
-    pooled = pooled or ops.class(op).pools
-  end
-  local kept = {}
-  for i, segment in ipairs(segments) do
-    segment.sections = {}
-    local sections = {}
-    for _, op in ipairs(ops_of[i]) do
-      local name = i == 1 and op.section or "pooled"
-      if not sections[name] then
-        sections[name] = { name = name, ops = {} }
-        segment.sections[#segment.sections + 1] = sections[name]
-      end
-      table.insert(sections[name].ops, op)
-    end
+local function segments_of(state, entry, uses)
+  local spec, segments = state.spec, grouping.segments(state.spec, entry, state.plan.parameters)
+  for _, segment in ipairs(segments) do
     local calls = 0
     for number, section in ipairs(segment.sections) do
-      section.regions = regions_of(state, section.ops, uses, segment.micro_batch)
+      section.regions = regions_of(state, section.ops, uses, segment)
       calls = calls + budget.calls(section.regions)
       if calls > spec.max_lines then budget.hold(state, calls * #segment.sections // number) end -- layers are alike
     end
-    if #segment.sections > 0 then kept[#kept + 1] = segment end
   end
-  return kept
+  return segments
 end
 
 -- Returns the region that writes each tensor, and the regions that read it, in order.
@@ -268,7 +177,7 @@ local function unit_storage(state, region, fusion, x)
   else
     width = x.shape[3] // region.scores.attributes.heads
   end
-  local whole, rows_each = row_shape(x)
+  local whole, rows_each = grouping.row_shape(x)
   return { form = "unit", type = x.type, width = whole, leading_dimension = types.whole_lines(width, x.type),
     rows_per_sequence = rows_each, tile_rows = rows, whole_batch = false }
 end
@@ -300,7 +209,7 @@ local function store(state, entry, segments, uses)
     end
   end
   local function external(name)
-    local width, rows = row_shape(tensors[name])
+    local width, rows = grouping.row_shape(tensors[name])
     storage[name] = { form = "external", type = tensors[name].type, width = width, leading_dimension = width,
       rows_per_sequence = rows, whole_batch = true, unbatched = tensors[name].unbatched }
   end
@@ -321,7 +230,7 @@ local function store(state, entry, segments, uses)
       end
       local form = fused[name] and "fused" or "full"
       if form == "full" and here and written.region.kind == "rows" and #written.region.blocks > 1 then form = "tile" end
-      local width, rows = row_shape(tensor)
+      local width, rows = grouping.row_shape(tensor)
       storage[name] = { form = form, type = tensor.type, width = width,
         leading_dimension = divide.leading_dimension(width, state.plan.parameters, tensor.type),
         rows_per_sequence = rows, whole_batch = crossing, unbatched = tensor.unbatched,
@@ -435,7 +344,7 @@ end
 -- Lets an op write over its operand if its class allows it, nobody reads that again, and both are stored alike.
 local function in_place(state, entry)
   local storage = state.plan.storage
-  local uses = consumers(entry)
+  local uses = grouping.readers(entry)
   for _, op in ipairs(entry.ops) do
     local x = op.operands.x
     if ops.class(op).in_place and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
@@ -504,27 +413,11 @@ local function memoiser()
   end
 end
 
--- Returns the layouts that entries planned before have chosen for this entry's weights, as a weight is packed once.
-local function chosen_layouts(state)
-  local layouts = {}
-  for _, other in ipairs(state.before) do
-    for _, name in ipairs(state.graph.weights) do
-      local mine, theirs = state.graph.tensors[name], other.graph.tensors[name]
-      if theirs and words.shape(mine.shape) == words.shape(theirs.shape) then
-        layouts[name] = layouts[name] or other.plan.layouts[name]
-      end
-    end
-  end
-  return layouts
-end
-
 function plan.run(state)
-  state.plan = { storage = {}, layouts = chosen_layouts(state), chosen = {}, memoise = memoiser() }
-  for name, layout in pairs(state.plan.layouts) do state.plan.chosen[name] = layout.panel end
-  tuning.prepare(state)
+  state.plan = { storage = {}, parameters = state.parameters.common, memoise = memoiser() }
   local entry = state.graph.entry
-  local segments = segments_of(state, entry)
-  local uses = consumers(entry)
+  local uses = grouping.readers(entry)
+  local segments = segments_of(state, entry, uses)
   store(state, entry, segments, uses)
   read_by_head(state, entry)
   transpose_keys(state, segments, uses)
@@ -532,11 +425,6 @@ function plan.run(state)
   in_place(state, entry)
   partition(state, segments)
   state.plan.segments = segments
-  for _, name in ipairs(state.graph.weights) do -- weights that no product reads stay rows
-    state.plan.layouts[name] = state.plan.layouts[name]
-      or { format = "rows", type = state.graph.tensors[name].type }
-  end
-  if #state.before == #state.entries - 1 then tuning.conclude(state) end
 end
 
 local function fusion_text(fusion)

@@ -193,7 +193,7 @@ function memory.weights(entry)
       row = { name = key, bytes = 0, parameters = 0, plain_bytes = 0, constant_bytes = 0, kinds = {} }
       at[key], rows[#rows + 1] = row, row
     end
-    local bytes = types.line_bytes(packed.bytes(tensor, entry.plan.layouts[name]))
+    local bytes = types.line_bytes(packed.bytes(tensor, entry.weights.layouts[name]))
     local count = words.elements(tensor.shape)
     local kind = weight_kind(name, tensor, tables)
     local plain = types.bytes(count, tensor.type)

@@ -9,7 +9,7 @@ golden.folder = here
 golden.root = here .. "/../.."
 package.path = golden.root .. "/gen/?.lua;" .. package.path
 
-golden.stages = { "graph", "plan", "lower", "schedule", "memory", "kernels" }
+golden.stages = { "graph", "layout", "plan", "lower", "schedule", "memory", "kernels" }
 
 --- Each model: its description and its overrides; targets are pinned, so that every machine makes the same.
 golden.models = { "post", "causal", "window" }

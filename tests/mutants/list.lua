@@ -103,16 +103,26 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
     wrong = "all layers have the first one's factors" },
 }
 
-of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
-  { name = "plan_epilogue", old = "uses[result.name] == 1 and result.kind == \"scratch\"\n",
+of("gen/passes/common/grouping.lua", spec .. "passes/plan_spec.lua") {
+  { name = "grouping_epilogue", old = "uses[result.name] == 1 and result.kind == \"scratch\"\n",
     new = "uses[result.name] == 1\n", wrong = "an output that is read again is not written" },
+  { name = "grouping_micro_batch", old = "math.min(spec.batch, p.group_tokens // spec.seq)",
+    new = "p.group_tokens // spec.seq", filter = "micro%-batch",
+    wrong = "a micro-batch has more sequences than the batch" },
+}
+
+of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
+  { name = "layout_factors", old = "dump.table(a.factors or {}) == dump.table(b.factors or {})", new = "true",
+    filter = "powers", wrong = "entries share a weight that each multiplies with other powers" },
+  { name = "layout_own", old = "    inherit(state, larger)\n", new = "", filter = "one for all entries",
+    wrong = "each entry has panels of its own" },
+}
+
+of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
   { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
     new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
   { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",
     filter = "divide micro%-batches", wrong = "two workers have a sequence in common" },
-  { name = "plan_micro_batch", old = "math.min(spec.batch, p.group_tokens // spec.seq)",
-    new = "p.group_tokens // spec.seq", filter = "micro%-batch",
-    wrong = "a micro-batch has more sequences than the batch" },
   { name = "plan_unread", old = "local here, crossing = readers[name] ~= nil, false",
     new = "local here, crossing = true, false", filter = "nobody reads",
     wrong = "what nobody reads is kept a tile at a time" },
@@ -229,8 +239,6 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
     new = "program.common_bytes + program.own_bytes", wrong = "all workers have one part of the arena" },
   { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
     new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
-  { name = "memory_factors", old = "dump.table(a.factors or {}) == dump.table(b.factors or {})", new = "true",
-    filter = "powers", wrong = "entries share a weight that each multiplies with other powers" },
 }
 
 of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {

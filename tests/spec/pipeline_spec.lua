@@ -4,7 +4,7 @@ local helper = require("tests.spec.helper")
 local files = require("common.files")
 local pipeline = require("pipeline")
 local targets = require("data.targets")
-local tuning = require("passes.plan.tuning")
+local tuning = require("passes.common.tuning")
 
 local TUNED = "attn2c tuning 4 avx2 %s\n64x16 n 8 +bias_gelu: kernels c panel 32 k_block 8 k_order outer token_block 4 "
   .. "call_rows 3 k_panel 16 fetch 1 stream 0; 2.0 GFLOP/s, rule 1.0\n"
@@ -38,7 +38,7 @@ describe("the passes between describe and emit", function()
     end
     assert.equal("avx2", state.spec.target)
     assert.same({ "x?.tune: measured on Another-CPU, but this is A-CPU: used nevertheless" }, state.notes)
-    assert.equal(4, state.entries[1].plan.parameters_of("64x16 n 8 +bias_gelu", { shape = { 64, 16 } }).token_block)
+    assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 } }).token_block)
   end)
 end)
 
@@ -54,7 +54,7 @@ describe("a run", function()
     local state = pipeline.run(helper.root, path, { "target=avx2" }, "plan", { file = tune })
     assert.equal(tuning.machine(), state.machine)
     assert.same({}, state.notes)
-    assert.equal(4, state.entries[1].plan.parameters_of("64x16 n 8 +bias_gelu", { shape = { 64, 16 } }).token_block)
+    assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 } }).token_block)
   end)
 
   it("takes the longest entry first, and dumps the shortest first", function()

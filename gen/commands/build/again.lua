@@ -23,9 +23,7 @@ end
 --- Returns the tuning file that a finished pipeline has used, or nil if no line of a tuning file was used.
 function again.tuning_of(state)
   for _, build in ipairs(state.builds) do
-    for _, entry in ipairs(build.entries) do
-      if entry.plan.tuning_hash and state.tuning then return state.tuning.file end
-    end
+    if build.parameters.hash and state.tuning then return state.tuning.file end
   end
   return nil
 end

@@ -16,7 +16,7 @@ local MOST = 1 << 20 -- numbers of a weight that are read: whole panels, at equa
 -- Returns the panels of the weight `name` [out][in] of an entry: { at = its place in the file, width, bytes = bytes per
 -- input }.
 local function panels_of(entry, name)
-  local tensor, layout = entry.graph.tensors[name], entry.plan.layouts[name]
+  local tensor, layout = entry.graph.tensors[name], entry.weights.layouts[name]
   local at, places = HEADER + 1 + entry.weights.offsets[name], {}
   for i, width in ipairs(layout.widths) do
     local bytes = types.panel_bytes(1, types.whole_lines(width, "f32"), "f32")

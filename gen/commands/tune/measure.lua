@@ -21,11 +21,12 @@ local function each_region(state, visit)
 end
 
 -- Returns the parameters of a product that are fixed: those that the description gives, and the panels of a weight that
--- a longer entry has planned.
+-- another entry has chosen.
 local function fixed_of(entry, weight)
   local fixed = {}
   for name, value in pairs(entry.spec.plan) do fixed[name] = value end
-  fixed.panel = entry.plan.chosen[weight.name] or fixed.panel
+  local layouts, chosen_by = entry.weights.layouts, entry.weights.chosen_by
+  if chosen_by[weight.name] ~= entry.entry_name then fixed.panel = layouts[weight.name].panel end
   if entry.spec.kernels ~= "auto" then fixed.kernels = entry.spec.kernels end
   return fixed
 end
@@ -53,7 +54,7 @@ function measure.products(state)
         local product = products[fusion.key]
         if not product then
           local shape = fusion.leading.operands.weight.shape
-          local own = entry.plan.parameters_of(fusion.key, fusion.leading.operands.weight)
+          local own = entry.parameters.of(fusion.key, fusion.leading.operands.weight)
           local fixed = fixed_of(entry, fusion.leading.operands.weight)
           own.panel = fixed.panel or own.panel
           product = { key = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,

@@ -19,7 +19,7 @@ end
 -- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape.
 local function capacity(state, program, operand)
   local tensor = state.graph.tensors[operand.buffer]
-  if operand.class == "weight" then return packed.bytes(tensor, state.plan.layouts[operand.buffer]) end
+  if operand.class == "weight" then return packed.bytes(tensor, state.weights.layouts[operand.buffer]) end
   if operand.class == "arena" then return program.buffers[operand.buffer].bytes end
   return tensor_bytes(tensor)
 end
@@ -167,48 +167,6 @@ local function check_micro_batches(program, beside)
   end
 end
 
--- Returns an entry's weights in the packed block, in order: { name, first, stop }, in bytes.
-local function places_of(state)
-  local list = {}
-  for _, name in ipairs(state.graph.weights) do
-    local first = state.weights.offsets[name]
-    list[#list + 1] = { name = name, first = first,
-      stop = first + packed.bytes(state.graph.tensors[name], state.plan.layouts[name]) }
-  end
-  table.sort(list, function(x, y) return x.first < y.first end)
-  return list
-end
-
--- Checks that two entries have the same weight, or its first rows, at one offset of the packed block.
-local function check_shared(state, mine, other, theirs)
-  local next_one = 1
-  for _, here in ipairs(mine) do
-    while theirs[next_one] and theirs[next_one].stop <= here.first do next_one = next_one + 1 end
-    for i = next_one, #theirs do
-      local there = theirs[i]
-      if there.first >= here.stop then break end
-      local a, b = state.graph.tensors[here.name], other.graph.tensors[there.name]
-      local of_a, of_b = state.plan.layouts[here.name], other.plan.layouts[there.name]
-      local whole = words.shape(a.shape) == words.shape(b.shape)
-      expect((here.name == there.name or a.formula) and here.first == there.first and a.formula == b.formula
-        and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
-        and of_a.format == of_b.format
-        and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "memory",
-        "%s of %s lies over %s of %s", here.name, state.graph.entry.name, there.name, other.graph.entry.name)
-    end
-  end
-end
-
--- Checks that packed weights follow each other, on whole lines.
-local function check_weights(state, places)
-  local stop = 0
-  for _, place in ipairs(places) do
-    expect(place.first % types.LINE == 0 and place.first >= stop, "memory", "the offset of %s", place.name)
-    stop = place.stop
-  end
-  expect(stop <= state.weights.bytes, "memory", "the weights leave their %d bytes", state.weights.bytes)
-end
-
 --- Checks that no operand leaves its buffer, no buffer or weight its memory, and every value is read as it was
 --- written.
 return function(state)
@@ -220,7 +178,4 @@ return function(state)
     check_micro_batches(program, beside)
     flow(state, program, beside, "memory", unstored)
   end
-  local places = places_of(state)
-  check_weights(state, places)
-  for _, other in ipairs(state.before) do check_shared(state, places, other, places_of(other)) end
 end

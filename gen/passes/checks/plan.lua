@@ -2,7 +2,8 @@
 local expect = require("passes.checks.expect")
 local all_regions = require("passes.common.regions")
 
---- Checks that every op is in exactly one region, and that panels and blocks cover their sizes.
+--- Checks that every op is in exactly one region, that products have the panels of
+--- their weights, and that K blocks cover the inputs.
 return function(state)
   local found = {}
   local function mark(op)
@@ -15,10 +16,8 @@ return function(state)
       for _, op in ipairs(fusion.epilogue) do mark(op) end
       for _, op in ipairs(fusion.ends) do mark(op) end
       if fusion.panels then
-        local outputs = 0
-        for _, width in ipairs(fusion.panels.widths) do outputs = outputs + width end
         local k, weight, name = fusion.k_blocks, fusion.leading.operands.weight, fusion.leading.result.name
-        expect(outputs == weight.shape[1], "plan", "the panels of %s", name)
+        expect(fusion.panels == state.weights.layouts[weight.name], "plan", "the panels of %s", name)
         expect(k.size * k.count + k.tail == weight.shape[2], "plan", "the K blocks of %s", name)
       end
     end

@@ -131,7 +131,7 @@ local function weight_rows(weights, index_of)
   for i, weight in ipairs(weights) do
     local state, path = weight.state, weight.name
     local tensor = state.graph.tensors[path]
-    local layout = state.plan.layouts[path]
+    local layout = state.weights.layouts[path]
     local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
       views[#views + 1] = view_row(view, stored_number(stored, tensor.from.stored[view.stored]))
@@ -163,7 +163,7 @@ local function packing_rows(weights)
     if of then scales_of[of.name] = i - 1 end
   end
   for i, weight in ipairs(weights) do
-    local type = weight.state.plan.layouts[weight.name].type
+    local type = weight.state.weights.layouts[weight.name].type
     plain = plain and type == "f32"
     rows[i] = ("{ %s, %d },"):format(packing_names[type], scales_of[weight.name] or -1)
   end

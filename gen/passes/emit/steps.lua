@@ -14,7 +14,7 @@ local emit_steps = {}
 local function weights_in_order(state)
   local list, offsets = {}, state.weights.offsets
   for i, name in ipairs(state.graph.weights) do
-    local bytes = packed.bytes(state.graph.tensors[name], state.plan.layouts[name])
+    local bytes = packed.bytes(state.graph.tensors[name], state.weights.layouts[name])
     list[i] = { name = name, first = offsets[name], stop = offsets[name] + types.line_bytes(bytes) }
   end
   table.sort(list, function(x, y) return x.first < y.first end)

@@ -104,7 +104,7 @@ describe("the search of factors", function()
     local entry = helper.tiny({ d_model = 48, heads = 2, d_ff = 200 }, "memory")
     local name, inputs, outputs = "l0.ff.up.weight", 48, 200
     local block, at = {}, entry.weights.offsets[name]
-    for _, width in ipairs(entry.plan.layouts[name].widths) do
+    for _, width in ipairs(entry.weights.layouts[name].widths) do
       local ld = (width + 15) // 16 * 16
       for j = 0, inputs - 1 do
         for o = 0, ld - 1 do block[#block + 1] = ("<f"):pack(o < width and 1000 * j + #block % 7 or 0) end

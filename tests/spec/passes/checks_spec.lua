@@ -53,6 +53,45 @@ describe("the checker after graph", function()
   end)
 end)
 
+describe("the checker after layout", function()
+  it("finds a weight without a place, of another type, or whose panels do not cover its outputs", function()
+    local q = "l0.attn.q.weight"
+    assert.matches("after layout: l0.attn.q.weight of forward has no place", broken("layout", {}, function(state)
+      state.weights.offsets[q] = nil
+    end))
+    assert.matches("l0.attn.q.weight of forward has no place", broken("layout", {}, function(state)
+      state.weights.layouts[q] = nil
+    end))
+    assert.matches("l0.attn.q.weight is f32, packed as bf16", broken("layout", {}, function(state)
+      state.weights.layouts[q].type = "bf16"
+    end))
+    assert.matches("the panels of l0.attn.q.weight", broken("layout", {}, function(state)
+      state.weights.layouts[q].widths[1] = 15
+    end))
+  end)
+
+  it("finds weights that overlap or leave their block", function()
+    assert.matches("the offset of ", broken("layout", {}, function(state)
+      state.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"] + 64
+    end))
+    assert.matches("the weights leave their 64 bytes", broken("layout", {}, function(state)
+      state.weights.bytes = 64
+    end))
+  end)
+
+  it("finds two entries with different weights, or different formats, at one place", function()
+    assert.matches("of forward_4 lies over .* of forward_8", broken("layout", { seq = { 4, 8 } }, function(state)
+      local offsets, q, k = state.entries[1].weights.offsets, "l0.attn.q.weight", "l0.attn.k.weight"
+      offsets[q], offsets[k] = offsets[k], offsets[q]
+    end))
+    assert.matches("l0.ff.up.weight of forward_4 lies over l0.ff.up.weight of forward_8", broken("layout",
+      { seq = { 4, 8 } }, function(state)
+        local layouts = state.entries[1].weights.layouts
+        layouts["l0.ff.up.weight"] = { format = "panels", type = "f32", panel = 32, widths = { 32, 32 } }
+      end))
+  end)
+end)
+
 describe("the checker after plan", function()
   local function fusions(state)
     for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
@@ -67,9 +106,10 @@ describe("the checker after plan", function()
     end))
   end)
 
-  it("finds panels and K blocks that do not cover", function()
-    assert.matches("the panels of l0.attn.q", broken("plan", {},
-      function(state) fusions(state)[1].panels.widths[1] = 15 end))
+  it("finds panels of another weight, and K blocks that do not cover", function()
+    assert.matches("the panels of l0.attn.q", broken("plan", {}, function(state)
+      fusions(state)[1].panels = state.weights.layouts["l0.ff.up.weight"]
+    end))
     assert.matches("the K blocks of l0.attn.q", broken("plan", {},
       function(state) fusions(state)[1].k_blocks.tail = 1 end))
   end)
@@ -350,15 +390,6 @@ describe("the checker after memory", function()
     end))
   end)
 
-  it("finds weights that overlap or leave their block", function()
-    assert.matches("the offset of ", broken("memory", {}, function(state)
-      state.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"] + 64
-    end))
-    assert.matches("the weights leave their 64 bytes", broken("memory", {}, function(state)
-      state.weights.bytes = 64
-    end))
-  end)
-
   it("finds workers that touch the same bytes by two buffers", function()
     assert.matches("two workers touch the same bytes by ", broken("memory", large, function(state)
       local program = state.programs[1]
@@ -616,16 +647,5 @@ describe("the checker after emit", function()
     assert.matches("tiny.c holds a NUL", broken("emit", {}, function(state)
       state.files[1].text = "a\0b\n"
     end))
-  end)
-end)
-
-describe("the checker of shared weights", function()
-  it("notices that two entries have different weights at one place", function()
-    local state = helper.tiny({ seq = { 4, 8 } }, "memory")
-    local short = state.entries[1]
-    checks.memory(short)
-    short.weights.offsets["l0.attn.q.weight"] = state.weights.offsets["l0.attn.k.weight"]
-    short.weights.offsets["l0.attn.k.weight"] = state.weights.offsets["l0.attn.q.weight"]
-    assert.matches("of forward_4 lies over .* of forward_8", helper.defect(checks.memory, short))
   end)
 end)

@@ -1,9 +1,7 @@
 -- memory_spec: no two buffers that live together share a float, little is wasted, loops make
 -- buffers live longer, and nothing is shared where that was asked for.
 local helper = require("tests.spec.helper")
-local memory = require("passes.memory")
 local operands = require("data.operands")
-local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
 local words = require("common.words")
 
@@ -199,73 +197,5 @@ describe("memory", function()
       end
       assert.equal(threads > 1, own > 0)
     end
-  end)
-
-  it("lays weights out one after the other, panels padded to whole lines", function()
-    assert.equal(4 * 5 * 16, packed.bytes({ shape = { 7, 5 } },
-      { format = "panels", type = "f32", widths = { 7 } }))
-    assert.equal(4 * 5 * (48 + 32), packed.bytes({ shape = { 65, 5 } },
-      { format = "panels", type = "f32", widths = { 48, 17 } }))
-    assert.equal(140, packed.bytes({ shape = { 7, 5 } }, { format = "rows", type = "f32" }))
-    assert.equal(28, packed.bytes({ shape = { 7 } }, { format = "rows", type = "f32" }))
-    -- Groups of two inputs, of four with a row before them.
-    assert.equal(4 * 3 * 16, packed.bytes({ shape = { 7, 5 } },
-      { format = "panels", type = "bf16", widths = { 7 } }))
-    assert.equal(4 * (2 + 2) * 16, packed.bytes({ shape = { 7, 5 } },
-      { format = "panels", type = "i8", widths = { 7 } }))
-    assert.equal(7 * 8, packed.bytes({ shape = { 7, 5 } }, { format = "rows", type = "i8" }))
-    assert.equal(7 * 12, packed.bytes({ shape = { 7, 5 } }, { format = "rows", type = "bf16" }))
-    local state = helper.tiny({ d_model = 10, d_ff = 7, heads = 1 }, "memory")
-    local offset = 0
-    for _, name in ipairs(state.graph.weights) do
-      assert.equal(offset, state.weights.offsets[name])
-      offset = offset + words.round_up(packed.bytes(state.graph.tensors[name], state.plan.layouts[name]), 64)
-    end
-    assert.equal(offset, state.weights.bytes)
-  end)
-
-  it("lays a weight out once for all lengths, of a position table the first rows, and what differs behind", function()
-    for _, more in ipairs { {}, { positions = "learned" }, { positions = "sinusoidal" }, { positions = "rope" } } do
-      local alone = helper.tiny(more, "memory")
-      more.seq = { 4, 8 }
-      local long = helper.tiny(more, "memory")
-      local short = long.entries[1]
-      assert.same(alone.weights, long.weights)
-      assert.equal(long.weights.bytes, short.weights.bytes)
-      for _, name in ipairs(short.graph.weights) do
-        local theirs = long.weights.offsets[(name:gsub("_4$", "_8"))] -- tables of angles are named by their rows
-        assert.equal(theirs, short.weights.offsets[name], name)
-      end
-    end
-    local long = helper.tiny({ positions = "alibi", seq = { 4, 8 } }, "memory")
-    local alibi = "l0.attn.alibi"
-    for _, name in ipairs(long.graph.weights) do if name:find("alibi") then alibi = name end end
-    assert.not_equal(long.weights.offsets[alibi], long.entries[1].weights.offsets[alibi])
-    assert.is_true(long.entries[1].weights.bytes > long.weights.bytes)
-  end)
-
-  it("keeps tables of an encoder and of the model apart, which are alike but for their rows", function()
-    local long = helper.tiny({ positions = "rope", seq = { 4, 8 }, memory = { stage = "encoder", seq = 6 } }, "memory")
-    local short = long.entries[1]
-    assert.equal(long.weights.offsets["positions.cos_8"], short.weights.offsets["positions.cos_4"])
-    assert.equal(long.weights.offsets["encoder.positions.cos_6"], short.weights.offsets["encoder.positions.cos_6"])
-  end)
-
-  it("lays a weight out twice if entries multiply it with other powers", function()
-    -- An entry with one weight of 1,024 bytes.
-    local function entry(powers, before)
-      return { programs = {}, before = before or {}, plan = { layouts = { w = { format = "rows", type = "f32" } } },
-        graph = { weights = { "w" }, tensors = { w = { kind = "weight", shape = { 16, 16 },
-          factors = powers and { powers = powers, sign = 1, checksum = 7 } } } } }
-    end
-    local function offset(first, second)
-      local short = entry(first)
-      memory.run(short)
-      local long = entry(second, { short })
-      memory.run(long)
-      return long.weights.offsets.w
-    end
-    assert.same({ 0, 0 }, { offset(), offset({ 1, 2 }, { 1, 2 }) })
-    assert.same({ 1024, 1024 }, { offset({ 1, 2 }, { 1, 3 }), offset({ 1, 2 }) })
   end)
 end)

@@ -78,7 +78,7 @@ describe("precision", function()
       local state = helper.tiny({ precision = value, input = { stage = "tokens", vocab = 9 }, layers = 0 }, "lower")
       local used
       for _, step in ipairs(helper.steps(state.programs[1])) do used = step.fn or used end
-      return state.plan.layouts["input.tokens.weight"].type .. " " .. used
+      return state.weights.layouts["input.tokens.weight"].type .. " " .. used
     end
     assert.equal("f32 embed", table_in("f32"))
     assert.equal("bf16 embed_bf16", table_in("bf16"))
@@ -155,8 +155,8 @@ describe("a model in bf16", function()
       assert.equal(types.bf16_product, step.kernel.types)
     end)
     assert.is_true(found >= 6)
-    assert.equal("bf16", state.plan.layouts["l0.attn.q.weight"].type)
-    assert.equal("f32", state.plan.layouts["l0.attn.q.bias"].type)
+    assert.equal("bf16", state.weights.layouts["l0.attn.q.weight"].type)
+    assert.equal("f32", state.weights.layouts["l0.attn.q.bias"].type)
   end)
 
   it("takes half the weights, and a smaller arena", function()
@@ -192,7 +192,7 @@ describe("a model in bf16", function()
       assert.equal("f32 fused", storage(state, "l0.norm1"))
       assert.equal("f32 full", storage(state, "l0.norm1.bf16_floats"))
       assert.equal("f32 fused", storage(state, "l0.ff.act"))
-      assert.equal("bf16", state.plan.layouts["l0.attn.q.weight"].type)
+      assert.equal("bf16", state.weights.layouts["l0.attn.q.weight"].type)
       programs.each(state.programs[1], function(step)
         if step.form == "product" and step.arguments.a.class == "weight" then
           assert.equal(types.bf16_floats_product, step.kernel.types)

@@ -6,7 +6,7 @@ local files = require("common.files")
 local hash = require("common.hash")
 local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
-local tuning = require("passes.plan.tuning")
+local tuning = require("passes.common.tuning")
 
 local FIRST = "attn2c tuning 4 avx512 Some-CPU\n"
 local STRIPS = " call_rows 3 k_panel 16 fetch 1 stream 128"
@@ -163,7 +163,7 @@ describe("the parameters of a product", function()
       region.blocks[2].count })
     local down = fusion(state, DOWN)
     assert.equal("reduce", down.parameters.k_order)
-    assert.equal("0123", state.plan.tuning_hash)
+    assert.equal("0123", state.parameters.hash)
   end)
 
   it("are the description's before all", function()
@@ -222,7 +222,7 @@ describe("the parameters of a product", function()
   end)
 
   it("leave no hash where no line applied", function()
-    assert.is_nil(tuned({ ["1x1 n 1 +none"] = choice() }, {}, "plan").plan.tuning_hash)
+    assert.is_nil(tuned({ ["1x1 n 1 +none"] = choice() }, {}, "plan").parameters.hash)
   end)
 
   it("may differ in everything and still make sound code", function()

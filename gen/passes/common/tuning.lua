@@ -176,13 +176,7 @@ local function set_for(state)
   return given and not is_of_another and given.set or nil
 end
 
--- True if a set has a line for a product of a model.
-local function is_used(state)
-  for _, entry in ipairs(state.entries) do if entry.plan.tuning_hash then return true end end
-  return false
-end
-
---- Adds notes about the user's file, once all entries are planned.
+--- Adds notes about the user's file, once the parameters of all products are known.
 function tuning.conclude(state)
   local given = state.tuning
   if not (given and given.file) then return end
@@ -192,7 +186,7 @@ function tuning.conclude(state)
     if not words.set(state.target_names)[set.target] then -- else it is used for that one
       note("made for %s, but the target is %s: ignored", set.target, state.spec.target)
     end
-  elseif not is_used(state) then
+  elseif not state.parameters.hash then
     note("no line is for a product of this model: ignored")
   elseif set.machine ~= state.machine then
     note("measured on %s, but this is %s: used nevertheless", set.machine, state.machine)
@@ -210,20 +204,19 @@ local function deep_rule(target, kernels, key, weight)
   return nil
 end
 
---- Fills state.plan.parameters, for all products alike, and state.plan.parameters_of(key, weight), for one. A set
---- that has a line for a product leaves its hash in state.plan.tuning_hash.
-function tuning.prepare(state)
+--- Returns the tile parameters of a build: { common: for all products alike; of(key, weight): for one product; hash:
+--- of the set, if it has a line for a product that was asked for }.
+function tuning.parameters(state)
   local target = targets.by_name[state.spec.target]
   local common = {}
   for name, value in pairs(target.rule) do common[name] = value end
   for name, value in pairs(state.spec.plan) do common[name] = value end
   local asked = state.spec.kernels ~= "auto" and state.spec.kernels or state.spec.plan.kernels
   common.kernels = asked or common.kernels
-  state.plan.parameters = common
-  local set = set_for(state)
-  state.plan.parameters_of = function(key, weight)
+  local set, result = set_for(state), { common = common }
+  function result.of(key, weight)
     local choice = set and set.choices[key]
-    if choice then state.plan.tuning_hash = set.hash end
+    if choice then result.hash = set.hash end
     local kernels = asked or choice and choice.kernels or common.kernels
     if weight.type == "bf16" or weight.type == "i8" then kernels = "c" end
     choice = choice or deep_rule(target, kernels, key, weight) or common
@@ -232,6 +225,7 @@ function tuning.prepare(state)
     own.kernels = kernels
     return own
   end
+  return result
 end
 
 return tuning

@@ -1,0 +1,72 @@
+-- layout.lua: checks the layouts and places of packed weights.
+local expect = require("passes.checks.expect")
+local packed = require("passes.common.packed")
+local types = require("data.types")
+local words = require("common.words")
+
+-- Checks that an entry's weights all have a layout of their type that covers their outputs.
+local function check_layouts(state)
+  for _, name in ipairs(state.graph.weights) do
+    local tensor, layout = state.graph.tensors[name], state.weights.layouts[name]
+    expect(layout and state.weights.offsets[name], "layout", "%s of %s has no place", name, state.entry_name)
+    expect(layout.type == tensor.type, "layout", "%s is %s, packed as %s", name, tensor.type, layout.type)
+    local outputs = layout.format == "rows" and tensor.shape[1] or 0
+    for _, width in ipairs(layout.widths or {}) do outputs = outputs + width end
+    expect(outputs == tensor.shape[1], "layout", "the panels of %s", name)
+  end
+end
+
+-- Returns an entry's weights in the packed block, in order: { name, first, stop }, in bytes.
+local function places_of(state)
+  local list = {}
+  for _, name in ipairs(state.graph.weights) do
+    local first = state.weights.offsets[name]
+    list[#list + 1] = { name = name, first = first,
+      stop = first + packed.bytes(state.graph.tensors[name], state.weights.layouts[name]) }
+  end
+  table.sort(list, function(x, y) return x.first < y.first end)
+  return list
+end
+
+-- Checks that two entries have the same weight, or its first rows, at one offset of the packed block.
+local function check_shared(state, mine, other, theirs)
+  local next_one = 1
+  for _, here in ipairs(mine) do
+    while theirs[next_one] and theirs[next_one].stop <= here.first do next_one = next_one + 1 end
+    for i = next_one, #theirs do
+      local there = theirs[i]
+      if there.first >= here.stop then break end
+      local a, b = state.graph.tensors[here.name], other.graph.tensors[there.name]
+      local of_a, of_b = state.weights.layouts[here.name], other.weights.layouts[there.name]
+      local whole = words.shape(a.shape) == words.shape(b.shape)
+      expect((here.name == there.name or a.formula) and here.first == there.first and a.formula == b.formula
+        and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
+        and of_a.format == of_b.format and of_a.type == of_b.type
+        and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "layout",
+        "%s of %s lies over %s of %s", here.name, state.entry_name, there.name, other.entry_name)
+    end
+  end
+end
+
+-- Checks that packed weights follow each other, on whole lines.
+local function check_places(state, places)
+  local stop = 0
+  for _, place in ipairs(places) do
+    expect(place.first % types.LINE == 0 and place.first >= stop, "layout", "the offset of %s", place.name)
+    stop = place.stop
+  end
+  expect(stop <= state.weights.bytes, "layout", "the weights leave their %d bytes", state.weights.bytes)
+end
+
+--- Checks that every weight of a build has a layout and a place, that no two overlap, and that entries agree.
+return function(build)
+  local larger = {}
+  for i = #build.entries, 1, -1 do
+    local state = build.entries[i]
+    check_layouts(state)
+    local places = places_of(state)
+    check_places(state, places)
+    for _, each in ipairs(larger) do check_shared(state, places, each.state, each.places) end
+    larger[#larger + 1] = { state = state, places = places }
+  end
+end

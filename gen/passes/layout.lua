@@ -1,0 +1,156 @@
+-- layout.lua: decides the packed format of each weight and its place in the packed block, once for all entries.
+-- Entries share one packed copy. The largest entry that reads a weight decides how wide its panels are. Each weight is
+-- placed after those of larger entries, unless one of these entries has the same weight.
+--
+-- Before: the graphs of a build's entries. After: build.parameters = the tile parameters of products
+-- (tuning.parameters); for each entry, state.weights =
+--   layouts    weight -> { format, type }: "rows", unchanged, or "panels" with panel, count, tails, widths
+--   chosen_by  weight -> the name of the entry whose product decided its panels
+--   offsets    weight -> bytes from the beginning of the packed block
+--   bytes      the bytes of the packed block
+local divide = require("passes.common.divide")
+local dump = require("common.dump")
+local grouping = require("passes.common.grouping")
+local ops = require("data.ops")
+local packed = require("passes.common.packed")
+local tuning = require("passes.common.tuning")
+local types = require("data.types")
+local words = require("common.words")
+
+local layout = {}
+
+-- Width of the panels that a table of relative positions is packed in.
+local TABLE_PANEL = 64
+
+-- Returns a function that makes panels; equal ones are one table.
+local function panel_maker()
+  local made = {}
+  return function(weight, panel)
+    local key = ("%d %d %s"):format(weight.shape[1], panel, weight.type)
+    made[key] = made[key] or divide.panels(weight.shape[1], panel, weight.type)
+    return made[key]
+  end
+end
+
+-- Puts the layouts that larger entries have decided for this entry's weights into its own.
+local function inherit(state, larger)
+  local own = state.weights
+  for _, name in ipairs(state.graph.weights) do
+    for _, other in ipairs(larger) do
+      local theirs = other.graph.tensors[name]
+      if theirs and words.shape(state.graph.tensors[name].shape) == words.shape(theirs.shape) then
+        own.layouts[name], own.chosen_by[name] = other.weights.layouts[name], other.weights.chosen_by[name]
+        break
+      end
+    end
+  end
+end
+
+-- Decides the layouts of an entry's weights that have none. All products are asked for their parameters, so that a
+-- tuning file with a line for any of them counts as used.
+local function decide(state, panels)
+  local own, uses = state.weights, grouping.readers(state.graph.entry)
+  for _, segment in ipairs(grouping.segments(state.spec, state.graph.entry, state.parameters.common)) do
+    for _, section in ipairs(segment.sections) do
+      for i, op in ipairs(section.ops) do
+        local class = ops.class(op)
+        local weight = class.product and op.operands.weight
+        local tbl = class.packed and op.operands[class.packed]
+        if weight then
+          local key = tuning.key(op, grouping.epilogue(section.ops, i, uses), grouping.rows(op, segment))
+          local panel = state.parameters.of(key, weight).panel
+          if not own.layouts[weight.name] then
+            own.layouts[weight.name], own.chosen_by[weight.name] = panels(weight, panel), state.entry_name
+          end
+        elseif tbl then
+          own.layouts[tbl.name] = own.layouts[tbl.name] or panels(tbl, TABLE_PANEL)
+        end
+      end
+    end
+  end
+  for _, name in ipairs(state.graph.weights) do -- weights that no product reads stay rows
+    own.layouts[name] = own.layouts[name] or { format = "rows", type = state.graph.tensors[name].type }
+  end
+end
+
+local function same_source(a, b)
+  return a.kind == b.kind and a.formula == b.formula and a.part == b.part
+    and dump.table(a.source or {}) == dump.table(b.source or {})
+    and dump.table(a.factors or {}) == dump.table(b.factors or {})
+end
+
+-- True if an entry's weight equals another entry's or, for tables kept as rows, is the first rows of it. Two
+-- constants are the same if their formulas are.
+local function is_shared(state, name, other, their_name)
+  local mine, theirs = state.graph.tensors[name], other.graph.tensors[their_name]
+  if not (theirs and other.weights.offsets[their_name] and same_source(mine, theirs)) then return false end
+  local own, their_own = state.weights.layouts[name], other.weights.layouts[their_name]
+  if words.shape(mine.shape) == words.shape(theirs.shape) then
+    return own == their_own or dump.table(own) == dump.table(their_own)
+  end
+  return #mine.shape == 2 and #theirs.shape == 2 and own.format == "rows" and their_own.format == "rows"
+    and mine.shape[2] == theirs.shape[2] and mine.shape[1] < theirs.shape[1] or false
+end
+
+-- Returns the offset of an entry's weight that a larger entry has placed, or nil.
+local function shared_offset(state, name, larger)
+  for _, other in ipairs(larger) do
+    if is_shared(state, name, other, name) then return other.weights.offsets[name] end
+    for _, theirs in ipairs(state.graph.tensors[name].formula and other.graph.weights or {}) do
+      -- If this entry also has `theirs`, that offset is for that weight.
+      if not state.graph.tensors[theirs] and is_shared(state, name, other, theirs) then
+        return other.weights.offsets[theirs]
+      end
+    end
+  end
+  return nil
+end
+
+-- Places an entry's weights that no larger entry has from `bytes` on; returns the bytes of the block so far.
+local function place(state, larger, bytes)
+  local own = state.weights
+  for _, name in ipairs(state.graph.weights) do
+    own.offsets[name] = shared_offset(state, name, larger)
+    if not own.offsets[name] then
+      own.offsets[name] = bytes
+      bytes = bytes + types.line_bytes(packed.bytes(state.graph.tensors[name], own.layouts[name]))
+    end
+  end
+  return bytes
+end
+
+--- Runs the pass on one build.
+function layout.run(build)
+  build.parameters = tuning.parameters(build)
+  local larger, panels, bytes = {}, panel_maker(), 0
+  for i = #build.entries, 1, -1 do
+    local state = build.entries[i]
+    state.weights = { layouts = {}, chosen_by = {}, offsets = {} }
+    inherit(state, larger)
+    decide(state, panels)
+    bytes = place(state, larger, bytes)
+    larger[#larger + 1] = state
+  end
+  for _, state in ipairs(larger) do state.weights.bytes = bytes end
+  tuning.conclude(build)
+end
+
+--- Returns the bytes of the packed block; then, for each entry, the place and the format of each weight.
+function layout.dump(build)
+  local lines = { ("packed weights: %d bytes"):format(build.entries[1].weights.bytes) }
+  for _, state in ipairs(build.entries) do
+    local own = state.weights
+    lines[#lines + 1] = "entry " .. state.entry_name
+    for _, name in ipairs(state.graph.weights) do
+      local of = own.layouts[name]
+      local text = of.type == "f32" and "" or " of " .. of.type
+      if of.format == "panels" then text = ("%s in panels of %s"):format(text, table.concat(of.widths, " ")) end
+      if own.chosen_by[name] and #build.entries > 1 then text = text .. ", chosen by " .. own.chosen_by[name] end
+      lines[#lines + 1] = ("  %10d %s %s%s"):format(own.offsets[name], name,
+        words.shape(state.graph.tensors[name].shape), text)
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return layout
