@@ -25,4 +25,5 @@ verdict "luacheck" luacheck -q --no-color .
 verdict "luacheck of the command" luacheck -q --no-color --std lua54 gen/attn2c
 verdict "no file is longer than 700 lines" no_long_files
 verdict "nothing is left to do in the source" no_leftovers
+verdict "plain words in comments, messages and README files" lua5.4 tests/words.lua
 echo "1..$number"

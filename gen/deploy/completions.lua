@@ -1,5 +1,5 @@
 -- completions.lua: writes completions for bash, zsh and fish from the command's grammar.
--- Those of commands and options are argparse's. This file adds KEY=VALUE, the keys of a description, after the
+-- argparse writes those of commands and options. This file adds KEY=VALUE, the keys of a description, after the
 -- description's name.
 local reference = require("commands.reference")
 

@@ -33,7 +33,7 @@ local function steps_of(program)
 end
 
 --- Returns the map of an entry's shipped program: { items = { name, offset, bytes, first, last, kind, own }, bytes,
---- steps, peak = { step, bytes, names }, live_bytes, threads }. Of the workers' own parts only the first is in the map.
+--- steps, peak = { step, bytes, names }, live_bytes, threads }. The map has only the first of the workers' own parts.
 function memory.map(entry)
   local program = entry.programs[1]
   local first, last, count = steps_of(program)

@@ -122,8 +122,8 @@ static int stands_alone(attn2c_text_work *work, const uint8_t *bytes, size_t beg
   return status;
 }
 
-/* Adds the white characters around a token, where the token asks for them. Those in front of it begin after
- * the last token. `white` is the end of those that an earlier token has: they are read once. */
+/* Adds the white characters around a token, where the token asks for them. Characters in front of it begin
+ * after the last token. `white` is the end of those that an earlier token has: they are read once. */
 static int widen(attn2c_text_work *work, const uint8_t *bytes, uint32_t flags, size_t last, size_t end,
                  size_t *white, size_t *from, size_t *to) {
   const size_t begin = *from, known = *to < *white ? *white : *to;

@@ -1,5 +1,5 @@
 /* model_bpe.c - byte pair encoding: begins with characters, and joins the pair of the lowest rank until none
- * merges. Of equal pairs the leftmost is joined. Short words compare all pairs each time. Long words keep
+ * merges. The leftmost of equal pairs is joined. Short words compare all pairs each time. Long words keep
  * them in a heap, so that time grows as n log n. */
 #include "text/stages.h"
 #include "text/unicode.h"

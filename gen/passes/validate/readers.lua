@@ -134,7 +134,7 @@ function read.text(say, field, value)
   if type(value) == "string" and #value <= MOST_TEXT and utf8.len(value) and not value:find("%z") then
     return value ~= "" and value or nil
   end
-  return say(field.key, ("%s, but a text of at most %d bytes is allowed"):format(show(value), MOST_TEXT))
+  return say(field.key, ("%s, but a text of at most %d bytes without NUL is allowed"):format(show(value), MOST_TEXT))
 end
 
 function read.labels(say, field, value)

@@ -116,7 +116,7 @@ describe("a description's keys:", function()
     target = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic",
     kernels = "auto, c or libxsmm", precision = "f32, bf16 or int8",
     threads = "an integer from 0 to 64", reuse = "true or false",
-    tokenizer = "a path or false", prompt = "a text of at most 10000 bytes",
+    tokenizer = "a path or false", prompt = "a text of at most 10000 bytes without NUL",
     labels = "a list of texts", label_function = "softmax, sigmoid or none",
     max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
   }

@@ -273,7 +273,7 @@ describe("the cache", function()
     assert.truthy(said:find(line_said, 1, true), said)
     assert.same({}, snapshot(folder .. "/attn2c"))
     assert.matches("\r%[#+%.*%] %d+ s, %d+ s left  compiling: %d+ of %d+\27%[K", said)
-    assert.matches("\r\27%[K[^\r]*tiny%.spdx%.json\r\n$", said)
+    assert.matches("\r\27%[K[^\r]*tiny%.spdx%.json\r\ntry: [^\r]*\r\n$", said)
   end)
 end)
 
