@@ -227,9 +227,9 @@ typedef struct attn2c_descriptor {
   const attn2c_lengths *lengths;        /* for a model whose N_forward takes any length; NULL: it takes one */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
-  /* The same model for each of its targets, including this one, ended by NULL: the most demanding target
-   * first. They differ in code, weight layout and arena; entries, ops and the order of weights are the same.
-   * NULL: this one alone. */
+  /* The model's variants for each of its targets, including this one, ended by NULL. The most demanding
+   * target comes first. They differ in code, weight layout and arena; entries, ops and the order of weights
+   * are the same. NULL: this one alone. */
   const struct attn2c_descriptor *const *variants;
 } attn2c_descriptor;
 

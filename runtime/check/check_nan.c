@@ -124,7 +124,7 @@ static int compare_output(bed *bed, int output, attn2c_comparison *comparison) {
     for (int64_t i = 0; i < elements; i++) {
       if (picks > 0 && want[i] != got[i] &&
           isnan(((const float *)job->tensors[op->operands[0]])[i / picks * width + want[i]]))
-        take(shape, i, want[i], got[i], "not the place of the NaN", comparison);
+        take(shape, i, want[i], got[i], "the index is not the NaN's", comparison);
       if (got[i] != shipped[i]) take(shape, i, got[i], shipped[i], "shipped and trace differ", comparison);
     }
     return ATTN2C_OK;

@@ -61,7 +61,7 @@ int attn2c_reference_add_array(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = -inf, or s + value if the op has a value, where the array is not 0; with `keeps`, where it is 0. value
+/* y = -inf, or s + value if the op has a value, where the array is not 0. With `keeps`, where it is 0. value
  * is the emitted code's constant, a float. */
 int attn2c_reference_block_array(const attn2c_reference_call *call) {
   spread over;

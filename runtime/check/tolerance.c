@@ -92,10 +92,11 @@ static int add_relative(const op_result *result) {
 /* Relative error that an emitted tanh may have. */
 #define TANH_ERROR 4e-5
 
-/* The rule of a sum of v tanh(x), x = q + k, of length D; all parts are relative to the sum of |v tanh(x)|:
+/* The rule of a sum of v tanh(x), x = q + k, of length D. It is the sum of these parts, relative to the sum
+ * of |v tanh(x)|:
  * - TANH_ERROR, for each tanh;
  * - u, for the rounding of x: it makes an error of u |x| (1 - tanh(x)^2) in tanh(x), which is at most u
- * |tanh(x)|, since 2x <= sinh(2x);
+ *   |tanh(x)|, since 2x <= sinh(2x);
  * - 4 sqrt(D) u, as for every product. */
 static int additive_scores(const op_result *result) {
   double length = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 2));
@@ -212,8 +213,8 @@ static int log_softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = cap tanh(s / cap) has the sum of three errors: 4e-5 for the emitted tanh, u for its argument (x
- * tanh'(x) is never more than tanh(x)), u for the product. */
+/* y = cap tanh(s / cap) has the sum of three errors. They are 4e-5 for the emitted tanh, u for its argument
+ * (x tanh'(x) is never more than tanh(x)), u for the product. */
 static int softcap(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     double size = fabs((double)result->want[i]);

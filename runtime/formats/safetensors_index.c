@@ -136,7 +136,8 @@ int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *in
   int status = attn2c_file_open(path, &file, message);
   if (status) return status;
   if (file.size > LARGEST_INDEX) {
-    attn2c_say(message, "%s: %lld bytes, which no index has", path, (long long)file.size);
+    attn2c_say(message, "%s: an index of %lld bytes, but at most %lld are allowed", path,
+               (long long)file.size, (long long)LARGEST_INDEX);
     status = ATTN2C_FORMAT;
   } else {
     index->text = malloc((size_t)file.size + 1);

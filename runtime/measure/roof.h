@@ -6,10 +6,10 @@
 
 #include "base/descriptor.h"
 
-/* The shapes of libxsmm's kernels: m 32, 48, 64 by n 24, 32, 64, K 768 as one batch of 12 blocks of 64 by
- * offsets, beta 0. In C: kernels of the program, of any number type, not more and not larger than these, with
- * a K that divides 768. A is packed like weights; the rows of B are 784 floats apart, like those of a padded
- * tensor. */
+/* The shapes of kernels that are timed. libxsmm's are m 32, 48, 64 by n 24, 32, 64, K 768 as one batch of 12
+ * blocks of 64 by offsets, beta 0. C kernels are the program's, of any number type, not more and
+ * not larger than these, with a K that divides 768. A is packed like weights; the rows of B are 784 floats
+ * apart, like those of a padded tensor. */
 #define ATTN2C_ROOF_SHAPES 9
 #define ATTN2C_ROOF_BEST   2 /* number of shapes that are kept after the warm-up */
 #define ATTN2C_ROOF_K      768

@@ -1,6 +1,6 @@
 /* product_words.h - shared parts of bf16 and int8 strips: vectors of 4-byte groups and of integer sums. A
  * group is two inputs of bf16 or four of int8. Vectors hold groups of the weights, or one group of a row in
- * every lane. An incomplete last group has its existing bytes read alone. */
+ * every lane. Only the existing bytes of an incomplete last group are read. */
 #ifndef ATTN2C_PRODUCT_WORDS_H
 #define ATTN2C_PRODUCT_WORDS_H
 

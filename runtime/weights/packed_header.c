@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats lie in the file as in memory");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "floats have the same bytes in the file and in memory");
 
 enum { VERSION = 1, F32 = 1, BF16 = 2, I8 = 4 };
 
