@@ -30,4 +30,19 @@ function alike.first_of(names)
   end
 end
 
+local ABSENT = {} -- represents nil in a list of arguments
+
+--- Returns a function that calls make(...) once for each name and list of arguments. Layers are alike, so what is made
+--- for one is that of all.
+function alike.memoiser()
+  local first_of, made = alike.first_of(), {}
+  return function(name, make, ...)
+    local list = table.pack(name, ...)
+    for i = 1, list.n do if list[i] == nil then list[i] = ABSENT end end
+    local first = first_of(list)
+    made[first] = made[first] or make(...)
+    return made[first]
+  end
+end
+
 return alike

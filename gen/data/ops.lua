@@ -19,6 +19,7 @@
 --   in_place_of_floats   true if it may write over the floats that it reads, each row over the first bytes of its own
 --   role       its result in terms of an attention's scores, one of ops.roles; it tells how a static mask of the
 --              scores applies to the result (check_mask.c)
+--   dots       true if its scores are products of queries and keys
 --   own_keys   true if it touches only the queries' own keys, not those that all queries see
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
@@ -204,7 +205,7 @@ ops.table = {
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension",
   },
   scores = {
-    class = { region = "attention", role = "makes_scores" },
+    class = { region = "attention", role = "makes_scores", dots = true },
     operands = { "q", "k", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
     shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
     flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,

@@ -12,10 +12,8 @@
 --     function_name
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
-local registers = require("passes.plan.registers")
 local series = require("passes.kernels.series")
 local steps = require("data.steps")
-local targets = require("data.targets")
 local words = require("common.words")
 
 local kernels = {}
@@ -201,12 +199,12 @@ local function find_series(program, state, seen)
   end)
 end
 
--- Returns the kernels of libxsmm as kernels in C, for processors where no code can be made at run time.
+-- Returns the kernels of libxsmm as kernels in C, with the strips that the plan has for processors where no code can
+-- be made at run time.
 local function fallbacks_of(state)
-  local list, target = {}, targets.by_name[state.spec.target]
+  local list = {}
   for i, k in ipairs(state.kernels) do
-    local strips = registers.strips(k.m, k.n, k.k, target, k.n, k.m % target.vector > 0)
-    list[i] = setmetatable({ strips = strips, a_room = false }, { __index = k })
+    list[i] = setmetatable({ strips = k.fallback, a_room = false }, { __index = k })
   end
   return list
 end

@@ -41,7 +41,8 @@ local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 -- Returns a function that gives equal steps one table of constants, one kernel, one batch, one list of elementwise
 -- operations.
 local function sharing()
-  local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch" }
+  local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch",
+    "fallback" }
   local batch = alike.first_of { "count", "a", "b" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
   for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of(entry.constants) end
@@ -109,12 +110,12 @@ function Lowering:sequence_region(region)
   sequence.lower(self, op)
 end
 
-local function lower_as(state, variant, share)
+local function lower_as(state, variant, share, memoise)
   local entry = state.graph.entry
   local self = setmetatable({ storage = state.plan.storage, layouts = state.weights.layouts, entry = entry,
     variant = variant, whole = variant == "trace", state = state, lines = 0, tile_lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
-    unit_number = 0, index_of = {}, tiles = {}, share = share }, Lowering)
+    unit_number = 0, index_of = {}, tiles = {}, share = share, memoise = memoise }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}
   for _, segment in ipairs(state.plan.segments) do
@@ -137,8 +138,8 @@ end
 
 function lower.run(state)
   state.programs = {}
-  local share = sharing()
-  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant, share) end
+  local share, memoise = sharing(), alike.memoiser()
+  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant, share, memoise) end
   state.plan.lines = state.programs[1].lines
 end
 

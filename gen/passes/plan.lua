@@ -19,6 +19,7 @@ local budget = require("passes.common.budget")
 local divide = require("passes.common.divide")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
+local products = require("passes.plan.products")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
 local words = require("common.words")
@@ -398,23 +399,8 @@ local function partition(state, segments)
   end
 end
 
-local ABSENT = {} -- represents nil in a list of arguments
-
--- Returns a function that calls make(...) once for each name and list of arguments. Layers are alike, so a plan of
--- one is that of all.
-local function memoiser()
-  local first_of, made = alike.first_of(), {}
-  return function(name, make, ...)
-    local list = table.pack(name, ...)
-    for i = 1, list.n do if list[i] == nil then list[i] = ABSENT end end
-    local first = first_of(list)
-    made[first] = made[first] or make(...)
-    return made[first]
-  end
-end
-
 function plan.run(state)
-  state.plan = { storage = {}, parameters = state.parameters.common, memoise = memoiser() }
+  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser() }
   local entry = state.graph.entry
   local uses = grouping.readers(entry)
   local segments = segments_of(state, entry, uses)
@@ -422,6 +408,7 @@ function plan.run(state)
   read_by_head(state, entry)
   transpose_keys(state, segments, uses)
   pad_products(state, segments)
+  products.decide(state, segments)
   in_place(state, entry)
   partition(state, segments)
   state.plan.segments = segments

@@ -7,7 +7,6 @@ local forms = require("kernels.forms")
 local operands = require("data.operands")
 local kernel_tiles = require("kernels.tiles")
 local programs = require("passes.common.programs")
-local registers = require("passes.plan.registers")
 local rectangles = require("passes.checks.rectangles")
 local steps = require("data.steps")
 local targets = require("data.targets")
@@ -163,10 +162,12 @@ local function check_tiles(k, target, name)
     and types.bytes(inputs, k.types.a) <= kernel_tiles.BYTES, "lower", "%s: steps of %d inputs in tiles", name, inputs)
 end
 
--- Checks that other strips fit the registers. rows_held: as in strip.lua.
+-- Checks that other strips fit the registers: those of the target without the ones that a form or a cut row needs, or
+-- a product before it is added. rows_held: as in strip.lua.
 local function check_registers(k, target, name)
   local form = forms.all[k.strips.form]
-  local free = registers.free(target, not k.a_room, form)
+  local free = target.registers - math.max(form.registers, target.has_fma and 0 or 1)
+  if not k.a_room then free = free - target.cut_registers end
   each_strip(k, function(high, wide)
     local used = high * wide + (k.strips.rows_held and high + form.factors or 1 + wide * form.factors)
     expect(high >= 1 and wide >= 1 and used <= free, "lower", "%s: a strip of %d x %d needs %d of %d registers", name,

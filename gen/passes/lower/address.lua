@@ -103,15 +103,13 @@ function address:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
     { y = self:trace_at(tensor, row, column, origin), x = tile })
 end
 
---- Returns the place of output `row` of a packed weight [out][in]: its panel's leading dimension, the operand, and
---- the number of outputs from there to the panel's end.
+--- Returns the place of output `row` of a packed weight [out][in]: its panel's leading dimension, and the operand.
 function address:panel_at(weight, row)
   local column, at, layout = 0, 0, self.layouts[weight.name]
   for _, width in ipairs(layout.widths) do
     local ld = types.whole_lines(width, "f32")
     if row < column + width then
-      return ld, { buffer = weight.name, class = "weight", offset = at + types.bytes(row - column, layout.type) },
-        column + width - row
+      return ld, { buffer = weight.name, class = "weight", offset = at + types.bytes(row - column, layout.type) }
     end
     column, at = column + width, at + types.panel_bytes(weight.shape[2], ld, layout.type)
   end

@@ -18,16 +18,13 @@ local leading = {}
 function leading.linear(self, fusion, origin, block)
   local op = fusion.leading
   local x, weight = op.operands.x, op.operands.weight
-  local k = weight.shape[2]
   local column, panel_at = 0, 0
   local result, sums = fusion.result, fusion.sums or fusion.result
   for i, width in ipairs(fusion.panels.widths) do
     self:unit()
-    local lda = types.whole_lines(width, "f32")
-    local shape = { m = fusion.outputs[i], n = block.count, k = k, lda = lda, ldb = self:ld(x),
-      ldc = self:ld(sums), beta = 0, types = fusion.types }
+    local product = fusion.products[block.count][i]
     origin.column = column
-    self:tile(shape, fusion,
+    self:tile(product, { ldb = self:ld(x), ldc = self:ld(sums) },
       { buffer = weight.name, class = "weight", offset = panel_at },
       self:at(x, block.first, 0, origin), self:at(sums, block.first, column, origin), width)
     self:epilogue(fusion, origin, block.first, block.count, column, width)
@@ -37,7 +34,8 @@ function leading.linear(self, fusion, origin, block)
     elseif storage.form == "value_pairs" then
       self:pair_tile(result, storage, origin, block, column, width)
     end
-    column, panel_at = column + width, panel_at + types.panel_bytes(k, lda, fusion.panels.type)
+    column, panel_at = column + width,
+      panel_at + types.panel_bytes(product.k, product.lda, product.types.a)
   end
 end
 

@@ -1,6 +1,7 @@
 -- scores.lua: lowers the operations between a tile of scores and its weights.
 -- These are additions of positions and masks, the scale, the softmax or another weighting, and factors of heads. An
 -- op is one entry of the table `ops` below; adjacent elementwise ops become one map over the tile.
+local distances = require("passes.common.distances")
 local op_table = require("data.ops")
 local types = require("data.types")
 
@@ -105,30 +106,18 @@ function steps.round_weights(self, at)
     arguments = { y = at.rounded, x = at.tile } }
 end
 
--- Returns the rows of a table of distances that a block of queries and a block of keys need: first and number. Row i
--- + offset - j + max_position - 1 is for query i and key j.
-local function distance_rows(at, op, key_block)
-  local most = (op.operands.table.shape[1] - 1) // 2
-  local least = at.block.first + (op.attributes.offset or 0) - (key_block.first + key_block.count - 1) + most
-  return least, at.block.count + key_block.count - 1
-end
-
 -- Adds query · table: [rows][distances], a product for each panel of the table. Element (r, j) of the block is at
 -- distance r - j + keys - 1, a skew of one column per row.
 local function relative_queries(self, at, op, key_block, column)
   local q, table_ = op.operands.x, op.operands.table
-  local first, count = distance_rows(at, op, key_block)
   local tile = at.region.scores.result.name .. "@relative"
   local ld = at.region.distances_ld
   self:scratch(tile, at.region.most_rows, ld)
-  local done = 0
-  while done < count do
-    local panel, operand, width = self:panel_at(table_, first + done)
-    local m = math.min(width, count - done)
-    self:product({ m = m, n = at.block.count, k = at.head_dim, lda = panel, ldb = self:ld(q), ldc = ld, beta = 0 },
-      1, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
-      self:in_arena(tile, done, "f32"))
-    done = done + m
+  for _, piece in ipairs(distances.pieces(op, self.layouts[table_.name], at.block, key_block)) do
+    local lda, operand = self:panel_at(table_, piece.row)
+    self:product({ m = piece.count, n = at.block.count, k = at.head_dim, lda = lda, ldb = self:ld(q), ldc = ld,
+      beta = 0 }, 1, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
+      self:in_arena(tile, piece.before, "f32"))
   end
   self:emit { form = "map", constants = { rows = at.block.count, cols = key_block.count, ld = at.tile_ld },
     elementwise = { { kind = "add_reversed", argument = "r", ld = ld + 1 } },
@@ -138,20 +127,16 @@ end
 -- Adds key · table: [keys][distances]; transposed with the skew, it is [rows][keys].
 local function relative_keys(self, at, op, key_block, column)
   local k, table_ = op.operands.x, op.operands.table
-  local first, count = distance_rows(at, op, key_block)
   local tile, transposed = at.region.scores.result.name .. "@relative", at.region.scores.result.name .. "@transposed"
   local block = at.region.key_block
   local ld = at.region.distances_ld
   self:scratch(tile, math.max(block, at.region.most_rows), ld)
   self:scratch(transposed, at.region.most_rows, block)
-  local done = 0
-  while done < count do
-    local panel, operand, width = self:panel_at(table_, first + done)
-    local m = math.min(width, count - done)
-    self:product({ m = m, n = key_block.count, k = at.head_dim, lda = panel, ldb = self:ld(k), ldc = ld, beta = 0 },
-      1, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
-      self:in_arena(tile, done, "f32"))
-    done = done + m
+  for _, piece in ipairs(distances.pieces(op, self.layouts[table_.name], at.block, key_block)) do
+    local lda, operand = self:panel_at(table_, piece.row)
+    self:product({ m = piece.count, n = key_block.count, k = at.head_dim, lda = lda, ldb = self:ld(k), ldc = ld,
+      beta = 0 }, 1, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
+      self:in_arena(tile, piece.before, "f32"))
   end
   self:row("transpose", { rows = key_block.count, cols = at.block.count, ldx = ld - 1, ldy = block },
     { y = self:in_arena(transposed, 0, "f32"), x = self:in_arena(tile, key_block.count - 1, "f32") })

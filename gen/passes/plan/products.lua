@@ -1,0 +1,143 @@
+-- products.lua: decides how each product is made: its strips of registers, its calls, and what it prefetches.
+-- A product is of a fusion's panel and a block of rows; of an attention's scores or context; or of a table of relative
+-- positions. Lowering finds a product of a fusion by its rows and panel, any other by its shape.
+--
+-- A product is { what, m: outputs, n: rows, k: inputs, types, a_room: whether a row of A has room for a whole vector }
+-- and, in C, strips (registers.lua) and fetch (tile.lua: ahead), which is nil if it prefetches nothing. With libxsmm
+-- it has fallback, the strips for processors where no code can be made at run time; or, if it is of a fusion,
+-- calls (tile.lua), each with a fallback.
+local alike = require("common.alike")
+local all_regions = require("passes.common.regions")
+local budget = require("passes.common.budget")
+local distances = require("passes.common.distances")
+local ops = require("data.ops")
+local registers = require("passes.plan.registers")
+local targets = require("data.targets")
+local tile = require("passes.plan.tile")
+local types = require("data.types")
+
+local products = {}
+
+--- Returns the inputs of an attention's scores: the width of a head.
+function products.depth(region)
+  return region.scores.operands.q.shape[3] // region.scores.attributes.heads
+end
+
+local function target_of(state) return targets.by_name[state.spec.target] end
+
+-- Sets the strips of a product in C. p: its tile parameters.
+local function cut(state, product, p)
+  local target = target_of(state)
+  product.a_room = product.a_room or product.m % target.vector == 0
+  product.strips = state.plan.memoise("strips", registers.strips, product.m, product.n, product.k, target,
+    p.call_rows, not product.a_room, product.types)
+end
+
+-- Returns the strips of a kernel of libxsmm where no code can be made at run time. Rows of A have no room there.
+local function fallback(state, m, n, k)
+  local target = target_of(state)
+  return state.plan.memoise("strips", registers.strips, m, n, k, target, n, m % target.vector > 0)
+end
+
+-- Returns the calls of a fusion's product with libxsmm.
+local function calls_of(state, fusion, product)
+  local p, k_blocks = fusion.parameters, fusion.k_blocks
+  local function make()
+    local strips = (product.n + p.call_rows - 1) // p.call_rows
+    budget.hold(state, strips * ((p.k_order == "reduce" and 1 or k_blocks.count) + (k_blocks.tail > 0 and 1 or 0)))
+    local list = tile.calls(product.n, product.lda, k_blocks, p, product.types.a)
+    for _, call in ipairs(list) do call.fallback = fallback(state, product.m, call.rows, call.size) end
+    return list
+  end
+  return state.plan.memoise("tile", make, product.m, product.n, product.k, product.lda, k_blocks.size, p.k_order,
+    p.call_rows, p.k_panel, p.fetch)
+end
+
+-- Returns a fusion's product for a block of `rows` rows and panel i.
+local function of_panel(state, fusion, rows, i)
+  local p, target = fusion.parameters, target_of(state)
+  local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2],
+    lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
+  if p.kernels ~= "c" then
+    product.calls = calls_of(state, fusion, product)
+    return product
+  end
+  cut(state, product, p)
+  local function ahead() return tile.ahead(product, product.strips, p, target.vector) end
+  product.fetch = state.plan.memoise("ahead", ahead, product.m, rows, product.k, product.lda, p.call_rows, p.fetch,
+    p.stream, product.types) or nil
+  return product
+end
+
+-- Sets fusion.products[rows][i], for the rows of a block and the number of a panel.
+local function of_fusion(state, region, fusion)
+  fusion.products = {}
+  for _, block in ipairs(region.blocks) do
+    if not fusion.products[block.count] then
+      local list = {}
+      for i = 1, #fusion.panels.widths do list[i] = of_panel(state, fusion, block.count, i) end
+      fusion.products[block.count] = list
+    end
+  end
+end
+
+-- Calls visit(what, m, n, k, types, a_room) for each product of scores and context of a block.
+local function each_of_block(region, block, visit)
+  local scores, context = region.scores, region.context
+  local v, heads = context.operands.v, context.attributes.kv_heads or context.attributes.heads
+  local of = region.values and types.bf16_product or types.f32_product
+  for _, range in ipairs(block.ranges) do
+    for _, key_block in ipairs(ops.class(scores).dots and range.key_blocks or {}) do
+      visit("scores", key_block.outputs, block.count, products.depth(region), types.product(scores.operands.k.type),
+        key_block.first % region.key_block % types.per_line("f32") == 0)
+    end
+    for _, size in ipairs { range.k_blocks.size, range.k_blocks.tail } do
+      if size > 0 then visit("context", v.shape[3] // heads, block.count, size, of, false) end
+    end
+  end
+end
+
+-- Calls visit, as above, for each product of a block with tables of relative positions.
+local function each_with_tables(state, region, block, visit)
+  for _, op in ipairs(region.chain) do
+    local packed = op.operands[ops.class(op).packed]
+    for _, key_block in ipairs(packed and block.ranges[1].key_blocks or {}) do
+      for _, piece in ipairs(distances.pieces(op, state.weights.layouts[packed.name], block, key_block)) do
+        visit(packed.name, piece.count, op.attributes.keys and key_block.count or block.count, products.depth(region),
+          types.f32_product, false)
+      end
+    end
+  end
+end
+
+-- Sets region.products, the distinct products of an attention in order of first use, and region.product_of(shape),
+-- which returns the one of a shape { m, n, k, types, a_room }.
+local function of_attention(state, region)
+  local p = state.plan.parameters
+  region.products, region.product_of = {}, alike.first_of { "m", "n", "k", "types", "a_room" }
+  local function visit(what, m, n, k, of, a_room)
+    local product = { what = what, m = m, n = n, k = k, types = of, a_room = a_room }
+    if region.product_of(product) ~= product then return end
+    region.products[#region.products + 1] = product
+    if p.kernels == "c" then return cut(state, product, p) end
+    product.fallback = fallback(state, m, n, k)
+  end
+  for _, block in ipairs(region.blocks) do
+    for _, each in ipairs(block.chunks or { block }) do
+      each_of_block(region, each, visit)
+      each_with_tables(state, region, each, visit)
+    end
+  end
+end
+
+--- Decides all products of a plan's segments.
+function products.decide(state, segments)
+  for region in all_regions(segments) do
+    for _, fusion in ipairs(region.fusions) do
+      if fusion.panels then of_fusion(state, region, fusion) end
+    end
+    if region.kind == "attention" then of_attention(state, region) end
+  end
+end
+
+return products
