@@ -53,7 +53,7 @@ describe("rooms", function()
   end)
 
   -- Passes that still ask how products are divided into strips and tiles, which the plan alone should decide.
-  local asks_plan = { lower = true, kernels = true, emit = true, checks = true }
+  local asks_plan = { emit = true }
 
   it("of the passes require their own modules and those that all passes share", function()
     local found = {}
