@@ -1,6 +1,6 @@
 -- plan.lua: decides how a graph is computed: fusion, tiles, mask blocks and storage.
--- Fusion means which ops are another's epilogue; tiles have panels, K blocks and token blocks. Addresses and the
--- order of calls are decided later.
+-- Fusion means which ops are another's epilogue; tiles have panels, K blocks and token blocks; products have
+-- strips and prefetch. Addresses are decided later.
 --
 -- Before: state.spec, state.graph, state.parameters, state.weights.layouts. After: state.plan =
 --   parameters   the tile parameters of all products alike
@@ -13,7 +13,7 @@
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
 --                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
---                  outputs (of each panel's kernel) and k_blocks
+--                  outputs (of each panel's kernel), k_blocks and products (products.lua); so has an attention
 local alike = require("common.alike")
 local budget = require("passes.common.budget")
 local divide = require("passes.common.divide")
