@@ -171,8 +171,8 @@ of("gen/passes/lower/address.lua", spec .. "passes/lower_spec.lua") {
     wrong = "all sequences of a micro-batch are the first" },
 }
 
-of("gen/passes/lower/products.lua", spec .. "passes/lower/attention_spec.lua") {
-  { name = "lower_c_room", old = "a_room or shape.m % target.vector == 0", new = "true", filter = "in C reads",
+of("gen/passes/plan/products.lua", spec .. "passes/lower/attention_spec.lua") {
+  { name = "plan_c_room", old = "product.a_room or product.m % target.vector == 0", new = "true", filter = "in C reads",
     wrong = "rows of values are read past their end" },
 }
 
