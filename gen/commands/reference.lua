@@ -1,5 +1,6 @@
 -- reference.lua: lists the keys and constructors of a description as rows of text.
 -- The command `keys`, the manual and the completions read them.
+local activations = require("data.activations")
 local keys = require("data.keys")
 local masks = require("data.masks")
 local names = require("checkpoints.names")
@@ -26,7 +27,7 @@ local switches = { "true", "false" }
 
 -- Key's type -> the words that its value may be. Most of these types also take a table.
 local words_of_type = { boolean = switches, bias = switches, projections = switches, mask = masks.words,
-  activation = words.sorted_keys(stage_table.activations), precision = precisions(), names = names.list(),
+  activation = words.sorted_keys(activations.by_name), precision = precisions(), names = names.list(),
   attention_output = keys.attention_outputs, head_mask = { "none", "input" } }
 
 --- Returns the keys in order: { name, type, default, range, meaning, words = the words that its value may be, or nil }.

@@ -1,7 +1,10 @@
 -- headers.lua: writes the headers of the runtime that repeat tables of the compiler (`make headers`).
 -- The headers are in the repository, so that the runtime is compiled without Lua. tests/spec/data/headers_spec.lua
 -- compares them with the tables.
+local activations = require("data.activations")
 local numbers = require("text.numbers")
+local ops = require("data.ops")
+local words = require("common.words")
 
 local headers = {}
 
@@ -47,9 +50,53 @@ local function text_numbers(path)
   return header(path, "the numbers that a tokenizer's tables contain.", "gen/text/numbers.lua", body)
 end
 
+-- Appends a list of rows as a macro that calls X with each.
+local function add_rows(body, name, fields, rows)
+  body[#body + 1] = ("/* X(%s) */"):format(fields)
+  body[#body + 1] = ("#define %s(X) \\"):format(name)
+  for _, row in ipairs(rows) do body[#body + 1] = ("  X(%s) \\"):format(row) end
+  body[#body] = body[#body]:gsub(" \\$", "")
+end
+
+-- Returns the types of an op's operands as letters: f float, i int32; capital: required.
+local function operand_letters(op)
+  local letters = {}
+  for i, name in ipairs(op.operands) do
+    local letter = op.integers and op.integers[name] and "i" or "f"
+    letters[i] = op.optional and op.optional[name] and letter or letter:upper()
+  end
+  return table.concat(letters)
+end
+
+-- Returns the header that the reference and the tolerances read. The reference computes all numbers but integers that
+-- are operands or results in floats.
+local function check_ops(path)
+  local rows, body = {}, {}
+  for i, name in ipairs(words.sorted_keys(ops.table)) do
+    local op = ops.table[name]
+    rows[i] = ('%s, "%s", %s, %s, %s'):format(name, operand_letters(op), op.type == "i32" and "I32" or "F32",
+      op.reference or name, op.tolerance)
+  end
+  add_rows(body, "ATTN2C_OPS", "op, types of its operands, type of its result, function of the reference, tolerance",
+    rows)
+  local functions, names = {}, {}
+  for i, each in ipairs(activations.list) do
+    functions[i], names[i] = ("%s, %s, %d"):format(each.name, each.relative, each.times_x and 1 or 0), each.name
+  end
+  body[#body + 1] = ""
+  add_rows(body, "ATTN2C_ACTIVATIONS", "name, relative error, 1: a factor of x may be flushed to 0", functions)
+  body[#body + 1] = ""
+  body[#body + 1] = ('#define ATTN2C_ACTIVATION_NAMES "%s"'):format((table.concat(names, ", "):gsub(", (%w+)$",
+    " or %1")))
+  body[#body + 1] = ("#define ATTN2C_ERROR_TANH %s"):format(activations.by_name.tanh.relative)
+  return header(path, "the operations and activations, as the reference and the tolerances read them.",
+    "gen/data/ops.lua and gen/data/activations.lua", body)
+end
+
 --- The headers: their path, and the function that returns their text.
 headers.list = {
   { path = "runtime/text/numbers.h", text = text_numbers },
+  { path = "runtime/check/ops.h", text = check_ops },
 }
 
 --- Returns the headers whose files differ from the tables: a list of { path, text }. read(path) returns a file's text.

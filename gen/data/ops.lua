@@ -7,6 +7,12 @@
 -- wide: true if the op's result is integers whose last dimension is the width of a row; otherwise each integer is a
 -- row.
 --
+-- tolerance: the rule of runtime/check/tolerance.c for the error that the op's result may have
+-- reference: the name of its function in runtime/check (attn2c_reference_NAME), if it is not the op's own
+-- integers: the operands that are of type i32; all others are floats for the reference
+-- arithmetic: for an op without flops, its additions, multiplications, comparisons and divisions for each element of
+-- the result, or of the operand `arithmetic_of`; 1 if it is not given. An elementary function counts as its polynomial.
+--
 -- class: further facts that passes need and, through the descriptor, the runtime:
 --
 --   region     "rows": the op works on single rows, of whatever sequence; "attention": it begins an attention, whose
@@ -75,28 +81,33 @@ ops.table = {
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
     equation = "x · Wᵀ + b",
+    tolerance = "linear",
   },
   round = {
     class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true },
     operands = { "x" }, attributes = {}, shape = same,
     equation = "x rounded to the nearest bf16, ties to even",
+    tolerance = "exact", arithmetic = 2,
   },
   round_weights = {
     class = { role = "weights_to_weights" },
     operands = { "weights" }, attributes = {}, shape = same, type = "bf16",
     equation = "weights rounded to the nearest bf16, ties to even",
+    tolerance = "exact", reference = "round", arithmetic = 2,
   },
   row_scale = {
     class = { region = "rows" },
     operands = { "x", "factors" }, optional = { factors = true }, attributes = {},
     shape = function(_, x) return with_last(x.shape, 1) end,
     equation = "max |x factors| / 127, over the last dimension, and at least 2^-125; a factor a column",
+    tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
   quantise = {
     class = { region = "rows", in_place_of_floats = true },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same, type = "i8",
     equation = "x factors (1 / scale of its row) rounded to the nearest integer, ties to even; 0 where the scale is "
       .. "not finite",
+    tolerance = "exact", arithmetic = 3,
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true },
@@ -104,55 +115,65 @@ ops.table = {
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
     equation = "x · Wᵀ, in integers",
+    tolerance = "exact",
   },
   dequantise = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "x", "row_scale", "scale", "bias" }, optional = { bias = true }, attributes = {}, shape = same,
     equation = "x row_scale scale + bias: scales of the row and of the column",
+    tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
   },
   embed = {
     class = { region = "rows", takes_epilogue = true },
     operands = { "ids", "table", "scale" }, optional = { scale = true }, attributes = {},
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids], times its row's scale",
+    tolerance = "exact", integers = { ids = true }, arithmetic = 0,
   },
   add = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "a", "b" }, attributes = {},
     shape = function(_, a) return a.shape end,
     equation = "a + b, b repeated over the leading dimensions it lacks",
+    tolerance = "rounded_once",
   },
   copy = {
     class = { region = "rows" },
     operands = { "x" }, attributes = {},
     shape = function(_, x) return x.shape end,
     equation = "x",
+    tolerance = "exact", arithmetic = 0,
   },
   activate = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "x" }, attributes = { "function" },
     shape = function(_, x) return x.shape end,
     equation = "function(x)",
+    tolerance = "activate",
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },
     operands = { "a", "b" }, attributes = {}, shape = same,
     equation = "a b, element by element",
+    tolerance = "rounded_once",
   },
   scale = {
     class = { role = "scores_to_scores" },
     operands = { "x" }, attributes = { "factor" }, shape = same,
     equation = "factor x",
+    tolerance = "rounded_once",
   },
   swap = {
     operands = { "x" }, attributes = {},
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
     equation = "x with its first two axes exchanged",
+    tolerance = "exact", arithmetic = 0,
   },
   split_heads = {
     operands = { "x" }, attributes = { "heads" },
     shape = function(a, x) return { x.shape[1], a.heads, x.shape[2], x.shape[3] // a.heads } end,
     equation = "rows [batch][rows][heads head_dim] as [batch][heads][rows][head_dim]",
+    tolerance = "exact", arithmetic = 0,
   },
   join = {
     operands = { "a", "b" }, optional = { b = true }, attributes = { "batch", "zeros" },
@@ -163,6 +184,7 @@ ops.table = {
     end,
     equation = "the rows of a, of b, then rows of zeros, of each sequence; a row of [batch][heads][rows][head_dim] is "
       .. "that of all heads",
+    tolerance = "exact", arithmetic = 0,
   },
   patches = {
     class = { in_row_blocks = true },
@@ -172,37 +194,44 @@ ops.table = {
       return { x.shape[1], x.shape[3] // p * (x.shape[4] // p), x.shape[2] * p * p }
     end,
     equation = "patches of an image, row by row, each [channels][patch][patch]",
+    tolerance = "exact", arithmetic = 0,
   },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
     equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension",
+    tolerance = "norm_without_mean", arithmetic = 5,
   },
   normalise = {
     class = { region = "rows", in_place = true },
     operands = { "x" }, attributes = { "eps" }, shape = same,
     equation = "x / max(|x|, eps), over the last dimension",
+    tolerance = "norm_without_mean", arithmetic = 3,
   },
   softmax_rows = {
     class = { region = "rows", in_place = true },
     operands = { "x" }, attributes = {}, shape = same,
     equation = "exp(x - max) / sum, over the last dimension",
+    tolerance = "softmax", arithmetic = 15,
   },
   log_softmax = {
     class = { region = "rows", in_place = true },
     operands = { "x" }, attributes = {}, shape = same,
     equation = "x - max - log(sum of exp(x - max)), over the last dimension",
+    tolerance = "log_softmax", arithmetic = 15,
   },
   rotate = {
     class = { region = "rows", in_place = true },
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
     equation = "pairs of a head's dimensions rotated by an angle of their position",
+    tolerance = "rotate", arithmetic = 3,
   },
   layer_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     shape = function(_, x) return x.shape end,
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension",
+    tolerance = "layer_norm", arithmetic = 8,
   },
   scores = {
     class = { region = "attention", role = "makes_scores", dots = true },
@@ -210,12 +239,14 @@ ops.table = {
     shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
     flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,
     equation = "q · kᵀ a head, -inf where masked",
+    tolerance = "scores", integers = { lengths = true },
   },
   additive_scores = {
     class = { region = "attention", role = "makes_scores" },
     operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
     shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
     equation = "score · tanh(q + k) a head, -inf where masked",
+    tolerance = "additive_scores", integers = { lengths = true },
   },
   add_relative = {
     class = { role = "scores_to_scores", packed = "table" },
@@ -225,58 +256,69 @@ ops.table = {
       return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
     end,
     equation = "scores + x · table[distance], x the query or the key",
+    tolerance = "add_relative",
   },
   softcap = {
     class = { role = "scores_to_scores" },
     operands = { "scores" }, attributes = { "cap" }, shape = same,
     equation = "cap tanh(scores / cap)",
+    tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true },
     operands = { "scores", "table" }, attributes = {}, shape = same,
     equation = "scores + table[head][distance]",
+    tolerance = "rounded_once",
   },
   add_array = {
     class = { role = "scores_to_scores", own_keys = true },
     operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
     equation = "scores + array",
+    tolerance = "rounded_once",
   },
   block_array = {
     class = { role = "scores_to_scores", own_keys = true },
     operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
     equation = "-inf (or scores + value) where the array is not 0, else scores",
+    tolerance = "rounded_once", integers = { array = true },
   },
   add_length = {
     class = { role = "scores_to_scores" },
     operands = { "scores", "lengths" }, attributes = { "value" }, shape = same,
     equation = "scores + value where the key is after its sequence's end, else scores",
+    tolerance = "rounded_once", integers = { lengths = true },
   },
   bucket_table = {
     operands = { "table", "index" }, attributes = {}, unbatched = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
     equation = "table[index[distance]][head]",
+    tolerance = "exact",
   },
   weigh = {
     class = { role = "scores_to_weights" },
     operands = { "scores" }, attributes = { "relu", "scale" }, shape = same,
     equation = "scale scores, or max(scale scores, 0); 0 where masked",
+    tolerance = "rounded_once",
   },
   head_scale = {
     class = { role = "weights_to_weights" },
     operands = { "weights", "factors" }, attributes = { "layer" }, shape = same,
     equation = "weights factors[layer][head]",
+    tolerance = "rounded_once",
   },
   mean_heads = {
     class = { role = "mean_of_weights", in_row_blocks = true },
     operands = { "weights" }, attributes = {},
     shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
     equation = "mean of the weights over heads",
+    tolerance = "mean",
   },
   softmax = {
     class = { role = "scores_to_weights", in_chunks = true },
     operands = { "scores" }, attributes = { "scale" },
     shape = function(_, scores) return scores.shape end,
     equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0",
+    tolerance = "softmax", arithmetic = 15,
   },
   context = {
     class = { role = "reads_weights" },
@@ -289,6 +331,7 @@ ops.table = {
         v.shape[3] // (a.kv_heads or a.heads) * a.heads)
     end,
     equation = "weights · v a head, over the keys that are not masked",
+    tolerance = "context", integers = { lengths = true },
   },
   pool = {
     class = { pools = true },
@@ -300,6 +343,7 @@ ops.table = {
     end,
     equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them, or of those that a mask "
       .. "keeps; several are concatenated",
+    tolerance = "pool", integers = { lengths = true, mask = true },
   },
   argmax = {
     class = { region = "rows" },
@@ -309,18 +353,21 @@ ops.table = {
       return shape
     end,
     equation = "the index of the largest, the first of equals",
+    tolerance = "exact", arithmetic = 1, arithmetic_of = "x",
   },
   topk_values = {
     class = { region = "rows" },
     operands = { "x" }, attributes = { "k" },
     shape = function(a, x) return with_last(x.shape, a.k) end,
     equation = "the k largest of a row, descending, the first of equals first",
+    tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
   },
   topk_indices = {
     class = { region = "rows" },
     operands = { "x" }, attributes = { "k" }, type = "i32", wide = true,
     shape = function(a, x) return with_last(x.shape, a.k) end,
     equation = "the indices of the k largest of a row, the first of equals first",
+    tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
   },
 }
 

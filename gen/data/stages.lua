@@ -1,17 +1,8 @@
--- stages.lua: lists the stages before and after the layers that a description may construct, and the activations.
+-- stages.lua: lists the stages before and after the layers that a description may construct.
 -- describe, validate and the docs read this table.
-local stages = {}
+local activations = require("data.activations")
 
---- Equations of activations, by name. runtime/ops/elementary.h has each as attn2c_<name>.
-stages.activations = {
-  relu = "max(x, 0)",
-  gelu = "x/2 (1 + erf(x / sqrt 2))",
-  gelu_tanh = "x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
-  quick_gelu = "x sigmoid(1.702 x)",
-  silu = "x sigmoid(x)",
-  sigmoid = "1 / (1 + exp(-x))",
-  tanh = "tanh(x)",
-}
+local stages = {}
 
 stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
   all = true }
@@ -143,8 +134,8 @@ stages.constructors = {
     },
   },
 }
-for name, equation in pairs(stages.activations) do
-  stages.constructors[name] = { place = "output", meaning = equation, fields = { name = name_field },
+for name, activation in pairs(activations.by_name) do
+  stages.constructors[name] = { place = "output", meaning = activation.equation, fields = { name = name_field },
     activation = name }
 end
 

@@ -16,6 +16,7 @@
 --
 -- The constants passed to a footprint or a cost include, in addition to the step's own, the largest value of each
 -- integer operand by its name, and the least by NAME_least.
+local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
 
 local steps = {}
@@ -472,8 +473,6 @@ steps.rows = {
 -- The operand of a map is the tile that it works on, of the type that its constants name.
 steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
 
-local activations = { relu = 2, gelu = 44, gelu_tanh = 56, quick_gelu = 44, silu = 42, sigmoid = 38, tanh = 38 }
-
 local tile, row_of_tile = matrix("rows", "cols", "ld"), vector("cols")
 
 -- Returns the footprint of the first element of each row.
@@ -507,7 +506,7 @@ steps.elementwise = {
     equation = "v + %s[i][j]" },
   multiply = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v * %s[i * ${ld} + j];",
     reads_rows = true, equation = "v * %s[i][j]" },
-  activate = { operands = {}, cost = function(c) return activations[c.fn] * c.rows * c.cols end,
+  activate = { operands = {}, cost = function(c) return activations[c.fn].cost * c.rows * c.cols end,
     code = "v = attn2c_${fn}(v);", equation = "${fn}(v)" },
   -- Operations on scores and weights follow.
   scale = { operands = {}, cost = each(2), code = "v = v * ${factor};", equation = "${factor} v" },

@@ -1,6 +1,7 @@
 -- work.lua: counts the work of each operation in a call: arithmetic, bytes, and its parts of the bound.
 -- The counts come from an entry's graph and scheduled steps, and the bound from runtime/measure/bound.h. The roofline
 -- and the bars of the bound read them.
+local activations = require("data.activations")
 local all_regions = require("passes.common.regions")
 local ops = require("data.ops")
 local programs = require("passes.common.programs")
@@ -8,19 +9,6 @@ local types = require("data.types")
 local words = require("common.words")
 
 local work = {}
-
--- Arithmetic of the operations that are not products: additions, multiplications, comparisons and divisions per element
--- of the result. An elementary function counts as its polynomial (runtime/ops/elementary.h). of: the operand whose
--- elements count instead of the result's.
-local arithmetic = {
-  softmax = { 15 }, softmax_rows = { 15 }, log_softmax = { 15 }, layer_norm = { 8 }, rms_norm = { 5 },
-  normalise = { 3 }, rotate = { 3 },
-  round = { 2 }, round_weights = { 2 }, row_scale = { 2, of = "x" }, quantise = { 3 }, dequantise = { 3 },
-  argmax = { 1, of = "x" }, topk_values = { 1, of = "x" },
-  topk_indices = { 1, of = "x" }, embed = { 0 }, copy = { 0 }, swap = { 0 }, split_heads = { 0 }, join = { 0 },
-  patches = { 0 },
-}
-local functions = { relu = 1, gelu = 22, gelu_tanh = 24, quick_gelu = 16, silu = 16, sigmoid = 15, tanh = 16 }
 
 local function elements(tensor) return words.elements(tensor.shape) end
 
@@ -41,8 +29,9 @@ end
 local function arithmetic_of(op, emitted)
   if op.flops > 0 then return op.flops end
   if op.op == "pool" then return ways_over_all(op) * elements(op.operands.x) end
-  local rule = arithmetic[op.op] or { functions[op.attributes["function"]] or 1 }
-  return rule[1] * elements(op.operands[rule.of] or op.result) * emitted
+  local declared, activation = ops.table[op.op], activations.by_name[op.attributes["function"]]
+  return (activation and activation.arithmetic or declared.arithmetic or 1)
+    * elements(op.operands[declared.arithmetic_of] or op.result) * emitted
 end
 
 --- Returns "product", "attention" or "row operation".

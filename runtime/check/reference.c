@@ -5,54 +5,14 @@
 
 #include <string.h>
 
-/* Types of an op's operands, in their order: f float, i int32; capital: required. */
+/* operands: their types, in their order: f float, i int32; capital: required. */
+#define ROW(op, operands, result, reference, tolerance)                                                      \
+  {#op, operands, ATTN2C_##result, attn2c_reference_##reference},
 static const struct {
   const char *name, *operands;
   attn2c_type result;
-  attn2c_reference_function function;
-} table[] = {
-    {"linear", "FFf", ATTN2C_F32, attn2c_reference_linear},
-    {"round", "F", ATTN2C_F32, attn2c_reference_round},
-    {"round_weights", "F", ATTN2C_F32, attn2c_reference_round},
-    {"row_scale", "Ff", ATTN2C_F32, attn2c_reference_row_scale},
-    {"quantise", "FFf", ATTN2C_F32, attn2c_reference_quantise},
-    {"linear_integers", "FF", ATTN2C_I32, attn2c_reference_linear_integers},
-    {"dequantise", "IFFf", ATTN2C_F32, attn2c_reference_dequantise},
-    {"embed", "IFf", ATTN2C_F32, attn2c_reference_embed},
-    {"add", "FF", ATTN2C_F32, attn2c_reference_add},
-    {"copy", "F", ATTN2C_F32, attn2c_reference_copy},
-    {"activate", "F", ATTN2C_F32, attn2c_reference_activate},
-    {"layer_norm", "Fff", ATTN2C_F32, attn2c_reference_layer_norm},
-    {"scores", "FFi", ATTN2C_F32, attn2c_reference_scores},
-    {"softmax", "F", ATTN2C_F32, attn2c_reference_softmax},
-    {"context", "FFi", ATTN2C_F32, attn2c_reference_context},
-    {"pool", "Fii", ATTN2C_F32, attn2c_reference_pool},
-    {"argmax", "F", ATTN2C_I32, attn2c_reference_argmax},
-    {"topk_values", "F", ATTN2C_F32, attn2c_reference_topk},
-    {"topk_indices", "F", ATTN2C_I32, attn2c_reference_topk},
-    {"multiply", "FF", ATTN2C_F32, attn2c_reference_multiply},
-    {"scale", "F", ATTN2C_F32, attn2c_reference_scale},
-    {"rms_norm", "Ff", ATTN2C_F32, attn2c_reference_rms_norm},
-    {"normalise", "F", ATTN2C_F32, attn2c_reference_normalise},
-    {"softmax_rows", "F", ATTN2C_F32, attn2c_reference_softmax_rows},
-    {"log_softmax", "F", ATTN2C_F32, attn2c_reference_log_softmax},
-    {"patches", "F", ATTN2C_F32, attn2c_reference_patches},
-    {"join", "Ff", ATTN2C_F32, attn2c_reference_join},
-    {"split_heads", "F", ATTN2C_F32, attn2c_reference_split_heads},
-    {"swap", "F", ATTN2C_F32, attn2c_reference_swap},
-    {"rotate", "FFF", ATTN2C_F32, attn2c_reference_rotate},
-    {"additive_scores", "FFFi", ATTN2C_F32, attn2c_reference_additive_scores},
-    {"add_relative", "FFF", ATTN2C_F32, attn2c_reference_add_relative},
-    {"softcap", "F", ATTN2C_F32, attn2c_reference_softcap},
-    {"add_distance", "FF", ATTN2C_F32, attn2c_reference_add_distance},
-    {"bucket_table", "FF", ATTN2C_F32, attn2c_reference_bucket_table},
-    {"add_array", "FF", ATTN2C_F32, attn2c_reference_add_array},
-    {"block_array", "FI", ATTN2C_F32, attn2c_reference_block_array},
-    {"add_length", "FI", ATTN2C_F32, attn2c_reference_add_length},
-    {"weigh", "F", ATTN2C_F32, attn2c_reference_weigh},
-    {"head_scale", "FF", ATTN2C_F32, attn2c_reference_head_scale},
-    {"mean_heads", "F", ATTN2C_F32, attn2c_reference_mean_heads},
-};
+  attn2c_reference_function *function;
+} table[] = {ATTN2C_OPS(ROW)};
 
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
 

@@ -4,6 +4,7 @@
 #define ATTN2C_REFERENCE_OPS_H
 
 #include "base/descriptor.h"
+#include "check/ops.h"
 
 typedef struct {
   const attn2c_descriptor *model;
@@ -13,47 +14,12 @@ typedef struct {
   attn2c_message *message;
 } attn2c_reference_call;
 
-typedef int (*attn2c_reference_function)(const attn2c_reference_call *call);
+typedef int attn2c_reference_function(const attn2c_reference_call *call);
 
-int attn2c_reference_linear(const attn2c_reference_call *call);
-int attn2c_reference_embed(const attn2c_reference_call *call);
-int attn2c_reference_add(const attn2c_reference_call *call);
-int attn2c_reference_copy(const attn2c_reference_call *call);
-int attn2c_reference_activate(const attn2c_reference_call *call);
-int attn2c_reference_layer_norm(const attn2c_reference_call *call);
-int attn2c_reference_pool(const attn2c_reference_call *call);
-int attn2c_reference_argmax(const attn2c_reference_call *call);
-int attn2c_reference_topk(const attn2c_reference_call *call);
-int attn2c_reference_scores(const attn2c_reference_call *call);
-int attn2c_reference_additive_scores(const attn2c_reference_call *call);
-int attn2c_reference_softmax(const attn2c_reference_call *call);
-int attn2c_reference_context(const attn2c_reference_call *call);
-int attn2c_reference_multiply(const attn2c_reference_call *call);
-int attn2c_reference_scale(const attn2c_reference_call *call);
-int attn2c_reference_rms_norm(const attn2c_reference_call *call);
-int attn2c_reference_normalise(const attn2c_reference_call *call);
-int attn2c_reference_softmax_rows(const attn2c_reference_call *call);
-int attn2c_reference_log_softmax(const attn2c_reference_call *call);
-int attn2c_reference_patches(const attn2c_reference_call *call);
-int attn2c_reference_join(const attn2c_reference_call *call);
-int attn2c_reference_split_heads(const attn2c_reference_call *call);
-int attn2c_reference_swap(const attn2c_reference_call *call);
-int attn2c_reference_rotate(const attn2c_reference_call *call);
-int attn2c_reference_add_relative(const attn2c_reference_call *call);
-int attn2c_reference_softcap(const attn2c_reference_call *call);
-int attn2c_reference_add_distance(const attn2c_reference_call *call);
-int attn2c_reference_bucket_table(const attn2c_reference_call *call);
-int attn2c_reference_add_array(const attn2c_reference_call *call);
-int attn2c_reference_block_array(const attn2c_reference_call *call);
-int attn2c_reference_add_length(const attn2c_reference_call *call);
-int attn2c_reference_weigh(const attn2c_reference_call *call);
-int attn2c_reference_head_scale(const attn2c_reference_call *call);
-int attn2c_reference_mean_heads(const attn2c_reference_call *call);
-int attn2c_reference_round(const attn2c_reference_call *call);
-int attn2c_reference_row_scale(const attn2c_reference_call *call);
-int attn2c_reference_quantise(const attn2c_reference_call *call);
-int attn2c_reference_linear_integers(const attn2c_reference_call *call);
-int attn2c_reference_dequantise(const attn2c_reference_call *call);
+#define ATTN2C_DECLARE(op, operands, result, reference, tolerance)                                           \
+  attn2c_reference_function attn2c_reference_##reference;
+ATTN2C_OPS(ATTN2C_DECLARE)
+#undef ATTN2C_DECLARE
 
 /* Returns the operand at a position in the op table's order, or NULL if it is not given. */
 static inline const attn2c_tensor *attn2c_reference_operand(const attn2c_reference_call *call, int position) {

@@ -174,13 +174,11 @@ static double gelu_tanh(double x) {
   return x * sigmoid(2 * sqrt_2_over_pi * (x + 0.044715 * x * x * x));
 }
 
+#define ROW(name, relative, times_x) {#name, name},
 static const struct {
   const char *name;
   double (*function)(double);
-} activations[] = {
-    {"relu", relu}, {"gelu", gelu},       {"gelu_tanh", gelu_tanh}, {"quick_gelu", quick_gelu},
-    {"silu", silu}, {"sigmoid", sigmoid}, {"tanh", tanh},
-};
+} activations[] = {ATTN2C_ACTIVATIONS(ROW)};
 
 /* y[i] = f(x[i]) */
 int attn2c_reference_activate(const attn2c_reference_call *call) {
@@ -191,9 +189,7 @@ int attn2c_reference_activate(const attn2c_reference_call *call) {
   double (*function)(double) = NULL;
   for (size_t row = 0; name && row < sizeof activations / sizeof activations[0]; row++)
     if (strcmp(activations[row].name, name) == 0) function = activations[row].function;
-  if (!function)
-    return attn2c_reference_fault(
-        call, "function must be relu, gelu, gelu_tanh, quick_gelu, silu, sigmoid or tanh");
+  if (!function) return attn2c_reference_fault(call, "function must be " ATTN2C_ACTIVATION_NAMES);
   const float *x = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
   int64_t count = attn2c_elements(x_shape);

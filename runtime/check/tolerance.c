@@ -89,18 +89,15 @@ static int add_relative(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 2)));
 }
 
-/* Relative error that an emitted tanh may have. */
-#define TANH_ERROR 4e-5
-
 /* The rule of a sum of v tanh(x), x = q + k, of length D. It is the sum of these parts, relative to the sum
  * of |v tanh(x)|:
- * - TANH_ERROR, for each tanh;
+ * - ATTN2C_ERROR_TANH, for each tanh;
  * - u, for the rounding of x: it makes an error of u |x| (1 - tanh(x)^2) in tanh(x), which is at most u
  *   |tanh(x)|, since 2x <= sinh(2x);
  * - 4 sqrt(D) u, as for every product. */
 static int additive_scores(const op_result *result) {
   double length = (double)attn2c_reference_width(attn2c_reference_operand(result->call, 2));
-  double factor = TANH_ERROR + (1 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
+  double factor = ATTN2C_ERROR_TANH + (1 + 4 * sqrt(length)) * ATTN2C_ROUNDOFF;
   for (int64_t i = 0; i < result->elements; i++)
     result->allowed[i] = (float)(factor * result->allowed[i] + ATTN2C_SMALLEST);
   return ATTN2C_OK;
@@ -131,14 +128,12 @@ static int norm_without_mean(const op_result *result) {
  * emitted functions are written so that nothing cancels. In x f(x), an f below the smallest normal number may
  * become zero; the error is then |x| times that number. */
 static int activate(const op_result *result) {
+#define RULE(name, relative, times_x) {#name, relative, times_x},
   static const struct {
     const char *name;
     double relative;
     int times_x;
-  } rules[] = {
-      {"relu", 0, 0},    {"gelu", 4e-6, 1},    {"gelu_tanh", 4e-5, 1},  {"quick_gelu", 4e-6, 1},
-      {"silu", 4e-6, 1}, {"sigmoid", 4e-6, 0}, {"tanh", TANH_ERROR, 0},
-  };
+  } rules[] = {ATTN2C_ACTIVATIONS(RULE)};
   const float *x = attn2c_reference_values(result->call, 0);
   const char *name = attn2c_text(result->call->op, "function");
   for (size_t rule = 0; name && rule < sizeof rules / sizeof rules[0]; rule++) {
@@ -259,52 +254,11 @@ static int rounded_once(const op_result *result) {
  * - round and quantise get the same number in both, which has one right rounding; row_scale divides a largest
  * magnitude, and integers are summed;
  * - argmax and topk get the same numbers that they are judged by. */
+#define ROW(op, operands, result, reference, tolerance) {#op, tolerance},
 static const struct {
   const char *name;
   int (*function)(const op_result *result);
-} table[] = {
-    {"linear", linear},
-    {"round", exact},
-    {"round_weights", exact},
-    {"row_scale", exact},
-    {"quantise", exact},
-    {"linear_integers", exact},
-    {"dequantise", dequantise},
-    {"embed", exact},
-    {"add", rounded_once},
-    {"copy", exact},
-    {"activate", activate},
-    {"layer_norm", layer_norm},
-    {"scores", scores},
-    {"softmax", softmax},
-    {"pool", pool},
-    {"context", context},
-    {"argmax", exact},
-    {"topk_values", exact},
-    {"topk_indices", exact},
-    {"multiply", rounded_once},
-    {"scale", rounded_once},
-    {"rms_norm", norm_without_mean},
-    {"normalise", norm_without_mean},
-    {"softmax_rows", softmax},
-    {"log_softmax", log_softmax},
-    {"patches", exact},
-    {"join", exact},
-    {"split_heads", exact},
-    {"swap", exact},
-    {"rotate", rotate},
-    {"additive_scores", additive_scores},
-    {"add_relative", add_relative},
-    {"add_distance", rounded_once},
-    {"bucket_table", exact},
-    {"add_array", rounded_once},
-    {"block_array", rounded_once},
-    {"add_length", rounded_once},
-    {"softcap", softcap},
-    {"weigh", rounded_once},
-    {"head_scale", rounded_once},
-    {"mean_heads", mean},
-};
+} table[] = {ATTN2C_OPS(ROW)};
 
 int attn2c_tolerance_op(const attn2c_descriptor *model, const attn2c_op *op, void *const *tensors,
                         float *allowed, attn2c_message *message) {

@@ -22,7 +22,7 @@ local function divisors(n, most)
   return list
 end
 
-local activations = words.sorted_keys(stages.activations)
+local activations = words.sorted_keys(require("data.activations").by_name)
 local pools = words.sorted_keys(stages.pools)
 
 local function draw_heads(d)

@@ -1,6 +1,7 @@
 -- readers.lua: reads each type of a description's key: readers[type](say, field, value).
 -- A reader returns the value for the spec, or nil after it reported a fault. field is the entry of the table that
 -- declares the key; say(key, message) records a fault, and say() tells whether one more line may be recorded.
+local activations = require("data.activations")
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
@@ -82,8 +83,8 @@ function read.name(say, field, value)
 end
 
 function read.activation(say, field, value)
-  local list = words.sorted_keys(stages.activations)
-  if type(value) == "string" and stages.activations[value] then return value end
+  local list = words.sorted_keys(activations.by_name)
+  if type(value) == "string" and activations.by_name[value] then return value end
   return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(list),
     suggestion(say, value, list, hints.activations)))
 end

@@ -1,5 +1,6 @@
 -- hints_spec: what other libraries call what descriptions call otherwise: each hint leads to
 -- something that there is, and none stands in the way of a word that is one.
+local activations = require("data.activations")
 local helper = require("tests.spec.helper")
 local hints = require("data.hints")
 local keys = require("data.keys")
@@ -57,7 +58,7 @@ describe("hints", function()
 
   it("of activations name activations, and are of words that are none", function()
     for word, hint in pairs(hints.activations) do
-      assert.is_nil(stages.activations[word], word)
+      assert.is_nil(activations.by_name[word], word)
       local meant = hint:match("^[%w_]+")
       assert.is_true(hint:sub(1, 1) == "!" or stages.constructors[meant] ~= nil, word .. ": " .. hint)
     end

@@ -1,5 +1,6 @@
 -- fuzz_spec.lua: the fuzzer's own parts: that draws repeat, are valid and leave no key out,
 -- that a printed description reads back as the same, and that shrinking finds the smallest.
+local activations = require("data.activations")
 local helper = require("tests.spec.helper")
 package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
 local describe_pass = require("passes.describe")
@@ -79,7 +80,7 @@ describe("a draw", function()
       if field.layer and not seldom[field.key] then expect("layer " .. field.key) end
       for _, word in ipairs(field.words or {}) do expect(field.key .. " " .. word) end
     end
-    for _, activation in ipairs(words.sorted_keys(stages.activations)) do expect("activation " .. activation) end
+    for _, activation in ipairs(words.sorted_keys(activations.by_name)) do expect("activation " .. activation) end
     for _, name in ipairs(words.sorted_keys(stages.constructors)) do
       local place = stages.constructors[name].place
       for _, each in ipairs(place == "both" and { "input", "output" } or { place }) do expect(each .. " " .. name) end

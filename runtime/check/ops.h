@@ -1,0 +1,65 @@
+/* ops.h - the operations and activations, as the reference and the tolerances read them.
+ * `make headers` writes this file from gen/data/ops.lua and gen/data/activations.lua. */
+/* clang-format off */
+#ifndef ATTN2C_CHECK_OPS_H
+#define ATTN2C_CHECK_OPS_H
+
+/* X(op, types of its operands, type of its result, function of the reference, tolerance) */
+#define ATTN2C_OPS(X) \
+  X(activate, "F", F32, activate, activate) \
+  X(add, "FF", F32, add, rounded_once) \
+  X(add_array, "FF", F32, add_array, rounded_once) \
+  X(add_distance, "FF", F32, add_distance, rounded_once) \
+  X(add_length, "FI", F32, add_length, rounded_once) \
+  X(add_relative, "FFF", F32, add_relative, add_relative) \
+  X(additive_scores, "FFFi", F32, additive_scores, additive_scores) \
+  X(argmax, "F", I32, argmax, exact) \
+  X(block_array, "FI", F32, block_array, rounded_once) \
+  X(bucket_table, "FF", F32, bucket_table, exact) \
+  X(context, "FFi", F32, context, context) \
+  X(copy, "F", F32, copy, exact) \
+  X(dequantise, "IFFf", F32, dequantise, dequantise) \
+  X(embed, "IFf", F32, embed, exact) \
+  X(head_scale, "FF", F32, head_scale, rounded_once) \
+  X(join, "Ff", F32, join, exact) \
+  X(layer_norm, "Fff", F32, layer_norm, layer_norm) \
+  X(linear, "FFf", F32, linear, linear) \
+  X(linear_integers, "FF", I32, linear_integers, exact) \
+  X(log_softmax, "F", F32, log_softmax, log_softmax) \
+  X(mean_heads, "F", F32, mean_heads, mean) \
+  X(multiply, "FF", F32, multiply, rounded_once) \
+  X(normalise, "F", F32, normalise, norm_without_mean) \
+  X(patches, "F", F32, patches, exact) \
+  X(pool, "Fii", F32, pool, pool) \
+  X(quantise, "FFf", F32, quantise, exact) \
+  X(rms_norm, "Ff", F32, rms_norm, norm_without_mean) \
+  X(rotate, "FFF", F32, rotate, rotate) \
+  X(round, "F", F32, round, exact) \
+  X(round_weights, "F", F32, round, exact) \
+  X(row_scale, "Ff", F32, row_scale, exact) \
+  X(scale, "F", F32, scale, rounded_once) \
+  X(scores, "FFi", F32, scores, scores) \
+  X(softcap, "F", F32, softcap, softcap) \
+  X(softmax, "F", F32, softmax, softmax) \
+  X(softmax_rows, "F", F32, softmax_rows, softmax) \
+  X(split_heads, "F", F32, split_heads, exact) \
+  X(swap, "F", F32, swap, exact) \
+  X(topk_indices, "F", I32, topk, exact) \
+  X(topk_values, "F", F32, topk, exact) \
+  X(weigh, "F", F32, weigh, rounded_once)
+
+/* X(name, relative error, 1: a factor of x may be flushed to 0) */
+#define ATTN2C_ACTIVATIONS(X) \
+  X(relu, 0, 0) \
+  X(gelu, 4e-6, 1) \
+  X(gelu_tanh, 4e-5, 1) \
+  X(quick_gelu, 4e-6, 1) \
+  X(silu, 4e-6, 1) \
+  X(sigmoid, 4e-6, 0) \
+  X(tanh, 4e-5, 0)
+
+#define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_tanh, quick_gelu, silu, sigmoid or tanh"
+#define ATTN2C_ERROR_TANH 4e-5
+
+#endif
+/* clang-format on */
