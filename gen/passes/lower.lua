@@ -104,7 +104,7 @@ Lowering.attention_region = attention.lower
 
 function Lowering:sequence_region(region)
   local op = region.op
-  if self.storage[op.result.name].form == "by_head" and self.variant ~= "trace" then return end
+  if self.storage[op.result.name].of and self.variant ~= "trace" then return end
   self.op_index = self.index_of[op]
   self:note(sequence.describe(op))
   sequence.lower(self, op)

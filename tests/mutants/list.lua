@@ -119,13 +119,25 @@ of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
 }
 
 of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
-  { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
-    new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
   { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",
     filter = "divide micro%-batches", wrong = "two workers have a sequence in common" },
-  { name = "plan_unread", old = "local here, crossing = readers[name] ~= nil, false",
+}
+
+of("gen/passes/plan/storage.lua", spec .. "passes/plan_spec.lua") {
+  { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
+    new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
+  { name = "plan_unread", old = "local here, crossing = readers ~= nil, false",
     new = "local here, crossing = true, false", filter = "nobody reads",
     wrong = "what nobody reads is kept a tile at a time" },
+}
+
+of("gen/data/storage.lua", spec .. "data/storage_spec.lua") {
+  { name = "storage_keys", old = "(key // block * column_groups(s) + column // group) * block",
+    new = "(key // block + column // group) * block", wrong = "two panels of keys have elements in common" },
+  { name = "storage_pairs", old = "return (s.rows_per_sequence + 1) // 2 * PAIRS.pitch(s)",
+    new = "return s.rows_per_sequence // 2 * PAIRS.pitch(s)", wrong = "the last value of an odd number has no place" },
+  { name = "storage_by_head", old = "(column // of_head * s.rows_per_sequence + row)",
+    new = "(column // of_head + row)", wrong = "heads have elements in common" },
 }
 
 of("gen/passes/common/divide.lua", spec .. "passes/common/divide_spec.lua") {

@@ -23,8 +23,8 @@ return function(of, spec)
       filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
   }
 
-  of("gen/passes/plan.lua", spec .. "whole/precision_spec.lua") {
-    { name = "pairs_split", old = "% rows_per_sequence % 2 > 0", new = "% rows_per_sequence % 2 > 1",
+  of("gen/passes/plan/storage.lua", spec .. "whole/precision_spec.lua") {
+    { name = "pairs_split", old = "% rows_per_sequence % together > 0", new = "% rows_per_sequence % together > 1",
       filter = "a window in blocks", wrong = "a pair of values may lie in two blocks" },
   }
 
@@ -73,8 +73,9 @@ return function(of, spec)
       wrong = "the arena may have room that no step touches" },
   }
 
-  of("gen/passes/lower/buffers.lua", spec .. "passes/checks_spec.lua") {
-    { name = "output_room", old = "words.elements(tensor.shape) // ld, ld,", new = "rows, ld,", filter = "without room",
+  of("gen/data/storage.lua", spec .. "passes/checks_spec.lua") {
+    { name = "output_room", old = "{ elements = elements_of_caller }", new = "{ elements = rows_of_all }",
+      filter = "without room",
       wrong = "an unwanted output whose first axis is the sequence has too few bytes" },
   }
 

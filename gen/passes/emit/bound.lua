@@ -7,6 +7,7 @@ local operands = require("data.operands")
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
 local programs = require("passes.common.programs")
+local storage = require("data.storage")
 local types = require("data.types")
 local all_regions = require("passes.common.regions")
 
@@ -35,8 +36,7 @@ end
 local function own_of(state, fusion, region)
   local op, calls, shape = nil, {}, nil
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
-  local form = state.plan.storage[fusion.result.name].form
-  local columns = form ~= "transposed" and form ~= "unit"
+  local columns = not storage.is_of_unit(state.plan.storage[fusion.result.name])
   local first, panel, column, block = nil, 0, 0, nil
   programs.each(state.programs[1], function(step)
     if step.form ~= "product" or step.op ~= op or step.region ~= region then return end

@@ -2,6 +2,7 @@
 -- The structures are those of runtime/base/descriptor.h.
 local c = require("common.c")
 local ops = require("data.ops")
+local storage = require("data.storage")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -57,13 +58,13 @@ local function add_tensors(state, index_of, rows, weights)
       if tensor.kind == "weight" or tensor.kind == "constant" then
         weights[#weights + 1] = { state = state, name = name }
       end
-      local storage = state.plan.storage[name]
+      local stored = state.plan.storage[name]
       local offset, ld = -1, 0
       if tensor.kind == "scratch" then
-        if storage.form == "full" and (storage.type == "f32" or storage.type == "i32") then
-          offset, ld = types.elements(trace.offsets[name], tensor.type), storage.leading_dimension
+        if storage.is_traced(stored) then
+          offset, ld = types.elements(trace.offsets[storage.trace_name(name)], "f32"), stored.width
         else
-          offset, ld = types.elements(trace.offsets[name .. "@trace"], "f32"), storage.width
+          offset, ld = types.elements(trace.offsets[name], tensor.type), stored.leading_dimension
         end
       end
       rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),

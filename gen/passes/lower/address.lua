@@ -1,24 +1,20 @@
 -- address.lua: turns rows and columns of tensors into operands, and declares scratch buffers.
 -- These are methods of the lowering. An operand is { buffer, class, offset, terms }, as lower.lua says.
-local keys = require("passes.lower.keys")
+local forms = require("data.storage")
 local types = require("data.types")
-local words = require("common.words")
 
 local address = {}
 
---- Classes of the caller's buffers, by kind of tensor.
-address.external_class = { input = "in", output = "out" }
-
--- Storage forms of tensors that a trace copies.
-local traced = words.set { "fused", "tile", "transposed", "unit", "by_head", "key_pairs", "value_pairs" }
-
---- Storage forms without rows.
-address.in_pairs = words.set { "key_pairs", "value_pairs" }
+--- Returns a buffer of rows of one type, `elements` in all and `pitch` from row to row, with further fields.
+function address.buffer_of(type, elements, pitch, more)
+  more.type, more.bytes, more.pitch = type, types.bytes(elements, type), types.bytes(pitch, type)
+  return more
+end
 
 --- Declares a scratch buffer of a type, f32 by default, with rows `ld` elements apart, that lives within one unit.
 --- Each worker gets its own.
 function address:scratch(name, rows, ld, type)
-  local tile = keys.buffer_of(type or "f32", rows, ld, { class = "arena", private = "unit" })
+  local tile = address.buffer_of(type or "f32", rows * ld, ld, { class = "arena", private = "unit" })
   local known = self.tiles[name]
   assert(not known or known.pitch == tile.pitch, name)
   if not known or known.bytes < tile.bytes then self.tiles[name] = tile end
@@ -36,37 +32,30 @@ function address:at(tensor, row, column, origin)
     return { buffer = tensor.name, class = "weight",
       offset = types.bytes(row * tensor.shape[#tensor.shape] + column, self.layouts[tensor.name].type) }
   end
-  local storage = self.storage[tensor.name]
-  local ld = storage.leading_dimension
-  if storage.form == "transposed" then -- its product's tile, before it is transposed
-    return self:in_arena(tensor.name .. "@tile", (row - origin.block_first) * ld + column - origin.column,
-      storage.type)
-  end
-  if storage.form == "unit" then
-    return self:in_arena(tensor.name .. "@unit", (row - origin.unit_first) * ld + column - origin.column,
-      storage.type)
-  end
-  if address.in_pairs[storage.form] then -- in a trace, rows of a unit
-    return self:in_arena(tensor.name .. "@rounded", (row - origin.unit_first) * ld + column - origin.column,
-      storage.type)
-  end
-  if storage.form == "by_head" then
-    return self:at(storage.of, column // ld * storage.rows_per_sequence + row, column % ld, origin)
-  end
-  local operand = { buffer = tensor.name, offset = types.bytes(row * ld + column, storage.type),
-    class = address.external_class[tensor.kind] or "arena" }
+  local storage, first_row, first_column = self.storage[tensor.name], 0, 0
+  local place, home = forms.rows(storage), storage.of or tensor
+  if place.private == "block" then first_row = origin.block_first end
+  if place.private == "unit" then first_row, first_column = origin.unit_first, origin.column end
+  local operand = { buffer = home.name .. place.suffix, class = forms.class(home, self.storage[home.name]),
+    offset = types.bytes(place.where(storage, row - first_row, column - first_column), storage.type) }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
-  if storage.form == "tile" then
-    operand.offset = operand.offset - types.bytes(origin.block_first * ld, storage.type)
-    return operand
-  end
-  self:symbols(operand, storage, types.bytes(storage.rows_per_sequence * ld, storage.type), origin)
+  if not place.private then self:symbols(operand, storage, place.sequence(storage), storage.type, origin) end
   return operand
 end
 
-function address:symbols(operand, storage, per_sequence, origin)
+--- Returns the place of element (row, column) of packed keys or values; row counts as in `at`.
+function address:packed_at(storage, row, column, origin)
+  local place = forms.packed(storage)
+  local operand = self:in_arena(storage.buffer, place.where(storage, row, column), storage.type)
+  if origin.loop then operand.terms = { b = types.bytes(place.sequence(storage), storage.type) } end
+  return operand
+end
+
+-- Adds an operand's terms. elements: of one sequence.
+function address:symbols(operand, storage, elements, type, origin)
   operand.terms = {}
   if storage.unbatched then return end
+  local per_sequence = types.bytes(elements, type)
   if origin.loop then operand.terms.b = per_sequence end
   if self.segment.repeats > 1 and (storage.whole_batch or self.whole) then operand.terms.s = per_sequence end
 end
@@ -75,31 +64,27 @@ function address:ld(tensor)
   return self.storage[tensor.name].leading_dimension
 end
 
--- Row operations that convert to floats, by type; a trace has only floats.
-local words_of_trace = { bf16 = "widen_bf16", i8 = "widen_i8" }
-
---- True if a trace keeps its own copy of a tensor with this storage.
-function address.is_traced(storage) return traced[storage.form] or words_of_trace[storage.type] ~= nil end
-
---- Returns the type of a trace's copy.
-function address.trace_type(storage) return words_of_trace[storage.type] and "f32" or storage.type end
+--- True if the rows of a tensor, or those of a unit, are stored.
+function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) ~= nil end
 
 --- Returns the trace's own copy of a tensor that is not stored whole, with packed rows.
 function address:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
-  local width = storage.width
-  local type = address.trace_type(storage)
-  local operand = self:in_arena(tensor.name .. "@trace", row * width + column, type)
-  self:symbols(operand, storage, types.bytes(storage.rows_per_sequence * width, type), origin)
+  local width, type = storage.width, forms.trace_type(storage)
+  local operand = self:in_arena(forms.trace_name(tensor.name), row * width + column, type)
+  self:symbols(operand, storage, storage.rows_per_sequence * width, type, origin)
   return operand
 end
 
---- In a trace, copies rows x cols of a tile to the place that the check reads. The tensor is one that is not stored
---- whole; row, column: the tile's place in it.
+-- Row operations that convert to the floats of a trace, by type.
+local widens = { bf16 = "widen_bf16", i8 = "widen_i8" }
+
+--- In a trace, copies rows x cols of a tile to the place that the check reads, if no buffer has the tensor whole. row,
+--- column: the tile's place in it.
 function address:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
-  if self.variant ~= "trace" then return end
   local storage = self.storage[tensor.name]
-  self:row(words_of_trace[storage.type] or "copy", { rows = rows, cols = cols, ldx = ld, ldy = storage.width },
+  if self.variant ~= "trace" or not forms.is_traced(storage) then return end
+  self:row(widens[storage.type] or "copy", { rows = rows, cols = cols, ldx = ld, ldy = storage.width },
     { y = self:trace_at(tensor, row, column, origin), x = tile })
 end
 

@@ -2,6 +2,7 @@
 -- Steps of a block are scores, terms added to them, masks if the block is on a mask's edge, weights in place, and
 -- context. libxsmm, column-major, calls the transposed keys and the values A, the queries and the attention weights
 -- B, scores and context C.
+local forms = require("data.storage")
 local score_ops = require("passes.lower.scores")
 local step_forms = require("data.steps")
 local types = require("data.types")
@@ -28,32 +29,36 @@ local function mask(self, at)
   end
 end
 
+-- Returns the place of a key's values as the product with the weights reads them.
+local function values_at(self, region, key, column, origin)
+  if region.values then return self:packed_at(region.values, key, column, origin) end
+  return self:at(region.context.operands.v, key, column, origin)
+end
+
+local function values_ld(self, region)
+  return region.values and forms.packed(region.values).ld(region.values) or self:ld(region.context.operands.v)
+end
+
 -- Computes rows of the context again that a masked key's NaN or infinity reached.
-local function repair(self, at, v, v_column, head_dim, c, ldc)
+local function repair(self, at, v_column, head_dim, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
   local first = block.ranges[1]
-  local suffix, p, ldp, ldv = "", at.tile, at.tile_ld, self:ld(v)
-  local function values_at(key)
-    if region.values then return self:paired_at(region.values, 0, key, v_column, origin) end
-    return self:at(v, key, v_column, origin)
-  end
-  if region.values then
-    suffix, p, ldp, ldv = "_pairs", at.rounded, at.rounded_ld, region.values.ld
-  end
+  local suffix = region.values and "_pairs" or ""
+  local p, ldp, ldv = at.weights, at.weights_ld, values_ld(self, region)
   if region.context.attributes.nonzero then
     local ranges = {}
     for i, range in ipairs(block.ranges) do ranges[i] = { range.column, range.first_key, range.keys } end
     self:row("context_repair_nonzero" .. suffix,
       { rows = block.count, head_dim = head_dim, ldc = ldc, ldp = ldp, ldv = ldv,
         ranges = step_forms.ranges(ranges), count = #ranges, cols = block.keys },
-      { c = c, p = p, v = values_at(0) })
+      { c = c, p = p, v = values_at(self, region, 0, v_column, origin) })
   elseif first.cut or lengths then
     self:row("context_repair" .. suffix,
       { rows = block.count, cols = first.keys, head_dim = head_dim, ldc = ldc, ldp = ldp, ldv = ldv,
         lo = first.cut and first.cut.lo or -block.count,
         hi = first.cut and first.cut.hi or first.keys },
-      { c = c, p = p, v = values_at(first.first_key),
+      { c = c, p = p, v = values_at(self, region, first.first_key, v_column, origin),
         valid = lengths and self:value(lengths, -first.first_key, origin) or self:integer(first.keys) })
   end
 end
@@ -75,16 +80,9 @@ local function context(self, at, c, ldc)
   local head_dim, v_column = context_at(self, at)
   local beta = 0
   local function step(size, count, key, column)
-    local shape = { m = head_dim, n = block.count, k = size, ldc = ldc, beta = beta }
-    local a, b
-    if region.values then
-      shape.lda, shape.ldb, shape.types = region.values.ld, at.rounded_ld, types.bf16_product
-      a, b = self:paired_at(region.values, 0, key, v_column, origin), shifted(at.rounded, column, "bf16")
-    else
-      shape.lda, shape.ldb = self:ld(v), at.tile_ld
-      a, b = self:at(v, key, v_column, origin), shifted(at.tile, column)
-    end
-    self:product(shape, count, a, b, c)
+    local shape = { m = head_dim, n = block.count, k = size, lda = values_ld(self, region), ldb = at.weights_ld,
+      ldc = ldc, beta = beta, types = types.product(v.type) }
+    self:product(shape, count, values_at(self, region, key, v_column, origin), shifted(at.weights, column, v.type), c)
     beta = 1
   end
   for _, range in ipairs(block.ranges) do
@@ -94,7 +92,7 @@ local function context(self, at, c, ldc)
       step(blocks.tail, 1, range.first_key + range.keys - blocks.tail, range.column + range.keys - blocks.tail)
     end
   end
-  repair(self, at, v, v_column, head_dim, c, ldc)
+  repair(self, at, v_column, head_dim, c, ldc)
 end
 
 -- Emits query · key, a product for each key block of the block.
@@ -107,7 +105,7 @@ local function dot_scores(self, at)
       local column = range.column + key_block.first - range.first_key
       self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
         ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) }, 1,
-        self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.origin),
+        self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
         self:at(q, at.block.first, at.head * head_dim, at.origin),
         shifted(at.tile, column), key_block.count, key_block.first % at.region.key_block % types.per_line("f32") == 0)
     end
@@ -125,7 +123,7 @@ local function additive_scores(self, at)
         lds = at.tile_ld, ldq = self:ld(o.q), ldk = at.region.key_block }, {
         s = shifted(at.tile, range.column + key_block.first - range.first_key),
         q = self:at(o.q, at.block.first, at.head * head_dim, at.origin),
-        keys = self:transposed_at(at.region.keys, 0, key_block.first, k_column, at.origin),
+        keys = self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
         score = self:at(o.score, at.head, 0, at.origin),
       })
     end
@@ -138,7 +136,7 @@ local scoring = { scores = dot_scores, additive_scores = additive_scores }
 local function trace_copy(self, at, op)
   local row = at.head * at.queries + at.block.first
   local tile, ld = at.tile, at.tile_ld
-  if op.op == "round_weights" then tile, ld = at.rounded, at.rounded_ld end
+  if op.op == "round_weights" then tile, ld = at.weights, at.weights_ld end
   for _, range in ipairs(at.block.ranges) do
     self:trace_copy(op.result, shifted(tile, range.column, op.result.type), ld, row, range.first_key, at.block.count,
       range.keys, at.origin)
@@ -149,7 +147,7 @@ end
 -- `masked` for places where a mask left no block. If nobody else reads it, only a trace copies it.
 local function store(self, at, op, masked)
   local result = op.result
-  if self.storage[result.name].form == "fused" then return trace_copy(self, at, op) end
+  if not self:is_stored(result) then return trace_copy(self, at, op) end
   local row, done = at.head * at.queries + at.block.first, 0
   local function fill(stop)
     if stop <= done then return end
@@ -223,9 +221,7 @@ local function finish(self, at)
   local region, block = at.region, at.block
   local head_dim, _, c = context_at(self, at)
   local result, column = region.context.result, at.head * head_dim
-  if self.storage[result.name].form == "unit" then
-    self:trace_copy(result, c, self:ld(result), block.first, column, block.count, head_dim, at.origin)
-  end
+  self:trace_copy(result, c, self:ld(result), block.first, column, block.count, head_dim, at.origin)
   if region.round then
     self:round(region.round, result, at.origin, block.first, block.count, column, head_dim)
   end
@@ -246,33 +242,6 @@ local function block_steps(self, at)
   finish(self, at)
 end
 
--- Emits a step for each panel of keys that pairs values, if their product does not write pairs.
-local function pair_values(self, region, origin)
-  local v, block = region.context.operands.v, region.key_block
-  local rows = v.shape[2]
-  for first = 0, rows - 1, block do
-    self:unit()
-    self:row("pairs_of_bf16_rows", { rows = math.min(block, rows - first), cols = v.shape[3], ldx = self:ld(v),
-      ldy = region.values.ld }, { y = self:paired_at(region.values, 0, first, 0, origin),
-      x = self:at(v, first, 0, origin) })
-  end
-end
-
--- Emits a step for each panel that transposes keys, if their product does not write them transposed.
-local function transpose_keys(self, region, origin)
-  local k = region.scores.operands.k
-  local rows, block = k.shape[2], region.key_block
-  local width = self.storage[k.name].form == "by_head" and self:ld(k) or k.shape[3]
-  for first = 0, rows - 1, block do
-    self:unit()
-    for column = 0, k.shape[3] - 1, width do
-      self:row(k.type == "bf16" and "pairs_of_bf16_columns" or "transpose", { rows = math.min(block, rows - first),
-        cols = width, ldx = self:ld(k), ldy = block },
-        { y = self:transposed_at(region.keys, 0, first, column, origin), x = self:at(k, first, column, origin) })
-    end
-  end
-end
-
 --- Lowers an attention region; a method of the lowering.
 function attention.lower(self, region)
   local scores = region.scores
@@ -282,24 +251,25 @@ function attention.lower(self, region)
   local tile = self:in_arena(scores.result.name .. "@tile", 0, "f32")
   local tile_ld = region.tile_ld
   self:scratch(tile.buffer, region.most_rows, tile_ld)
-  local rounded, rounded_ld
-  if region.values then
-    rounded, rounded_ld = self:in_arena(scores.result.name .. "@rounded", 0, "bf16"), types.whole_lines(tile_ld, "bf16")
-    self:scratch(rounded.buffer, region.most_rows, rounded_ld, "bf16")
+  local v, weights_tile, weights_ld = region.context.operands.v, tile, tile_ld
+  if v.type ~= "f32" then
+    weights_tile, weights_ld = self:in_arena(scores.result.name .. "@rounded", 0, v.type),
+      types.whole_lines(tile_ld, v.type)
+    self:scratch(weights_tile.buffer, region.most_rows, weights_ld, v.type)
   end
   local queries = scores.result.shape[3]
   self.op_index = self.index_of[scores]
   self:note(("%s = %s · %s   %d heads of %d x %d x %d"):format(region.context.result.name,
-    score_ops.describe(region), region.context.operands.v.name, heads, queries, scores.result.shape[4], head_dim))
+    score_ops.describe(region), v.name, heads, queries, scores.result.shape[4], head_dim))
   self:each_sequence(function(origin)
-    if region.keys.separate then transpose_keys(self, region, origin) end
-    if region.values and region.values.separate then pair_values(self, region, origin) end
+    self:pack_rows(scores.operands.k, region.keys, origin)
+    self:pack_rows(v, region.values, origin)
     for h = 0, heads - 1 do
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
         block_steps(self, { region = region, block = block, head = h, head_dim = head_dim, queries = queries,
-          tile = tile, tile_ld = tile_ld, rounded = rounded, rounded_ld = rounded_ld, origin = origin })
+          tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld, origin = origin })
       end
     end
   end)

@@ -1,43 +1,30 @@
 -- buffers.lua: declares the buffers of a lowered program: stored tensors, tiles, and the copies that a trace keeps.
 local address = require("passes.lower.address")
-local keys = require("passes.lower.keys")
-local regions = require("passes.common.regions")
-local words = require("common.words")
+local all_regions = require("passes.common.regions")
+local forms = require("data.storage")
 
-local buffer_of, in_pairs = keys.buffer_of, address.in_pairs
+local buffer_of = address.buffer_of
 
--- Returns the buffer of the rows of a tensor that one unit works on.
-local function of_unit(storage)
-  return buffer_of(storage.type, storage.tile_rows, storage.leading_dimension, { class = "arena", private = "unit" })
+-- Adds the buffer of packed keys or values.
+local function add_packed(buffers, storage, sequences)
+  local place = forms.packed(storage)
+  buffers[storage.buffer] = buffer_of(storage.type, sequences * place.sequence(storage), place.pitch(storage),
+    { class = "arena" })
 end
 
 -- Adds the buffers of a tensor. sequences: how many are stored at a time; here: those of a micro-batch.
-local function add_tensor(buffers, self, tensor, storage, sequences, here)
-  local name, ld = tensor.name, storage.leading_dimension
-  local rows = (storage.unbatched and 1 or sequences) * storage.rows_per_sequence
-  local over = self.variant == "ship" and storage.over or nil
-  if storage.form == "external" then -- whole, whatever the order of its axes is
-    buffers[name] = buffer_of(storage.type, words.elements(tensor.shape) // ld, ld,
-      { class = address.external_class[tensor.kind] })
-  elseif storage.form == "full" then
-    buffers[name] = buffer_of(storage.type, rows, ld, { class = "arena", over = over })
-  elseif storage.form == "tile" then
-    buffers[name] = buffer_of(storage.type, storage.tile_rows, ld, { class = "arena", private = "block", over = over })
-  elseif storage.form == "unit" then
-    buffers[name .. "@unit"] = of_unit(storage)
-  elseif storage.form == "transposed" then
-    buffers[name .. "@tile"] = of_unit(storage)
-  elseif in_pairs[storage.form] and self.variant == "trace" then
-    buffers[name .. "@rounded"] = of_unit(storage)
+local function add_tensor(buffers, variant, tensor, storage, sequences, here)
+  local rows = forms.rows(storage)
+  if rows and rows.elements and (variant == "trace" or not rows.of_trace) then
+    buffers[tensor.name .. rows.suffix] = buffer_of(storage.type, rows.elements(storage, sequences, tensor),
+      rows.pitch(storage), { class = forms.class(tensor, storage), private = rows.private,
+        over = variant == "ship" and storage.over or nil })
   end
-  if storage.form == "transposed" or storage.form == "key_pairs" then
-    buffers[storage.buffer] = keys.transposed_buffer(storage, here)
-  elseif storage.form == "value_pairs" then
-    buffers[storage.buffer] = keys.paired_buffer(storage, here)
-  end
-  if self.variant == "trace" and address.is_traced(storage) then
-    buffers[name .. "@trace"] = buffer_of(address.trace_type(storage), rows, storage.width,
-      { class = "arena", traces = name })
+  if forms.packed(storage) then add_packed(buffers, storage, here) end
+  if variant == "trace" and forms.is_traced(storage) then
+    local count = (storage.unbatched and 1 or sequences) * storage.rows_per_sequence
+    buffers[forms.trace_name(tensor.name)] = buffer_of(forms.trace_type(storage), count * storage.width, storage.width,
+      { class = "arena", traces = tensor.name })
   end
 end
 
@@ -52,13 +39,13 @@ return function(self, state)
   end
   for name, storage in pairs(self.storage) do
     local here = micro_batch_of[name] or state.spec.batch
-    add_tensor(buffers, self, state.graph.tensors[name], storage,
+    add_tensor(buffers, self.variant, state.graph.tensors[name], storage,
       (self.whole or storage.whole_batch) and state.spec.batch or here, here)
   end
-  for region, segment in regions(state.plan.segments) do
-    local read, values = region.keys, region.values
-    if read and read.separate then buffers[read.buffer] = keys.transposed_buffer(read, segment.micro_batch) end
-    if values and values.separate then buffers[values.buffer] = keys.paired_buffer(values, segment.micro_batch) end
+  for region, segment in all_regions(state.plan.segments) do
+    for _, storage in pairs { region.keys, region.values } do
+      if storage.separate then add_packed(buffers, storage, segment.micro_batch) end
+    end
   end
   for name, tile in pairs(self.tiles) do buffers[name] = tile end
   return buffers

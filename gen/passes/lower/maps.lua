@@ -1,11 +1,9 @@
 -- maps.lua: lowers elementwise operations on a tile of a fusion's result.
 -- These are methods of the lowering: the epilogue of a product or of rows, rounding and quantising included.
-local address = require("passes.lower.address")
+local forms = require("data.storage")
 local words = require("common.words")
 
 local maps = {}
-
-local is_traced, in_pairs = address.is_traced, address.in_pairs
 
 local ROUND = { kind = "round" }
 
@@ -108,20 +106,18 @@ end
 -- Rounds a tile of x into the result of an op.
 function maps:round(op, x, origin, first, count, column, cols)
   self:map({ ROUND }, op.result, origin, first, count, column, cols, x)
-  if is_traced(self.storage[op.result.name]) then
-    self:trace_copy(op.result, self:at(op.result, first, column, origin), self:ld(op.result), first, column, count,
-      cols, origin)
-  end
+  self:trace_copy(op.result, self:at(op.result, first, column, origin), self:ld(op.result), first, column, count, cols,
+    origin)
 end
 
 -- Emits the operations of a fusion on a tile, which is loaded first if `load` is given. A result that only its
 -- rounding op reads is rounded in the same map.
 function maps:pass(fusion, operations, origin, first, count, column, cols, load)
   local round, x = fusion.round, fusion.result
-  if round and in_pairs[self.storage[round.result.name].form] then
+  if round and forms.packed(self.storage[round.result.name]) then
     return self:map(operations, x, origin, first, count, column, cols, load)
   end
-  if round and self.storage[x.name].form == "unit" then
+  if round and forms.is_of_unit(self.storage[x.name]) then
     operations[#operations + 1] = ROUND
     return self:map(operations, round.result, origin, first, count, column, cols, load or x)
   end
@@ -141,10 +137,8 @@ function maps:epilogue(fusion, origin, first, count, column, cols)
     local own = {}
     for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
     self:map(own, fusion.result, origin, first, count, column, cols, sums and op == ops_in_order[2] and sums or nil)
-    if is_traced(self.storage[op.result.name]) then
-      local at, ld = tile(op.result == sums and sums or fusion.result)
-      self:trace_copy(op.result, at, ld, first, column, count, cols, origin)
-    end
+    local at, ld = tile(op.result == sums and sums or fusion.result)
+    self:trace_copy(op.result, at, ld, first, column, count, cols, origin)
   end
   if fusion.round then self:round(fusion.round, fusion.result, origin, first, count, column, cols) end
   if fusion.quantise then self:quantise(fusion, fusion.result, origin, { first = first, count = count }) end
@@ -161,9 +155,7 @@ function maps:quantise(fusion, x, origin, block)
     { y = y, scale = of_row, x = self:at(x, block.first, 0, origin),
       factors = factors and self:at(factors, 0, 0, origin) })
   self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
-  if is_traced(self.storage[scale.name]) then
-    self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, 1, origin)
-  end
+  self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, 1, origin)
 end
 
 return maps

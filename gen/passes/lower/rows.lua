@@ -1,6 +1,7 @@
 -- rows.lua: lowers a region of rows: its fusions, a block at a time, by their leading operations.
 -- These are products, norms, look-ups, rotations and other operations on rows.
 local equation = require("passes.lower.equation")
+local forms = require("data.storage")
 local maps = require("passes.lower.maps")
 local types = require("data.types")
 
@@ -29,11 +30,7 @@ function leading.linear(self, fusion, origin, block)
       self:at(x, block.first, 0, origin), self:at(sums, block.first, column, origin), width)
     self:epilogue(fusion, origin, block.first, block.count, column, width)
     local storage = self.storage[(fusion.round or fusion).result.name]
-    if storage.form == "transposed" or storage.form == "key_pairs" then
-      self:transpose_tile(result, storage, origin, block, column, width)
-    elseif storage.form == "value_pairs" then
-      self:pair_tile(result, storage, origin, block, column, width)
-    end
+    if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
     column, panel_at = column + width,
       panel_at + types.panel_bytes(product.k, product.lda, product.types.a)
   end

@@ -81,7 +81,7 @@ end
 local function rounds(self, at, op)
   local region = at.region
   return self.variant ~= "trace" and not at.state and op.op == "softmax" and region.exact == op
-    and region.weights.op == "round_weights" and self.storage[op.result.name].form == "fused"
+    and region.weights.op == "round_weights" and not self:is_stored(op.result)
 end
 
 function steps.softmax(self, at, op)
@@ -92,8 +92,8 @@ function steps.softmax(self, at, op)
   local fn = op.attributes.fully_masked_nan and "softmax_nan" or "softmax"
   local constants = { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }
   if rounds(self, at, op) then
-    constants.ldy = at.rounded_ld
-    return self:row(fn .. "_rounded", constants, { y = at.rounded, s = at.tile })
+    constants.ldy = at.weights_ld
+    return self:row(fn .. "_rounded", constants, { y = at.weights, s = at.tile })
   end
   self:row(fn, constants, { s = at.tile })
 end
@@ -101,9 +101,9 @@ end
 -- Rounds the weights of the tile to bf16, in a tile of their own.
 function steps.round_weights(self, at)
   if rounds(self, at, at.region.exact) then return end
-  self:emit { form = "map", constants = { rows = at.block.count, cols = at.block.keys, ld = at.rounded_ld,
+  self:emit { form = "map", constants = { rows = at.block.count, cols = at.block.keys, ld = at.weights_ld,
     type = "bf16" }, elementwise = { { kind = "load", argument = "x", ld = at.tile_ld }, { kind = "round" } },
-    arguments = { y = at.rounded, x = at.tile } }
+    arguments = { y = at.weights, x = at.tile } }
 end
 
 -- Adds query · table: [rows][distances], a product for each panel of the table. Element (r, j) of the block is at

@@ -86,7 +86,7 @@ end
 
 function ops.join(self, op, origin)
   self:unit()
-  if self.storage[op.result.name].form == "by_head" then return trace_heads(self, op, origin) end
+  if self.storage[op.result.name].of then return trace_heads(self, op, origin) end
   local row = 0
   for _, x in ipairs { op.operands.a, op.operands.b } do
     local count = x.shape[#x.shape - 1]

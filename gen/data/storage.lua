@@ -1,0 +1,171 @@
+-- storage.lua: declares the forms in which a tensor is stored: one entry each.
+-- An entry says where an element is, which buffers there are, and what passes may do with them.
+--
+-- A tensor's storage is a record that plan/storage.lua makes: { form, type (of its elements), width (of a row),
+-- leading_dimension, rows_per_sequence, whole_batch, unbatched } and, by form, tile_rows (the rows of a block or
+-- unit), key_block, buffer (the name of the packed one), of (the tensor that has the elements), over (the tensor that
+-- it overwrites). Functions below take the record as `s`.
+--
+-- Fields of a form:
+--   class        whose memory it is: "arena", or "caller" (`in` or `out`, by kind of tensor); nil if it has none. A
+--                memory that lives from call to call would be one more class
+--   rows         the place of its rows, as steps read and write them; nil if it has none
+--   packed       the place where an attention reads it as keys or values; nil if it reads rows
+--   is_traced    true if no buffer of a trace has all rows, and so a trace copies them out
+--   may_be_over  true if an op may write its result over an operand in this form
+-- Fields of a place:
+--   suffix       of the buffer's name, after that of the tensor
+--   private      "block" or "unit": the buffer has the rows of one block, or the panel of one unit, of each worker at a
+--                time; row and column count from its first; nil: the buffer has the sequences of a micro-batch or batch
+--   of_trace     true if only a trace has this buffer
+--   where(s, row, column)      elements from the buffer's first to this one
+--   sequence(s)                elements of one sequence; only if not private
+--   pitch(s)                   elements from a row of the buffer to the next
+-- Fields of a place of rows only:
+--   elements(s, sequences, tensor)   elements of the buffer; nil: it is another tensor's
+--   run(s)                     columns of a row that are consecutive
+-- Fields of a packed place only:
+--   separate     suffix of its buffer, after the name of the scores, if stored rows are packed before the scores
+--   ld(s)        leading dimension of steps on it
+--   panel(s)     rows that one step may pack
+--   together     rows of a sequence that one step must pack together
+--   from_tile, from_rows   the row operation that packs a product's tile, or stored rows
+local types = require("data.types")
+local words = require("common.words")
+
+local storage = {}
+
+local function leading_dimension(s) return s.leading_dimension end
+
+local function in_rows(s, row, column) return row * s.leading_dimension + column end
+
+local function rows_of_sequence(s) return s.rows_per_sequence * s.leading_dimension end
+
+local function rows_of_all(s, sequences) return (s.unbatched and 1 or sequences) * rows_of_sequence(s) end
+
+local function rows_of_tile(s) return s.tile_rows * s.leading_dimension end
+
+local function width(s) return s.width end
+
+local WHOLE = { suffix = "", where = in_rows, sequence = rows_of_sequence, elements = rows_of_all,
+  pitch = leading_dimension, run = width }
+
+local function private(suffix, to, of_trace)
+  return { suffix = suffix, private = to, of_trace = of_trace, where = in_rows, elements = rows_of_tile,
+    pitch = leading_dimension, run = width }
+end
+
+-- The caller's rows: whole, whatever the order of the axes.
+local function elements_of_caller(_, _, tensor) return words.elements(tensor.shape) end
+
+local CALLER = setmetatable({ elements = elements_of_caller }, { __index = WHOLE })
+
+-- Rows by head, [heads][rows][leading_dimension], of another tensor.
+local BY_HEAD = { suffix = "", run = leading_dimension }
+
+function BY_HEAD.where(s, row, column)
+  local of_head = s.leading_dimension
+  return (column // of_head * s.rows_per_sequence + row) * of_head + column % of_head
+end
+
+function BY_HEAD.sequence(s) return s.rows_per_sequence * s.width end
+
+-- Keys: [panels of keys][groups of columns][key_block][group].
+local function column_groups(s)
+  local group = types.group(s.type)
+  return (s.width + group - 1) // group
+end
+
+local function keys(from_tile, from_rows)
+  local place = { suffix = "@transposed", separate = "@keys", together = 1, from_tile = from_tile,
+    from_rows = from_rows }
+  function place.sequence(s)
+    return words.round_up(s.rows_per_sequence, s.key_block) * column_groups(s) * types.group(s.type)
+  end
+  function place.where(s, row, column)
+    local block, group, key = s.key_block, types.group(s.type), row % s.rows_per_sequence
+    local groups = (key // block * column_groups(s) + column // group) * block + key % block
+    return row // s.rows_per_sequence * place.sequence(s) + groups * group + column % group
+  end
+  function place.pitch(s) return s.key_block * types.group(s.type) end
+  function place.ld(s) return s.key_block end
+  function place.panel(s) return s.key_block end
+  return place
+end
+
+-- Values in pairs of rows: [pairs of keys][ld][2].
+local PAIRS = { suffix = "@pairs", separate = "@values", together = 2, from_tile = "pairs_of_rows",
+  from_rows = "pairs_of_bf16_rows" }
+
+function PAIRS.ld(s) return types.whole_lines(s.width, "f32") end
+
+function PAIRS.sequence(s) return (s.rows_per_sequence + 1) // 2 * PAIRS.pitch(s) end
+
+function PAIRS.where(s, row, column)
+  local key = row % s.rows_per_sequence
+  return row // s.rows_per_sequence * PAIRS.sequence(s) + (key // 2 * PAIRS.ld(s) + column) * 2 + key % 2
+end
+
+function PAIRS.pitch(s) return 2 * PAIRS.ld(s) end
+
+function PAIRS.panel(s) return s.rows_per_sequence end
+
+storage.forms = {
+  -- The caller's memory: an input or output.
+  external = { class = "caller", rows = CALLER },
+  -- All rows.
+  full = { class = "arena", rows = WHOLE, may_be_over = true },
+  -- One block of rows at a time.
+  tile = { class = "arena", rows = private("", "block"), may_be_over = true, is_traced = true },
+  -- Stored in another type: the rows and columns that one unit makes.
+  unit = { class = "arena", rows = private("@unit", "unit"), is_traced = true },
+  -- Keys of f32 that a product's tile is transposed to.
+  transposed = { class = "arena", rows = private("@tile", "unit"), packed = keys("transpose", "transpose"),
+    is_traced = true },
+  -- The same in bf16, in pairs of columns.
+  key_pairs = { class = "arena", rows = private("@rounded", "unit", true),
+    packed = keys("pairs_of_columns", "pairs_of_bf16_columns"), is_traced = true },
+  -- Values of bf16 in pairs of rows.
+  value_pairs = { class = "arena", rows = private("@rounded", "unit", true), packed = PAIRS, is_traced = true },
+  -- Never stored: a step after its own reads it in a register or a tile.
+  fused = { is_traced = true },
+  -- Keys or values that an input has by head, read in place; without a buffer of its own.
+  by_head = { rows = BY_HEAD, is_traced = true },
+}
+
+--- The packed form that an attention reads, by type; it reads other values as rows.
+storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs" }, values = { bf16 = "value_pairs" } }
+
+--- Returns the place of the rows of a storage, or nil.
+function storage.rows(s) return storage.forms[s.form].rows end
+
+--- Returns the place of the packed keys or values of a storage, or nil.
+function storage.packed(s) return storage.forms[s.form].packed end
+
+--- True if the rows of a storage are those of a unit of work, a panel of columns at a time.
+function storage.is_of_unit(s)
+  local rows = storage.rows(s)
+  return rows ~= nil and rows.private == "unit"
+end
+
+-- Types of buffers that the check reads; a trace widens others to floats.
+local traced_as = { f32 = "f32", i32 = "i32" }
+
+--- Returns the type of a trace's copy.
+function storage.trace_type(s) return traced_as[s.type] or "f32" end
+
+--- True if a trace keeps its own copy of a tensor with this storage.
+function storage.is_traced(s) return storage.forms[s.form].is_traced or not traced_as[s.type] end
+
+--- Returns the name of a trace's copy of a tensor.
+function storage.trace_name(name) return name .. "@trace" end
+
+local of_caller = { input = "in", output = "out" }
+
+--- Returns the class of a tensor's buffer: in, out or arena.
+function storage.class(tensor, s)
+  local class = storage.forms[s.form].class
+  return class == "caller" and of_caller[tensor.kind] or class
+end
+
+return storage
