@@ -4,6 +4,8 @@
 local activations = require("data.activations")
 local numbers = require("text.numbers")
 local ops = require("data.ops")
+local targets = require("data.targets")
+local types = require("data.types")
 local words = require("common.words")
 
 local headers = {}
@@ -93,8 +95,52 @@ local function check_ops(path)
     "gen/data/ops.lua and gen/data/activations.lua", body)
 end
 
+local function number_types(path)
+  local names, rows = {}, {}
+  for i, each in ipairs(types.list) do
+    names[i] = "ATTN2C_" .. each.name:upper()
+    rows[i] = ('    { "%s", %d, %d, %d, %d, %d },'):format(each.word or each.name, each.bytes, each.group, each.start,
+      each.scales and 1 or 0, each.bit or 0)
+  end
+  return header(path, "the number types of tensors and of packed weights.", "gen/data/types.lua", {
+    "/* Tensors of the graph have one of the first two types. The others are those of packed weights. */",
+    ("typedef enum { %s } attn2c_type;"):format(table.concat(names, ", ")),
+    ("#define ATTN2C_TYPES %d"):format(#names), "",
+    "typedef struct {",
+    "  const char *word; /* in messages */",
+    "  int bytes;        /* of an element */",
+    "  int group;        /* elements of an output that are next to each other, in 4 bytes */",
+    "  int start;        /* rows before the groups of a panel */",
+    "  int has_scales;   /* 1: each output has a scale, in a weight of its own */",
+    "  unsigned bit;     /* in the header of a packed file; 0: no weights have this type */",
+    "} attn2c_type_facts;", "",
+    "static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {",
+    "  static const attn2c_type_facts facts[ATTN2C_TYPES] = {", table.concat(rows, "\n"), "  };",
+    "  return &facts[type];", "}" })
+end
+
+local function features_x86_64(path)
+  local bits, tests, rows, body = {}, {}, {}, {}
+  for i, each in ipairs(targets.features) do
+    bits[each.name] = 1 << (i - 1)
+    local test = each.missing or each.has and ('%s ? NULL : "%s"'):format(each.has, each.text)
+    if test then tests[#tests + 1] = ("0x%x, %s"):format(bits[each.name], test) end
+  end
+  for i, target in ipairs(targets.list) do
+    local needs = 0
+    for _, name in ipairs(target.needs) do needs = needs | assert(bits[name], name) end
+    rows[i] = ('{"%s", 0x%x}'):format(target.name, needs)
+  end
+  add_rows(body, "ATTN2C_FEATURES", "bit, test: NULL, or the name of the missing feature", tests)
+  body[#body + 1] = "\n/* Targets, with the bits of the features that they need. */"
+  body[#body + 1] = "#define ATTN2C_TARGETS \\\n  " .. table.concat(rows, ", \\\n  ")
+  return header(path, "the features of x86-64 processors that targets need.", "gen/data/targets.lua", body)
+end
+
 --- The headers: their path, and the function that returns their text.
 headers.list = {
+  { path = "runtime/base/features_x86_64.h", text = features_x86_64 },
+  { path = "runtime/base/number_types.h", text = number_types },
   { path = "runtime/text/numbers.h", text = text_numbers },
   { path = "runtime/check/ops.h", text = check_ops },
 }

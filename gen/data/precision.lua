@@ -1,9 +1,14 @@
 -- precision.lua: lists the parts of a model that may have their own number type, and finds the part of a product.
 -- The description's key, the graph and the messages read it.
+local types = require("data.types")
+
 local precision = {}
 
 --- Number types of products. attention: true if the products of an attention may have the type.
-precision.types = { { name = "f32", attention = true }, { name = "bf16", attention = true }, { name = "int8" } }
+precision.types = {}
+for _, each in ipairs(types.list) do
+  if each.word then precision.types[#precision.types + 1] = { name = each.word, attention = each.attention } end
+end
 
 --- Parts in addition to "layer N" and "encoder layer N", with the linear layers that each has.
 precision.parts = {

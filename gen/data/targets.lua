@@ -59,6 +59,23 @@ local libuv = require("common.libuv")
 
 local targets = {}
 
+--- Features of x86-64 processors that targets need, in the order in which the runtime tests them. name: in
+--- /proc/cpuinfo; has: the test in C, or missing: a call that returns the name of the missing part, or NULL; text: the
+--- name in messages. A feature without a test comes with the one before it.
+targets.features = {
+  { name = "avx2", text = "AVX2", has = '__builtin_cpu_supports("avx2")' },
+  { name = "fma", text = "FMA", has = '__builtin_cpu_supports("fma")' },
+  { name = "avx_vnni", text = "AVX-VNNI", has = "attn2c_has_avx_vnni()" },
+  { name = "avx512f", text = "AVX-512 F", has = '__builtin_cpu_supports("avx512f")' },
+  { name = "avx512bw", text = "AVX-512 BW", has = '__builtin_cpu_supports("avx512bw")' },
+  { name = "avx512dq", text = "AVX-512 DQ", has = '__builtin_cpu_supports("avx512dq")' },
+  { name = "avx512vl", text = "AVX-512 VL", has = '__builtin_cpu_supports("avx512vl")' },
+  { name = "avx512_vnni", text = "AVX-512 VNNI", has = '__builtin_cpu_supports("avx512vnni")' },
+  { name = "avx512_bf16", text = "AVX-512 BF16", has = '__builtin_cpu_supports("avx512bf16")' },
+  { name = "amx_tile", missing = "attn2c_missing_amx()" },
+  { name = "amx_bf16" }, { name = "amx_int8" },
+}
+
 -- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
   local all = {
@@ -88,7 +105,7 @@ local avx512 = {
   vector = 16, has_halves = true, registers = 32, has_fma = true, cut_registers = 0,
   bf16 = "halves", bf16_rows = "f32", int8 = "signs",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
-  needs = { "avx512f", "avx512bw", "avx512dq", "avx512vl" },
+  needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
   deep_c = {
     { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },

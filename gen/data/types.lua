@@ -7,15 +7,27 @@ local types = {}
 --- Bytes of a cache line. Every buffer and every panel of a weight begins at a multiple.
 types.LINE = 64
 
---- Number types by name. bytes: of an element; c: the type in C; group: inputs of one output that are next to each
---- other in a panel of weights; start: rows of s32 before them, one of which holds the first values of a target's
---- sums.
-types.all = {
-  f32 = { bytes = 4, c = "float", group = 1, start = 0 },
-  i32 = { bytes = 4, c = "int32_t", group = 1, start = 0 },
-  bf16 = { bytes = 2, c = "uint16_t", group = 2, start = 0 },
-  i8 = { bytes = 1, c = "int8_t", group = 4, start = 2 },
+--- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bytes: of an element; c:
+--- the type in C. A type that weights may have also has these fields:
+--- word: its name in descriptions and messages
+--- group: inputs of one output that are next to each other in a panel of weights, in 4 bytes
+--- start: rows of s32 before the groups, one of which holds the first values of a target's sums
+--- scales: true if each output has a scale, in a weight of its own
+--- attention: true if the products of an attention may have the type
+--- bit: in the field of a packed file that says which types the file contains; it never changes
+types.list = {
+  { name = "f32", bytes = 4, c = "float", word = "f32", group = 1, start = 0, attention = true, bit = 1 },
+  { name = "i32", bytes = 4, c = "int32_t", group = 1, start = 0 },
+  { name = "bf16", bytes = 2, c = "uint16_t", word = "bf16", group = 2, start = 0, attention = true, bit = 2 },
+  { name = "i8", bytes = 1, c = "int8_t", word = "int8", group = 4, start = 2, scales = true, bit = 4 },
 }
+
+--- Number types by name, and names by word.
+types.all, types.of_word = {}, {}
+for _, each in ipairs(types.list) do
+  types.all[each.name] = each
+  if each.word then types.of_word[each.word] = each.name end
+end
 
 --- Types of a product: of A, the weights; of B; of its sums; of its result.
 types.f32_product = { a = "f32", b = "f32", sum = "f32", c = "f32" }

@@ -5,13 +5,10 @@
 #define ATTN2C_DESCRIPTOR_H
 
 #include "base/attn2c.h"
+#include "base/number_types.h"
 
 #define ATTN2C_MAX_RANK     6
 #define ATTN2C_MAX_OPERANDS 6
-
-/* Element types. Tensors of the graph have the first two; the others are for packed weights
- * (attn2c_packing). */
-typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8 } attn2c_type;
 
 typedef enum {
   ATTN2C_INPUT,

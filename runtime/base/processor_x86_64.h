@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/features_x86_64.h"
+
 /* gcc passes the file name of each line of assembly to the assembler unescaped. A " in a folder's name would
  * end it. The lines below are numbered one too low. */
 #line __LINE__ "attn2c/runtime/base/processor_x86_64.h"
@@ -111,23 +113,20 @@ static inline const char *attn2c_missing_amx(void) {
 }
 
 static inline const char *attn2c_missing(const char *target) {
+  static const struct {
+    const char *name;
+    unsigned features;
+  } targets[] = {ATTN2C_TARGETS};
+  unsigned features = 0;
+  for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+    if (strcmp(targets[i].name, target) == 0) features = targets[i].features;
   __builtin_cpu_init();
-  const int amx = strcmp(target, "amx") == 0;
-  if (amx) target = "avx512bf16"; /* and AMX */
-  if (strncmp(target, "avx", 3) != 0) return NULL;
-  if (!__builtin_cpu_supports("avx2")) return "AVX2";
-  if (!__builtin_cpu_supports("fma")) return "FMA";
-  if (strcmp(target, "avxvnni") == 0 && !attn2c_has_avx_vnni()) return "AVX-VNNI";
-  if (strncmp(target, "avx512", 6) != 0) return NULL;
-  if (!__builtin_cpu_supports("avx512f")) return "AVX-512 F";
-  if (!__builtin_cpu_supports("avx512bw")) return "AVX-512 BW";
-  if (!__builtin_cpu_supports("avx512dq")) return "AVX-512 DQ";
-  if (!__builtin_cpu_supports("avx512vl")) return "AVX-512 VL";
-  if (strcmp(target, "avx512") == 0) return NULL;
-  if (!__builtin_cpu_supports("avx512vnni")) return "AVX-512 VNNI";
-  if (strcmp(target, "avx512vnni") == 0) return NULL;
-  if (!__builtin_cpu_supports("avx512bf16")) return "AVX-512 BF16";
-  return amx ? attn2c_missing_amx() : NULL;
+  const char *missing = NULL;
+#define ATTN2C_TEST(bit, test)                                                                               \
+  if (missing == NULL && (features & bit)) missing = test;
+  ATTN2C_FEATURES(ATTN2C_TEST)
+#undef ATTN2C_TEST
+  return missing;
 }
 
 #endif

@@ -239,13 +239,13 @@ static table_place place_in_table(const bed *bed, const attn2c_weight *weight, i
   const attn2c_packing *packing =
       descriptor->packings ? &descriptor->packings[weight - descriptor->weights] : NULL;
   const attn2c_type type = packing ? packing->type : ATTN2C_F32;
-  if (type == ATTN2C_I8) {
+  if (attn2c_facts_of(type)->has_scales) {
     const attn2c_weight *scales = &descriptor->weights[packing->scales];
     return (table_place){(float *)bed->job->weights[scales->tensor] + id,
                          (unsigned char *)(bed->job->model->own + scales->offset + id), sizeof(float)};
   }
   float *row = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);
-  const size_t size = type == ATTN2C_BF16 ? sizeof(uint16_t) : sizeof(float);
+  const size_t size = (size_t)attn2c_facts_of(type)->bytes;
   return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
                        (unsigned char *)row + (size_t)column * size, size};
 }

@@ -7,17 +7,16 @@
 
 #include <string.h>
 
-enum { LINE = 16 /* floats of a cache line */, BF16_GROUP = 2, I8_GROUP = 4 };
+enum { LINE = 16 /* floats of a cache line */ };
 
 /* Numbers other than floats are kept in groups of 4 bytes, each of which takes the place of a float. */
 int64_t attn2c_row_floats(attn2c_type type, int64_t columns) {
-  if (type == ATTN2C_BF16) return (columns + BF16_GROUP - 1) / BF16_GROUP;
-  if (type == ATTN2C_I8) return (columns + I8_GROUP - 1) / I8_GROUP;
-  return columns;
+  const int group = attn2c_facts_of(type)->group;
+  return (columns + group - 1) / group;
 }
 
 /* Returns the number of rows before the groups of a panel. */
-static int64_t rows_before(attn2c_type type) { return type == ATTN2C_I8 ? 2 : 0; }
+static int64_t rows_before(attn2c_type type) { return attn2c_facts_of(type)->start; }
 
 /* Floats that are read at a time: with the panel's lines they fit into a second-level cache. */
 #define PIECE_FLOATS ((int64_t)1 << 16)
@@ -103,7 +102,7 @@ enum { CHUNK = 64 /* elements that are converted at a time */ };
  * writes scales and, unless before is NULL, the two rows before the groups of a panel, `leading` apart. */
 static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t columns, float *scales,
                       float *before, int64_t leading) {
-  const int64_t groups = attn2c_row_floats(type, columns), each = type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
+  const int64_t groups = attn2c_row_floats(type, columns), each = attn2c_facts_of(type)->group;
   for (int64_t j = 0; j < rows; j++) {
     const float *from = values + j * columns;
     float *to = values + j * groups, inverse = 0.0f;
@@ -148,17 +147,14 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   if (piece->type != ATTN2C_F32)
     to_groups(piece->type, values, piece->count, piece->columns, packed + piece->scales,
               piece->leading ? to : NULL, piece->leading);
-  if (piece->type == ATTN2C_I8 && piece->is_last)
+  if (attn2c_facts_of(piece->type)->has_scales && piece->is_last)
     fill_line(packed + piece->scales, piece->count, piece->scales);
   if (piece->leading == 0) {
     pack_rows(piece, values, to);
     return;
   }
-  if (piece->type == ATTN2C_I8) {
-    for (int64_t i = 0; i < rows_before(piece->type); i++)
-      fill_line(to + i * piece->leading, piece->count, 0);
-    to += rows_before(piece->type) * piece->leading;
-  }
+  for (int64_t i = 0; i < rows_before(piece->type); i++) fill_line(to + i * piece->leading, piece->count, 0);
+  to += rows_before(piece->type) * piece->leading;
   for (int64_t i = 0; i < columns; i += LINE)
     for (int64_t j = 0; j < whole; j += LINE)
       pack_block(values + j * columns + i, columns, least(LINE, columns - i), to + i * piece->leading + j,
@@ -192,11 +188,12 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
       for (int64_t j = 0; j < rows; j++) values[j * columns + i] = from[i * leading + j];
     return;
   }
-  const int64_t each = piece->type == ATTN2C_I8 ? I8_GROUP : BF16_GROUP;
+  const int64_t each = attn2c_facts_of(piece->type)->group;
   for (int64_t i = 0; i < columns; i++)
     for (int64_t j = 0; j < rows; j++) {
-      const float scale =
-          piece->type == ATTN2C_I8 ? packed[piece->scales + (begin - piece->first) + j] : 1.0f;
+      const float scale = attn2c_facts_of(piece->type)->has_scales
+                              ? packed[piece->scales + (begin - piece->first) + j]
+                              : 1.0f;
       values[j * columns + i] =
           element_of(piece->type, from[i / each * of_group + j * of_row], i % each) * scale;
     }

@@ -11,7 +11,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "floats have the same bytes in the file and in memory");
 
-enum { VERSION = 1, F32 = 1, BF16 = 2, I8 = 4 };
+enum { VERSION = 1 };
 
 /* Offsets of the fields; all other bytes are zero. */
 enum {
@@ -54,20 +54,23 @@ static void put_text(unsigned char *header, int at, int end, const char *text) {
   snprintf((char *)header + at, (size_t)(end - at), "%s", text);
 }
 
-/* Returns the number types of the weights: F32, and those of packings. */
+/* Returns the bits of the number types of the weights: of f32, and of those of packings. */
 static uint32_t types_of(const attn2c_descriptor *model) {
-  uint32_t types = F32;
-  for (int i = 0; model->packings && i < model->weight_count; i++) {
-    if (model->packings[i].type == ATTN2C_BF16) types |= BF16;
-    if (model->packings[i].type == ATTN2C_I8) types |= I8;
-  }
+  uint32_t types = attn2c_facts_of(ATTN2C_F32)->bit;
+  for (int i = 0; model->packings && i < model->weight_count; i++)
+    types |= attn2c_facts_of(model->packings[i].type)->bit;
   return types;
 }
 
-/* Returns the name of the smallest of several types. */
+/* Returns the name of the type with the highest of several bits, or "unknown" if one is of no type. */
 static const char *word_of(uint32_t types) {
-  if (types & ~(uint32_t)(F32 | BF16 | I8)) return "unknown";
-  return types & I8 ? "int8" : types & BF16 ? "bf16" : "f32";
+  const char *word = attn2c_facts_of(ATTN2C_F32)->word;
+  for (int i = 0; i < ATTN2C_TYPES; i++) {
+    const attn2c_type_facts *facts = attn2c_facts_of((attn2c_type)i);
+    if (types & facts->bit) word = facts->word;
+    types &= ~facts->bit;
+  }
+  return types ? "unknown" : word;
 }
 
 static int64_t block_bytes(const attn2c_descriptor *model) {

@@ -12,9 +12,12 @@ local kinds = {
   input = "ATTN2C_INPUT", output = "ATTN2C_OUTPUT", weight = "ATTN2C_WEIGHT", constant = "ATTN2C_CONSTANT",
   scratch = "ATTN2C_SCRATCH", state = "ATTN2C_STATE",
 }
--- Types of tensors in the descriptor; the reference holds rounded tensors as floats on the grid of their type.
-local type_names = { f32 = "ATTN2C_F32", i32 = "ATTN2C_I32", bf16 = "ATTN2C_F32", i8 = "ATTN2C_F32" }
-local packing_names = { f32 = "ATTN2C_F32", bf16 = "ATTN2C_BF16", i8 = "ATTN2C_I8" }
+
+-- Returns a number type in C, as runtime/base/number_types.h has it.
+local function type_name(type) return "ATTN2C_" .. type:upper() end
+
+-- Returns a tensor's type in C. The reference holds rounded tensors as floats on the grid of their type.
+local function type_of(tensor) return type_name(tensor.type == "i32" and "i32" or "f32") end
 
 -- Returns the kind of a tensor. An input without a leading batch has a kind of its own, so that `run` passes it whole
 -- to every call. With the layout seq_first no input has a leading batch.
@@ -68,7 +71,7 @@ local function add_tensors(state, index_of, rows, weights)
         end
       end
       rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
-        kind_of(state, tensor), type_names[tensor.type], #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
+        kind_of(state, tensor), type_of(tensor), #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
         tensor.limit or 0, offset, ld)
     end
   end
@@ -166,7 +169,7 @@ local function packing_rows(weights)
   for i, weight in ipairs(weights) do
     local type = weight.state.weights.layouts[weight.name].type
     plain = plain and type == "f32"
-    rows[i] = ("{ %s, %d },"):format(packing_names[type], scales_of[weight.name] or -1)
+    rows[i] = ("{ %s, %d },"):format(type_name(type), scales_of[weight.name] or -1)
   end
   return plain and {} or rows
 end

@@ -13,12 +13,10 @@ local roof = {}
 -- Sizes of the shapes; VECTORS are vectors of outputs. runtime/measure/roof.h has the limits of a shape.
 local VECTORS, ROWS, K, LDB = { 2, 3, 4 }, 24, 768, 784
 
-local of_weights = { f32 = "f32", bf16 = "bf16", int8 = "i8" }
-
 --- Returns the values of roof.c.in: roof = shapes with their code, strips = the functions that they need.
 function roof.values(state)
   local target = targets.by_name[state.spec.target]
-  local of, list = types.product(of_weights[state.spec.precision.all], target.bf16_rows), {}
+  local of, list = types.product(types.of_word[state.spec.precision.all], target.bf16_rows), {}
   local rows = forms.in_tiles(of, target) and 2 * tiles.SIDE or ROWS
   for i, vectors in ipairs(VECTORS) do
     local m = vectors * target.vector

@@ -46,8 +46,8 @@ function writers.finish() return "}" end
 
 -- Casts by type: pointers to the arena and to packed weights are pointers to floats.
 local casts = {}
-for _, type in ipairs { "bf16", "i8", "i32" } do
-  casts[type] = { type = types.c(type), bytes = types.bytes(1, type) }
+for _, type in ipairs(types.list) do
+  if type.c ~= "float" then casts[type.name] = { type = type.c, bytes = type.bytes } end
 end
 
 -- Returns an operand as C; type: of its elements.

@@ -1,0 +1,33 @@
+/* features_x86_64.h - the features of x86-64 processors that targets need.
+ * `make headers` writes this file from gen/data/targets.lua. */
+/* clang-format off */
+#ifndef ATTN2C_BASE_FEATURES_X86_64_H
+#define ATTN2C_BASE_FEATURES_X86_64_H
+
+/* X(bit, test: NULL, or the name of the missing feature) */
+#define ATTN2C_FEATURES(X) \
+  X(0x1, __builtin_cpu_supports("avx2") ? NULL : "AVX2") \
+  X(0x2, __builtin_cpu_supports("fma") ? NULL : "FMA") \
+  X(0x4, attn2c_has_avx_vnni() ? NULL : "AVX-VNNI") \
+  X(0x8, __builtin_cpu_supports("avx512f") ? NULL : "AVX-512 F") \
+  X(0x10, __builtin_cpu_supports("avx512bw") ? NULL : "AVX-512 BW") \
+  X(0x20, __builtin_cpu_supports("avx512dq") ? NULL : "AVX-512 DQ") \
+  X(0x40, __builtin_cpu_supports("avx512vl") ? NULL : "AVX-512 VL") \
+  X(0x80, __builtin_cpu_supports("avx512vnni") ? NULL : "AVX-512 VNNI") \
+  X(0x100, __builtin_cpu_supports("avx512bf16") ? NULL : "AVX-512 BF16") \
+  X(0x200, attn2c_missing_amx())
+
+/* Targets, with the bits of the features that they need. */
+#define ATTN2C_TARGETS \
+  {"amx", 0xffb}, \
+  {"avx512bf16", 0x1fb}, \
+  {"avx512vnni", 0xfb}, \
+  {"avx512", 0x7b}, \
+  {"avxvnni", 0x7}, \
+  {"avx2", 0x3}, \
+  {"x86_64", 0x0}, \
+  {"aarch64", 0x0}, \
+  {"generic", 0x0}
+
+#endif
+/* clang-format on */
