@@ -10,12 +10,14 @@
 --                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
 --                  outputs (of each panel's kernel), k_blocks and products (products.lua); so has an attention
 local alike = require("common.alike")
+local bound = require("passes.plan.bound")
 local budget = require("passes.common.budget")
 local divide = require("passes.common.divide")
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local products = require("passes.plan.products")
+local roof = require("passes.plan.roof")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
 local words = require("common.words")
@@ -182,6 +184,7 @@ function plan.run(state)
   local segments = segments_of(state, entry, uses)
   storage.decide(state, entry, segments, uses)
   products.decide(state, segments)
+  state.plan.bound, state.plan.roof = bound.of(state, segments), roof.of(state.spec)
   partition(state, segments)
   state.plan.segments = segments
 end

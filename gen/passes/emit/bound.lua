@@ -4,12 +4,9 @@
 local c = require("common.c")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
-local candidates = require("passes.plan.candidates")
-local divide = require("passes.common.divide")
 local programs = require("passes.common.programs")
 local storage = require("data.storage")
 local types = require("data.types")
-local all_regions = require("passes.common.regions")
 
 local emit_bound = {}
 
@@ -63,47 +60,23 @@ local function own_of(state, fusion, region)
     text = ("panel %d, %d tokens, in C"):format(fusion.panels.widths[1], region.blocks[1].count) }
 end
 
--- Returns the distinct products, in order of first appearance, and the distinct lists of their candidates. Products
--- that differ only in their epilogue share one.
+-- Returns the values of the planned products, and the distinct lists of their candidates.
 local function products_of(state)
-  local list, by_name, lists, list_of = {}, {}, {}, {}
-  local function candidates_of(product)
-    local key = ("%d %d %d"):format(product.outputs, product.inputs, product.rows)
-    if not list_of[key] then
+  local list, lists, number_of = {}, {}, {}
+  for i, planned in ipairs(state.plan.bound) do
+    local product, tiles = setmetatable({ list = 0, list_count = 0 }, { __index = planned }), planned.candidates
+    if tiles and not number_of[tiles] then
       local texts = {}
-      for i, choice in ipairs(candidates.of(product)) do
-        texts[i] = emit_bound.candidate(candidates.tiles(product, choice))
-      end
+      for at, each in ipairs(tiles) do texts[at] = emit_bound.candidate(each) end
       lists[#lists + 1] = texts
-      list_of[key] = #lists
+      number_of[tiles] = #lists
     end
-    return list_of[key], #lists[list_of[key]]
-  end
-  local parameters = state.plan.parameters
-  for region, segment in all_regions(state.plan.segments) do
-    for _, fusion in ipairs(region.fusions) do
-      if fusion.key then
-        local shape = fusion.leading.operands.weight.shape
-        local product = by_name[fusion.key]
-        if not product then
-          product = { name = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, calls = 0,
-            ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
-            ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
-          product.list, product.list_count = 0, 0
-          if state.spec.kernels ~= "c" and fusion.types == types.f32_product then
-            product.list, product.list_count = candidates_of(product)
-          end
-          if fusion.parameters.kernels == "c" then
-            product.own = own_of(state, fusion, region)
-            product.ldb = math.max(product.ldb, product.own.ldb)
-            product.ldc = math.max(product.ldc, product.own.ldc)
-          end
-          by_name[fusion.key] = product
-          list[#list + 1] = product
-        end
-        product.calls = product.calls + segment.repeats
-      end
+    if tiles then product.list, product.list_count = number_of[tiles], #tiles end
+    if planned.fusion.parameters.kernels == "c" then
+      product.own = own_of(state, planned.fusion, planned.region)
+      product.ldb, product.ldc = math.max(product.ldb, product.own.ldb), math.max(product.ldc, product.own.ldc)
     end
+    list[i] = product
   end
   return list, lists
 end

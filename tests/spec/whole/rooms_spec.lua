@@ -52,15 +52,12 @@ describe("rooms", function()
     assert.same({}, against_order(helper.root .. "/gen", gen, 'require%("([a-z]+)'))
   end)
 
-  -- Passes that still ask how products are divided into strips and tiles, which the plan alone should decide.
-  local asks_plan = { emit = true }
-
   it("of the passes require their own modules and those that all passes share", function()
     local found = {}
     each_file(helper.root .. "/gen/passes", function(path, text)
       local pass = path:match("^([a-z_]+)[/.]")
       for used in text:gmatch('require%("passes%.([a-z_]+)') do
-        if used ~= pass and used ~= "common" and not (used == "plan" and asks_plan[pass]) then
+        if used ~= pass and used ~= "common" then
           found[#found + 1] = path .. " uses " .. used
         end
       end

@@ -1,0 +1,48 @@
+-- bound.lua: lists the distinct products of an entry, with the tiles that `bench --bound` tries for each.
+-- Products that differ only in their epilogue share their tiles; products in C alone have none.
+local all_regions = require("passes.common.regions")
+local candidates = require("passes.plan.candidates")
+local divide = require("passes.common.divide")
+local types = require("data.types")
+
+local bound = {}
+
+-- Returns the tiles of all candidates of a product, as candidates.tiles.
+local function tiles_of(product)
+  local list = {}
+  for i, choice in ipairs(candidates.of(product)) do list[i] = candidates.tiles(product, choice) end
+  return list
+end
+
+local function product_of(state, fusion, region, segment)
+  local shape, parameters = fusion.leading.operands.weight.shape, state.plan.parameters
+  local product = { name = fusion.key, fusion = fusion, region = region, calls = 0,
+    outputs = shape[1], inputs = shape[2], rows = segment.rows,
+    ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
+    ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
+  if state.spec.kernels ~= "c" and fusion.types == types.f32_product then
+    product.candidates = state.plan.memoise("candidates", function() return tiles_of(product) end, product.outputs,
+      product.inputs, product.rows)
+  end
+  return product
+end
+
+--- Returns the distinct products, in order of first appearance: { name: its key, fusion, region: of its first
+--- appearance, calls: how often a call of the entry makes it, outputs, inputs, rows, ldb, ldc, pad, candidates: tiles,
+--- or nil }.
+function bound.of(state, segments)
+  local list, by_name = {}, {}
+  for region, segment in all_regions(segments) do
+    for _, fusion in ipairs(region.fusions) do
+      local name = fusion.key
+      if name and not by_name[name] then
+        by_name[name] = product_of(state, fusion, region, segment)
+        list[#list + 1] = by_name[name]
+      end
+      if name then by_name[name].calls = by_name[name].calls + segment.repeats end
+    end
+  end
+  return list
+end
+
+return bound
