@@ -17,6 +17,7 @@ local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
+local output = require("passes.validate.output")
 local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
 local readers = require("passes.validate.readers")
@@ -27,104 +28,9 @@ local words = require("common.words")
 
 local validate = {}
 
-local quote, show = faults.quote, readers.show
+local show = readers.show
 
 local MOST_LINES = 100
-
--- Patterns of names that inputs and attention's outputs have, so that no other output may have them.
-local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
-  "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
-
--- Returns the arrays that the program writes in addition to the outputs of texts, by name: token counts, ids, token
--- types.
-local function arrays_of_text(spec)
-  if not spec.tokenizer or spec.input.stage ~= "tokens" then return {} end
-  local inputs, named = spec.inputs or {}, { lengths = "how many tokens each has" }
-  named[inputs.ids or "ids"] = "the ids of their tokens"
-  if (spec.input.types or 0) > 0 then named[inputs.token_types or "token_types"] = "the types of their tokens" end
-  return named
-end
-
--- Checks that labels name the numbers of the last output.
-local function check_labels(say, spec, width)
-  if spec.labels and width and #spec.labels ~= width then
-    say("labels", ("%d, but the last output has %d numbers"):format(#spec.labels, width))
-  end
-end
-
--- Checks which stage may follow which, and the names of outputs.
-local function check_output(say, spec)
-  local pooled, ended = false, nil
-  local names, width, of_text = {}, projections.result_width(spec), arrays_of_text(spec)
-  local widths, rows_pooled = { [0] = width }, {}
-  local table_width = spec.input.width or spec.d_model
-  local both = layers.have_mask(spec, "key_padding") and layers.have_mask(spec, "attention_mask")
-    and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
-  for i, stage in ipairs(spec.output) do
-    local key = "output." .. i
-    if ended then say(key, "nothing can follow " .. ended) end
-    if stage.stage == "pool" then
-      if pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
-      if both and sizes.asks_for_rows(stage) then
-        say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
-          .. "lengths say it")
-      end
-      pooled = pooled or stage.over ~= "all"
-    elseif stage.stage == "argmax" then
-      ended = "argmax, which gives integers"
-    elseif stage.stage == "topk" then
-      ended = "topk, which gives values and their indices"
-      if stage.k and width and stage.k > width then
-        say(key .. ".k", ("%d, but the rows are %d wide"):format(stage.k, width))
-      end
-    elseif stage.stage == "vocabulary" and spec.input.stage ~= "tokens" then
-      say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
-    elseif stage.stage == "vocabulary" and stage.tied and table_width and width ~= table_width then
-      say(key, ("tied to a table of width %d, but the rows are %d wide; give tied = false"):format(table_width, width))
-    end
-    if stage.squeeze and stage.to and stage.to ~= 1 then
-      say(key .. ".squeeze", ("the last axis has %d elements, but only one of 1 can be left out"):format(stage.to))
-    end
-    if stage.of and stage.of >= i then
-      say(key .. ".of", ("%d, but a stage before it, 0 to %d, is allowed"):format(stage.of, i - 1))
-      stage.of = i - 1
-    end
-    width = stage.of and widths[stage.of] or width
-    if stage.of and pooled and not rows_pooled[stage.of] and not (stage.stage == "pool" and stage.over ~= "all") then
-      say(key .. ".of", "the rows were pooled before, and those of that stage were not")
-    end
-    if stage.stage == "pool" and type(stage.over) == "table" and width then width = width * #stage.over end
-    width = stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
-    widths[i], rows_pooled[i] = width, pooled
-    if stage.stage == "topk" and stage.name and names[stage.name .. "_index"] then
-      say(key .. ".name", quote(stage.name .. "_index") .. ", of the indices, is another output's name, too")
-    end
-    if stage.name then
-      if names[stage.name] then say(key .. ".name", quote(stage.name) .. " is the name of another output, too") end
-      names[stage.name] = true
-      if of_text[stage.name] then
-        say(key .. ".name", ("%s is the name of another array that is written for texts, %s; any other name is "
-          .. "allowed, or tokenizer = false"):format(quote(stage.name), of_text[stage.name]))
-      end
-      for _, pattern in ipairs(taken_outputs) do
-        if stage.name:match(pattern) then
-          say(key .. ".name", quote(stage.name) .. " is a name of an output of attention")
-        end
-      end
-    end
-  end
-  check_labels(say, spec, width)
-end
-
--- Checks where a prompt and masks of pools are allowed.
-local function check_prompt(say, spec)
-  if spec.prompt and spec.tokenizer == nil then say("prompt", "goes with a tokenizer") end
-  for i, stage in ipairs(spec.output) do
-    if stage.stage == "pool" and stage.mask and not sizes.asks_for_rows(stage) then
-      say(("output.%d.mask"):format(i), "goes with mean, max, last, root and weighted")
-    end
-  end
-end
 
 local function resolve_heads(say, spec)
   if spec.d_model and spec.heads and not spec.head_dim then
@@ -412,11 +318,9 @@ local function resolve(say, spec, given)
   if spec.input.stage == "qkv" then spec.key_seq = spec.key_seq or spec.seq end
   resolve_memory(say, spec, given)
   check_mask_value(say, spec)
-  spec.output = spec.output or { { stage = "hidden" } }
-  if #spec.output == 0 then spec.output = { { stage = "hidden" } } end
-  check_output(say, spec)
+  output.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
-  check_prompt(say, spec)
+  if spec.prompt and spec.tokenizer == nil then say("prompt", "goes with a tokenizer") end
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
     say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
   end

@@ -1,0 +1,147 @@
+-- functions.lua: writes the C function of a row operation, a map, a tile, a product, or a fused kernel.
+-- The values are those of one function of the templates ops.h.in, ops.c.in and kernels.c.in.
+local c = require("common.c")
+local operands = require("data.operands")
+local product = require("kernels.product")
+local sentences = require("passes.emit.sentences")
+local steps = require("data.steps")
+local types = require("data.types")
+
+local functions = {}
+
+-- Returns a tile as a C function: a line per kernel call, after a line that prefetches weights if the call does.
+local function tile_of(fn)
+  local code, of = {}, fn.step.kernel.types
+  for _, call in ipairs(fn.step.calls) do
+    if call.fetch then
+      local from = types.elements(call.fetch.from, of.a)
+      code[#code + 1] = ("attn2c_fetch(%s, %d);"):format(c.behind("a", from), call.fetch.lines)
+    end
+    code[#code + 1] = ("k[%d](%s, %s, %s, %s);"):format(call.kernel_index, c.behind("a", types.elements(call.a, of.a)),
+      c.behind("b", types.elements(call.b, of.b)), c.behind("c", types.elements(call.c, of.c)), call.batch_name)
+  end
+  return { name = fn.name, formal = "const attn2c_kernel *k, const float *a, const float *b, float *c",
+    sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
+end
+
+-- Returns a snippet of an elementwise operation, filled in.
+local function code_of(snippet, operation, row)
+  if operation.argument then snippet = snippet:format(operation.argument) end
+  return steps.fill(snippet, steps.constants_of(operation, row))
+end
+
+-- Returns the loops of a map over its rows, as lines of C.
+-- bounds: from the first row to the end; sums: whether the map loads from an array that begins with row `first`
+-- Rows of bf16 are rounded as wholes; a map that only rounds reads them in place. Floats that other operations
+-- compute are rounded in a loop of their own, since one loop would have more constants than AVX2 has registers.
+local function loops_of(map, bounds, sums)
+  local k, code, list, line = map.constants, {}, map.elementwise, "line"
+  local of_row = {}
+  local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
+  local loads = steps.elementwise[first.kind].loads
+  local again = #list > (loads and 2 or 1) and steps.elementwise[list[#list].kind].in_place
+  local row = sums and "(i - first)" or "i"
+  if rounds and loads and #list == 2 then
+    line = ("%s + %s * %d"):format(first.argument, row, first.ld)
+  else
+    if not loads then code[1] = "float v = y[i * " .. k.ld .. " + j];" end
+    for i = 1, (rounds or again) and #list - 1 or #list do
+      local operation = steps.elementwise[list[i].kind]
+      if operation.of_row then of_row[#of_row + 1] = code_of(operation.of_row, list[i], row) end
+      code[#code + 1] = code_of(operation.code, list[i], row)
+    end
+    code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
+  end
+  local lines = { ("  for (size_t i = %s; i++) {"):format(bounds) }
+  local function add(text) lines[#lines + 1] = text end
+  if #code > 0 then
+    if rounds then add(("    float line[%d];"):format(k.cols)) end
+    for _, text in ipairs(of_row) do add("    " .. text) end
+    add("#pragma omp simd")
+    add(("    for (size_t j = 0; j < %d; j++) {"):format(k.cols))
+    for _, text in ipairs(code) do add("      " .. text) end
+    add("    }")
+  end
+  if rounds then add(("    attn2c_round_row(y + i * %d, %s, %d);"):format(k.ld, line, k.cols)) end
+  add("  }")
+  if again then add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format("y + i * " .. k.ld, k.cols))) end
+  return lines
+end
+
+-- Returns a step's operands as a function's parameters, and appends the names of absent operands to `absent`.
+local function formal_of(step, absent)
+  local formal = {}
+  -- Operations do not read each other's tiles, but a loaded tile may be where the result goes.
+  local loads = step.form == "map" and steps.elementwise[step.elementwise[1].kind].loads
+  local pointer = step.form == "map" and not loads and "%s%s *restrict %s" or "%s%s *%s"
+  operands.each(step, function(_, access, declared, name)
+    formal[#formal + 1] = access == "value" and "int " .. name
+      or pointer:format(access == "r" and "const " or "", types.c(operands.type(step, declared)), name)
+  end, function(declared) absent[#absent + 1] = declared[1] end)
+  return formal
+end
+
+-- Returns the C function of a product fused with the map after it. A function for the map of some rows comes before
+-- it. A strip's sums are on the stack if only the map reads them, else in the map's tile.
+local function joint_of(fn, lanes)
+  local k, map = fn.step.kernel, fn.joint.map
+  local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }
+  local of_rows, names = formal_of(map, {}), {}
+  operands.each(map, function(_, _, _, name) names[#names + 1] = name end)
+  for i, text in ipairs(of_rows) do
+    if not (fn.joint.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
+  end
+  local kernel, after_strip, code = k, { c = "y" }, {}
+  if fn.joint.is_local then
+    local most = 0
+    for _, rows in ipairs(k.strips.strips) do most = math.max(most, rows.size) end
+    kernel, after_strip = setmetatable({ ldc = map.elementwise[1].ld }, { __index = k }), { c = "x", one_strip = true }
+    code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * kernel.ldc)
+  end
+  function after_strip.line(first, rows)
+    return ("rows_of_%s(%s, %s, %d);"):format(fn.name, table.concat(names, ", "), first, rows)
+  end
+  function after_strip.before(first, rows)
+    local lines = {}
+    for _, operation in ipairs(map.elementwise) do
+      if steps.elementwise[operation.kind].reads_rows then
+        lines[#lines + 1] = ("attn2c_ask_rows(%s + (%s) * %d, %d, %d, %d);"):format(operation.argument, first,
+          operation.ld, rows, map.constants.cols, operation.ld)
+      end
+    end
+    return lines
+  end
+  for _, line in ipairs(product.body(kernel, lanes, k.beta, "a", "b", after_strip)) do code[#code + 1] = line end
+  return { name = fn.name, formal = table.concat(formal, ", "), is_product = true, code = code,
+    sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step),
+      fn.joint.is_local and ", C being x" or "", sentences.map(map)),
+    rows_formal = table.concat(of_rows, ", "),
+    rows_lines = loops_of(map, "first; i < first + rows", fn.joint.is_local) }
+end
+
+--- Returns a row operation, a tile or a product as a C function: comment, signature, body.
+function functions.values(fn, lanes)
+  local step = fn.step
+  if fn.joint then return joint_of(fn, lanes) end
+  if step.form == "product" and step.calls then return tile_of(fn) end
+  if step.form == "product" then
+    local of = step.kernel.types
+    return { name = fn.name, formal = ("const %s *a, const %s *b, %s *c"):format(types.c(of.a), types.c(of.b),
+      types.c(of.c)), is_product = true,
+      sentence = sentences.product(step),
+      code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
+  end
+  local absent = {}
+  local formal = formal_of(step, absent)
+  if step.form == "row" then
+    local form = steps.rows[step.fn]
+    local body = steps.fill(form.body, step.constants)
+    for _, name in ipairs(absent) do body = body:gsub("([%(, ])" .. name .. "([,%)])", "%1NULL%2") end
+    return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.row(step, absent),
+      simple = true, body = body .. ";" }
+  end
+  return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
+    lines = loops_of(step, ("0; i < %d"):format(step.constants.rows)) }
+end
+
+return functions

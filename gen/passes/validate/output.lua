@@ -1,0 +1,142 @@
+-- output.lua: checks the stages of the output: which may follow which, the widths of their rows, and their names.
+local faults = require("common.faults")
+local layers = require("passes.validate.layers")
+local projections = require("passes.validate.projections")
+local sizes = require("passes.validate.sizes")
+
+local output = {}
+
+local quote = faults.quote
+
+-- Patterns of names that inputs and attention's outputs have, so that no other output may have them.
+local taken_outputs = { "^attention_%d+$", "^cross_attention_%d+$", "^source_attention_%d+$", "^scores_%d+$",
+  "^cross_scores_%d+$", "^source_scores_%d+$", "^keys_%d+$", "^values_%d+$" }
+
+-- Returns the arrays that the program writes in addition to the outputs of texts, by name: token counts, ids, token
+-- types.
+local function arrays_of_text(spec)
+  if not spec.tokenizer or spec.input.stage ~= "tokens" then return {} end
+  local inputs, named = spec.inputs or {}, { lengths = "how many tokens each has" }
+  named[inputs.ids or "ids"] = "the ids of their tokens"
+  if (spec.input.types or 0) > 0 then named[inputs.token_types or "token_types"] = "the types of their tokens" end
+  return named
+end
+
+-- Checks that labels name the numbers of the last output.
+local function check_labels(say, spec, width)
+  if spec.labels and width and #spec.labels ~= width then
+    say("labels", ("%d, but the last output has %d numbers"):format(#spec.labels, width))
+  end
+end
+
+-- True if a stage makes one row of those of a sequence.
+local function pools(stage) return stage.stage == "pool" and stage.over ~= "all" end
+
+-- Functions by stage: checks of a stage on the rows before it. rows: { spec, width, pooled, ended = the stage that
+-- gives no rows, two_masks = whether each of two masks says which rows are real }.
+local checks = {}
+
+function checks.pool(say, key, stage, rows)
+  if rows.pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
+  if rows.two_masks and sizes.asks_for_rows(stage) then
+    say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
+      .. "lengths say it")
+  end
+end
+
+function checks.argmax(_, _, _, rows) rows.ended = "argmax, which gives integers" end
+
+function checks.topk(say, key, stage, rows)
+  rows.ended = "topk, which gives values and their indices"
+  if stage.k and rows.width and stage.k > rows.width then
+    say(key .. ".k", ("%d, but the rows are %d wide"):format(stage.k, rows.width))
+  end
+end
+
+function checks.vocabulary(say, key, stage, rows)
+  local input = rows.spec.input
+  local table_width = input.width or rows.spec.d_model
+  if input.stage ~= "tokens" then
+    say(key, "vocabulary goes with input = tokens { ... }, whose table says how many there are")
+  elseif stage.tied and table_width and rows.width ~= table_width then
+    say(key, ("tied to a table of width %d, but the rows are %d wide; give tied = false"):format(table_width,
+      rows.width))
+  end
+end
+
+-- Checks the stage whose rows stage i takes, `of`. given: the rows of the stages before it, by number.
+local function check_source(say, key, stage, i, rows, given)
+  if stage.of and stage.of >= i then
+    say(key .. ".of", ("%d, but a stage before it, 0 to %d, is allowed"):format(stage.of, i - 1))
+    stage.of = i - 1
+  end
+  if stage.of and rows.pooled and not given[stage.of].pooled and not pools(stage) then
+    say(key .. ".of", "the rows were pooled before, and those of that stage were not")
+  end
+end
+
+-- Returns the width of the rows that a stage gives. width: of those that it takes.
+local function width_after(spec, stage, width)
+  if stage.stage == "pool" and type(stage.over) == "table" and width then width = width * #stage.over end
+  return stage.to or (stage.stage == "vocabulary" and spec.input.vocab) or width
+end
+
+-- Checks the name of a stage's result. names: of the stages before it; of_text: of arrays_of_text.
+local function check_name(say, key, stage, names, of_text)
+  local name = stage.name
+  if not name then return end
+  local function refuse(...) say(key .. ".name", quote(name) .. table.concat { ... }) end
+  if stage.stage == "topk" and names[name .. "_index"] then
+    say(key .. ".name", quote(name .. "_index") .. ", of the indices, is another output's name, too")
+  end
+  if names[name] then refuse(" is the name of another output, too") end
+  names[name] = true
+  if of_text[name] then
+    refuse(" is the name of another array that is written for texts, ", of_text[name], "; any other name is allowed, ",
+      "or tokenizer = false")
+  end
+  for _, pattern in ipairs(taken_outputs) do
+    if name:match(pattern) then refuse(" is a name of an output of attention") end
+  end
+end
+
+-- Checks which stage may follow which, and the names of outputs.
+local function check_stages(say, spec)
+  local two_masks = layers.have_mask(spec, "key_padding") and layers.have_mask(spec, "attention_mask")
+    and not layers.have_mask(spec, "padding") and spec.input.stage ~= "qkv"
+  local rows = { spec = spec, width = projections.result_width(spec), pooled = false, two_masks = two_masks }
+  local given, names, of_text = { [0] = { width = rows.width, pooled = false } }, {}, arrays_of_text(spec)
+  for i, stage in ipairs(spec.output) do
+    local key, check = "output." .. i, checks[stage.stage]
+    if rows.ended then say(key, "nothing can follow " .. rows.ended) end
+    if check then check(say, key, stage, rows) end
+    if stage.squeeze and stage.to and stage.to ~= 1 then
+      say(key .. ".squeeze", ("the last axis has %d elements, but only one of 1 can be left out"):format(stage.to))
+    end
+    check_source(say, key, stage, i, rows, given)
+    rows.pooled = rows.pooled or pools(stage)
+    rows.width = width_after(spec, stage, stage.of and given[stage.of].width or rows.width)
+    given[i] = { width = rows.width, pooled = rows.pooled }
+    check_name(say, key, stage, names, of_text)
+  end
+  check_labels(say, spec, rows.width)
+end
+
+-- Checks which pools may have a mask.
+local function check_masks(say, spec)
+  for i, stage in ipairs(spec.output) do
+    if stage.stage == "pool" and stage.mask and not sizes.asks_for_rows(stage) then
+      say(("output.%d.mask"):format(i), "goes with mean, max, last, root and weighted")
+    end
+  end
+end
+
+--- Checks the output, which is the rows themselves if the description gives none.
+function output.check(say, spec)
+  spec.output = spec.output or { { stage = "hidden" } }
+  if #spec.output == 0 then spec.output = { { stage = "hidden" } } end
+  check_stages(say, spec)
+  check_masks(say, spec)
+end
+
+return output
