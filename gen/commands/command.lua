@@ -113,6 +113,7 @@ function command.grammar()
   quality:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")
   quality:option("--labels", "The right answers, for the accuracy of both: integers in an .npy file, or one per line, "
     .. "or the model's own labels."):argname("FILE")
+  quality:flag("--untimed", "Do not time the two variants.")
   quality:flag("--json", "Print JSON.")
   local calibrate = with_description(parser:command("calibrate",
     "Measure activations, and write factors against outliers, which int8 uses from then on."))

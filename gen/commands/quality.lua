@@ -332,7 +332,7 @@ function quality.run(arguments, weights, build, run, gather)
   arguments.within = true
   local measured, code = quality.measure(arguments, weights, build, run)
   if not measured then return nil, code end
-  measured.cost = cost.measure(measured.programs, weights, gather)
+  measured.cost = not arguments.untimed and cost.measure(measured.programs, weights, gather) or nil
   measured.verdict = verdict.line(measured)
   return (arguments.json and json_of or tables_of)(measured)
 end

@@ -3,11 +3,11 @@ local dkjson = require("dkjson")
 
 local cost = {}
 
-local TURNS = 3 -- times that each is timed; the least time counts, since other work only adds to it
+local TURNS = 2 -- times that each is timed; the least time counts, since other work only adds to it
 
 -- Returns bench's row of the longest entry, or nil.
 local function bench_of(program, weights, run)
-  local code, text = run(program, { "bench", "--weights", weights, "-r", "7", "-o", "json" })
+  local code, text = run(program, { "bench", "--weights", weights, "-r", "4", "-o", "json" })
   if code ~= 0 then return nil end
   local found
   for line in (text or ""):gmatch("[^\n]+") do found = dkjson.decode(line) or found end

@@ -183,7 +183,8 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
 
   it("speakers", function()
     local here = root .. "/models/speaker"
-    local line = ("ATTN2C_CFLAGS=-O0 %s quality %s precision=%%s --weights %s --input features=%s --labels %s"):format(
+    local line = ("ATTN2C_CFLAGS=-O0 %s quality %s --untimed precision=%%s --weights %s --input features=%s "
+      .. "--labels %s"):format(
       shell(root .. "/gen/attn2c"), shell(root .. "/models/speaker.lua"), shell(here .. "/speaker.safetensors"),
       shell(here .. "/segments.npy"), shell(here .. "/labels.npy"))
     for value in pairs(bars) do hold(sh(line:format(value) .. " --json"), value, 0.98) end
@@ -205,7 +206,7 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
       { name = "labels.txt", text = table.concat(labels) } })
     for value in pairs(bars) do
       local line =
-        "ATTN2C_CFLAGS=-O1 %s quality %s seq=32 precision=%s --labels labels.txt --json --text %s 2>log"
+        "ATTN2C_CFLAGS=-O1 %s quality %s --untimed seq=32 precision=%s --labels labels.txt --json --text %s 2>log"
       local texts = value == "bf16" and "- <lines.txt" or "lines.txt" -- two programs read the standard input
       hold(sh(line:format(shell(root .. "/gen/attn2c"), shell(here), value, texts)), value, 0.97)
     end
