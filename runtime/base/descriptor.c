@@ -8,6 +8,12 @@ int attn2c_is_optional(const attn2c_tensor *tensor) {
   return tensor->kind == ATTN2C_ROWS_INPUT || tensor->kind == ATTN2C_ZEROS_INPUT;
 }
 
+int attn2c_primary(const attn2c_descriptor *model) { return model->entry_count - 1; }
+
+const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model) {
+  return &model->entries[attn2c_primary(model)];
+}
+
 int64_t attn2c_elements(const attn2c_tensor *tensor) {
   int64_t elements = 1;
   for (int i = 0; i < tensor->rank; i++) elements *= tensor->shape[i];

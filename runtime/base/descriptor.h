@@ -323,6 +323,11 @@ int attn2c_needs_checkpoint(const attn2c_descriptor *model);
 /* Returns the floats of the arena that an entry needs. */
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry);
 int64_t attn2c_elements(const attn2c_tensor *tensor);
+/* Returns the number of the primary entry, whose inputs and outputs are the model's. It is the last of the
+ * entries in attn2c_lengths, which are in the order of their sizes and have the same inputs and outputs. */
+int attn2c_primary(const attn2c_descriptor *model);
+/* Returns the primary entry itself. */
+const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
 
 /* True for an input that callers need not give. */
 int attn2c_is_optional(const attn2c_tensor *tensor);

@@ -104,8 +104,9 @@ static int choose(const attn2c_descriptor *model, const buffers *r, int64_t rest
 }
 
 static int has_inputs(const attn2c_descriptor *model, const void *const *inputs) {
-  for (int i = 0; i < model->entries[0].input_count; i++)
-    if (!inputs[i] && !attn2c_is_optional(&model->tensors[model->entries[0].inputs[i]])) return 0;
+  const attn2c_entry *primary = attn2c_primary_entry(model);
+  for (int i = 0; i < primary->input_count; i++)
+    if (!inputs[i] && !attn2c_is_optional(&model->tensors[primary->inputs[i]])) return 0;
   return 1;
 }
 
@@ -167,7 +168,8 @@ static double cost_of_weights(const attn2c_descriptor *model) {
 
 int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengths) {
   const attn2c_descriptor *model = context->model->descriptor;
-  const int inputs = model->entries[0].input_count, outputs = model->entries[0].output_count;
+  const attn2c_entry *primary = attn2c_primary_entry(model);
+  const int inputs = primary->input_count, outputs = primary->output_count;
   size_t bytes = (sizeof(buffers) + 2 * (size_t)(inputs + outputs) * sizeof(void *) + LINE - 1) / LINE * LINE;
   const size_t head = bytes;
   for (int i = 0; i < inputs; i++) bytes += buffer_bytes(model, lengths, 1, i);
@@ -201,7 +203,7 @@ int attn2c_dispatch_create(const attn2c_model *model, const attn2c_lengths *leng
 }
 
 int64_t attn2c_longest(const attn2c_descriptor *model, const attn2c_lengths *lengths) {
-  return lengths->sizes[model->entry_count - 1].seq;
+  return lengths->sizes[attn2c_primary(model)].seq;
 }
 
 int64_t attn2c_shortest(const attn2c_lengths *lengths) {

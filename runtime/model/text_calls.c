@@ -150,8 +150,8 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
 }
 
 static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int output) {
-  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
-  return &reader->model->tensors[last->outputs[output]];
+  const attn2c_entry *primary = attn2c_primary_entry(reader->model);
+  return &reader->model->tensors[primary->outputs[output]];
 }
 
 /* Returns the extent of an output's axis for `texts` texts of `rows` rows. */
@@ -207,17 +207,17 @@ static void sort(const attn2c_reader *reader, size_t *order, size_t *spare, size
 /* False, with a fault, if text does not give an input, or an output cannot be cut to a text's rows. */
 static int is_sound(attn2c_reader *reader) {
   const attn2c_text_facts *facts = reader->facts;
-  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
-  for (int i = 0; i < last->input_count; i++) {
+  const attn2c_entry *primary = attn2c_primary_entry(reader->model);
+  for (int i = 0; i < primary->input_count; i++) {
     const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask ||
                       (facts->prompt && i == facts->pool_mask);
-    if (given || reader->model->tensors[last->inputs[i]].kind == ATTN2C_ROWS_INPUT) continue;
+    if (given || reader->model->tensors[primary->inputs[i]].kind == ATTN2C_ROWS_INPUT) continue;
     snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
-             reader->model->tensors[last->inputs[i]].name);
+             reader->model->tensors[primary->inputs[i]].name);
     return 0;
   }
-  const attn2c_size *largest = &facts->calls->sizes[reader->model->entry_count - 1];
-  for (int i = 0; i < last->output_count; i++) {
+  const attn2c_size *largest = &facts->calls->sizes[attn2c_primary(reader->model)];
+  for (int i = 0; i < primary->output_count; i++) {
     const int keys = facts->calls->outputs[i].keys;
     if (keys < 0 || output_tensor(reader, i)->shape[keys] == largest->seq) continue;
     snprintf(reader->fault, sizeof reader->fault,
@@ -246,8 +246,8 @@ static void fill(job *job) {
       pooled[i * job->seq + (int64_t)t] = t >= reader->prompt.tokens;
     }
   }
-  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
-  for (int i = 0; i < last->input_count; i++) {
+  const attn2c_entry *primary = attn2c_primary_entry(reader->model);
+  for (int i = 0; i < primary->input_count; i++) {
     job->inputs[i] = i == facts->ids                          ? ids
                      : i == facts->types                      ? types
                      : i == facts->mask                       ? mask
@@ -290,8 +290,8 @@ void attn2c_reader_place(const attn2c_reader *reader, int output, const void *fr
 /* Copies the rows of each text to its place. */
 static void scatter(const job *job, int64_t rows, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
-  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
-  for (int o = 0; o < last->output_count; o++) {
+  const attn2c_entry *primary = attn2c_primary_entry(reader->model);
+  for (int o = 0; o < primary->output_count; o++) {
     if (!outputs[o]) continue;
     const int64_t from_each = attn2c_reader_elements(reader, o, job->seq);
     const int64_t to_each = attn2c_reader_elements(reader, o, rows);
@@ -304,7 +304,7 @@ static void scatter(const job *job, int64_t rows, void *const *outputs) {
 
 static int call_part(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
-  const int output_count = reader->model->entries[reader->model->entry_count - 1].output_count;
+  const int output_count = attn2c_primary_entry(reader->model)->output_count;
   int status = ATTN2C_OK;
   job->arrays = calloc((size_t)(4 * job->count * job->seq + job->count), sizeof *job->arrays);
   if (!job->arrays) status = ATTN2C_MEMORY;
@@ -336,7 +336,7 @@ static int call_part(job *job, int64_t rows, void *const *outputs) {
 /* Returns how many texts from `first` on form a call: those of one entry, as far as their outputs fit. */
 static size_t part_of(const job *job, size_t first, size_t count, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
-  const int output_count = reader->model->entries[reader->model->entry_count - 1].output_count;
+  const int output_count = attn2c_primary_entry(reader->model)->output_count;
   size_t taken = 1;
   while (first + taken < count && taken < MOST_TEXTS) {
     const attn2c_reader_text *next = &reader->texts[job->order[first + taken]];
@@ -379,17 +379,17 @@ static int run_all(job *job, int64_t rows, void *const *outputs) {
 }
 
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
-  const attn2c_entry *last = &reader->model->entries[reader->model->entry_count - 1];
+  const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   if (!is_sound(reader)) return ATTN2C_USAGE;
-  for (int o = 0; o < last->output_count; o++) {
+  for (int o = 0; o < primary->output_count; o++) {
     if (!outputs[o]) continue;
     const size_t elements = reader->count * (size_t)attn2c_reader_elements(reader, o, rows);
     memset(outputs[o], 0, elements * sizeof(float));
   }
   job job = {.reader = reader, .context = context};
   job.order = calloc(2 * reader->count + 1, sizeof *job.order);
-  job.inputs = calloc((size_t)last->input_count + 1, sizeof *job.inputs);
-  job.results = calloc((size_t)last->output_count + 1, sizeof *job.results);
+  job.inputs = calloc((size_t)primary->input_count + 1, sizeof *job.inputs);
+  job.results = calloc((size_t)primary->output_count + 1, sizeof *job.results);
   int status = ATTN2C_MEMORY;
   if (job.order && job.inputs && job.results) {
     status = run_all(&job, rows, outputs);

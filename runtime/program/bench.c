@@ -317,7 +317,7 @@ static int open_length(const attn2c_program *program, attn2c_context *context, i
   int status = attn2c_sizes_open(program, -1, sizes, message);
   if (status != ATTN2C_OK) return status;
   sizes->seq = length;
-  sizes->batch = sizes->lengths->sizes[model->entry_count - 1].batch;
+  sizes->batch = sizes->lengths->sizes[attn2c_primary(model)].batch;
   if (attn2c_dispatch_prepare(context, sizes->lengths) != ATTN2C_OK) {
     attn2c_say(message, "bench: no memory for padding");
     return ATTN2C_MEMORY;

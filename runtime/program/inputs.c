@@ -62,7 +62,7 @@ int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors) {
 int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_message *message) {
   char known[KNOWN_NAMES] = "";
   size_t used = 0;
-  if (name == NULL) return model->entry_count - 1;
+  if (name == NULL) return attn2c_primary(model);
   for (int e = 0; e < model->entry_count; e++) {
     if (strcmp(model->entries[e].name, name) == 0) return e;
     if (used < sizeof known)

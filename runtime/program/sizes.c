@@ -10,7 +10,7 @@
 #include "program/inputs.h"
 
 const attn2c_entry *attn2c_sizes_entry(const attn2c_sizes *sizes) {
-  return &sizes->model->entries[sizes->number >= 0 ? sizes->number : sizes->model->entry_count - 1];
+  return &sizes->model->entries[sizes->number >= 0 ? sizes->number : attn2c_primary(sizes->model)];
 }
 
 static const attn2c_size *size_of(const attn2c_sizes *sizes) {

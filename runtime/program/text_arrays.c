@@ -42,16 +42,12 @@ struct attn2c_arrays {
   float *joined;
 };
 
-static const attn2c_entry *entry_of(const attn2c_reader *reader) {
-  return &reader->model->entries[reader->model->entry_count - 1];
-}
-
 static const attn2c_tensor *output_of(const attn2c_reader *reader, int output) {
-  return &reader->model->tensors[entry_of(reader)->outputs[output]];
+  return &reader->model->tensors[attn2c_primary_entry(reader->model)->outputs[output]];
 }
 
 static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
-  const attn2c_entry *entry = entry_of(reader);
+  const attn2c_entry *entry = attn2c_primary_entry(reader->model);
   const attn2c_text_facts *facts = reader->facts;
   for (int o = 0; o < entry->output_count; o++)
     arrays->items[arrays->item_count++] = (item){output_of(reader, o)->name, o, NULL};
@@ -144,7 +140,7 @@ int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *argu
   attn2c_arrays *made = calloc(1, sizeof *made);
   *arrays = NULL;
   if (!made) return ATTN2C_MEMORY;
-  made->output_count = entry_of(reader)->output_count;
+  made->output_count = attn2c_primary_entry(reader->model)->output_count;
   made->answers = prints || answer;
   made->answer = answer ? reader->facts->output : -1;
   made->prints = answer && arguments->answers == ATTN2C_ANSWERS_NPY && !arguments->similar;

@@ -48,12 +48,8 @@ typedef struct {
   int64_t texts, cut;
 } job;
 
-static const attn2c_entry *entry_of(const attn2c_descriptor *model) {
-  return &model->entries[model->entry_count - 1];
-}
-
 static const attn2c_tensor *answer_of(const job *job) {
-  return &job->model->tensors[entry_of(job->model)->outputs[job->facts->output]];
+  return &job->model->tensors[attn2c_primary_entry(job->model)->outputs[job->facts->output]];
 }
 
 static int takes_top(attn2c_answer answer) {
@@ -376,7 +372,7 @@ static int run(const attn2c_descriptor *model, const attn2c_arguments *arguments
   if (!job) return status;
   job->model = model, job->arguments = arguments, job->facts = model->text;
   job->out = out, job->message = message;
-  job->output_count = entry_of(model)->output_count;
+  job->output_count = attn2c_primary_entry(model)->output_count;
   job->outputs = calloc((size_t)job->output_count + 1, sizeof *job->outputs);
   if (job->outputs) status = run_job(job, notes);
   if (job->source && job->reader) forget_lines(job);
