@@ -141,14 +141,12 @@ local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
   local context, runtime_sources = context_of(state, folder, root, bar)
   context.weights = options.weights
-  local entry_names = {}
-  for i, entry in ipairs(state.entries) do entry_names[i] = entry.entry_name end
   local kernel_count = 0
   for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
     providers = { library = kernel_count > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
-  local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, entry_names, made)
+  local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, state.entries, made)
   if only then jobs = recipe.needed(jobs, only) end
   if options.is_libraries then jobs = recipe.of_libraries(jobs, spec) end
   local results = runner.run(context, jobs)

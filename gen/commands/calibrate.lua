@@ -39,8 +39,8 @@ local function verify_writable(path)
 end
 
 -- Returns the factor groups of all entries. Products that share weights must have the same factors in each entry.
-local function groups_of(entries)
-  local groups = smoothing.groups(entries[#entries].graph.entry)
+local function groups_of(primary)
+  local groups = smoothing.groups(primary.graph.entry)
   if #groups == 0 then
     faults.raise("usage", "calibrate: no product is in int8, and others need no factors: add precision=int8")
   end
@@ -124,14 +124,14 @@ local function table_of(state, results, path)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Returns the longest entry, for the target that runs here.
+-- Returns the primary entry, for the target that runs here.
 local function entry_in_use(state)
   local name = targets.in_use(state.target_names, targets.runs_on(targets.machine(os.getenv)),
     os.getenv("ATTN2C_TARGET"))
   for _, build in ipairs(state.builds) do
-    if build.spec.target == name then return build.entries[#build.entries] end
+    if build.spec.target == name then return build.primary end
   end
-  return state.entries[#state.entries]
+  return state.primary
 end
 
 --- Runs the variant, searches factors and writes them. Returns a table as text, or nil and a run's exit code other than

@@ -208,7 +208,7 @@ end
 -- and the tensors that it makes outputs.
 local function distinctions_of(state, exposed)
   local list = { state.parameters.hash and "tuning=" .. state.parameters.hash }
-  if state.entries[#state.entries].graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
+  if state.primary.graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
   if type(exposed) == "table" then list[#list + 1] = "exposed=" .. table.concat(exposed, ",") end
   return list
 end
@@ -242,7 +242,7 @@ function run.gen(root, arguments)
       lines, arena = lines + entry.plan.lines, math.max(arena, entry.programs[1].arena_bytes)
     end
   end
-  local first = linkage.entry(state.spec.name .. state.build_suffix, state.entries[1].entry_name)
+  local first = linkage.entry(state.spec.name .. state.build_suffix, state.entries[1])
   print_out(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(terminal.safe(folder), first,
     words.thousands(lines), words.thousands(arena), table.concat(state.target_names, ", ")))
   return 0
@@ -317,7 +317,7 @@ function run.calibrate(root, arguments)
   local folder = import.is_folder(arguments.description) and arguments.description or nil
   local with = words.merged(arguments, { factors = "none" })
   local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
-    graph = function() return run_passes(root, with, arguments.overrides, "graph").entries end,
+    graph = function() return run_passes(root, with, arguments.overrides, "graph").primary end,
     build = function(list, with_text, exposed) return build_variant(root, with, list, with_text, exposed) end,
     run = function(path, list) return (run_program(path, list, "output")) end })
   if text then print_out(text) end

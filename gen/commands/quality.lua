@@ -209,7 +209,7 @@ function quality.measure(arguments, weights, build, run)
   local folder <close> = scratch.make(asked:match("^(.*)/[^/]*$"), "quality")
   arguments = samples.from_file(arguments, folder.path)
   local programs = { f32 = plain, other = asked }
-  local graphs = { f32 = plain_state.entries[#plain_state.entries].graph, other = state.entries[#state.entries].graph }
+  local graphs = { f32 = plain_state.primary.graph, other = state.primary.graph }
   local members = {}
   for _, name in ipairs(graphs.other.entry.outputs) do
     local tensor = graphs.other.tensors[name]

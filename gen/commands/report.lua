@@ -273,15 +273,15 @@ local function add_subjects(all, root, arguments, tools, variant)
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   local middle = (#state.entries + 1) // 2
   for i = #state.entries, 1, -1 do
-    local entry, longest = state.entries[i], i == #state.entries
-    local name, label = entry.entry_name, variant.label
+    local entry = state.entries[i]
+    local name, label = entry.name, variant.label
     if #state.entries > 1 then label = (label ~= "" and label .. " " or "") .. title_of(name) end
     local check = result.checks[name]
     all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = i == middle,
       group = variant.number, choice = i,
       spec = entry.spec, state = entry, work = work.of(entry), entry_info = entry_of(result.info.entries, name),
       bench = result.benches[name], check = check, worst = check and document.worst(check),
-      maps = longest and looked or nil, quality = against_f32 })
+      maps = entry == state.primary and looked or nil, quality = against_f32 })
   end
 end
 

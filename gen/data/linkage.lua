@@ -3,17 +3,14 @@
 -- NAME_forward_8. With a list of targets, the target's name follows the model's: NAME_avx2, NAME_avx2_forward_8.
 local linkage = {}
 
---- Returns the suffix that distinguishes the symbols of an entry: "" or "_8".
-function linkage.suffix(entry_name) return (entry_name:match("^forward(.*)$")) end
-
---- Returns NAME or NAME_forward_8.
-function linkage.entry(name, entry_name)
-  return linkage.suffix(entry_name) == "" and name or name .. "_" .. entry_name
+--- Returns NAME or NAME_forward_8. entry: { name, suffix }, as validate makes it.
+function linkage.entry(name, entry)
+  return entry.suffix == "" and name or name .. "_" .. entry.name
 end
 
 --- Returns the name of the code for a number of workers; the first, or only, number has the entry's own name.
-function linkage.ship(name, entry_name, workers, is_first)
-  local own = linkage.entry(name, entry_name)
+function linkage.ship(name, entry, workers, is_first)
+  local own = linkage.entry(name, entry)
   return is_first and own or ("%s_%d"):format(own, workers)
 end
 

@@ -56,7 +56,7 @@ local function comment_of(tensor, shape, is_call, note)
 end
 
 local function members_of(state, names, program)
-  local list = {}
+  local list, is_listed = {}, state.family.is_listed
   for _, name in ipairs(names) do
     local tensor = state.graph.tensors[name]
     local member = reserved.member(tensor.member)
@@ -64,8 +64,8 @@ local function members_of(state, names, program)
     local shape = c_shape(tensor, state.spec)
     list[#list + 1] = { name = member, type = types.c(tensor.type), shape = shape, count = words.elements(tensor.shape),
       comment = comment_of(tensor, shape, false, note),
-      call_comment = comment_of(tensor, state.is_listed and emit_lengths.shape(tensor, state.spec, true) or shape,
-        state.is_listed, note),
+      call_comment = comment_of(tensor, is_listed and emit_lengths.shape(tensor, state.spec, true) or shape, is_listed,
+        note),
       macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
       optional = tensor.optional, zeros = tensor.zeros,
       all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
@@ -139,7 +139,7 @@ end
 
 -- Returns the note about factors against outliers: how many sets of products have them, and their file.
 local function smoothing_text(state)
-  local of = state.entries[#state.entries].graph.smoothing
+  local of = state.primary.graph.smoothing
   return of and ("of %d of %d inputs of int8, %d of them in the norm before; file %s"):format(of.inputs, of.all,
     of.folded, state.factors.hash)
 end
@@ -148,13 +148,13 @@ end
 local function values_of(state)
   local spec = state.spec
   local file = terminal.safe(state.file:match("[^/]*$")) -- the program prints it
-  local longest = state.entries[#state.entries]
+  local primary = state.primary
   local arena_bytes, lines, trace_bytes = 0, 0, 0
   local flops = {}
   for i, entry in ipairs(state.entries) do
     lines = lines + entry.plan.lines
     flops[i] = words.thousands(entry.graph.entry.flops)
-      .. (#state.entries > 1 and " (" .. entry.entry_name .. ")" or "")
+      .. (#state.entries > 1 and " (" .. entry.name .. ")" or "")
     arena_bytes = math.max(arena_bytes, arena_of(entry, "ship"))
     trace_bytes = math.max(trace_bytes, arena_of(entry, "trace"))
   end
@@ -172,15 +172,15 @@ local function values_of(state)
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "), lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
     trace_floats = types.elements(trace_bytes, "f32"),
-    weight_floats = types.elements(state.entries[1].weights.bytes, "f32"),
-    weight_bytes = state.entries[1].weights.bytes,
+    weight_floats = types.elements(primary.weights.bytes, "f32"),
+    weight_bytes = primary.weights.bytes,
     own_kernel_count = #own_kernels_of(state), kernel_count = #state.kernels, kernels = state.kernels,
     batches = batches_of(state),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
     threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
-    saved_by_two = ("%.3f"):format(longest.saved_by_two),
+    saved_by_two = ("%.3f"):format(primary.saved_by_two),
     tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
-      .. (longest.graph.smoothing and " with factors " .. state.factors.hash or ""),
+      .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),
     smoothing = smoothing_text(state),
     precision = precision.text(spec.precision), flushes = flushes(state),
     embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
@@ -208,7 +208,7 @@ end
 
 -- Returns the values of one entry, over those of the model.
 local function entry_values(values, state)
-  local entry, suffix = state.graph.entry, linkage.suffix(state.entry_name)
+  local entry, suffix = state.graph.entry, state.suffix
   return with(values, { entry = entry.name, batch = state.spec.batch, seq = state.spec.seq, suffix = suffix,
     flops = entry.flops, op_count = #entry.ops, arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
@@ -218,11 +218,11 @@ end
 
 -- Adds an entry's sources: shipped code for each number of workers, each with its profile, and the trace.
 local function sources(values, state, add)
-  local name, entry_name = values.own, state.entry_name
+  local name = values.own
   local ships = {}
   for _, program in ipairs(state.programs) do
     if program.variant == "ship" then
-      local own = linkage.ship(name, entry_name, program.threads, #ships == 0)
+      local own = linkage.ship(name, state, program.threads, #ships == 0)
       local teamed = program.threads > 1
       ships[#ships + 1] = { workers = program.threads, linkage = own,
         team_formal = teamed and ", attn2c_team *team" or "", team = teamed and ", team" or "",
@@ -231,7 +231,7 @@ local function sources(values, state, add)
       add(own .. ".c", "steps.c.in", source_values(values, state, program,
         { linkage = own, purpose = "the model, layer by layer" .. workers_text }))
     else
-      local own = linkage.entry(name, entry_name) .. "_trace"
+      local own = linkage.entry(name, state) .. "_trace"
       add(own .. ".c", "steps.c.in", source_values(values, state, program,
         { linkage = own, purpose = "the same steps, with every tensor of the graph written out" }))
     end
@@ -270,6 +270,7 @@ local function build_of(build, add)
     of_entry.ships = sources(of_entry, entry, add)
     of_entry.linkage = of_entry.ships[1].linkage
     values.entries[i] = with(with(of_entry, emit_bound.values(entry)), described.of_entries[i])
+    if entry == build.primary then values.primary = values.entries[i] end
   end
   values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(form)
@@ -344,7 +345,7 @@ function emit.run(state)
   add(name .. "-config-version.cmake", "model-config-version.cmake.in", values)
   add(values.module .. ".py", "module.py.in", with(values, emit_module.values(state)))
   if values.has_text then
-    add(name .. "_text.c", "text.c.in", with(values.entries[#values.entries], emit_text.values(state)))
+    add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))
     table.insert(state.files, { name = name .. ".tables", text = state.tokenizer.tables, is_data = true })
   end
 end

@@ -281,7 +281,7 @@ local function some_has_pairs(target_names)
 end
 
 function graph.run(state)
-  local self = Builder.new(state.spec, state.entry_name, some_has_pairs(state.target_names))
+  local self = Builder.new(state.spec, state.name, some_has_pairs(state.target_names))
   memory(self)
   output(self, stack(self))
   local smoothed = smoothing.apply(self, state.factors)

@@ -60,7 +60,7 @@ local function decide(state, panels)
           local key = tuning.key(op, grouping.epilogue(section.ops, i, uses), grouping.rows(op, segment))
           local panel = state.parameters.of(key, weight).panel
           if not own.layouts[weight.name] then
-            own.layouts[weight.name], own.chosen_by[weight.name] = panels(weight, panel), state.entry_name
+            own.layouts[weight.name], own.chosen_by[weight.name] = panels(weight, panel), state.name
           end
         elseif tbl then
           own.layouts[tbl.name] = own.layouts[tbl.name] or panels(tbl, TABLE_PANEL)
@@ -137,10 +137,10 @@ end
 
 --- Returns the bytes of the packed block; then, for each entry, the place and the format of each weight.
 function layout.dump(build)
-  local lines = { ("packed weights: %d bytes"):format(build.entries[1].weights.bytes) }
+  local lines = { ("packed weights: %d bytes"):format(build.primary.weights.bytes) }
   for _, state in ipairs(build.entries) do
     local own = state.weights
-    lines[#lines + 1] = "entry " .. state.entry_name
+    lines[#lines + 1] = "entry " .. state.name
     for _, name in ipairs(state.graph.weights) do
       local of = own.layouts[name]
       local text = of.type == "f32" and "" or " of " .. of.type

@@ -4,10 +4,14 @@
 --
 -- Before: state.description, state.host(number types of products): the best target of this machine. After:
 --   state.best      the best target of this machine for this model
---   state.entries   one for each combination of the lists in `batch` and `seq` (state.is_listed), the largest last.
---                   An entry is a state of its own that inherits from the model's: { entry_name, spec (every key
---                   present), before = the larger entries, which passes take first }
---   state.spec      the spec of the largest entry
+--   state.entries   the functions that callers call. An entry is a state of its own that inherits from the model's:
+--                   { name ("forward_16"), role ("forward"), suffix (of its symbols: "_16" or ""), sizes = { batch,
+--                   seq }, spec (every key present), family }
+--                   family: entries with the same inputs and outputs and one dispatcher: { entries = one for each
+--                   combination of the lists in `batch` and `seq`, the largest last; is_listed = whether there is
+--                   a list, so that a call has any size }
+--   state.primary   the entry whose inputs and outputs are the model's: the largest of its family
+--   state.spec      the spec of the primary entry
 --   state.builds    the model for each of its targets, the one with the most instructions first: the state itself,
 --                   and others that inherit from it and have their own spec, entries and build_suffix ("_avx2"); with
 --                   a list, the first has a suffix too
@@ -390,21 +394,20 @@ local function spec_of(say, description)
   return spec
 end
 
--- Fills build.entries and build.spec for one target.
+-- Fills build.entries, build.primary and build.spec for one target: one family of lengths.
 local function add_entries(say, raise, build, description, list)
-  local before, longest = {}, {}
-  build.entries = {}
+  local family, longest = { is_listed = sizes.are_listed(description), entries = {} }, {}
   for i = #list, 1, -1 do
     local spec = spec_of(say, sized(description, list[i], longest))
     raise()
-    sizes.resolve(say, spec, build.is_listed)
+    sizes.resolve(say, spec, family.is_listed)
     raise()
     if i == #list then longest = spec end
-    local entry = setmetatable({ spec = spec, before = table.move(before, 1, #before, 1, {}),
-      entry_name = sizes.entry_name(description, spec) }, { __index = build })
-    build.entries[i], before[#before + 1] = entry, entry
+    local suffix = sizes.suffix(description, spec)
+    family.entries[i] = setmetatable({ name = "forward" .. suffix, role = "forward", suffix = suffix,
+      sizes = { batch = spec.batch, seq = spec.seq }, family = family, spec = spec }, { __index = build })
   end
-  build.spec = longest
+  build.entries, build.primary, build.spec = family.entries, family.entries[#list], longest
 end
 
 -- Returns the description for one target.
@@ -426,9 +429,9 @@ function validate.run(state)
   state.best = state.host(precision.wanted(description.precision))
   local names = targets_of(say, of_target, description.target, state.best)
   description = aimed(description, names[1])
-  local list, listed = sizes.entries(say, description), sizes.are_listed(description)
+  local list = sizes.entries(say, description)
   if not list then raise() end
-  state.is_listed, state.target_names, state.builds = listed, names, {}
+  state.target_names, state.builds = names, {}
   for i, name in ipairs(names) do
     local build = i == 1 and state or setmetatable({}, { __index = state })
     build.build_suffix = #names > 1 and "_" .. name or ""

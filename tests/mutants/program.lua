@@ -31,7 +31,7 @@ return function(of)
     { name = "inputs_index", old = "element %= slice;", new = "", suite = "c:sizes",
       filter = "sizes/a_number*",
       wrong = "the place of a wrong number is another" },
-    { name = "inputs_entry", old = "if (name == NULL) return model->entry_count - 1;",
+    { name = "inputs_entry", old = "if (name == NULL) return attn2c_primary(model);",
       new = "if (name == NULL) return 0;", suite = "c:sizes",
       filter = "sizes/the_last*",
       wrong = "the shortest entry is the usual one" },

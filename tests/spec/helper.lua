@@ -54,7 +54,7 @@ function helper.state(description, last, wanted)
       if name == last then break end
     end
   end
-  return state.entries[#state.entries]
+  return state.primary
 end
 
 --- Returns helper.state of helper.description(more).

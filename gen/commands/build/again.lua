@@ -30,7 +30,7 @@ end
 
 --- Returns the file of factors that a finished pipeline has used, or nil.
 function again.factors_of(state)
-  local graph = state.entries[#state.entries].graph
+  local graph = state.primary.graph
   return graph.smoothing and state.factors.file or nil
 end
 

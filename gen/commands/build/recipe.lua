@@ -114,28 +114,28 @@ local function archive_job(provider, objects, name)
 end
 
 -- Appends the objects of one target's code: those of the library to `shipped`, those of only the program to `program`.
-local function add_build(shipped, program, spec, build, entry_names, is_static)
+local function add_build(shipped, program, spec, build, entries, is_static)
   local own, flags = spec.name .. build.suffix, build.flags
   local steps = { "-O1", flags }
   -- The program's own lists of calls, with clock readings or traces between them, need not be fast. Without
   -- optimisation they compile in less than half the time, but take twice the space.
   local beside = { is_static and "-O1" or "-O0", flags, of_program }
-  for _, entry_name in ipairs(entry_names) do
+  for _, entry in ipairs(entries) do
     for i, workers in ipairs(spec.workers) do
-      local ship = linkage.ship(own, entry_name, workers, i == 1)
+      local ship = linkage.ship(own, entry, workers, i == 1)
       shipped[#shipped + 1] = object("model", ship .. ".c", steps)
       program[#program + 1] = object("model", ship .. ".c", { beside, "-DATTN2C_PROFILE" }, ship .. "_profile.o")
     end
-    program[#program + 1] = object("model", linkage.entry(own, entry_name) .. "_trace.c", beside)
+    program[#program + 1] = object("model", linkage.entry(own, entry) .. "_trace.c", beside)
   end
   shipped[#shipped + 1] = object("model", own .. "_ops.c", { loops, flags })
   shipped[#shipped + 1] = object("model", own .. "_kernels.c", { loops, flags })
 end
 
 -- Returns the objects of the model's library, and those that only its program has.
-local function model_objects(spec, builds, entry_names, options)
+local function model_objects(spec, builds, entries, options)
   local name, shipped, program = spec.name, {}, {}
-  for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entry_names, options.is_static) end
+  for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   for _, build in ipairs(builds) do
@@ -230,12 +230,12 @@ function recipe.opener(results) return results[OPENER] end
 ---   is_static     true if the program is static
 ---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
 ---   has_text      true if the model takes text
-function recipe.jobs(spec, builds, runtime_sources, entry_names, options)
+function recipe.jobs(spec, builds, runtime_sources, entries, options)
   options = options or {}
   local name, embed = spec.name, options.embed
   local providers = options.providers or { library = "c", program = "c" }
   local runtime = runtime_objects(providers, runtime_sources, options)
-  local shipped, program = model_objects(spec, builds, entry_names, options)
+  local shipped, program = model_objects(spec, builds, entries, options)
   local of_text = options.has_text and text_libraries or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}

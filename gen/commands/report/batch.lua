@@ -52,21 +52,22 @@ end
 --- no words, if no entry has sequences of this length.
 function batch.of(list, state, folder)
   local as_given = { input = list }
-  local inputs = #list > 0 and given_to(list, state.entries[#state.entries].graph)
+  local entries = state.primary.family.entries
+  local inputs = #list > 0 and given_to(list, state.primary.graph)
   if not inputs then return as_given end
   local seq, sequences = size_along(inputs, "s"), size_along(inputs, "b")
   if seq == false or sequences == false then return as_given end -- the program refuses one of them
-  local entry = entry_for(state.entries, seq, sequences)
+  local entry = entry_for(entries, seq, sequences)
   if not entry then
     local lengths = {}
-    for _, each in ipairs(state.entries) do
+    for _, each in ipairs(entries) do
       local length = tostring(each.spec.seq)
       if lengths[#lengths] ~= length then lengths[#lengths + 1] = length end
     end
     return { input = {}, note = ("the check uses random inputs: those of --input have %d tokens, and the model's "
       .. "entries %s"):format(seq, table.concat(lengths, ", ")) }
   end
-  local result = { input = {}, entry = #state.entries > 1 and entry.entry_name or nil }
+  local result = { input = {}, entry = #entries > 1 and entry.name or nil }
   for i, each in ipairs(inputs) do
     local path = each.path
     if (each.tensor.grows or ""):sub(1, 1) == "b" and each.shape[1] ~= entry.spec.batch then

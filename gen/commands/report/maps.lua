@@ -36,7 +36,7 @@ end
 --- True if a variant can have the maps that a command line asks for. A run needs weights if the model has any. Inputs
 --- may be for the check only, but a text or a folder for pictures needs maps. Faults: usage.
 function maps.possible(arguments, variant, state)
-  if arguments.weights or import.is_folder(variant.path) or not has_weights(state.entries[#state.entries].graph) then
+  if arguments.weights or import.is_folder(variant.path) or not has_weights(state.primary.graph) then
     return true
   end
   if arguments.text or arguments.attention then
@@ -124,7 +124,7 @@ function maps.verify(arguments, state)
   if arguments.text and not state.tokenizer then
     faults.raise("usage", "--text: the model takes no text; use --input for its arrays")
   end
-  local layers = layers_of(state.entries[#state.entries])
+  local layers = layers_of(state.primary)
   if #layers == 0 then
     faults.raise("usage", ("no maps: a layer has more than %d attention weights, or there is no attention")
       :format(MOST_WEIGHTS))
@@ -141,7 +141,7 @@ function maps.make(root, arguments, tools, variant, state)
   local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "maps")
   local outputs = {}
   for i, layer in ipairs(layers) do outputs[i] = "attention_" .. layer end
-  local list, ids = words_of(arguments, variant, made.entries[#made.entries], outputs, folder.path)
+  local list, ids = words_of(arguments, variant, made.primary, outputs, folder.path)
   local code = tools.run(program, list, "output")
   if code ~= 0 then faults.pass_on(program, code) end
   local result = { layers = {}, text = arguments.text }

@@ -26,7 +26,7 @@ local function fixed_of(entry, weight)
   local fixed = {}
   for name, value in pairs(entry.spec.plan) do fixed[name] = value end
   local layouts, chosen_by = entry.weights.layouts, entry.weights.chosen_by
-  if chosen_by[weight.name] ~= entry.entry_name then fixed.panel = layouts[weight.name].panel end
+  if chosen_by[weight.name] ~= entry.name then fixed.panel = layouts[weight.name].panel end
   if entry.spec.kernels ~= "auto" then fixed.kernels = entry.spec.kernels end
   return fixed
 end

@@ -8,7 +8,7 @@ local words = require("common.words")
 local function check_layouts(state)
   for _, name in ipairs(state.graph.weights) do
     local tensor, layout = state.graph.tensors[name], state.weights.layouts[name]
-    expect(layout and state.weights.offsets[name], "layout", "%s of %s has no place", name, state.entry_name)
+    expect(layout and state.weights.offsets[name], "layout", "%s of %s has no place", name, state.name)
     expect(layout.type == tensor.type, "layout", "%s is %s, packed as %s", name, tensor.type, layout.type)
     local outputs = layout.format == "rows" and tensor.shape[1] or 0
     for _, width in ipairs(layout.widths or {}) do outputs = outputs + width end
@@ -43,7 +43,7 @@ local function check_shared(state, mine, other, theirs)
         and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
         and of_a.format == of_b.format and of_a.type == of_b.type
         and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "layout",
-        "%s of %s lies over %s of %s", here.name, state.entry_name, there.name, other.entry_name)
+        "%s of %s lies over %s of %s", here.name, state.name, there.name, other.name)
     end
   end
 end

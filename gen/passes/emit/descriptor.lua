@@ -37,8 +37,8 @@ local function trace_of(state)
 end
 
 -- Returns the index of a weight that another entry has too, in the same shape and at the same offset; else nil.
-local function known_weight(state, name, index_of)
-  for _, other in ipairs(state.before) do
+local function known_weight(state, name, index_of, larger)
+  for _, other in ipairs(larger) do
     local mine, theirs = state.graph.tensors[name], other.graph.tensors[name]
     if theirs and state.weights.offsets[name] and state.weights.offsets[name] == other.weights.offsets[name]
       and words.shape(mine.shape) == words.shape(theirs.shape) then
@@ -50,12 +50,12 @@ end
 
 -- Adds an entry's tensors to the rows, and their indices to index_of[state]; adds the model's weights, which entries
 -- share, to weights = { { state, name } }.
-local function add_tensors(state, index_of, rows, weights)
+local function add_tensors(state, index_of, larger, rows, weights)
   local trace, own = trace_of(state), {}
   index_of[state] = own
   for _, name in ipairs(state.graph.order) do
     local tensor = state.graph.tensors[name]
-    own[name] = known_weight(state, name, index_of)
+    own[name] = known_weight(state, name, index_of, larger)
     if not own[name] then
       own[name] = #rows
       if tensor.kind == "weight" or tensor.kind == "constant" then
@@ -202,10 +202,11 @@ end
 --- Returns the values of templates/model.c.in beyond the common ones; of_entries: those of each entry.
 function emit_descriptor.values(state)
   local index_of, tensors, weights, lists, list_of = {}, {}, {}, {}, {}
-  local of_entry = {}
+  local of_entry, larger = {}, {}
   for i = #state.entries, 1, -1 do
     of_entry[i] = {}
-    add_tensors(state.entries[i], index_of, tensors, of_entry[i])
+    add_tensors(state.entries[i], index_of, larger, tensors, of_entry[i])
+    larger[#larger + 1] = state.entries[i]
   end
   -- Weights of smaller entries come first. So a longer table at the place of a shorter one is read after it; zeros
   -- follow a weight's last row.

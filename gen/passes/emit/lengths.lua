@@ -41,13 +41,12 @@ end
 
 --- Returns the templates' values for the sizes of calls. state: the model's.
 function emit_lengths.values(state)
-  local last = state.entries[#state.entries]
-  local sizes = {}
-  for i, entry in ipairs(state.entries) do sizes[i] = ("{ %d, %d }"):format(entry.spec.batch, entry.spec.seq) end
-  local entry, exact = last.graph.entry, last.spec.exact
-  return { is_listed = state.is_listed, input_axes = axes_list(last.graph, entry.inputs),
-    output_axes = axes_list(last.graph, entry.outputs), sizes = table.concat(sizes, ", "), past = last.spec.past,
-    least = last.spec.least, least_seq = exact and state.entries[1].spec.seq or last.spec.least,
+  local primary, sizes = state.primary, {}
+  local family, entry, exact = primary.family, primary.graph.entry, primary.spec.exact
+  for i, each in ipairs(family.entries) do sizes[i] = ("{ %d, %d }"):format(each.sizes.batch, each.sizes.seq) end
+  return { is_listed = family.is_listed, input_axes = axes_list(primary.graph, entry.inputs),
+    output_axes = axes_list(primary.graph, entry.outputs), sizes = table.concat(sizes, ", "), past = primary.spec.past,
+    least = primary.spec.least, least_seq = exact and family.entries[1].sizes.seq or primary.spec.least,
     exact = exact and c.string(exact) or "NULL" }
 end
 

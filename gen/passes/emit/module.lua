@@ -24,8 +24,8 @@ local function bounds_of(tensor, is_listed)
   return literal(tensor.minimum), is_count and literal("seq") or literal(tensor.limit - 1)
 end
 
-local function input_of(tensor, state, spec)
-  local is_listed = state.is_listed
+local function input_of(tensor, entry)
+  local spec, is_listed = entry.spec, entry.family.is_listed
   local least, most = bounds_of(tensor, is_listed)
   local range = least == "None" and "" or (", from %s to %s"):format(least, (most:gsub('"', "")))
   local name = reserved_python.parameter(tensor.member)
@@ -36,8 +36,8 @@ local function input_of(tensor, state, spec)
     optional = tensor.optional and "True" or "False", is_optional = tensor.optional }
 end
 
-local function output_of(tensor, state, spec)
-  local sizes, shape, is_listed = emit_lengths.sizes, emit_lengths.shape, state.is_listed
+local function output_of(tensor, entry)
+  local sizes, shape, spec, is_listed = emit_lengths.sizes, emit_lengths.shape, entry.spec, entry.family.is_listed
   return { name = tensor.member, member = reserved.member(tensor.member), kind = kinds[tensor.type],
     sizes = tuple(sizes(tensor, spec, is_listed)), shape = shape(tensor, spec, is_listed),
     text_sizes = tuple(sizes(tensor, spec, true)), text_shape = shape(tensor, spec, true) }
@@ -57,11 +57,11 @@ end
 
 --- Returns the values of templates/module.py.in. state: the model's.
 function emit_module.values(state)
-  local last = state.entries[#state.entries]
-  local graph, made = last.graph, { inputs = {}, outputs = {} }
-  for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], state, last.spec) end
-  for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], state, last.spec) end
-  made.masked = masked_of(made.inputs, graph, last.spec) or false
+  local primary = state.primary
+  local graph, made = primary.graph, { inputs = {}, outputs = {} }
+  for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], primary) end
+  for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], primary) end
+  made.masked = masked_of(made.inputs, graph, primary.spec) or false
   made.has_integers = false
   for _, each in ipairs(made.inputs) do made.has_integers = made.has_integers or each.kind == "int32" end
   made.first_input = made.inputs[1].name

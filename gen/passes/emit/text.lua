@@ -7,7 +7,7 @@ local emit_text = {}
 
 --- Returns the values of the template.
 function emit_text.values(state)
-  local tokenizer, answer = state.tokenizer, state.entries[#state.entries].graph.answer
+  local tokenizer, answer = state.tokenizer, state.primary.graph.answer
   local inputs, labels = answer.inputs, {}
   for i, label in ipairs(state.spec.labels or {}) do labels[i] = c.string(label) end
   return { tables_hash = hash.content(tokenizer.tables), tables_bytes = #tokenizer.tables, ids = inputs.ids,

@@ -21,12 +21,12 @@ local function with_own_names(own, rule)
 end
 
 --- Returns a builder for the entry of a spec. has_pairs: as for precision.of_scores.
-function Builder.new(spec, entry_name, has_pairs)
+function Builder.new(spec, name, has_pairs)
   return setmetatable({
     spec = spec, model = spec, batch = spec.batch, prefix = "", input_prefix = "",
     stack_name = "",
     graph = { tensors = {}, order = {}, weights = {} },
-    entry = { name = entry_name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
+    entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
     section = "input", masks = {}, attention_outputs = {}, has_pairs = has_pairs,
   }, Builder)
 end

@@ -62,11 +62,11 @@ function sizes.entries(say, description)
   return list
 end
 
---- Returns the name of an entry of a list: forward_16, or forward_8x16 if there is a list of batches.
-function sizes.entry_name(description, spec)
-  if not sizes.are_listed(description) then return "forward" end
-  if type(description.batch) ~= "table" then return "forward_" .. spec.seq end
-  return ("forward_%dx%d"):format(spec.batch, spec.seq)
+--- Returns the suffix of an entry of a list: _16, or _8x16 if there is a list of batches; "" without a list.
+function sizes.suffix(description, spec)
+  if not sizes.are_listed(description) then return "" end
+  if type(description.batch) ~= "table" then return "_" .. spec.seq end
+  return ("_%dx%d"):format(spec.batch, spec.seq)
 end
 
 -- True if tokens of a layer would see keys after the sequence's last one. A sum with NaN is not hidden by -inf, and

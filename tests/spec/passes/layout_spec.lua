@@ -113,13 +113,13 @@ describe("places of weights", function()
     local spec = helper.tiny({}, "validate").spec
     -- An entry with one weight of 1,024 bytes.
     local function entry(name, powers)
-      return { entry_name = name, spec = spec, parameters = { common = { group_tokens = 8 } },
+      return { name = name, spec = spec, parameters = { common = { group_tokens = 8 } },
         graph = { entry = { ops = {} }, weights = { "w" }, tensors = { w = { kind = "weight", type = "f32",
           shape = { 16, 16 }, factors = powers and { powers = powers, sign = 1, checksum = 7 } } } } }
     end
     local function offset(first, second)
       local short, long = entry("short", second), entry("long", first)
-      layout.run { spec = spec, entries = { short, long } }
+      layout.run { spec = spec, entries = { short, long }, primary = long }
       return short.weights.offsets.w
     end
     assert.same({ 0, 0 }, { offset(), offset({ 1, 2 }, { 1, 2 }) })

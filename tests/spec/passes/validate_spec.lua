@@ -495,16 +495,26 @@ describe("a list of lengths", function()
     local state = helper.tiny({ seq = { 16, 5 }, input = { stage = "tokens", vocab = 9 } }, "validate")
     assert.equal(16, state.spec.seq)
     local entries = state.entries
-    assert.same({ "forward_5", "forward_16" }, { entries[1].entry_name, entries[2].entry_name })
+    assert.same({ "forward_5", "forward_16" }, { entries[1].name, entries[2].name })
     assert.same({ 5, 16 }, { entries[1].spec.seq, entries[2].spec.seq })
     assert.same({ 16, 16 }, { entries[1].spec.max_position, entries[2].spec.max_position })
-    assert.equal("forward_16", helper.tiny({ seq = { 16 } }, "validate").entry_name)
+    assert.equal("forward_16", helper.tiny({ seq = { 16 } }, "validate").name)
+    assert.equal(entries[2], state.primary)
+    for _, entry in ipairs(entries) do
+      assert.equal("forward", entry.role)
+      assert.equal(entry.name, entry.role .. entry.suffix)
+      assert.same({ batch = 1, seq = entry.spec.seq }, entry.sizes)
+      assert.equal(entries, entry.family.entries)
+      assert.is_true(entry.family.is_listed)
+    end
+    local alone = helper.tiny({}, "validate")
+    assert.same({ "forward", "", false }, { alone.name, alone.suffix, alone.family.is_listed })
   end)
 
   it("goes with a list of batches: an entry for each of both, by length", function()
     local function names_of(more)
       local names = {}
-      for i, entry in ipairs(helper.tiny(more, "validate").entries) do names[i] = entry.entry_name end
+      for i, entry in ipairs(helper.tiny(more, "validate").entries) do names[i] = entry.name end
       return names
     end
     assert.same({ "forward_1x5", "forward_8x5", "forward_1x16", "forward_8x16" },

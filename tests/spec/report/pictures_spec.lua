@@ -189,7 +189,7 @@ describe("models of each kind", function()
     small = { "layers=0" } } do
     it("are drawn with their texts apart: " .. name, function()
       local state = pipeline.run(helper.root, ("%s/models/%s.lua"):format(helper.root, name), list_of_overrides)
-      local own = state.entries[#state.entries]
+      local own = state.primary
       local all, shown = work.of(own), masks.of(own)
       both(function(width) return architecture.picture(own, all, width) end)
       if #shown > 0 then both(function(width) return masks.picture(shown, width) end) end

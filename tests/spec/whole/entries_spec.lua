@@ -42,7 +42,7 @@ end
 -- A safetensors file with small numbers for every weight of a description.
 local function write_checkpoint(text, path)
   local state = pipeline.run(helper.root, helper.file(text), {}, "graph")
-  local longest = state.entries[#state.entries]
+  local longest = state.primary
   local header, data, at, seed = {}, {}, 0, 1
   local function add(stored)
     local count = 1

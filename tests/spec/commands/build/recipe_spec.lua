@@ -5,13 +5,15 @@ local recipe = require("commands.build.recipe")
 local SOURCES = { "base/attn2c.c", "model/kernels_libxsmm.c", "model/kernels_c.c", "program/fortified.c",
   "program/main.c" }
 
-local function jobs(more, options, builds)
+local FORWARD = { { name = "forward", suffix = "" } }
+
+local function jobs(more, options, builds, entries)
   local spec = { name = "tiny", threads = 1, workers = { 1 } }
   options = options or {}
   options.providers = options.providers or { library = "libxsmm", program = "libxsmm" }
   for key, value in pairs(more or {}) do spec[key] = value end
   builds = builds or { { target = "avx2", suffix = "", flags = { "-mavx2" } } }
-  local list, by_name = recipe.jobs(spec, builds, SOURCES, { "forward" }, options), {}
+  local list, by_name = recipe.jobs(spec, builds, SOURCES, entries or FORWARD, options), {}
   for _, job in ipairs(list) do
     assert.is_nil(by_name[job.name])
     by_name[job.name] = job
@@ -53,6 +55,14 @@ describe("the recipe", function()
       assert.truthy(line(by_name[name]):find("-O1 -mavx2 -DX", 1, true), name)
     end
     assert.equal("cc -m64 -Wl,-z,now -DX -o /w/out in -l:libjansson.a -lpthread -lm", line(by_name.tiny))
+  end)
+
+  it("name the files of an entry by its suffix, whatever the entry is called", function()
+    local by_name = jobs(nil, nil, nil, { FORWARD[1], { name = "decode", suffix = "_decode" } })
+    for _, name in ipairs { "tiny.o", "tiny_profile.o", "tiny_trace.o", "tiny_decode.o", "tiny_decode_profile.o",
+      "tiny_decode_trace.o" } do
+      assert.truthy(by_name[name], name)
+    end
   end)
 
   it("compiles each file of steps a second time, as the program's profile", function()
@@ -155,8 +165,8 @@ describe("the recipe", function()
     local avx2 = { target = "avx2", suffix = "_avx2", flags = {} }
     local plain = { target = "x86_64", suffix = "", flags = {} }
     local twice = {}
-    for _, each in ipairs { { { plain }, { "forward" }, { is_static = true, embed = "packed" } },
-        { { avx2, plain }, { "forward_8", "forward_16" }, {} } } do
+    for _, each in ipairs { { { plain }, FORWARD, { is_static = true, embed = "packed" } },
+        { { avx2, plain }, { { name = "forward_8", suffix = "_8" }, { name = "forward_16", suffix = "_16" } }, {} } } do
       local builds, entries, options = table.unpack(each)
       options.has_text, options.providers = true, { library = "c", program = "libxsmm" }
       for _, name in ipairs(names) do

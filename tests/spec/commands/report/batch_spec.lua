@@ -4,13 +4,20 @@ local arrays = require("commands.quality.arrays")
 local batch = require("commands.report.batch")
 
 local function entry_of(name, size, seq)
-  return { entry_name = name, spec = { batch = size, seq = seq }, graph = { entry = { inputs = { "in.x", "in.n" } },
+  return { name = name, spec = { batch = size, seq = seq }, graph = { entry = { inputs = { "in.x", "in.n" } },
     tensors = { ["in.x"] = { member = "x", grows = "bs.", shape = { size, seq, 2 } },
       ["in.n"] = { member = "n", grows = "b", shape = { size } } } } }
 end
 
-local state = { entries = { entry_of("forward_1x4", 1, 4), entry_of("forward_3x4", 3, 4), entry_of("forward_1x8", 1, 8),
-  entry_of("forward_3x8", 3, 8) } }
+-- A state with a family of entries; the last is the primary one.
+local function state_of(entries)
+  local primary = entries[#entries]
+  primary.family = { entries = entries }
+  return { entries = entries, primary = primary }
+end
+
+local state = state_of { entry_of("forward_1x4", 1, 4), entry_of("forward_3x4", 3, 4), entry_of("forward_1x8", 1, 8),
+  entry_of("forward_3x8", 3, 8) }
 
 describe("a batch of inputs", function()
   after_each(helper.clean)
@@ -40,13 +47,13 @@ describe("a batch of inputs", function()
   it("is what is given where it fills one, and of an entry that is alone none is named", function()
     local list = made(3, 8)
     assert.same({ input = list, entry = "forward_3x8" }, batch.of(list, state, helper.folder()))
-    assert.same({ input = list }, batch.of(list, { entries = { state.entries[4] } }, helper.folder()))
+    assert.same({ input = list }, batch.of(list, state_of { entry_of("forward_3x8", 3, 8) }, helper.folder()))
     assert.equal("forward_1x8", batch.of(made(2, 8), state, helper.folder()).entry)
   end)
 
   it("is repeated where there are fewer", function()
     local list = made(2, 8)
-    local found = batch.of(list, { entries = { state.entries[4] } }, helper.folder())
+    local found = batch.of(list, state_of { entry_of("forward_3x8", 3, 8) }, helper.folder())
     local shape, values = shape_and_values(found.input[2])
     local _, given = shape_and_values(list[2])
     assert.same({ { 3 }, { given[1], given[2], given[1] } }, { shape, values })
@@ -67,8 +74,8 @@ describe("a batch of inputs", function()
     table.insert(other.graph.entry.inputs, "in.m")
     other.graph.tensors["in.m"] = { member = "m", grows = "bs", shape = { 3, 4 } }
     list = { four[1], "m=" .. eight }
-    assert.same({ input = list }, batch.of(list, { entries = { other, state.entries[1] } }, helper.folder()))
-    assert.same({ input = list }, batch.of(list, { entries = { other } }, helper.folder()))
+    assert.same({ input = list }, batch.of(list, state_of { other, entry_of("forward_1x4", 1, 4) }, helper.folder()))
+    assert.same({ input = list }, batch.of(list, state_of { other }, helper.folder()))
   end)
 
   it("is left to the program where it is no array, or of no input", function()

@@ -24,7 +24,7 @@ describe("maps of attention", function()
       local without = { d_ff = 0, projections = false, residual = false, norm = "none", target = "avx2" }
       for key, value in pairs(more) do without[key] = value end
       return pcall(maps.possible, { attention = "maps" }, { path = "model.lua" },
-        { entries = { helper.tiny(without, "graph") } })
+        helper.tiny(without, "graph"))
     end
     assert.same({ true, true }, { possible {} })
     assert.same({ true, true }, { possible { positions = "rope" } }) -- tables of constants

@@ -54,6 +54,15 @@ describe("the sizes of calls", function()
     assert.equal("{ 0, 1, -1, ATTN2C_FILL_LEAST }, { 0, -1, 1, ATTN2C_FILL_KEPT }", values.input_axes)
   end)
 
+  it("are those of the primary entry and its family, whatever entries follow them", function()
+    local state = helper.tiny({ seq = { 4, 8 }, mask = "padding" }, "graph")
+    local lengths, module = emit_lengths.values(state), emit_module.values(state)
+    local other = { name = "decode", sizes = { batch = 1, seq = 1 }, spec = {}, graph = { entry = {}, tensors = {} } }
+    local model = setmetatable({ entries = { state.entries[1], state.entries[2], other } }, { __index = state })
+    assert.same(lengths, emit_lengths.values(model))
+    assert.same(module, emit_module.values(model))
+  end)
+
   it("allow no shorter call where the model cannot mask what is missing", function()
     local _, state = shapes_of { seq = 8 }
     local values = emit_lengths.values(state)

@@ -20,7 +20,7 @@ local function graph_of(more, named)
   for product in pairs(named) do checksums[product] = #product end
   state.factors = { of = named, checksums = checksums, file = "tiny.factors", hash = "0", asked = true }
   require("pipeline").step(state, "graph")
-  return state.entries[#state.entries].graph
+  return state.primary.graph
 end
 
 local function op_of(graph, name)
