@@ -66,6 +66,13 @@ return function(of, spec)
       filter = "what later strips read", wrong = "a map may write over the rows of later strips" },
   }
 
+  of("gen/passes/checks/storage.lua", spec .. "passes/checks_spec.lua") {
+    { name = "check_over_late", old = "expect(readers[#readers] == op,", new = "expect(true,",
+      filter = "over one that is read later", wrong = "a tensor that is read later may be overwritten" },
+    { name = "check_region_rows", old = "written[tensor.name] == region_of[op]", new = "true",
+      filter = "rows that are not stored", wrong = "rows of one block may be read in another region" },
+  }
+
   of("gen/passes/checks/memory.lua", spec .. "passes/checks_spec.lua") {
     { name = "joint_unseen", old = "unstored[product] = product.arguments.c", new = "",
       filter = "sums on the stack", wrong = "sums that are on the stack only may be read" },

@@ -1,9 +1,10 @@
 -- plan.lua: checks a plan.
 local expect = require("passes.checks.expect")
 local all_regions = require("passes.common.regions")
+local check_storage = require("passes.checks.storage")
 
---- Checks that every op is in exactly one region, that products have the panels of
---- their weights, and that K blocks cover the inputs.
+--- Checks that every op is in exactly one region, that products have the panels of their weights, that K blocks cover
+--- the inputs, and that the storage is right.
 return function(state)
   local found = {}
   local function mark(op)
@@ -27,4 +28,5 @@ return function(state)
   for _, op in ipairs(state.graph.entry.ops) do
     expect(found[op], "plan", "%s is not planned", op.result.name)
   end
+  check_storage(state)
 end

@@ -113,6 +113,36 @@ describe("the checker after plan", function()
     assert.matches("the K blocks of l0.attn.q", broken("plan", {},
       function(state) fusions(state)[1].k_blocks.tail = 1 end))
   end)
+
+  -- The fault of a plan in which the storage of the first query, or of a tensor, has other fields.
+  local function stored(fields, name)
+    return broken("plan", {}, function(state)
+      local s = state.plan.storage[name or "l0.attn.q"]
+      for key, value in pairs(fields) do s[key] = value end
+    end)
+  end
+
+  it("finds a tensor that is stored nowhere, as another type, in other memory, or in short rows", function()
+    assert.matches("l0.attn.q has no storage", stored { form = "nowhere" })
+    assert.matches("l0.attn.q is stored as bf16", stored { type = "bf16" })
+    assert.matches("l0.attn.q is stored in the wrong memory", stored { form = "external" })
+    assert.matches("in%.%w+ is stored in the wrong memory", stored({ form = "full" }, "in.hidden"))
+    assert.matches("the rows of l0.attn.q are too short", stored { leading_dimension = 4 })
+  end)
+
+  it("finds a reader of rows that are not stored", function()
+    assert.matches("reads l0.attn.q, which has only the rows of another region", stored { form = "tile" })
+    assert.matches("reads l0.attn.q, which has only the rows of another region", stored { form = "fused" })
+  end)
+
+  it("finds a tensor over one that is read later, in another form, or in rows of another length", function()
+    assert.matches("l0.attn.q is stored over l0.attn.v, which is read later", stored { over = "l0.attn.v" })
+    assert.matches("l0.attn.q is stored over l0.attn.k in another form", stored { over = "l0.attn.k" })
+    assert.matches("l0.attn.q has rows of another length than l0.attn.v",
+      stored { over = "l0.attn.v", leading_dimension = 160 })
+    assert.matches("l0.attn.q is stored over l0.attn.v, of another number of sequences",
+      stored { over = "l0.attn.v", whole_batch = true })
+  end)
 end)
 
 -- The shipped steps of the first section that has some.
