@@ -15,15 +15,15 @@ int attn2c_dispatch_create(const attn2c_model *model, const attn2c_lengths *leng
  * ATTN2C_OK or _MEMORY. */
 int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengths);
 
-/* Runs one call of `batch` sequences, any number from 1, of `seq` tokens each, from 1 to the longest entry's.
- * inputs and outputs are those of the primary entry (attn2c_primary), in its order, and in the caller's
- * shape: an entry's [batch][seq]... is [the caller's batch][the caller's seq]..., and key axes have
- * the past, the caller's seq, and the part after all keys. An input of the kind ATTN2C_ROWS_INPUT may be
- * NULL, which means all rows of every sequence; an unwanted output may be NULL. It allocates nothing. More
- * sequences than an entry has take several calls of entries, with the least cost in total; the bits of a
- * sequence do not depend on the others. Returns ATTN2C_USAGE for a size that is not allowed, a missing input,
- * or a context that is not prepared; ATTN2C_FORMAT for a token id or length out of range, such as a length
- * above `seq`. */
+/* Runs one call of `batch` sequences, any number from 1, of `seq` tokens each, from 1 to the longest
+ * entry's. inputs and outputs are those of the primary entry (attn2c_primary), in its order, and in the
+ * caller's shape: an entry's [batch][seq]... is [the caller's batch][the caller's seq]..., and key axes
+ * have the past, the caller's seq, and the part after all keys. An input of the kind ATTN2C_ROWS_INPUT
+ * may be NULL, which means all rows of every sequence; an unwanted output may be NULL. It allocates
+ * nothing. More sequences than an entry has take several calls of entries, with the least cost in total;
+ * the bits of a sequence do not depend on the others. Returns ATTN2C_USAGE for a size that is not
+ * allowed, a missing input, or a context that is not prepared; ATTN2C_FORMAT for a token id or length out
+ * of range, such as a length above `seq`. */
 int attn2c_dispatch(attn2c_context *context, int64_t batch, int64_t seq, const void *const *inputs,
                     void *const *outputs);
 
